@@ -92,6 +92,7 @@ impl Command {
             _ if common.work.is_some() => common.work,
             // Their options say how long they take, and have defaults.
             Self::Audit(_) | Self::Bench(_) | Self::Hunt(_) | Self::Reproduce(_) => Some(u64::MAX),
+            Self::Simulate(call) if call.seconds.is_some() => Some(u64::MAX),
             Self::Simulate(call) => {
                 (call.replications > 1).then(|| Limits::A_MINUTE.saturating_mul(u64::from(call.replications)))
             }
@@ -376,6 +377,10 @@ pub struct Simulate {
     /// Form of the series in that folder
     #[arg(long, value_name = "FORM", requires = "output", default_value = "csv", value_parser = names::one_of(SERIES))]
     pub series: String,
+    /// Stop runs that are not done after so many seconds, and write what they come to until then (status 3); where they
+    /// stop depends on the machine
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
 }
 
 /// Forms of the series of a simulation.

@@ -55,6 +55,9 @@ pub fn admission(admitted: &Admitted) -> Page {
         );
         page = page.text(words);
     }
+    for (seed, time) in runs.iter().filter_map(|(seed, run)| Some((seed, run.stopped_at?))) {
+        page = page.text(format!("the run with seed {seed} stopped at time {time}"));
+    }
     let Some((_, run)) = runs.first() else { return page };
     let mut types = Table::new([
         Column::words("type"),
@@ -84,7 +87,7 @@ const MOST_LINES: usize = 8;
 /// The reward over time, of the first run beside greedy packing and the bound; slots and jobs by type.
 #[must_use]
 pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
-    let Admitted { scenario, optimum, runs, beside } = admitted;
+    let Admitted { scenario, optimum, runs, beside, .. } = admitted;
     let line = |name: &str, points: Vec<(f64, f64)>, style| Series::new(name, points).without_marks(style);
     let ends = [0.0, scenario.horizon].map(|time| (time, *optimum)).to_vec();
     let mut series = vec![

@@ -45,6 +45,9 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
             ]);
         }
         page = page.table(table.at_most(MOST_USERS, "users"));
+        if course.end < scenario.horizon {
+            page = page.text(format!("the run with seed {} stopped at time {}", course.seed, course.end));
+        }
         if let Some(last) = course.distance.as_ref().and_then(|distance| distance.last()) {
             let words =
                 format!("at the end {last:.2e} from the exact allocation, in parts of what a user has alone");

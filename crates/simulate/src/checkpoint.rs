@@ -1,5 +1,8 @@
 //! Where a run stands, so that it can go on later as if nothing had happened.
 
+use std::fmt::Write;
+use std::time::Instant;
+
 use evenhand_mechanisms::filling::Draw;
 use serde_json::{Value, json};
 
@@ -9,7 +12,7 @@ use crate::error::SimulateError;
 /// `kind` of the file.
 const KIND: &str = "simulation-checkpoint";
 /// What the words mean may change from one version to the next.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The whole state of a run between two times.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,11 @@ pub trait Observer {
     /// Events between two looks.
     fn every(&self) -> u64 {
         1 << 16
+    }
+
+    /// When the run stops with what it has, if it is not done before. It is looked at then.
+    fn until(&self) -> Option<Instant> {
+        None
     }
 
     /// Looks at the run; `checkpoint` makes a checkpoint of it. Says whether it goes on.
@@ -60,11 +68,21 @@ impl Checkpoint {
     /// The checkpoint as a file.
     #[must_use]
     pub fn to_json(&self) -> String {
+        // A word has at most 20 digits, and a comma.
+        evenhand_budget::room(21 * self.words.len() as u64, "the checkpoint");
         let document = json!({
             "kind": KIND, "version": VERSION, "of": self.of, "time": self.time.to_bits(), "events": self.events,
-            "check": digest(self.words.iter().flat_map(|word| word.to_le_bytes())), "words": self.words,
+            "check": digest(self.words.iter().flat_map(|word| word.to_le_bytes())),
         });
-        document.to_string()
+        let mut text = document.to_string();
+        text.pop();
+        text.push_str(",\"words\":[");
+        for (at, word) in self.words.iter().enumerate() {
+            // Writing into a string does not fail.
+            let _ = write!(text, "{}{word}", if at > 0 { "," } else { "" });
+        }
+        text.push_str("]}");
+        text
     }
 
     /// Reads what [`Checkpoint::to_json`] wrote.
@@ -73,6 +91,8 @@ impl Checkpoint {
     /// [`SimulateError::Checkpoint`]: it is none, or damaged.
     pub fn from_json(text: &str) -> Result<Self, SimulateError> {
         let bad = |why: &str| SimulateError::Checkpoint(why.to_owned());
+        // A word of one digit and its comma become a value of 32 bytes and a number of 8.
+        evenhand_budget::room(20 * text.len() as u64, "the checkpoint");
         let document: Value = serde_json::from_str(text)
             .map_err(|error| SimulateError::Checkpoint(format!("is cut off or damaged: {error}")))?;
         if document["kind"] != KIND {
@@ -149,7 +169,7 @@ impl Reader<'_> {
         Ok(*first)
     }
 
-    fn damaged() -> SimulateError {
+    pub fn damaged() -> SimulateError {
         SimulateError::Checkpoint("does not fit the scenario".to_owned())
     }
 

@@ -8,7 +8,9 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
+use evenhand_budget::{charge, table};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
 use evenhand_mechanisms::ps_dsf::float;
@@ -16,6 +18,7 @@ use evenhand_mechanisms::{MechanismError, ps_dsf};
 use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 use thiserror::Error;
 
+use crate::cost::{Growing, is_over};
 use crate::duration::Duration;
 
 /// Clocks and messages.
@@ -82,6 +85,8 @@ pub enum DistributedError {
     Setting(&'static str),
 }
 
+/// Steps of work for one user in an action of a server.
+const ACTION: u64 = 50;
 /// Single servers that are followed, at most.
 const MAX_SERVERS: u128 = 10_000;
 
@@ -97,6 +102,18 @@ pub fn follow(
     (horizon, every): (f64, f64),
     seed: u64,
 ) -> Result<Vec<State>, DistributedError> {
+    Ok(follow_until(problem, absences, network, (horizon, every), seed, None)?.0)
+}
+
+/// The same, and when it ended: at the horizon, or where it was at that moment.
+pub(crate) fn follow_until(
+    problem: &Problem,
+    absences: &[Absence],
+    network: Network,
+    (horizon, every): (f64, f64),
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<(Vec<State>, f64), DistributedError> {
     if !(network.period > 0.0 && every > 0.0 && horizon.is_finite()) {
         return Err(DistributedError::Setting(
             "period and distance of states are above 0, the horizon is finite",
@@ -111,7 +128,7 @@ pub fn follow(
     if problem.n_single_servers() > MAX_SERVERS {
         return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
     }
-    Course::new(problem, network, seed)?.follow(absences, horizon, every)
+    Course::new(problem, network, seed)?.follow(absences, horizon, every, until)
 }
 
 /// A report on its way.
@@ -156,6 +173,7 @@ struct Course<'p> {
     /// By user: the sum of what is known.
     sums: Vec<f64>,
     on_their_way: BinaryHeap<Reverse<Report>>,
+    memory: Growing,
     sent: u64,
     /// By user: its total in the exact allocation.
     exact: Vec<f64>,
@@ -166,6 +184,8 @@ impl<'p> Course<'p> {
         let classes = problem.servers().iter().enumerate();
         let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
         let (users, servers) = (problem.n_users(), class.len());
+        // Tasks, what is known of them, and a process.
+        table(servers, users, 100, "users and servers that follow them");
         let mut course = Self {
             problem,
             network,
@@ -178,6 +198,7 @@ impl<'p> Course<'p> {
             known: vec![vec![(0.0, 0); servers]; users],
             sums: vec![0.0; users],
             on_their_way: BinaryHeap::new(),
+            memory: Growing::new("the reports that are on their way"),
             sent: 0,
             exact: Vec::new(),
         };
@@ -263,7 +284,8 @@ impl<'p> Course<'p> {
         absences: &[Absence],
         horizon: f64,
         every: f64,
-    ) -> Result<Vec<State>, DistributedError> {
+        until: Option<Instant>,
+    ) -> Result<(Vec<State>, f64), DistributedError> {
         let period = self.network.period;
         let mut actions: BinaryHeap<Reverse<(OrderedTime, usize)>> = BinaryHeap::new();
         for j in 0..self.class.len() {
@@ -291,6 +313,9 @@ impl<'p> Course<'p> {
             if now > horizon {
                 break;
             }
+            if !states.is_empty() && is_over(until) {
+                return Ok((states, now));
+            }
             while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
                 self.is_there[user] = there;
                 self.gather()?;
@@ -299,7 +324,7 @@ impl<'p> Course<'p> {
             self.act(j, now);
             actions.push(Reverse((OrderedTime(now + period), j)));
         }
-        Ok(states)
+        Ok((states, horizon))
     }
 
     fn deliver(&mut self, now: f64) {
@@ -317,6 +342,10 @@ impl<'p> Course<'p> {
     }
 
     fn act(&mut self, j: usize, now: f64) {
+        charge(ACTION * self.place.len() as u64, "the actions of servers");
+        // A heap that grows is up to twice as large as what it holds.
+        let reports = self.on_their_way.len() + self.place.len();
+        self.memory.need(2 * (reports * size_of::<Report>()) as u64);
         let process = &mut self.processes[j];
         for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
             let Some(place) = self.place[n] else { continue };

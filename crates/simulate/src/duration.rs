@@ -1,6 +1,9 @@
 //! How long tasks run.
 
+use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
+
+use crate::cost::DRAW;
 
 /// Running time of a task, in the unit of time of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +26,18 @@ impl Duration {
             Self::Uniform(from, to) => from + (to - from) * unit(draw),
         }
     }
+
+    /// The longest running time of so many more tasks, each of which is drawn.
+    #[must_use]
+    pub fn longest(self, tasks: u64, draw: &mut Draw) -> f64 {
+        match self {
+            Self::Constant(time) => time,
+            _ => {
+                charge(DRAW.saturating_mul(tasks), "the running times of a gang");
+                (0..tasks).map(|_| self.draw(draw)).fold(0.0, f64::max)
+            }
+        }
+    }
 }
 
 /// A number of mean `mean`, exponentially distributed.
@@ -30,6 +45,13 @@ impl Duration {
 pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
     // 1 - u is never 0; libm has the same bits on every machine.
     -libm::log(1.0 - unit(draw)) * mean
+}
+
+/// Whether events at this rate come closer to each other than the numbers of double precision are to each other at
+/// that time: times would not go on.
+#[must_use]
+pub(crate) fn is_too_dense(rate: f64, at: f64) -> bool {
+    rate * (at.next_up() - at) > 1.0
 }
 
 /// A number from 0 to below 1 with all 53 bits.

@@ -82,6 +82,26 @@ pub enum SimulateError {
         /// [`MAX_EXPECTED`](crate::MAX_EXPECTED).
         limit: f64,
     },
+    /// Random jobs that come closer to each other than the numbers of double precision.
+    #[error(
+        "jobs of user `{user}` come {} apart in the mean, and times at {} are {} apart: times are kept in double \
+         precision, and would not go on",
+        plain(rate.recip()), plain(*at), plain(at.next_up() - at)
+    )]
+    TooDense {
+        /// The user.
+        user: String,
+        /// Jobs per unit of time.
+        rate: f64,
+        /// The last time at which they come.
+        at: f64,
+    },
+    /// More tasks than are counted.
+    #[error("more than {limit} tasks come")]
+    TooManyTasks {
+        /// [`MAX_TASKS`](crate::MAX_TASKS).
+        limit: u64,
+    },
     /// More rows of the series than are kept.
     #[error("a row every {} up to time {} makes more than {limit} rows: raise `every`", plain(*every), plain(*horizon))]
     TooManyRows {
@@ -135,7 +155,9 @@ impl SimulateError {
             Self::NoShare { user } => of_user(user, "servers"),
             Self::GangTooLarge { user, .. } | Self::NoWholeGangs { user, .. } => of_user(user, "gang"),
             Self::Endless { user } => of_user(user, "poisson"),
-            Self::TooManyExpected { user, .. } => of_user(user, "poisson").key("rate"),
+            Self::TooManyExpected { user, .. } | Self::TooDense { user, .. } => {
+                of_user(user, "poisson").key("rate")
+            }
             Self::TooManyServers { .. } => root.key("draw_servers"),
             Self::TooManyRows { .. } => root.key("every"),
             Self::Import(_)
@@ -143,6 +165,7 @@ impl SimulateError {
             | Self::Beyond
             | Self::Checkpoint(_)
             | Self::TooManyJobs(_)
+            | Self::TooManyTasks { .. }
             | Self::TooManyRuns(_) => return None,
         })
     }

@@ -1,6 +1,8 @@
 //! Running tasks by the time at which they end.
 
-/// A task that runs.
+use evenhand_budget::charge;
+
+/// A task that runs; where runs can be stopped, all tasks of a run, whose servers the run knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Running {
     /// When it ends; infinite where it does not.
@@ -122,7 +124,7 @@ impl Heap {
         Some(task)
     }
 
-    /// Takes out the tasks of a run that all end at that time; says how many there were.
+    /// Takes out what is of a run and ends at that time; says how much that was.
     pub fn remove(&mut self, end: f64, run: u32) -> usize {
         let differ = end.to_bits() ^ self.last;
         let before = self.len;
@@ -139,6 +141,7 @@ impl Heap {
             let value = (end.to_bits() >> (DIGIT * digit as u32)) as usize % VALUES;
             let group = &mut self.groups[digit * VALUES + value];
             let there = group.len();
+            charge(there as u64, "the tasks that stop");
             group.retain(|task| task.run != run);
             self.len -= there - group.len();
             if group.is_empty() {
@@ -155,7 +158,6 @@ impl Heap {
     }
 
     /// Tasks in it.
-    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
     }

@@ -45,6 +45,8 @@ pub(crate) struct Jobs {
     /// Jobs of a trace whose tasks come one by one.
     of_trace: HashMap<u64, u32>,
     queues: Vec<VecDeque<Waiting>>,
+    /// Entries of all queues.
+    waiting: usize,
     /// By user: its stream of running times.
     draws: Vec<Draw>,
     pub submitted: u64,
@@ -57,6 +59,7 @@ impl Jobs {
             free: Vec::new(),
             of_trace: HashMap::new(),
             queues: draws.iter().map(|_| VecDeque::new()).collect(),
+            waiting: 0,
             draws,
             submitted: 0,
         }
@@ -110,6 +113,7 @@ impl Jobs {
             })?;
             Ok(queue.into())
         })?;
+        self.waiting = self.queues.iter().map(VecDeque::len).sum();
         let mut fresh = std::mem::take(&mut self.draws).into_iter();
         self.draws = from.exactly(users, |from| {
             let draw = fresh.next().ok_or_else(|| SimulateError::Checkpoint("is damaged".to_owned()))?;
@@ -117,6 +121,13 @@ impl Jobs {
         })?;
         self.submitted = from.number()?;
         Ok(())
+    }
+
+    /// Bytes that jobs and queues take, about.
+    pub fn bytes(&self) -> usize {
+        let of_trace = self.of_trace.len() * 2 * size_of::<(u64, u32)>();
+        // A place in the list of free ones beside each.
+        self.jobs.len() * (size_of::<Job>() + 4) + self.waiting * size_of::<Waiting>() + of_trace
     }
 
     /// Jobs that have a place.
@@ -142,6 +153,7 @@ impl Jobs {
         }
         let waiting = Waiting { job, tasks: arrival.tasks, duration: arrival.duration };
         self.queues[arrival.user as usize].push_back(waiting);
+        self.waiting += 1;
         Ok(())
     }
 
@@ -163,35 +175,43 @@ impl Jobs {
         let (job, duration) = (first.job, first.duration);
         if first.tasks == 0 {
             queue.pop_front();
+            self.waiting -= 1;
         }
         Some((job, duration.draw(&mut self.draws[user as usize])))
     }
 
     /// The next tasks of a user, which run together until the longest of them is done: their job and that time.
     pub fn start_together(&mut self, user: u32, tasks: u64) -> Option<(u32, f64)> {
-        let mut all = self.start(user)?;
-        for _ in 1..tasks {
-            let (_, duration) = self.start(user)?;
-            all.1 = all.1.max(duration);
+        let queue = &mut self.queues[user as usize];
+        // Jobs are of whole gangs, and what is put back is one: the first has them all.
+        let first = queue.front_mut()?;
+        first.tasks = first.tasks.checked_sub(tasks)?;
+        let Waiting { job, duration, .. } = *first;
+        if first.tasks == 0 {
+            queue.pop_front();
+            self.waiting -= 1;
         }
-        Some(all)
+        Some((job, duration.longest(tasks, &mut self.draws[user as usize])))
     }
 
     /// Tasks of a user that ran together wait again, before all others of the user.
     pub fn put_back(&mut self, user: u32, job: u32, tasks: u64, duration: f64) {
         let waiting = Waiting { job, tasks, duration: Duration::Constant(duration) };
         self.queues[user as usize].push_front(waiting);
+        self.waiting += 1;
     }
 
     /// All tasks of a user that wait leave.
     pub fn withdraw(&mut self, user: u32) {
-        self.queues[user as usize].clear();
+        let queue = &mut self.queues[user as usize];
+        self.waiting -= queue.len();
+        queue.clear();
     }
 
-    /// A task of a job has ended; the job, if that was its last one.
-    pub fn finish(&mut self, job: u32, now: f64) -> Option<FinishedJob> {
+    /// Tasks of a job have ended; the job, if it has no others.
+    pub fn finish(&mut self, job: u32, tasks: u64, now: f64) -> Option<FinishedJob> {
         let done = &mut self.jobs[job as usize];
-        done.unfinished -= 1;
+        done.unfinished = done.unfinished.saturating_sub(tasks);
         if done.unfinished > 0 {
             return None;
         }

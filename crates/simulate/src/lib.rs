@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+mod cost;
 mod course;
 pub mod distributed;
 mod duration;
@@ -44,7 +45,7 @@ pub mod workload;
 pub use checkpoint::{Checkpoint, Observer};
 pub use course::{
     Course, CoursePolicy, CourseScenario, Moment, course_document, course_scenario, course_tasks_csv,
-    course_utilisation_csv, is_course, run_course,
+    course_utilisation_csv, is_course, run_course, run_course_until,
 };
 pub use duration::Duration;
 pub use error::SimulateError;
@@ -52,8 +53,8 @@ pub use jobs::FinishedJob;
 pub use machines::{Change, Machines, What};
 pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
 pub use read::ReadScenario;
-pub use record::{MAX_ROWS, Row, Tasks, There, ThereOverTime};
-pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on};
+pub use record::{MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
+pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on, run_until};
 pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

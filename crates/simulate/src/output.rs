@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use evenhand_budget::{charge, room, table};
 use evenhand_mechanisms::filling::{Policy, Statistic};
 use evenhand_mechanisms::tree::TreePolicy;
 use evenhand_problem::{Medium, Problem};
 use serde_json::{Map, Value, json};
 
+use crate::cost::CELL_OF_TEXT;
+use crate::jobs::FinishedJob;
 use crate::record::Tasks;
 use crate::replicate::Simulated;
 use crate::run::Run;
@@ -77,6 +80,9 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         },
         "users": (0..problem.n_users()).map(of_user).collect::<Map<_, _>>(),
     });
+    if run.is_stopped {
+        document["stopped_at"] = json!(run.end);
+    }
     if let Some(there) = &run.there {
         document["servers"] = json!({"mean": there.servers, "least": there.least, "most": there.most});
     }
@@ -137,6 +143,8 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
 /// there where that changes, and the global dominant share of every user.
 #[must_use]
 pub fn series_csv(problem: &Problem, run: &Run) -> String {
+    let cells = (problem.n_users() + problem.n_resources() + 4) as u64 * run.rows.len() as u64;
+    room(CELL_OF_TEXT * cells, "the table of the series");
     let series = series(problem, run);
     let mut out = String::from("time");
     for name in problem.resources() {
@@ -156,7 +164,7 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
         for used in &series.utilisation {
             let _ = write!(out, ",{}", used[at]);
         }
-        let running: u64 = row.running.iter().map(|tasks| u64::from(*tasks)).sum();
+        let running: u64 = row.running.iter().sum();
         let _ = write!(out, ",{running},{}", row.waiting);
         if changes {
             let _ = write!(out, ",{}", row.there.as_ref().map_or(0, |there| there.servers));
@@ -184,19 +192,22 @@ pub struct SeriesOfRun {
 #[must_use]
 pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     let amounts = Amounts::new(problem);
+    let columns = problem.n_users() + problem.n_resources() + 1;
+    table(run.rows.len(), columns, size_of::<f64>(), "the series");
+    charge(amounts.cost_of_use() * run.rows.len() as u64, "the series");
     let mut series = SeriesOfRun {
         times: run.rows.iter().map(|row| row.time).collect(),
         utilisation: vec![Vec::with_capacity(run.rows.len()); problem.n_resources()],
         shares: vec![Vec::with_capacity(run.rows.len()); problem.n_users()],
     };
     for row in &run.rows {
-        let used = amounts.used(row.running.iter().map(|tasks| f64::from(*tasks)));
+        let used = amounts.used(row.running.iter().map(|tasks| *tasks as f64));
         let there = |r: usize| row.there.as_ref().map_or(1.0, |there| there.capacity[r]);
         for (r, (column, used)) in series.utilisation.iter_mut().zip(used).enumerate() {
             column.push(if there(r) > 0.0 { used / there(r) } else { 0.0 });
         }
         for (n, (column, tasks)) in series.shares.iter_mut().zip(&row.running).enumerate() {
-            column.push(f64::from(*tasks) * amounts.dominant(n));
+            column.push(*tasks as f64 * amounts.dominant(n));
         }
     }
     series
@@ -205,6 +216,9 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
 /// Every job that is done, in the order of their ends.
 #[must_use]
 pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
+    let name = |job: &FinishedJob| problem.users()[job.user as usize].name().len() as u64;
+    let names: u64 = run.jobs.iter().map(name).sum();
+    room(names + 3 * CELL_OF_TEXT * run.jobs.len() as u64, "the table of the jobs that are done");
     let mut out = String::from("user,tasks,arrival,completion_time\n");
     for job in &run.jobs {
         let user = Medium::Csv.show(problem.users()[job.user as usize].name());

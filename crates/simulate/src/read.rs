@@ -9,6 +9,7 @@ use evenhand_problem::{Problem, Rational, ServerSpec};
 use events::Changing;
 use serde_json::value::RawValue;
 
+use crate::cost::Growing;
 use crate::scenario::{Queues, Scenario, TraceFile};
 
 mod events;
@@ -138,9 +139,14 @@ impl<'t> Reader<'_, 't> {
         }
         scenario.trace = trace.map(|(_, trace)| trace);
         // Who names servers means them with whatever capacity they have.
+        let mut memory = Growing::new("the servers that users may use");
+        let mut all = 0;
         if let Some(names) = &names {
             for user in &mut scenario.users {
                 let Some(stated) = &mut user.servers else { continue };
+                let parts = |name: &String| names.get(name).map_or(1, Vec::len);
+                all += stated.iter().map(parts).sum::<usize>() as u64;
+                memory.need(OF_NAME * all);
                 let of = |name: &String| names.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
                 *stated = stated.iter().flat_map(of).collect();
             }
@@ -363,5 +369,9 @@ pub(crate) fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
 /// Times, rates and rewards of simulations: whatever is summed up of them, squares too, is a double.
 pub(crate) const LARGEST: f64 = 1e100;
 pub(crate) const TOO_LARGE: &str = "simulations take numbers of at most 1e100";
+
+/// Bytes of the name of a server, of which there are some copies.
+const OF_NAME: u64 = 150;
+
 /// Most tasks of a job, servers that are drawn, and slots.
 const MOST: u64 = 1_000_000_000_000;

@@ -1,8 +1,13 @@
 //! What is remembered of a run: integrals over time, and a series of rows.
 
+use evenhand_budget::charge;
+
 use crate::checkpoint::{Reader, Writer};
+use crate::cost::Growing;
 use crate::error::SimulateError;
 
+/// Tasks of a run, at most: their numbers stay far below what 64 bits hold.
+pub const MAX_TASKS: u64 = 1 << 60;
 /// Most rows of a series.
 pub const MAX_ROWS: usize = 10_000_000;
 
@@ -36,6 +41,15 @@ impl Tasks {
         self.submitted + self.preempted + self.evicted - self.started - self.withdrawn
     }
 
+    /// Tasks that run or wait; `None` where the numbers contradict each other.
+    fn counts(&self) -> Option<u64> {
+        let came = self.submitted.checked_add(self.preempted)?.checked_add(self.evicted)?;
+        came.checked_sub(self.started)?.checked_sub(self.withdrawn)?;
+        let ended = self.completed.checked_add(self.preempted)?.checked_add(self.evicted)?;
+        self.started.checked_sub(ended)?;
+        Some(self.running() + self.waiting())
+    }
+
     /// Both together.
     pub fn add(&mut self, other: &Self) {
         self.submitted += other.submitted;
@@ -53,7 +67,7 @@ pub struct Row {
     /// Time.
     pub time: f64,
     /// By user: tasks that run.
-    pub running: Vec<u32>,
+    pub running: Vec<u64>,
     /// Tasks of all users that wait.
     pub waiting: u64,
     /// What is there, where that changes.
@@ -135,6 +149,12 @@ pub(crate) struct Recorder {
     /// What was there before the first change of machines after `last`, if there was one.
     before: Option<Changing>,
     pub rows: Vec<Row>,
+    /// Bytes of a row.
+    row_bytes: u64,
+    /// What rows take.
+    memory: Growing,
+    /// Tasks that have come.
+    submitted: u64,
     /// Tasks that run or wait.
     pub here: u64,
     /// When a task last came, started, stopped, ended or was withdrawn.
@@ -142,8 +162,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(n_users: usize, every: Option<f64>) -> Self {
+    pub fn new(n_users: usize, resources: usize, every: Option<f64>) -> Self {
+        // A row has a number for every user, and where servers change one for every resource.
+        let row = size_of::<Row>() + size_of::<u64>() * n_users + size_of::<f64>() * resources;
         Self {
+            row_bytes: row as u64,
+            memory: Growing::new("the series"),
             tasks: vec![Tasks::default(); n_users],
             integral: vec![0.0; n_users],
             since: vec![0.0; n_users],
@@ -151,6 +175,7 @@ impl Recorder {
             there: Changing { least: u64::MAX, ..Changing::default() },
             before: None,
             rows: Vec::new(),
+            submitted: 0,
             here: 0,
             last: 0.0,
         }
@@ -167,7 +192,7 @@ impl Recorder {
         to.list(self.since.iter(), |to, since| to.time(*since));
         to.list(self.rows.iter(), |to, row| {
             to.time(row.time);
-            to.list(row.running.iter(), |to, tasks| to.number(u64::from(*tasks)));
+            to.list(row.running.iter(), |to, tasks| to.number(*tasks));
             to.number(row.waiting);
             save_there(row.there.as_ref(), to);
         });
@@ -191,19 +216,37 @@ impl Recorder {
         self.since = from.exactly(users, Reader::time)?;
         self.rows = from.list(|from| {
             let time = from.time()?;
-            let running = from.exactly(users, Reader::small)?;
+            let running = from.exactly(users, Reader::number)?;
             Ok(Row { time, running, waiting: from.number()?, there: restore_there(from)? })
         })?;
         self.there = Changing::restore(from)?;
         self.before = from.list(Changing::restore)?.pop();
         self.last = from.time()?;
-        self.here = self.tasks.iter().map(|tasks| tasks.running() + tasks.waiting()).sum();
+        for tasks in &self.tasks {
+            let counts = tasks.counts().ok_or_else(Reader::damaged)?;
+            self.submitted = self.submitted.saturating_add(tasks.submitted);
+            self.here = self.here.checked_add(counts).ok_or_else(Reader::damaged)?;
+        }
         Ok(())
+    }
+
+    /// Memory and steps for all rows up to a time.
+    pub fn need_rows(&mut self, time: f64) {
+        let Some(every) = self.every else { return };
+        // A number that is too large for an integer is the largest one.
+        let rows = (time / every) as u64;
+        self.memory.need(rows.min(MAX_ROWS as u64).saturating_mul(self.row_bytes));
+    }
+
+    /// Bytes of the rows.
+    pub fn bytes(&self) -> u64 {
+        self.rows.len() as u64 * self.row_bytes
     }
 
     /// Rows for all times before `time`: nothing changes in between. Says whether there was room for them.
     pub fn advance(&mut self, time: f64) -> bool {
         let Some(every) = self.every else { return true };
+        self.need_rows(time);
         loop {
             let next = self.rows.len() as f64 * every;
             if next >= time {
@@ -217,8 +260,8 @@ impl Recorder {
     }
 
     fn row(&mut self, time: f64) {
-        let running = self.tasks.iter().map(|tasks| u32::try_from(tasks.running()).unwrap_or(u32::MAX));
-        let running = running.collect();
+        charge(self.tasks.len() as u64, "the series");
+        let running = self.tasks.iter().map(Tasks::running).collect();
         let waiting = self.tasks.iter().map(Tasks::waiting).sum();
         self.rows.push(Row { time, running, waiting, there: self.there.now.clone() });
     }
@@ -236,10 +279,15 @@ impl Recorder {
     }
 
     /// So many tasks of a user come.
-    pub fn submit(&mut self, user: usize, tasks: u64, time: f64) {
+    pub fn submit(&mut self, user: usize, tasks: u64, time: f64) -> Result<(), SimulateError> {
         self.touch(time);
+        self.submitted = self.submitted.saturating_add(tasks);
+        if self.submitted > MAX_TASKS {
+            return Err(SimulateError::TooManyTasks { limit: MAX_TASKS });
+        }
         self.tasks[user].submitted += tasks;
         self.here += tasks;
+        Ok(())
     }
 
     /// The tasks of a user that wait leave.
@@ -252,15 +300,15 @@ impl Recorder {
         }
     }
 
-    pub fn start(&mut self, user: usize, time: f64) {
+    pub fn start(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
-        self.tasks[user].started += 1;
+        self.tasks[user].started += tasks;
     }
 
-    pub fn complete(&mut self, user: usize, time: f64) {
+    pub fn complete(&mut self, user: usize, tasks: u64, time: f64) {
         self.settle(user, time);
-        self.tasks[user].completed += 1;
-        self.here -= 1;
+        self.tasks[user].completed += tasks;
+        self.here -= tasks;
     }
 
     /// So many tasks of a user are stopped and wait again.

@@ -1,11 +1,14 @@
 //! A scenario, once for every seed.
 
+use std::time::Instant;
+
 use evenhand_import::{Input, Trace, TraceStream, azure_stream, google_stream, openb_stream};
 use evenhand_mechanisms::filling::Policy;
 use evenhand_problem::{Problem, UserSpec};
 use rayon::prelude::*;
 
 use crate::checkpoint::{Checkpoint, Observer, digest};
+use crate::duration::is_too_dense;
 use crate::error::SimulateError;
 use crate::read::fits_on;
 use crate::run::{Changing, Run, Settings, simulate_from};
@@ -41,12 +44,27 @@ pub fn run(
     seeds: &[u64],
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
+    run_until(scenario, seeds, None, progress)
+}
+
+/// The same; runs that are not done at that moment stop where they are ([`Run::is_stopped`]).
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    scenario: &Scenario,
+    seeds: &[u64],
+    until: Option<Instant>,
+    progress: &(dyn Fn(f64, u64) + Sync),
+) -> Result<Simulated, SimulateError> {
     let read = trace(scenario)?;
     let (scenario, tasks, notes) = match &read {
         Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
         None => (scenario.clone(), Tasks::Stated, &[][..]),
     };
-    let runs = seeds.par_iter().map(|&seed| whole(&scenario, tasks, seed, progress));
+    let looking = Looking { progress, until };
+    let budget = evenhand_budget::handle();
+    let runs = seeds.par_iter().map(|&seed| budget.enter(|| whole(&scenario, tasks, seed, looking)));
     finished(&scenario, notes.iter().map(ToString::to_string).collect(), runs.collect())
 }
 
@@ -62,7 +80,10 @@ pub fn run_on(
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
     let scenario = with_users(scenario, &trace.users);
-    let runs = seeds.par_iter().map(|&seed| whole(&scenario, Tasks::Whole(trace), seed, progress));
+    let looking = Looking { progress, until: None };
+    let budget = evenhand_budget::handle();
+    let one = |&seed: &u64| budget.enter(|| whole(&scenario, Tasks::Whole(trace), seed, looking));
+    let runs = seeds.par_iter().map(one);
     finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
 }
 
@@ -87,6 +108,29 @@ pub fn run_from(
             finished(&scenario, notes.iter().map(ToString::to_string).collect(), vec![Ok(run)]).map(Some)
         }
         None => Ok(None),
+    }
+}
+
+/// Tells how far a run is, and stops it at some moment.
+#[derive(Clone, Copy)]
+struct Looking<'a> {
+    progress: &'a (dyn Fn(f64, u64) + Sync),
+    until: Option<Instant>,
+}
+
+impl Observer for Looking<'_> {
+    fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
+    fn look(
+        &mut self,
+        time: f64,
+        events: u64,
+        _: &mut dyn FnMut() -> Checkpoint,
+    ) -> Result<bool, SimulateError> {
+        (self.progress)(time, events);
+        Ok(true)
     }
 }
 
@@ -123,11 +167,10 @@ fn whole(
     scenario: &Scenario,
     tasks: Tasks<'_>,
     seed: u64,
-    progress: &(dyn Fn(f64, u64) + Sync),
+    mut looking: Looking<'_>,
 ) -> Result<(Problem, Run), SimulateError> {
-    let mut observer = |time: f64, events: u64| progress(time, events);
-    // Who only looks never stops the run.
-    one(scenario, tasks, seed, None, &mut observer)?
+    // Who only looks never abandons the run.
+    one(scenario, tasks, seed, None, &mut looking)?
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
@@ -154,7 +197,11 @@ fn one(
     for (user, arrivals) in scenario.users.iter().zip(&scenario.arrivals) {
         let Some(poisson) = arrivals.poisson else { continue };
         let ends = [poisson.until, arrivals.leaves, scenario.horizon].into_iter().flatten();
-        let expected = poisson.rate * (ends.fold(f64::INFINITY, f64::min) - poisson.from);
+        let end = ends.fold(f64::INFINITY, f64::min);
+        if poisson.from <= end && is_too_dense(poisson.rate, end) {
+            return Err(SimulateError::TooDense { user: user.name.clone(), rate: poisson.rate, at: end });
+        }
+        let expected = poisson.rate * (end - poisson.from);
         if expected > MAX_EXPECTED {
             return Err(SimulateError::TooManyExpected {
                 user: user.name.clone(),

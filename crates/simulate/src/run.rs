@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule_among};
+use evenhand_budget::{charge, room};
+use evenhand_mechanisms::filling::{Draw, Part, Policy, Scheduler, schedule_among};
 use evenhand_problem::Problem;
 
 use crate::checkpoint::{Checkpoint, Observer, Reader, Writer, digest};
+use crate::cost::{self, Growing, is_over};
 use crate::error::SimulateError;
 use crate::events::{Heap, Running};
 use crate::jobs::{FinishedJob, Jobs};
@@ -41,6 +43,8 @@ pub struct Run {
     pub seed: u64,
     /// Time at which it ended: the horizon, or the last time at which something happened to a task.
     pub end: f64,
+    /// Whether its time was up before its end ([`Observer::until`]): everything is as it was at [`end`](Self::end).
+    pub is_stopped: bool,
     /// Arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
     /// `h <- 1000003 h + 31 server + user` modulo 2^48 over all placements, from 0.
@@ -122,6 +126,8 @@ struct Simulation<'a> {
     runs: BTreeMap<u32, gangs::Started>,
     /// The machines, where they come and go.
     cluster: Option<Cluster>,
+    /// What is held of tasks and jobs.
+    memory: Growing,
     n_placed: u64,
     hash: u64,
     events: u64,
@@ -147,6 +153,11 @@ impl<'a> Simulation<'a> {
         {
             return Err(SimulateError::TooManyRows { every, horizon, limit: MAX_ROWS });
         }
+        let resources = problem.n_resources();
+        let mut recorder = Recorder::new(problem.n_users(), resources, settings.every);
+        if let Some(horizon) = settings.horizon {
+            recorder.need_rows(horizon);
+        }
         let draws = (0..problem.n_users()).map(|n| Draw::new(settings.seed, streams(n).0)).collect();
         let leaves = settings.leaves.iter().enumerate();
         let mut departures: Vec<(f64, usize)> = leaves.filter_map(|(n, at)| Some(((*at)?, n))).collect();
@@ -155,7 +166,6 @@ impl<'a> Simulation<'a> {
             changing.machines.empty.iter().for_each(|place| scheduler.close(*place as usize));
             Cluster::new(problem, changing)
         });
-        let mut recorder = Recorder::new(problem.n_users(), settings.every);
         if let Some(cluster) = &cluster {
             recorder.set_there(cluster.servers(), cluster.capacity(), 0.0);
         }
@@ -171,6 +181,7 @@ impl<'a> Simulation<'a> {
             placed: Vec::new(),
             runs: BTreeMap::new(),
             cluster,
+            memory: Growing::new("what runs and waits, and the jobs that are done,"),
             n_placed: 0,
             hash: 0,
             events: 0,
@@ -189,8 +200,16 @@ impl<'a> Simulation<'a> {
     ) -> Result<Option<Run>, SimulateError> {
         let horizon = self.settings.horizon.unwrap_or(f64::INFINITY);
         let mut looked = self.events;
+        let mut is_stopped = false;
         self.coming = self.next(source)?;
-        loop {
+        for moment in 0_u64.. {
+            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(observer.until()) {
+                is_stopped = true;
+                if !observer.look(self.now, self.events, &mut || self.checkpoint())? {
+                    return Ok(None);
+                }
+                break;
+            }
             let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
             let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
             let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
@@ -206,48 +225,16 @@ impl<'a> Simulation<'a> {
                 let source_name = "the arrivals".to_owned();
                 return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
             }
-            self.advance(next)?;
-            let now = next;
-            self.now = now;
-            while self.running.next_end() == Some(now)
-                && let Some(task) = self.running.pop()
-            {
-                self.end(&task, now);
-            }
-            self.change_machines(now)?;
-            while let Some(&(at, user)) = self.departures.as_slice().first()
-                && at == now
-            {
-                self.departures.next();
-                self.departed += 1;
-                self.leave(user, now);
-            }
-            while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
-                let user = arrival.user as usize;
-                let leaves = self.settings.leaves.get(user).copied().flatten();
-                if leaves.is_some_and(|at| at <= now) {
-                    self.coming = self.next(source)?;
-                    continue;
-                }
-                self.can_come(&arrival)?;
-                self.jobs.submit(&arrival)?;
-                self.scheduler.submit(user, arrival.tasks);
-                self.recorder.submit(user, arrival.tasks, now);
-                self.events += 1;
-                self.coming = self.next(source)?;
-            }
-            self.place(now)?;
-            if self.recorder.last == now {
-                self.events_of_tasks = self.events;
-            }
+            self.happen(next, source)?;
             if self.events - looked >= observer.every() {
                 looked = self.events;
-                if !observer.look(now, self.events, &mut || self.checkpoint())? {
+                if !observer.look(next, self.events, &mut || self.checkpoint())? {
                     return Ok(None);
                 }
             }
         }
         let end = match self.settings.horizon {
+            _ if is_stopped => self.now,
             Some(horizon) => {
                 self.advance(horizon)?;
                 horizon
@@ -263,6 +250,7 @@ impl<'a> Simulation<'a> {
         Ok(Some(Run {
             seed: self.settings.seed,
             end,
+            is_stopped,
             events: self.events,
             placements: self.hash,
             tasks: self.recorder.tasks,
@@ -275,7 +263,57 @@ impl<'a> Simulation<'a> {
         }))
     }
 
+    /// Everything that happens at one time.
+    fn happen(&mut self, now: f64, source: &mut dyn Source) -> Result<(), SimulateError> {
+        charge(cost::MOMENT, "the run");
+        self.advance(now)?;
+        self.now = now;
+        while self.running.next_end() == Some(now)
+            && let Some(task) = self.running.pop()
+        {
+            self.end(&task, now);
+        }
+        self.change_machines(now)?;
+        while let Some(&(at, user)) = self.departures.as_slice().first()
+            && at == now
+        {
+            self.departures.next();
+            self.departed += 1;
+            self.leave(user, now);
+        }
+        while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
+            let user = arrival.user as usize;
+            let leaves = self.settings.leaves.get(user).copied().flatten();
+            if leaves.is_none_or(|at| at > now) {
+                self.can_come(&arrival)?;
+                self.jobs.submit(&arrival)?;
+                self.scheduler.submit(user, arrival.tasks);
+                self.recorder.submit(user, arrival.tasks, now)?;
+                self.events += 1;
+                self.need(0);
+            }
+            self.coming = self.next(source)?;
+        }
+        self.place(now)?;
+        if self.recorder.last == now {
+            self.events_of_tasks = self.events;
+        }
+        Ok(())
+    }
+
+    /// Memory for what is held, and for so many more tasks that start.
+    fn need(&mut self, starts: usize) {
+        /// Bytes of a task that runs, and of a run that is told apart with its tree of servers.
+        const RUNNING: usize = 40;
+        const RUN: usize = 150;
+        let of_run = if self.are_told_apart() { RUNNING + RUN } else { RUNNING };
+        let started = (self.running.len() + starts).saturating_mul(of_run);
+        let finished = self.finished.len() * size_of::<FinishedJob>();
+        self.memory.need((started + finished + self.jobs.bytes()) as u64);
+    }
+
     fn next(&mut self, source: &mut dyn Source) -> Result<Option<Arrival>, SimulateError> {
+        charge(cost::ARRIVAL, "the arrivals");
         let arrival = source.next()?;
         self.told += u64::from(arrival.is_some());
         Ok(arrival)
@@ -289,6 +327,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn checkpoint(&self) -> Checkpoint {
+        // Words are of 8 bytes, as most of what is held; a list of them is twice as large where it grows.
+        room(2 * (self.memory.bytes() + self.recorder.bytes()), "the checkpoint");
         let mut to = Writer::default();
         to.number(self.told - u64::from(self.coming.is_some()));
         to.number(self.departed as u64);
@@ -337,9 +377,10 @@ impl<'a> Simulation<'a> {
             }
         }
         self.departed = from.number()? as usize;
-        for _ in 0..self.departed {
-            self.departures.next();
+        if self.departed > self.departures.len() {
+            return Err(Reader::damaged());
         }
+        self.departures.by_ref().take(self.departed).for_each(drop);
         self.events_of_tasks = from.number()?;
         (self.n_placed, self.hash) = (from.number()?, from.number()?);
         let draw = from.draw(self.scheduler.draw().clone())?;
@@ -365,15 +406,15 @@ impl<'a> Simulation<'a> {
         let no_room = || bad("has more tasks on a server than fit there");
         let are_told_apart = !runs.is_empty();
         for (run, started) in runs {
-            for server in &started.servers {
-                if !self.scheduler.go_on(started.user as usize, *server as usize, run)? {
+            for &(server, tasks) in &started.servers {
+                if !self.scheduler.go_on(started.user as usize, server as usize, Part { run, tasks })? {
                     return Err(no_room());
                 }
             }
             self.remember(run, started);
         }
         for task in running {
-            if !are_told_apart && !self.scheduler.go_on(task.user as usize, task.server as usize, 0)? {
+            if !are_told_apart && !self.scheduler.occupy(task.user as usize, task.server as usize)? {
                 return Err(no_room());
             }
             self.running.push(task);
@@ -402,22 +443,17 @@ impl<'a> Simulation<'a> {
     }
 
     fn end(&mut self, task: &Running, now: f64) {
-        let mut server = task.server;
+        let mut tasks = 1;
         if self.are_told_apart() {
             // A run that was stopped is not there, and one whose machine has changed is elsewhere.
-            let Some(started) = self.runs.get_mut(&task.run) else { return };
-            server = started.servers.pop().unwrap_or(server);
-            if started.servers.is_empty() {
-                self.runs.remove(&task.run);
-            }
-            if let Some(cluster) = &mut self.cluster {
-                cluster.ends(task.run, server);
-            }
+            let Some((_, started)) = self.stop(task.run) else { return };
+            tasks = started.tasks();
+        } else {
+            self.scheduler.release(task.user as usize, task.server as usize);
         }
-        self.scheduler.finish(task.user as usize, server as usize, task.run);
-        self.recorder.complete(task.user as usize, now);
-        self.finished.extend(self.jobs.finish(task.job, now));
-        self.events += 1;
+        self.recorder.complete(task.user as usize, tasks, now);
+        self.finished.extend(self.jobs.finish(task.job, tasks, now));
+        self.events += tasks;
     }
 
     /// Whether runs are told apart, since they can be stopped.
@@ -436,6 +472,8 @@ impl<'a> Simulation<'a> {
     fn place(&mut self, now: f64) -> Result<(), SimulateError> {
         let mut placed = std::mem::take(&mut self.placed);
         self.scheduler.fill(&mut placed)?;
+        self.need(placed.len());
+        charge(cost::START.saturating_mul(placed.len() as u64), "the tasks that start");
         if !self.scheduler.runs().is_empty() || !self.scheduler.stopped().is_empty() {
             self.stop_runs(now);
             self.start_runs(&placed, now);
@@ -451,22 +489,58 @@ impl<'a> Simulation<'a> {
             if let Some(cluster) = &mut self.cluster {
                 run = cluster.next_run;
                 cluster.next_run = run.checked_add(1).ok_or(SimulateError::TooManyRuns(u32::MAX))?;
-                self.remember(run, gangs::Started { user, job, end, duration, servers: vec![server] });
+                self.remember(run, gangs::Started { user, job, end, duration, servers: vec![(server, 1)] });
             }
-            self.run_task(Running { end, user, server, job, run }, now);
+            self.running.push(Running { end, user, server, job, run });
+            self.has_started(user, server, 1, now);
         }
         self.placed = placed;
         Ok(())
     }
 
-    fn run_task(&mut self, task: Running, now: f64) {
-        self.running.push(task);
-        self.recorder.start(task.user as usize, now);
-        self.n_placed += 1;
-        let place = u64::from(task.server) * 31 + u64::from(task.user);
-        self.hash = self.hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
+    /// Tasks of a user have started on a server.
+    fn has_started(&mut self, user: u32, server: u32, tasks: u64, now: f64) {
+        self.recorder.start(user as usize, tasks, now);
+        self.n_placed += tasks;
+        let place = u64::from(server) * 31 + u64::from(user);
+        self.hash = hashed(self.hash, place, tasks);
     }
 }
 
+/// The hash after so many placements of one user on one server.
+fn hashed(hash: u64, place: u64, mut tasks: u64) -> u64 {
+    // `h -> factor h + more` for a power of two of them, and for all that were gone through.
+    let (mut factor, mut more) = (1_000_003_u64, place);
+    let (mut all_factor, mut all_more) = (1_u64, 0_u64);
+    while tasks > 0 {
+        if tasks % 2 == 1 {
+            all_more = all_more.wrapping_mul(factor).wrapping_add(more);
+            all_factor = all_factor.wrapping_mul(factor);
+        }
+        more = more.wrapping_mul(factor).wrapping_add(more);
+        factor = factor.wrapping_mul(factor);
+        tasks /= 2;
+    }
+    hash.wrapping_mul(all_factor).wrapping_add(all_more) & HASH_BITS
+}
+
+/// Times at which something happens, between two looks at the clock: some microseconds.
+const MOMENTS_BETWEEN_LOOKS: u64 = 8;
+
 /// The hash of placements has 48 bits.
 const HASH_BITS: u64 = (1 << 48) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::{HASH_BITS, hashed};
+
+    #[test]
+    fn many_placements_at_once_are_hashed_as_one_by_one() {
+        for (place, tasks) in [(0, 1), (7, 2), (31, 3), (1_000, 64), (u64::from(u32::MAX) * 32, 1_000)] {
+            let one = |hash: u64| hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
+            let expected = (0..tasks).fold(12_345, |hash, _| one(hash));
+            assert_eq!(hashed(12_345, place, tasks), expected, "{place} {tasks}");
+        }
+        assert_eq!(hashed(5, 9, 0), 5);
+    }
+}

@@ -1,11 +1,14 @@
 //! What is simulated.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
+use evenhand_budget::charge;
 use evenhand_mechanisms::filling::{Draw, MAX_SERVERS, Policy};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
+use crate::cost::DRAW;
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::machines::Machines;
@@ -160,9 +163,10 @@ impl Scenario {
 
 /// Users name only servers that there are; the name of one that is left with none.
 fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
+    let there: HashSet<&str> = spec.servers.iter().map(|server| server.name.as_str()).collect();
     for user in &mut spec.users {
         let Some(names) = &mut user.servers else { continue };
-        names.retain(|name| spec.servers.iter().any(|server| server.name == *name));
+        names.retain(|name| there.contains(name.as_str()));
         if names.is_empty() {
             return Err(&user.name);
         }
@@ -174,18 +178,18 @@ fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
 fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec> {
     let odds =
         |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
-    let all: u64 = classes.iter().map(odds).fold(0, u64::saturating_add);
+    // By class: the odds of all up to it.
+    let sums = classes.iter().map(odds).scan(0, |sum: &mut u64, odds| {
+        *sum = sum.saturating_add(odds);
+        Some(*sum)
+    });
+    let sums: Vec<u64> = sums.collect();
     let mut counts = vec![0_u64; classes.len()];
+    charge(10 * DRAW * number, "the servers that are drawn");
     for _ in 0..number {
-        let mut at = draw.below(all);
-        for (class, count) in classes.iter().zip(&mut counts) {
-            match at.checked_sub(odds(class)) {
-                None => {
-                    *count += 1;
-                    break;
-                }
-                Some(rest) => at = rest,
-            }
+        let at = draw.below(sums.last().copied().unwrap_or(0));
+        if let Some(count) = counts.get_mut(sums.partition_point(|sum| *sum <= at)) {
+            *count += 1;
         }
     }
     let kept = classes.iter().zip(counts).filter(|(_, count)| *count > 0);

@@ -1,5 +1,6 @@
 //! What a run comes to.
 
+use evenhand_budget::table;
 use evenhand_problem::Problem;
 
 use crate::record::Tasks;
@@ -51,6 +52,12 @@ pub(crate) struct Amounts {
 impl Amounts {
     pub fn new(problem: &Problem) -> Self {
         let total = problem.total_capacity();
+        table(
+            problem.n_users(),
+            problem.n_resources(),
+            size_of::<f64>(),
+            "what users take of every resource",
+        );
         let part = |n: usize| {
             let demand = problem.users()[n].base_demand();
             let parts = demand.iter().zip(total);
@@ -60,6 +67,11 @@ impl Amounts {
             parts: (0..problem.n_users()).map(part).collect(),
             is_there: total.iter().map(|c| *c > 0).collect(),
         }
+    }
+
+    /// Steps for [`used`](Self::used).
+    pub fn cost_of_use(&self) -> u64 {
+        (self.parts.len() * self.is_there.len()) as u64
     }
 
     /// By resource: the part of the total that so many tasks of each user use.

@@ -55,7 +55,7 @@ pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetEr
 fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     let series = series(problem, run);
     let count = |tasks: u64| i64::try_from(tasks).unwrap_or(i64::MAX);
-    let running = run.rows.iter().map(|row| count(row.running.iter().map(|tasks| u64::from(*tasks)).sum()));
+    let running = run.rows.iter().map(|row| count(row.running.iter().sum()));
     let waiting = run.rows.iter().map(|row| count(row.waiting));
     let mut columns = vec![("time".to_owned(), Column::Numbers(series.times))];
     for (name, used) in problem.resources().iter().zip(series.utilisation) {

@@ -21,7 +21,10 @@ pub fn export(bytes: &[u8]) {
     let exported = within(&LIMITS, || {
         for form in [Form::Lp, Form::Mps] {
             if let Ok(problem) = source.problem() {
-                files(of_problem(&problem, form));
+                match of_problem(&problem, form) {
+                    Ok(programme) => assert!(!programme.to_string().is_empty()),
+                    Err(error) => said::one_line(&printable(&error.to_string())),
+                }
             }
         }
         certificate(&source)

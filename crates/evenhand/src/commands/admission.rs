@@ -2,7 +2,9 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
+use evenhand::problem::Place;
 use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
@@ -11,7 +13,12 @@ use crate::arguments::{Common, Format, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
-pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+pub fn run(
+    document: &Document<'_>,
+    call: &Simulate,
+    until: Option<Instant>,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
     if call.resume.is_some() {
         return Err(Failure::input("--resume: runs of a reservation keep no checkpoints"));
     }
@@ -23,12 +30,16 @@ pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<
     let scenario =
         reservation::scenario(document, folder).map_err(|error| Failure::format(&error, source.text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
-    let admitted = reservation::run(&scenario, &seeds).map_err(|error| match error {
+    let admitted = reservation::run_until(&scenario, &seeds, until).map_err(|error| match error {
+        AdmissionError::Initial { ref name, .. } => {
+            let place = Place::root().key("initial").key(name);
+            Failure::format(&document.error(document.locate(&place), error.to_string()), source.text)
+        }
         error @ AdmissionError::TooLarge { .. } => Failure::solver(format!("{}: {error}", source.name)),
         AdmissionError::Packing(error) => Failure::solver(error.to_string()),
         error => Failure::input(format!("{}: {error}", source.name)),
     })?;
-    let document = reservation::document(&admitted);
+    let summary = reservation::document(&admitted);
     if let Some(folder) = &call.output {
         for (seed, run) in &admitted.runs {
             let name = |name: &str| match admitted.runs.len() {
@@ -42,11 +53,17 @@ pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<
         }
         files::save_in(folder, "bounds.csv", reservation::beside_csv(&admitted))?;
         // Last: where it stands everything else does.
-        files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
+        files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
     }
     match common.format {
-        Format::Json => output::json(&document)?,
+        Format::Json => output::json(&summary)?,
         Format::Table => output::page(&report::admission(&admitted), common)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let stopped = admitted.runs.iter().filter_map(|(seed, run)| Some((*seed, run.stopped_at?)));
+    let status = super::simulate::ended(stopped, call)?;
+    if admitted.is_beside_cut {
+        let why = "--seconds: the time was up: the runs are done, and bounds.csv ends before them";
+        return Err(Failure::solver(why));
+    }
+    Ok(status)
 }

@@ -1,6 +1,7 @@
 //! `simulate` of users that come and go under a divisible mechanism.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use evenhand::problem::format::Document;
 use evenhand::report;
@@ -10,7 +11,12 @@ use crate::arguments::{Common, Format, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
-pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+pub fn run(
+    document: &Document<'_>,
+    call: &Simulate,
+    until: Option<Instant>,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
     if call.resume.is_some() {
         return Err(Failure::input("--resume: runs of divisible mechanisms keep no checkpoints"));
     }
@@ -22,7 +28,7 @@ pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<
         simulate::course_scenario(document).map_err(|error| Failure::format(&error, source.text))?;
     let seeds = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k));
     let courses: Result<Vec<Course>, SimulateError> =
-        seeds.map(|seed| simulate::run_course(&scenario, seed)).collect();
+        seeds.map(|seed| simulate::run_course_until(&scenario, seed, until)).collect();
     let courses = courses.map_err(|error| of_policy(document, error))?;
     let summary = simulate::course_document(&scenario, &courses);
     if let Some(folder) = &call.output {
@@ -45,7 +51,8 @@ pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<
         Format::Json => output::json(&summary)?,
         Format::Table => output::page(&report::course(&scenario, &courses), common)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let stopped = courses.iter().filter(|course| course.end < scenario.horizon);
+    super::simulate::ended(stopped.map(|course| (course.seed, course.end)), call)
 }
 
 /// A mechanism that has no allocation for users of the scenario: said at the policy.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use evenhand::problem::format::{Document, Source, read_text};
 use evenhand::report;
@@ -13,25 +14,27 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+    let until = call.seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs_f64(seconds)));
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let text = read_text(&call.scenario)?;
     let name = call.scenario.to_string_lossy();
     let of_format = |error| Failure::format(&error, &text);
     let document = Source { name: &name, text: &text }.document().map_err(of_format)?;
     if simulate::reservation::is_admission(&document) {
-        return super::admission::run(&document, call, common);
+        return super::admission::run(&document, call, until, common);
     }
     if simulate::is_course(&document) {
-        return super::course::run(&document, call, common);
+        return super::course::run(&document, call, until, common);
     }
     let scenario = document.scenario(folder).map_err(of_format)?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = output::progress(common, None);
     let simulated = match &call.resume {
-        Some(file) => with_checkpoints(&document, &scenario, call, file, common.seed, &bar),
+        Some(file) => with_checkpoints(&document, &scenario, call, file, (common.seed, until), &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run(&scenario, &seeds, &look).map_err(|error| of_scenario(&document, &scenario, error))
+            simulate::run_until(&scenario, &seeds, until, &look)
+                .map_err(|error| of_scenario(&document, &scenario, error))
         }
     };
     bar.finish_and_clear();
@@ -49,7 +52,30 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&document)?,
         Format::Table => output::page(&report::simulation(&simulated), common)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped);
+    let stopped = ended(stopped.map(|(_, run)| (run.seed, run.end)), call);
+    match &call.resume {
+        Some(file) => {
+            stopped.map_err(|failure| failure.tip(format!("the same call goes on from {}", file.display())))
+        }
+        None => stopped,
+    }
+}
+
+/// How the program ends after everything has been written: runs that were stopped, each with its seed and the time in it,
+/// are no success.
+pub(super) fn ended(stopped: impl Iterator<Item = (u64, f64)>, call: &Simulate) -> Result<ExitCode, Failure> {
+    let mut stopped = stopped.peekable();
+    let Some(&(seed, time)) = stopped.peek() else { return Ok(ExitCode::SUCCESS) };
+    let others = match stopped.count() - 1 {
+        0 => String::new(),
+        others => format!(", and {others} others"),
+    };
+    let seconds = call.seconds.unwrap_or_default();
+    Err(Failure::solver(format!(
+        "--seconds {seconds}: the time was up: the run with seed {seed} stopped at time {time}{others}; the results \
+         are those up to there"
+    )))
 }
 
 /// What is wrong with a scenario is said with its place; a trace is named by its reader.
@@ -82,6 +108,7 @@ fn stand(time: f64, events: u64) -> String {
 struct Writer<'a> {
     file: &'a PathBuf,
     every: u64,
+    until: Option<Instant>,
     bar: &'a ProgressBar,
     failure: Option<Failure>,
 }
@@ -89,6 +116,10 @@ struct Writer<'a> {
 impl Observer for Writer<'_> {
     fn every(&self) -> u64 {
         self.every
+    }
+
+    fn until(&self) -> Option<Instant> {
+        self.until
     }
 
     fn look(
@@ -108,7 +139,7 @@ fn with_checkpoints(
     scenario: &Scenario,
     call: &Simulate,
     file: &PathBuf,
-    seed: u64,
+    (seed, until): (u64, Option<Instant>),
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
     let from = if file.exists() {
@@ -116,13 +147,13 @@ fn with_checkpoints(
     } else {
         None
     };
-    let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
+    let mut writer = Writer { file, every: call.checkpoint_every, until, bar, failure: None };
     let simulated =
         simulate::run_from(scenario, seed, from.as_ref(), &mut writer).map_err(|error| match error {
             SimulateError::Checkpoint(_) => of_checkpoint(file, &error),
             error => of_scenario(document, scenario, error),
         })?;
-    // Only a checkpoint that could not be written stops the run.
+    // Only a checkpoint that could not be written abandons the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
 

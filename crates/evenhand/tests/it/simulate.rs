@@ -352,3 +352,82 @@ fn a_reservation_is_simulated_from_its_file() {
     folder.run(&["simulate", "s.json", "--resume", "c.json"]).fails_with(2, "--resume");
     folder.run(&["simulate", "s.json", "-o", "out", "--series", "parquet"]).fails_with(2, "--series");
 }
+
+/// Small files whose runs would never end, or hold all memory: refused at their place, or done.
+#[test]
+fn small_scenarios_end() {
+    let folder = Folder::new();
+    let of = |policy: &str, user: &str, rest: &str| {
+        format!(
+            r#"{{"kind": "scenario", "resources": ["cpu"], "policy": {policy},
+            "servers": [{{"name": "s", "count": 10, "capacity": {{"cpu": 1}}}}], "users": [{{"name": "u", {user}}}]{rest}}}"#
+        )
+    };
+    for (rate, from, horizon) in [("1e308", "100", "100"), ("10", "1e17", "100000000000001000")] {
+        let poisson = format!(r#"{{"rate": {rate}, "duration": 1, "from": {from}}}"#);
+        let user = format!(r#""demand": {{"cpu": 1}}, "poisson": {poisson}"#);
+        folder.write("dense.json", of("{}", &user, &format!(r#", "horizon": {horizon}"#)));
+        let output = folder.run(&["simulate", "dense.json"]).fails(2);
+        let error = output.error_line();
+        assert!(error.contains("dense.json:") && error.contains("users[0].poisson.rate"), "{error}");
+        assert!(error.contains("double precision"), "{error}");
+    }
+    let gang = r#""demand": {"cpu": "1e-9"}, "gang": 10000000, "jobs": [{"at": 0, "tasks": 10000000, "duration": 1}]"#;
+    folder.write("gang.json", of(r#"{"tree": {}}"#, gang, r#", "horizon": 2"#));
+    let summary = folder.run(&["simulate", "gang.json", "--format", "json"]).ends_with(0).json();
+    assert_eq!(summary["runs"][0]["tasks"]["completed"], 10_000_000);
+    let endless = r#""demand": {"cpu": 1}, "jobs": [{"at": 0, "tasks": 1000000000000, "duration": 0}]"#;
+    folder.write("endless.json", of("{}", endless, ""));
+    let output = folder.run(&["simulate", "endless.json", "--work", "1e8"]).fails(3);
+    let error = output.error_line();
+    assert!(error.contains("too large") && error.contains("--work"), "{error}");
+    let users: Vec<String> =
+        (0..2_000).map(|n| format!(r#"{{"name": "{n}", "demand": {{"cpu": 1}}}}"#)).collect();
+    let rows = format!(
+        r#"{{"kind": "scenario", "resources": ["cpu"], "policy": {{}}, "horizon": 1, "every": "1e-6",
+        "servers": [{{"name": "s", "capacity": {{"cpu": 1}}}}], "users": [{}]}}"#,
+        users.join(",")
+    );
+    folder.write("rows.json", rows);
+    let output = folder.run(&["simulate", "rows.json"]).fails(3);
+    let error = output.error_line();
+    assert!(error.contains("the series is too large") && error.contains("--memory"), "{error}");
+}
+
+/// What is done when the time is up is written, and said.
+#[test]
+fn a_run_stops_when_its_time_is_up() {
+    let folder = Folder::new();
+    let stops = |scenario: &str, kind: &str, more: &[&str]| {
+        folder.write("long.json", scenario);
+        let call = ["simulate", "long.json", "--seconds", "0.2", "-o", "out", "--format", "json"];
+        let output = folder.run(&[&call[..], more].concat()).ends_with(3);
+        assert!(output.error_line().contains("--seconds 0.2: the time was up"), "{output:?}");
+        fits(kind, &output.stdout);
+        let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).unwrap();
+        assert!(summary["runs"][0]["stopped_at"].is_number(), "{summary}");
+        assert!(folder.read("out/series.csv").lines().count() > 1);
+        summary
+    };
+    // Ten million jobs.
+    let tasks = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 1e7, "every": 1,
+        "servers": [{"name": "s", "count": 10, "capacity": {"cpu": 1}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 1, "duration": {"exponential": 5}}}]}"#;
+    let first = stops(tasks, "simulation", &["--resume", "c.json"]);
+    let then = stops(tasks, "simulation", &["--resume", "c.json"]);
+    let at = |summary: &Value| summary["runs"][0]["stopped_at"].as_f64().unwrap();
+    assert!(at(&first) < at(&then), "it goes on from where it stopped");
+    let course = r#"{"kind": "scenario", "resources": ["cpu"], "horizon": 100000, "every": 10,
+        "servers": [{"name": "A", "count": 10, "capacity": {"cpu": 1}}],
+        "users": [{"name": "1", "demand": {"cpu": 1}}, {"name": "2", "demand": {"cpu": "1/2"}}],
+        "policy": {"distributed": {}}}"#;
+    stops(course, "course", &[]);
+    let admission = r#"{"kind": "reservation-scenario", "policy": {"power_of_d": 2}, "horizon": 100000, "servers": 50,
+        "reservation": {"kind": "reservation-problem", "resources": ["cpu"],
+            "servers": [{"name": "p", "capacity": {"cpu": 4}}],
+            "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 3}]}}"#;
+    stops(admission, "admission", &[]);
+    // In time there is nothing to say.
+    let output = folder.run(&["simulate", "long.json", "--seconds", "0"]).fails(2);
+    assert!(output.error_line().contains("seconds"), "{output:?}");
+}

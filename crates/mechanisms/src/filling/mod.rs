@@ -70,6 +70,6 @@ pub use prepared::MAX_SERVERS;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
 pub(crate) use run::{Filled, late};
-pub use scheduler::{Policy, Scheduler, schedule, schedule_among};
+pub use scheduler::{Part, Policy, Scheduler, schedule, schedule_among};
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, sample};

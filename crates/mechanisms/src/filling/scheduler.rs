@@ -30,6 +30,15 @@ pub enum Policy {
     Tree(TreePolicy),
 }
 
+/// The tasks of a run on one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Number of the run.
+    pub run: u32,
+    /// Its tasks there.
+    pub tasks: u64,
+}
+
 /// Servers on which tasks are placed as they come and go. Users are those of the problem; servers are the
 /// single ones, class by class in the order of the problem.
 pub trait Scheduler {
@@ -59,9 +68,9 @@ pub trait Scheduler {
     /// A task of `user` on `server`, where one runs, is finished.
     fn release(&mut self, user: usize, server: usize);
 
-    /// The same, of the run of that number, where runs are told apart ([`runs`](Self::runs)).
-    fn finish(&mut self, user: usize, server: usize, _run: u32) {
-        self.release(user, server);
+    /// The same for tasks of a run, where runs are told apart ([`runs`](Self::runs)).
+    fn finish(&mut self, user: usize, server: usize, part: Part) {
+        (0..part.tasks).for_each(|_| self.release(user, server));
     }
 
     /// Places a task of `user` on `server` whatever the rule says: for going on where another run stopped.
@@ -71,12 +80,18 @@ pub trait Scheduler {
     /// [`MechanismError::Limit`] beyond the tasks of [`fill`](super::fill()).
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
 
-    /// The same, of the run of that number.
+    /// The same for tasks of a run: all of them go there, or none.
     ///
     /// # Errors
     /// As [`Scheduler::occupy`].
-    fn go_on(&mut self, user: usize, server: usize, _run: u32) -> Result<bool, MechanismError> {
-        self.occupy(user, server)
+    fn go_on(&mut self, user: usize, server: usize, part: Part) -> Result<bool, MechanismError> {
+        for placed in 0..part.tasks {
+            if !self.occupy(user, server)? {
+                (0..placed).for_each(|_| self.release(user, server));
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Server `server`, on which nothing runs, is taken away: nothing fits there.
@@ -95,15 +110,16 @@ pub trait Scheduler {
         Ok(placed.is_empty())
     }
 
-    /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared.
+    /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared. Where runs
+    /// can be stopped the tasks of a run on one server are one entry ([`runs`](Self::runs)).
     ///
     /// # Errors
     /// As [`Scheduler::occupy`].
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
 
-    /// By task that the last filling placed: the number of its run, where runs can be stopped. Gangs are runs; numbers
+    /// By entry that the last filling placed: its run and its tasks, where runs can be stopped. Gangs are runs; numbers
     /// ascend in the order of their starts.
-    fn runs(&self) -> &[u32] {
+    fn runs(&self) -> &[Part] {
         &[]
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenhand_mechanisms::MechanismError;
-use evenhand_mechanisms::filling::{Policy, Scheduler, Ties, schedule, schedule_among};
+use evenhand_mechanisms::filling::{Part, Policy, Scheduler, Ties, schedule, schedule_among};
 use evenhand_mechanisms::tree::{Preemption, Rule, TreePolicy};
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
@@ -81,7 +81,7 @@ fn follow_among(
                     let tasks = running.remove(&number).unwrap();
                     let user = tasks[0].0 as usize;
                     for (_, server) in &tasks {
-                        scheduler.finish(user, *server as usize, number);
+                        scheduler.finish(user, *server as usize, Part { run: number, tasks: 1 });
                     }
                     scan.runs.retain(|run| run.number != number);
                     scheduler.submit(user, tasks.len() as u64);
@@ -109,18 +109,23 @@ fn follow_among(
                         let number = running.keys().nth(rng.random_range(0..running.len().max(1))).copied();
                         let Some(number) = number else { continue };
                         for (user, server) in running.remove(&number).unwrap() {
-                            scheduler.finish(user as usize, server as usize, number);
+                            let part = Part { run: number, tasks: 1 };
+                            scheduler.finish(user as usize, server as usize, part);
                         }
                         scan.runs.retain(|run| run.number != number);
                     }
                 }
             }
             scheduler.fill(&mut placed).unwrap();
+            // One entry a task, as the scan has them.
+            let entries = placed.drain(..).zip(scheduler.runs());
+            let tasks = entries.flat_map(|(of, part)| (0..part.tasks).map(move |_| (of, part.run)));
+            let (placed, runs): (Vec<(u32, u32)>, Vec<u32>) = tasks.unzip();
             let (expected, stopped) = scan.fill();
             assert_eq!((&placed, scheduler.stopped()), (&expected, &stopped[..]), "{what}, round {round}");
             stopped.iter().for_each(|run| drop(running.remove(run).expect("it ran")));
-            for (task, run) in placed.iter().zip(scheduler.runs()) {
-                running.entry(*run).or_default().push(*task);
+            for (task, run) in placed.iter().zip(runs) {
+                running.entry(run).or_default().push(*task);
             }
             for n in 0..problem.n_users() {
                 let runs = scan.runs.iter().filter(|run| run.user == n);

@@ -7,7 +7,12 @@
 //! ends, and what is free is given away in small steps. Bottlenecks are the resources that were used up before; all
 //! are until one was.
 
+use std::time::Instant;
+
+use evenhand_budget::charge;
+
 use super::{Course, CourseScenario, Moment, sampled};
+use crate::cost::is_over;
 use crate::error::SimulateError;
 
 /// Parts of a capacity below which a resource is used up, and of what a user would have alone below which a step is
@@ -40,6 +45,9 @@ impl Asking {
     }
 }
 
+/// Steps of work for a look at a user.
+const LOOK: u64 = 5;
+
 /// Steps in which a user would take what ends of its tasks at once, if it had the pool alone.
 const FINER: f64 = 4.0;
 
@@ -53,6 +61,7 @@ fn fill(users: &[Asking], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool])
     let step = |user: &Asking| user.room(&all, 0.0) / (FINER * f64::from(steps));
     let step: Vec<f64> = users.iter().map(step).collect();
     loop {
+        charge(LOOK * users.len() as u64, "serving by the gaps");
         let mut next: Option<(f64, usize, f64)> = None;
         for (n, user) in users.iter().enumerate() {
             let more = user.room(&left, tasks[n]).min(step[n]);
@@ -75,6 +84,7 @@ pub(super) fn run(
     steps: u32,
     running_time: f64,
     seed: u64,
+    until: Option<Instant>,
 ) -> Result<Course, SimulateError> {
     let all = scenario.problem(&vec![true; scenario.changes.len()])?;
     let total = all.total_capacity();
@@ -100,8 +110,13 @@ pub(super) fn run(
     let (mut left, mut is_bottleneck) = (vec![1.0; n_resources], vec![true; n_resources]);
     let mut parts = 0_u64;
     let part = running_time / f64::from(steps);
-    for time in scenario.times() {
+    let mut end = scenario.horizon;
+    'run: for time in scenario.times() {
         while parts as f64 * part <= time {
+            if parts > 0 && is_over(until) {
+                end = parts as f64 * part;
+                break 'run;
+            }
             let now_there = scenario.there(parts as f64 * part);
             if now_there != is_there {
                 users = asking(&now_there);
@@ -132,5 +147,5 @@ pub(super) fn run(
             utilisation: vec![used],
         });
     }
-    Ok(sampled(scenario, seed, moments, None))
+    Ok(sampled(scenario, (seed, end), moments, None))
 }

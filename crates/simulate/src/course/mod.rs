@@ -11,15 +11,17 @@ mod gaps;
 mod output;
 mod read;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::time::Instant;
 
+use evenhand_budget::{Limits, charge, hold, table, within};
 use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
 use evenhand_problem::utilisation::{by_class, dominant_share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
 use rayon::prelude::*;
 
-use crate::distributed::{Absence, DistributedError, Network, State, follow};
+use crate::distributed::{Absence, DistributedError, Network, State, follow_until};
 use crate::error::SimulateError;
 
 pub use output::{course_document, course_tasks_csv, course_utilisation_csv};
@@ -89,6 +91,8 @@ pub struct Moment {
 pub struct Course {
     /// Its seed.
     pub seed: u64,
+    /// Time at which it ended: the horizon, or before if its time was up.
+    pub end: f64,
     /// At equal distances of time: how things stand from then on.
     pub moments: Vec<Moment>,
     /// By user: the mean of its tasks while it is there, if it ever is.
@@ -117,6 +121,8 @@ impl CourseScenario {
     /// By user: whether it is there at a time; who comes or goes then has come or gone.
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
+        let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
+        charge(looks as u64, "who is there at which time");
         let of = |(changes, absent): (&Vec<f64>, &bool)| {
             changes.iter().filter(|at| **at <= time).count().is_multiple_of(2) != *absent
         };
@@ -144,11 +150,31 @@ impl CourseScenario {
 /// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time;
 /// [`SimulateError::Beyond`].
 pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
-    let course = followed(scenario, seed)?;
+    run_course_until(scenario, seed, None)
+}
+
+/// The same; a run that is not done at that moment stops where it is, at the time [`Course::end`]. What users have at
+/// the beginning is always found.
+///
+/// # Errors
+/// As [`run_course`].
+pub fn run_course_until(
+    scenario: &CourseScenario,
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<Course, SimulateError> {
+    let course = followed(scenario, seed, until)?;
     if course.is_finite() { Ok(course) } else { Err(SimulateError::Beyond) }
 }
 
-fn followed(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
+fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Result<Course, SimulateError> {
+    /// Bytes of a number of the series: of a user its tasks and share, of a row of a class a name beside.
+    const OF_USER: f64 = 24.0;
+    const OF_ROW: f64 = 80.0;
+    let rows = scenario.spec.servers.len() as f64 * (scenario.spec.resources.len() + 1) as f64;
+    let moment = OF_USER * scenario.changes.len() as f64 + OF_ROW * rows;
+    // A number that is too large for an integer is the largest one.
+    let _moments = hold((moment * (scenario.horizon / scenario.every + 1.0)) as u64, "the series");
     match &scenario.policy {
         CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
             let solve = |is_there: &Vec<bool>| -> Result<Standing, SimulateError> {
@@ -162,10 +188,12 @@ fn followed(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateErro
                 is_answer(mechanism.info.id, &outcome.findings)?;
                 Ok(Standing::of(&problem, &outcome.allocation, is_there))
             };
-            stepwise(scenario, seed, solve)
+            stepwise(scenario, seed, until, solve)
         }
-        CoursePolicy::LeastGap { steps, running_time } => gaps::run(scenario, *steps, *running_time, seed),
-        CoursePolicy::Distributed(network) => distributed(scenario, *network, seed),
+        CoursePolicy::LeastGap { steps, running_time } => {
+            gaps::run(scenario, *steps, *running_time, seed, until)
+        }
+        CoursePolicy::Distributed(network) => distributed(scenario, *network, seed, until),
     }
 }
 
@@ -231,29 +259,46 @@ impl Standing {
 fn stepwise(
     scenario: &CourseScenario,
     seed: u64,
+    until: Option<Instant>,
     solve: impl Fn(&Vec<bool>) -> Result<Standing, SimulateError> + Sync,
 ) -> Result<Course, SimulateError> {
     let begins = scenario.begins();
+    table(begins.len(), scenario.changes.len(), 1, "who is there at which time");
     let there: Vec<Vec<bool>> = begins.iter().map(|time| scenario.there(*time)).collect();
-    // Whoever is there again with the same others has the same again.
-    let mut different = there.clone();
-    different.sort_unstable();
-    different.dedup();
-    let solved: Vec<Result<Standing, SimulateError>> = different
-        .par_iter()
-        .map(|is_there| if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) })
-        .collect();
-    let solved: Vec<Standing> = solved.into_iter().collect::<Result<_, _>>()?;
-    let states: BTreeMap<&Vec<bool>, &Standing> = different.iter().zip(&solved).collect();
-    let state = |time: f64| states[&there[begins.partition_point(|begin| *begin <= time) - 1]];
-    let moments = scenario.times().map(|time| state(time).at(time)).collect();
-    let pieces: Vec<(f64, &Standing)> = begins
-        .iter()
-        .enumerate()
-        .map(|(k, from)| (begins.get(k + 1).copied().unwrap_or(scenario.horizon) - from, state(*from)))
-        .collect();
-    let (tasks, present) = means(pieces.into_iter().map(|(lasts, state)| (lasts, &state.tasks[..])), &there);
-    Ok(Course { seed, moments, tasks, present, distance: None })
+    // Whoever is there again with the same others has the same again; the first to be needed come first.
+    let mut known = HashSet::new();
+    let different: Vec<&Vec<bool>> = there.iter().filter(|is_there| known.insert(*is_there)).collect();
+    let budget = evenhand_budget::handle();
+    let answer = |(k, is_there): (usize, &&Vec<bool>)| {
+        let solved = || if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) };
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        match left.filter(|_| k > 0) {
+            None => Some(budget.enter(solved)),
+            Some(time) if time.is_zero() => None,
+            time => {
+                let limits = Limits { time, ..Limits::default() };
+                budget.enter(|| within(&limits, solved)).ok()
+            }
+        }
+    };
+    let solved: Vec<Option<Result<Standing, SimulateError>>> =
+        different.par_iter().enumerate().map(answer).collect();
+    let mut states: BTreeMap<&Vec<bool>, Standing> = BTreeMap::new();
+    for (is_there, standing) in different.into_iter().zip(solved) {
+        let Some(standing) = standing else { break };
+        states.insert(is_there, standing?);
+    }
+    let known = there.iter().take_while(|is_there| states.contains_key(is_there)).count();
+    let end = begins.get(known).copied().unwrap_or(scenario.horizon);
+    let state = |time: f64| &states[&there[begins.partition_point(|begin| *begin <= time) - 1]];
+    let is_before_end = |time: &f64| known == begins.len() || *time < end;
+    let moments = scenario.times().take_while(is_before_end).map(|time| state(time).at(time)).collect();
+    let pieces = begins[..known].iter().enumerate().map(|(k, from)| {
+        let to = begins.get(k + 1).copied().unwrap_or(end);
+        (to - from, &state(*from).tasks[..])
+    });
+    let (tasks, present) = means(pieces, &there);
+    Ok(Course { seed, end, moments, tasks, present, distance: None })
 }
 
 /// By user: the mean of its tasks while it is there, and for how long it is.
@@ -273,7 +318,12 @@ fn means<'a>(
     (sums.into_iter().zip(&present).map(mean).collect(), present)
 }
 
-fn distributed(scenario: &CourseScenario, network: Network, seed: u64) -> Result<Course, SimulateError> {
+fn distributed(
+    scenario: &CourseScenario,
+    network: Network,
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<Course, SimulateError> {
     let problem = scenario.problem(&vec![true; scenario.changes.len()])?;
     let mut absences = Vec::new();
     for (user, (changes, absent)) in scenario.changes.iter().zip(&scenario.absent).enumerate() {
@@ -285,17 +335,17 @@ fn distributed(scenario: &CourseScenario, network: Network, seed: u64) -> Result
             to: edges.get(1).copied().unwrap_or(f64::INFINITY),
         }));
     }
-    let states =
-        follow(&problem, &absences, network, (scenario.horizon, scenario.every), seed).map_err(|error| {
-            match error {
+    let (states, end) =
+        follow_until(&problem, &absences, network, (scenario.horizon, scenario.every), seed, until).map_err(
+            |error| match error {
                 DistributedError::Mechanism(error) => SimulateError::Mechanism(error),
                 DistributedError::Problem(error) => SimulateError::Problem(error),
                 DistributedError::Setting(why) => SimulateError::Mechanism(MechanismError::NotApplicable {
                     mechanism: "ps-dsf",
                     why: why.to_owned(),
                 }),
-            }
-        })?;
+            },
+        )?;
     let total = problem.total_capacity();
     let parts: Vec<f64> = problem
         .users()
@@ -323,14 +373,19 @@ fn distributed(scenario: &CourseScenario, network: Network, seed: u64) -> Result
     };
     let moments: Vec<Moment> = states.iter().map(moment).collect();
     let distance = states.iter().map(|state| state.distance).collect();
-    Ok(sampled(scenario, seed, moments, Some(distance)))
+    Ok(sampled(scenario, (seed, end), moments, Some(distance)))
 }
 
 /// A run that is known at equal distances of time, up to the next of which each state lasts.
-fn sampled(scenario: &CourseScenario, seed: u64, moments: Vec<Moment>, distance: Option<Vec<f64>>) -> Course {
+fn sampled(
+    scenario: &CourseScenario,
+    (seed, end): (u64, f64),
+    moments: Vec<Moment>,
+    distance: Option<Vec<f64>>,
+) -> Course {
     let there = [scenario.there(0.0)];
-    let lasts = |moment: &Moment| (scenario.horizon - moment.time).min(scenario.every);
+    let lasts = |moment: &Moment| (end - moment.time).min(scenario.every);
     let pieces = moments.iter().map(|moment| (lasts(moment), &moment.tasks[..]));
     let (tasks, present) = means(pieces, &there);
-    Course { seed, moments, tasks, present, distance }
+    Course { seed, end, moments, tasks, present, distance }
 }

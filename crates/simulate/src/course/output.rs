@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use evenhand_budget::room;
 use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
-use super::{Course, CoursePolicy, CourseScenario};
+use super::{Course, CoursePolicy, CourseScenario, Moment};
+use crate::cost::CELL_OF_TEXT;
 
 impl CoursePolicy {
     /// As people read it.
@@ -58,6 +60,9 @@ pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
         };
         let users: Map<String, Value> = scenario.spec.users.iter().enumerate().map(of_user).collect();
         let mut run = json!({"seed": course.seed, "users": users});
+        if course.end < scenario.horizon {
+            run["stopped_at"] = json!(course.end);
+        }
         if let Some(distance) = &course.distance {
             run["distance"] = json!({
                 "end": distance.last(),
@@ -79,6 +84,9 @@ pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
 /// The series by user: `time,user,tasks,dominant share`, a row for every user that is there.
 #[must_use]
 pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
+    let names: usize = scenario.spec.users.iter().map(|user| user.name.len()).sum();
+    let row = names as u64 + 3 * CELL_OF_TEXT * scenario.spec.users.len() as u64;
+    room(row.saturating_mul(course.moments.len() as u64), "the table of the series");
     let mut out = String::from("time,user,tasks,dominant_share\n");
     for moment in &course.moments {
         for ((user, tasks), share) in scenario.spec.users.iter().zip(&moment.tasks).zip(&moment.shares) {
@@ -93,6 +101,14 @@ pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
 /// The series by server class: `time,server,resource,utilisation`.
 #[must_use]
 pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> String {
+    let row = |(server, resource): (&str, &str)| (server.len() + resource.len()) as u64 + 2 * CELL_OF_TEXT;
+    let rows = |moment: &Moment| -> u64 {
+        let servers = scenario.spec.servers.iter().zip(&moment.utilisation);
+        servers.flat_map(|(server, rows)| rows.iter().map(|(name, _)| row((&server.name, name)))).sum()
+    };
+    // Every moment has the same rows.
+    let each = course.moments.first().map_or(0, rows);
+    room(each.saturating_mul(course.moments.len() as u64), "the table of the utilisation");
     let mut out = String::from("time,server,resource,utilisation\n");
     for moment in &course.moments {
         for (server, rows) in scenario.spec.servers.iter().zip(&moment.utilisation) {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
 use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_problem::format::{FormatError, Object};
@@ -10,6 +11,7 @@ use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, nearest, prin
 use serde_json::value::RawValue;
 
 use super::Reader;
+use crate::cost::Growing;
 use crate::machines::{Machines, Places};
 
 /// Servers and capacities of the names that events concern, over all events: each is looked at, which takes about a
@@ -17,6 +19,12 @@ use crate::machines::{Machines, Places};
 const MOST_CONCERNED: usize = 2_000_000_000;
 /// Servers that change, over all events: each change is kept, in about 80 bytes.
 const MOST_CHANGES: usize = 20_000_000;
+
+/// Bytes of a machine with its places, and of a change with its place in a history.
+const OF_MACHINE: u64 = 200;
+const OF_CHANGE: u64 = 100;
+/// Steps for a server that an event concerns.
+const CONCERNED: u64 = 3;
 
 /// Amounts by the names of resources.
 type Capacity = Vec<(String, Rational)>;
@@ -31,7 +39,6 @@ struct Kind {
 }
 
 /// The servers that events have made so far.
-#[derive(Default)]
 struct Cluster {
     places: Places,
     classes: Vec<ServerSpec>,
@@ -41,6 +48,7 @@ struct Cluster {
     by_name: HashMap<String, usize>,
     /// Servers and capacities that events have concerned.
     concerned: usize,
+    memory: Growing,
 }
 
 /// Servers that change: their classes, what happens, and by name the classes that its servers have at times.
@@ -51,6 +59,18 @@ pub(super) struct Changing {
 }
 
 impl Cluster {
+    fn new() -> Self {
+        Self {
+            places: Places::default(),
+            classes: Vec::new(),
+            names: HashSet::new(),
+            kinds: Vec::new(),
+            by_name: HashMap::new(),
+            concerned: 0,
+            memory: Growing::new("the servers that come and go"),
+        }
+    }
+
     fn add_kind(&mut self, name: String) -> usize {
         self.by_name.insert(name.clone(), self.kinds.len());
         self.kinds.push(Kind { name, machines: Vec::new(), classes: Vec::new() });
@@ -109,7 +129,8 @@ impl<'t> Reader<'_, 't> {
             );
             return Err(self.document.error_on_key(raw, message));
         }
-        let mut cluster = Cluster::default();
+        let mut cluster = Cluster::new();
+        cluster.memory.need((OF_MACHINE + OF_CHANGE) * problem.n_single_servers() as u64);
         for (class, spec) in problem.servers().iter().zip(servers) {
             let kind = cluster.add_kind(spec.name.clone());
             let of = cluster.class(kind, spec.capacity.clone());
@@ -144,7 +165,15 @@ impl<'t> Reader<'_, 't> {
         let capacity = object.get("capacity").map(|raw| self.capacity(raw, resources)).transpose()?;
         let name = object.need(document, "server")?;
         let (kind, is_new) = self.kind(name, object.get("add").is_some() && capacity.is_some(), cluster)?;
-        cluster.concerned += cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
+        let concerned = cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
+        charge(CONCERNED * concerned as u64, "the events of servers");
+        cluster.concerned += concerned;
+        let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
+        let more = |raw: &&'t RawValue| self.whole(raw).unwrap_or(0).min(MAX_SERVERS);
+        let added = object.get("add").as_ref().map_or(0, more);
+        // What there is may change once more.
+        let needed = OF_MACHINE * (machines + added) + OF_CHANGE * (changes + machines + added);
+        cluster.memory.need(needed);
         if cluster.concerned > MOST_CONCERNED || cluster.places.n_changes() > MOST_CHANGES {
             let message = format!(
                 "the events before this one change more than {MOST_CHANGES} servers, one by one, \

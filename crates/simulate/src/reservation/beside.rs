@@ -1,9 +1,12 @@
 //! What greedy packing and the best packing would earn along a run, were nobody rejected (Reservation, section 7.2).
 
+use std::time::Instant;
+
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Integer, Rational, Reservation};
 
 use super::{Admission, AdmissionError};
+use crate::cost::is_over;
 
 /// Points at which a run is compared, about: each is a linear programme.
 const POINTS: usize = 50;
@@ -19,16 +22,20 @@ pub struct Beside {
     pub bound: f64,
 }
 
-/// Along a run, at about 50 points of its series.
+/// Along a run, at about 50 points of its series, as far as there is time; and whether that was up before.
 pub(super) fn beside(
     problem: &Reservation,
     servers: usize,
     run: &Admission,
-) -> Result<Vec<Beside>, AdmissionError> {
+    until: Option<Instant>,
+) -> Result<(Vec<Beside>, bool), AdmissionError> {
     let mut best = MaxReward::new(problem);
     let step = run.series.len().div_ceil(POINTS).max(1);
     let mut all = Vec::new();
     for ((time, _), jobs) in run.series.iter().zip(&run.all).step_by(step) {
+        if is_over(until) {
+            return Ok((all, true));
+        }
         let (mut greedy, mut bound) = (0.0, 0.0);
         if jobs.iter().any(|jobs| *jobs > 0) {
             let whole: Vec<Integer> = jobs.iter().map(|jobs| Integer::from(*jobs)).collect();
@@ -40,5 +47,5 @@ pub(super) fn beside(
         }
         all.push(Beside { time: *time, greedy, bound });
     }
-    Ok(all)
+    Ok((all, false))
 }

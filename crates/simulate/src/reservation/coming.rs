@@ -1,12 +1,14 @@
 //! How the jobs of a scenario come.
 
+use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 
 use super::jobs::{Jobs, Poisson};
 use super::{ARRIVALS, Job};
-use crate::duration::{Duration, exponential};
+use crate::cost::DRAW;
+use crate::duration::{Duration, exponential, is_too_dense};
 
-/// Stream of the running times of the jobs that ask first.
+/// Stream of the running times of the jobs that are there first.
 const INITIAL: u64 = 2;
 
 /// Stream of the errors of estimates.
@@ -37,7 +39,7 @@ pub struct Coming {
     pub mean_times: Vec<f64>,
     /// Loads by type, in jobs of each on one server, from some times on, the first of them 0.
     pub loads: Vec<(f64, Vec<f64>)>,
-    /// By type: jobs that ask for admission at time 0, before all others.
+    /// By type: jobs that are there at time 0, each on the first server on which it fits.
     pub initial: Vec<u64>,
     /// Jobs of a trace, in place of random ones.
     pub trace: Option<Vec<Job>>,
@@ -66,31 +68,39 @@ impl Coming {
         first + rates.iter().enumerate().map(of).sum::<f64>()
     }
 
-    /// The jobs, by the seed.
-    pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
-        let mut draw = Draw::new(seed, INITIAL);
-        let mut first = Vec::new();
-        for (of_type, (count, mean)) in self.initial.iter().zip(&self.mean_times).enumerate() {
-            first.extend((0..*count).map(|_| Job { at: 0.0, of_type, lasts: exponential(*mean, &mut draw) }));
+    /// The rate and the last time of random jobs that come closer to each other than times can be told apart, and the
+    /// place of their loads.
+    pub(super) fn too_dense(&self, servers: usize, horizon: f64) -> Option<(usize, f64, f64)> {
+        if self.trace.is_some() {
+            return None;
         }
-        let then: Box<dyn Jobs + '_> = match &self.trace {
+        let rates = self.rates(servers).into_iter().enumerate();
+        rates.filter(|(_, (from, _))| *from <= horizon).find_map(|(k, (_, rates))| {
+            let end = self.loads.get(k + 1).map_or(horizon, |(next, _)| next.min(horizon));
+            let rate = rates.iter().sum();
+            is_too_dense(rate, end).then_some((k, rate, end))
+        })
+    }
+
+    /// By type: how much longer the jobs run that are there at time 0, by the seed. What is left of an exponential time
+    /// has the same distribution.
+    pub(super) fn first(&self, seed: u64) -> Vec<Vec<f64>> {
+        let first = self.initial.iter().sum::<u64>();
+        charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
+        let mut draw = Draw::new(seed, INITIAL);
+        let of_type =
+            |(count, mean): (&u64, &f64)| (0..*count).map(|_| exponential(*mean, &mut draw)).collect();
+        self.initial.iter().zip(&self.mean_times).map(of_type).collect()
+    }
+
+    /// The jobs that come, by the seed.
+    pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
+        match &self.trace {
             Some(trace) => Box::new(trace.iter().copied()),
             None => {
                 let draw = Draw::new(seed, ARRIVALS);
                 Box::new(Poisson::of(self.rates(servers), self.mean_times.clone(), draw))
             }
-        };
-        Box::new(FirstThen { first: first.into_iter(), then })
-    }
-}
-
-struct FirstThen<'a> {
-    first: std::vec::IntoIter<Job>,
-    then: Box<dyn Jobs + 'a>,
-}
-
-impl Jobs for FirstThen<'_> {
-    fn next(&mut self) -> Option<Job> {
-        self.first.next().or_else(|| self.then.next())
+        }
     }
 }

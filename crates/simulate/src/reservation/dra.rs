@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
 use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 
+use super::beginning::First;
 use super::{AdmissionError, Admit, Classified, Options};
 
 /// Configurations by number; 0 has no slots.
@@ -33,6 +35,7 @@ impl Configurations {
 }
 
 pub(super) struct Dra<'a> {
+    problem: &'a Reservation,
     best: MaxReward<'a>,
     n_servers: usize,
     reserve: u64,
@@ -59,10 +62,11 @@ pub(super) struct Dra<'a> {
     is_periodic: bool,
     /// By type: jobs that estimates let expect.
     expected: Vec<u64>,
+    first: First,
 }
 
 impl<'a> Dra<'a> {
-    /// Empty servers without configurations, classified for the first time.
+    /// Empty servers without configurations, which are classified when [`Admit::begun`] says so.
     pub fn new(
         problem: &'a Reservation,
         n_servers: usize,
@@ -79,7 +83,8 @@ impl<'a> Dra<'a> {
             Some(loads) => loads.iter().map(|load| (load * n_servers as f64).round() as u64).collect(),
             None => vec![0; types],
         };
-        let mut dra = Self {
+        Ok(Self {
+            problem,
             best: MaxReward::new(problem),
             n_servers,
             reserve,
@@ -95,9 +100,8 @@ impl<'a> Dra<'a> {
             rejecting: BTreeSet::new(),
             is_periodic: options.cra_every.is_some(),
             expected,
-        };
-        dra.classify()?;
-        Ok(dra)
+            first: First::default(),
+        })
     }
 
     /// Something has changed.
@@ -125,7 +129,11 @@ impl<'a> Dra<'a> {
                     let (_, count) = self.ranked.get(&of).copied().unwrap_or((0, 0));
                     of == configuration || have[of][..count].contains(&server)
                 };
-                let Some(server) = self.empty.iter().copied().find(|server| !ranked(*server)) else { break };
+                let found = self.empty.iter().copied().enumerate().find(|(_, server)| !ranked(*server));
+                // Each is looked for among the servers of its configuration.
+                let asked = found.map_or(self.empty.len(), |(before, _)| before + 1) as u64;
+                charge(asked.saturating_mul(have[configuration].len() as u64), "the classification");
+                let Some((_, server)) = found else { break };
                 have[self.of_server[server]].retain(|other| *other != server);
                 have[configuration].push(server);
                 self.of_server[server] = configuration;
@@ -168,13 +176,17 @@ impl<'a> Dra<'a> {
     /// A server of the Accept Group with an empty slot for type `j`: of the configurations that the greedy
     /// placement wants first, the oldest.
     fn open(&self, j: usize) -> Option<usize> {
+        charge(1 + self.configurations.slots.len() as u64, "the search for a slot");
         let wanted = self.wanted.iter().map(|(configuration, _)| *configuration);
         let others = (0..self.configurations.slots.len()).filter(|other| !self.ranked.contains_key(other));
         wanted.chain(others).filter(|of| self.configurations.slots[*of][j] > 0).find_map(|of| {
-            let is_open = |server: &&usize| {
-                self.jobs[**server][j] < self.configurations.slots[of][j] && !self.rejecting.contains(server)
+            let is_open = |server: &usize| {
+                self.jobs[*server][j] < self.configurations.slots[of][j] && !self.rejecting.contains(server)
             };
-            self.configurations.servers[of].iter().find(is_open).copied()
+            let servers = &self.configurations.servers[of];
+            let open = servers.iter().position(is_open);
+            charge(OF_SERVER * open.unwrap_or(servers.len()) as u64, "the search for a slot");
+            open.map(|at| servers[at])
         })
     }
 
@@ -208,6 +220,25 @@ impl<'a> Dra<'a> {
 }
 
 impl Admit for Dra<'_> {
+    fn begin(&mut self, j: usize) -> Option<usize> {
+        let server = self.first.next(j, &mut self.jobs, |jobs| self.problem.is_feasible(0, jobs))?;
+        self.empty.remove(&server);
+        self.totals[j] += 1;
+        Some(server)
+    }
+
+    /// The configuration of a server with jobs is those jobs (Reservation, section 4, "Initialization").
+    fn begun(&mut self) -> Result<(), AdmissionError> {
+        for server in (0..self.n_servers).filter(|server| !self.empty.contains(server)) {
+            let of = self.configurations.number(&self.jobs[server]);
+            self.configurations.servers[of].push(server);
+            self.of_server[server] = of;
+        }
+        // Configuration 0 has no slots: these are the servers that are empty.
+        self.configurations.servers[0].retain(|server| self.empty.contains(server));
+        self.classify()
+    }
+
     fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
         let Some(server) = self.open(j) else { return Ok(None) };
         self.change(j, server, true);
@@ -294,6 +325,9 @@ impl Admit for Dra<'_> {
         classified.filter(|of| of.wanted + of.accepting + of.rejecting > 0).collect()
     }
 }
+
+/// Steps for a server where one with an empty slot is looked for.
+const OF_SERVER: u64 = 3;
 
 /// By type: the largest part of a server's resources that it takes.
 fn sizes(problem: &Reservation) -> Vec<f64> {

@@ -60,6 +60,10 @@ impl Fixed {
 }
 
 impl Admit for Fixed {
+    fn begin(&mut self, j: usize) -> Option<usize> {
+        self.empty[j].pop()
+    }
+
     fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
         Ok(self.empty[j].pop())
     }

@@ -10,6 +10,7 @@
 //!
 //! [`scenario`] reads what `evenhand simulate` runs. [`upper_bound`] is what no policy can earn more than along given jobs.
 
+mod beginning;
 mod beside;
 mod bound;
 mod coming;
@@ -23,12 +24,16 @@ mod scenario;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
+use evenhand_budget::{charge, room, table};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::PackingError;
 use evenhand_problem::Reservation;
 use thiserror::Error;
 
+use crate::cost::{self, Growing, is_over};
+use crate::duration::is_too_dense;
 pub use beside::Beside;
 pub use bound::upper_bound;
 pub use coming::{Coming, Estimates};
@@ -39,7 +44,7 @@ use jobs::{Jobs, Poisson, check};
 pub use output::{beside_csv, document, series_csv};
 use power_of_d::PowerOfD;
 pub use read::{is_admission, scenario};
-pub use scenario::{AdmissionScenario, Admitted, run};
+pub use scenario::{AdmissionScenario, Admitted, run, run_until};
 
 /// How jobs are admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +94,8 @@ pub struct Setting {
 pub struct Admission {
     /// Reward per server and unit of time, averaged.
     pub reward: f64,
+    /// Where it stopped before the horizon, since its time was up.
+    pub stopped_at: Option<f64>,
     /// The same at equal distances of time.
     pub series: Vec<(f64, f64)>,
     /// By point of the series, by type: jobs that run.
@@ -136,6 +143,26 @@ pub enum AdmissionError {
     /// Times or numbers that nothing can be made of.
     #[error("{0}")]
     Setting(&'static str),
+    /// Jobs that come closer to each other than the numbers of double precision.
+    #[error(
+        "{rate:.1e} jobs come in a unit of time: times at {at:e} are {:.1e} apart, are kept in double precision, and \
+         would not go on",
+        at.next_up() - at
+    )]
+    TooDense {
+        /// Jobs in a unit of time.
+        rate: f64,
+        /// The last time at which they come.
+        at: f64,
+    },
+    /// Jobs that are there at time 0 and have no room.
+    #[error("the servers have room for {fit} of the jobs of type `{name}` that are there at time 0")]
+    Initial {
+        /// The type.
+        name: String,
+        /// Jobs for which there is room.
+        fit: u64,
+    },
     /// More than is run.
     #[error("too large: {what} would be {found:.1e}, at most {most:.0e} are run")]
     TooLarge {
@@ -165,6 +192,14 @@ pub fn reserve(servers: usize) -> u64 {
 
 /// Where a job goes and where others move.
 trait Admit {
+    /// A job of type `j` is there at time 0, before all others: the server that has it; `None` where there is no room.
+    fn begin(&mut self, j: usize) -> Option<usize>;
+
+    /// All jobs are there that are there at time 0.
+    fn begun(&mut self) -> Result<(), AdmissionError> {
+        Ok(())
+    }
+
     /// A job of type `j` comes: the server that takes it.
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError>;
 
@@ -203,8 +238,12 @@ trait Admit {
 /// # Errors
 /// [`AdmissionError`].
 pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, AdmissionError> {
-    let rate: f64 = problem.loads().iter().map(|load| load.to_f64()).sum();
-    bounded(problem, setting, rate * setting.servers as f64 * setting.horizon)?;
+    let load: f64 = problem.loads().iter().map(|load| load.to_f64()).sum();
+    let rate = load * setting.servers as f64;
+    bounded(problem, setting, rate * setting.horizon)?;
+    if is_too_dense(rate, setting.horizon) {
+        return Err(AdmissionError::TooDense { rate, at: setting.horizon });
+    }
     let draw = Draw::new(setting.seed, ARRIVALS);
     admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw), &Options::default())
 }
@@ -230,6 +269,10 @@ struct Options {
     cra_every: Option<f64>,
     /// Loads by type as they are estimated.
     estimates: Option<Vec<f64>>,
+    /// By type: running times of jobs that are there at time 0.
+    initial: Vec<Vec<f64>>,
+    /// When the run stops with what it has.
+    until: Option<Instant>,
 }
 
 fn admitted(
@@ -259,7 +302,8 @@ fn admitted(
         Policy::Static => Box::new(Fixed::new(problem, servers, options.estimates.as_deref())?),
     };
     let mut run = Run::new(problem, setting);
-    run.simulate(jobs, policy.as_mut(), options.cra_every)?;
+    run.begin(problem, &options.initial, policy.as_mut())?;
+    run.simulate(jobs, policy.as_mut(), options)?;
     Ok(run.result)
 }
 
@@ -298,6 +342,7 @@ fn bounded(problem: &Reservation, setting: &Setting, jobs: f64) -> Result<(), Ad
     possible(setting)?;
     let types = problem.n_types() as f64;
     let rows = setting.horizon / setting.every;
+    let pairs = setting.servers.saturating_mul(problem.n_types());
     for (what, found, most) in [
         ("servers times types of jobs", setting.servers as f64 * types, MOST_PAIRS),
         ("jobs that are expected", jobs, MOST_JOBS),
@@ -307,8 +352,17 @@ fn bounded(problem: &Reservation, setting: &Setting, jobs: f64) -> Result<(), Ad
             return Err(AdmissionError::TooLarge { what, found, most });
         }
     }
+    /// Bytes of a type on a server, of what a row tells of a type, and of what it tells of a configuration.
+    const OF_PAIR: usize = 40;
+    const OF_CELL: f64 = 24.0;
+    const OF_CONFIGURATION: f64 = 8.0;
+    table(pairs, 1, OF_PAIR, "servers and types of jobs");
+    room((rows * types * (OF_CELL + OF_CONFIGURATION * types)) as u64, "the series");
     Ok(())
 }
+
+/// Times at which something happens, between two looks at the clock.
+const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
 /// Streams of random choices: arrivals, and the policy.
 const ARRIVALS: u64 = 0;
@@ -341,6 +395,7 @@ struct Run<'a> {
     /// By type: jobs that would run, were nobody rejected, and their ends as bits.
     all: Vec<u64>,
     ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
+    memory: Growing,
     result: Admission,
 }
 
@@ -360,6 +415,7 @@ impl<'a> Run<'a> {
             running: vec![0; types],
             all: vec![0; types],
             ends_of_all: BinaryHeap::new(),
+            memory: Growing::new("the jobs that run"),
             result: Admission {
                 admitted: none.clone(),
                 rejected: none.clone(),
@@ -373,13 +429,19 @@ impl<'a> Run<'a> {
         &mut self,
         jobs: &mut dyn Jobs,
         policy: &mut dyn Admit,
-        every: Option<f64>,
+        options: &Options,
     ) -> Result<(), AdmissionError> {
-        let Setting { horizon, seed, .. } = *self.setting;
+        let Setting { horizon, from, seed, .. } = *self.setting;
+        let every = options.cra_every;
         let mut choices = Draw::new(seed, CHOICES);
         let (mut now, mut next) = (0.0, jobs.next());
         let mut ticks = 0_u64;
-        loop {
+        for moment in 0_u64.. {
+            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(options.until) {
+                self.result.stopped_at = Some(now);
+                break;
+            }
+            charge(cost::MOMENT, "the run");
             let comes = next.map_or(f64::INFINITY, |job| job.at);
             let ends = self.next_end();
             let tick = every.map_or(f64::INFINITY, |every| (ticks + 1) as f64 * every);
@@ -399,7 +461,11 @@ impl<'a> Run<'a> {
                 next = jobs.next();
             }
         }
-        self.result.reward /= (horizon - self.setting.from) * self.setting.servers as f64;
+        let lasted = self.result.stopped_at.unwrap_or(horizon) - from;
+        // Before rewards are counted there are none.
+        if lasted > 0.0 {
+            self.result.reward /= lasted * self.setting.servers as f64;
+        }
         self.result.classified = policy.classified();
         Ok(())
     }
@@ -425,6 +491,36 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Jobs are there at time 0: by type their running times.
+    fn begin(
+        &mut self,
+        problem: &Reservation,
+        initial: &[Vec<f64>],
+        policy: &mut dyn Admit,
+    ) -> Result<(), AdmissionError> {
+        for (j, all) in initial.iter().enumerate() {
+            for (fit, lasts) in all.iter().enumerate() {
+                charge(cost::START, "the jobs that are there at time 0");
+                let server = policy.begin(j).ok_or_else(|| AdmissionError::Initial {
+                    name: problem.jobs()[j].name().to_owned(),
+                    fit: fit as u64,
+                })?;
+                self.count(j, *lasts);
+                self.place(j, server, *lasts);
+            }
+        }
+        policy.begun()
+    }
+
+    /// A job of this type is there until then, were nobody rejected.
+    fn count(&mut self, of_type: usize, end: f64) {
+        self.all[of_type] += 1;
+        self.ends_of_all.push(Reverse((end.to_bits(), of_type)));
+        // A heap of ends, and a job with its place, its end and its place in the list of its server.
+        let (all, running) = (self.ends_of_all.len() as u64, self.jobs.len() as u64);
+        self.memory.need(2 * (16 * all + 64 * running));
+    }
+
     fn arrive(
         &mut self,
         job: &Job,
@@ -432,8 +528,8 @@ impl<'a> Run<'a> {
         choices: &mut Draw,
     ) -> Result<(), AdmissionError> {
         let j = job.of_type;
-        self.all[j] += 1;
-        self.ends_of_all.push(Reverse(((job.at + job.lasts).to_bits(), j)));
+        charge(cost::ARRIVAL + cost::START, "the arrivals");
+        self.count(j, job.at + job.lasts);
         let mut server = policy.admit(j, choices)?;
         if server.is_none() {
             let preempted = policy.make_room(j)?;
@@ -448,7 +544,10 @@ impl<'a> Run<'a> {
             }
         }
         match server {
-            Some(server) => self.place(j, server, job.at + job.lasts),
+            Some(server) => {
+                self.place(j, server, job.at + job.lasts);
+                self.result.admitted[j] += 1;
+            }
             None => self.result.rejected[j] += 1,
         }
         Ok(())
@@ -471,7 +570,6 @@ impl<'a> Run<'a> {
         self.ends.push(Reverse((end.to_bits(), place, self.turns)));
         self.rate += self.rewards[of_type];
         self.running[of_type] += 1;
-        self.result.admitted[of_type] += 1;
     }
 
     /// A job that is on no server's list any more is gone.
@@ -497,6 +595,7 @@ impl<'a> Run<'a> {
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
         let Running { of_type: j, server, .. } = self.jobs[place];
+        charge(self.on[server][j].len() as u64, "the jobs that end");
         self.on[server][j].retain(|other| *other != place);
         self.remove(place);
         if let Some(source) = policy.leave(j, server)?

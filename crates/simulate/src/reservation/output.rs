@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use evenhand_budget::room;
 use evenhand_mechanisms::filling::Statistic;
 use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
 use super::{Admission, Admitted, Beside, Policy};
+use crate::cost::CELL_OF_TEXT;
 
 impl Policy {
     /// In a few words.
@@ -24,7 +26,7 @@ impl Policy {
 /// All runs as one document of kind `admission`.
 #[must_use]
 pub fn document(admitted: &Admitted) -> Value {
-    let Admitted { scenario, optimum, runs, beside } = admitted;
+    let Admitted { scenario, optimum, runs, beside, .. } = admitted;
     let of_run = |(seed, run): &(u64, Admission)| {
         let of_type = |j: usize| {
             let counts = json!({
@@ -34,13 +36,17 @@ pub fn document(admitted: &Admitted) -> Value {
             });
             (scenario.problem.jobs()[j].name().to_owned(), counts)
         };
-        json!({
+        let mut value = json!({
             "seed": seed,
             "reward": run.reward,
             "part_of_optimum": Some(run.reward / optimum).filter(|part| part.is_finite()),
             "migrations": run.migrations,
             "types": (0..scenario.problem.n_types()).map(of_type).collect::<Map<_, _>>(),
-        })
+        });
+        if let Some(time) = run.stopped_at {
+            value["stopped_at"] = json!(time);
+        }
+        value
     };
     let mut document = json!({
         "kind": "admission",
@@ -73,6 +79,8 @@ pub fn document(admitted: &Admitted) -> Value {
 pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
     let jobs = admitted.scenario.problem.jobs();
     let has_slots = run.slots.iter().any(|slots| !slots.is_empty());
+    let cells = (2 + 2 * jobs.len()) * run.series.len();
+    room(CELL_OF_TEXT * cells as u64, "the table of the series");
     let mut text = "time,reward".to_owned();
     for what in ["jobs", "slots"].iter().take(1 + usize::from(has_slots)) {
         for job in jobs {

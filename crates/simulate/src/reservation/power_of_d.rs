@@ -1,17 +1,22 @@
 //! The least loaded of `d` random servers.
 
+use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::Reservation;
 
+use super::beginning::First;
 use super::{AdmissionError, Admit};
 
 pub(super) struct PowerOfD {
     d: usize,
+    /// Steps for what a server uses.
+    cost_of_load: u64,
     /// By type: which of everything a server has a job takes, as a part of it.
     parts: Vec<Vec<f64>>,
     /// By server, by type: jobs.
     jobs: Vec<Vec<u64>>,
     reservation: Reservation,
+    first: First,
 }
 
 impl PowerOfD {
@@ -23,9 +28,11 @@ impl PowerOfD {
         };
         Self {
             d,
+            cost_of_load: 2 + (problem.n_types() * capacity.len()) as u64,
             parts: (0..problem.n_types()).map(part).collect(),
             jobs: vec![vec![0; problem.n_types()]; servers],
             reservation: problem.clone(),
+            first: First::default(),
         }
     }
 
@@ -40,7 +47,12 @@ impl PowerOfD {
 }
 
 impl Admit for PowerOfD {
+    fn begin(&mut self, j: usize) -> Option<usize> {
+        self.first.next(j, &mut self.jobs, |jobs| self.reservation.is_feasible(0, jobs))
+    }
+
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError> {
+        charge(self.d as u64 * self.cost_of_load, "the servers that are asked");
         let asked = (0..self.d).map(|_| draw.position(self.jobs.len()));
         let asked: Vec<usize> = asked.collect();
         let least = asked.into_iter().min_by(|a, b| self.load(*a).total_cmp(&self.load(*b)).then(a.cmp(b)));

@@ -3,12 +3,16 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, TaskTable};
 use evenhand_problem::format::{Document, FormatError, Object, Source, read_text};
 use evenhand_problem::{Place, Reservation, nearest, number::to_f64};
 use serde_json::value::RawValue;
 
-use super::{AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve};
+use super::{
+    AdmissionError, AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve,
+};
+use crate::cost::{ARRIVAL, Growing};
 use crate::read::{LARGEST, TOO_LARGE, positive};
 
 /// Kind of such a file.
@@ -87,6 +91,15 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
         return Err(document.error(stated, message));
     }
     let coming = coming(document, &object, &problem, folder)?;
+    if let Some((k, rate, at)) = coming.too_dense(servers, horizon) {
+        // The first loads are those of the problem, the others those of the list.
+        let place = match k.checked_sub(1) {
+            Some(k) => Place::root().key("loads").index(k),
+            None => Place::root().key("reservation"),
+        };
+        let error = AdmissionError::TooDense { rate, at };
+        return Err(document.error(document.locate(&place), error.to_string()));
+    }
     let name = name.unwrap_or_default().into_owned();
     Ok(AdmissionScenario {
         name,
@@ -307,7 +320,7 @@ fn trace<'t>(
     let wrong = |error: ImportError| document.error(raw, error.to_string());
     let path = folder.join(document.string(raw)?.as_ref());
     let mut rows = TaskTable::new(Input::open(&path).map_err(wrong)?).map_err(wrong)?;
-    let mut jobs = Vec::new();
+    let (mut jobs, mut held) = (Vec::new(), Growing::new("the trace"));
     while let Some(row) = rows.next_row().map_err(wrong)? {
         let Some(of_type) = problem.jobs().iter().position(|job| job.name() == row.user) else {
             return Err(document.error(raw, format!("there is no job type `{}` (time {})", row.user, row.at)));
@@ -315,6 +328,9 @@ fn trace<'t>(
         if row.tasks.saturating_add(jobs.len() as u64) > MOST_OF_TRACE {
             return Err(document.error(raw, format!("more than {MOST_OF_TRACE} jobs")));
         }
+        // A list that grows has up to twice the length, and the old one beside it.
+        charge(ARRIVAL.saturating_add(row.tasks), "the trace");
+        held.need(3 * (jobs.len() as u64 + row.tasks) * size_of::<Job>() as u64);
         jobs.extend((0..row.tasks).map(|_| Job { at: row.at, of_type, lasts: row.duration }));
     }
     Ok(jobs)

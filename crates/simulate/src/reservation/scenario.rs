@@ -1,5 +1,7 @@
 //! A scenario of admission: a reservation problem, a policy, and how long; run once for every seed.
 
+use std::time::Instant;
+
 use evenhand_packing::{MaxReward, configuration_lp};
 use evenhand_problem::{Rational, Reservation};
 use rayon::prelude::*;
@@ -45,6 +47,8 @@ pub struct Admitted {
     pub runs: Vec<(u64, Admission)>,
     /// What the first run is compared with, over time.
     pub beside: Vec<Beside>,
+    /// Whether the time was up before the first run was compared up to its end.
+    pub is_beside_cut: bool,
 }
 
 /// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads.
@@ -52,6 +56,21 @@ pub struct Admitted {
 /// # Errors
 /// [`AdmissionError`]: of several runs the first one that fails.
 pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, AdmissionError> {
+    run_until(scenario, seeds, None)
+}
+
+/// The same; runs that are not done at that moment stop where they are ([`Admission::stopped_at`]).
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    scenario: &AdmissionScenario,
+    seeds: &[u64],
+    until: Option<Instant>,
+) -> Result<Admitted, AdmissionError> {
+    if let Some((_, rate, at)) = scenario.coming.too_dense(scenario.servers, scenario.horizon) {
+        return Err(AdmissionError::TooDense { rate, at });
+    }
     let run = |&seed: &u64| {
         let AdmissionScenario { servers, horizon, from, every, .. } = *scenario;
         let policy = scenario.policy.clone();
@@ -60,17 +79,20 @@ pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, Admi
         bounded(problem, &setting, scenario.coming.expected(servers, horizon))?;
         let mut jobs = scenario.coming.jobs(servers, seed);
         let estimates = scenario.estimates.as_ref().map(|estimates| estimates.drawn(seed));
-        let options = Options { cra_every: scenario.cra_every, estimates };
+        let initial = scenario.coming.first(seed);
+        let options = Options { cra_every: scenario.cra_every, estimates, initial, until };
         Ok((seed, admitted(problem, &setting, jobs.as_mut(), &options)?))
     };
-    let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
+    let budget = evenhand_budget::handle();
+    let runs: Vec<Result<(u64, Admission), AdmissionError>> =
+        seeds.par_iter().map(|seed| budget.enter(|| run(seed))).collect();
     let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;
     let problem = &scenario.problem;
     let best = MaxReward::new(problem);
     let optimum = configuration_lp::solve(&best, &problem.loads(), &[Rational::from(1)])?;
-    let beside = match runs.first() {
-        Some((_, run)) => beside(problem, scenario.servers, run)?,
-        None => Vec::new(),
+    let (beside, is_beside_cut) = match runs.first() {
+        Some((_, run)) => beside(problem, scenario.servers, run, until)?,
+        None => (Vec::new(), false),
     };
-    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside })
+    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside, is_beside_cut })
 }

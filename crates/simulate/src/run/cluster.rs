@@ -1,5 +1,8 @@
 //! Servers that come, go and change while tasks run on them.
 
+use std::collections::BTreeSet;
+
+use evenhand_mechanisms::filling::Part;
 use evenhand_problem::Problem;
 
 use super::Simulation;
@@ -19,8 +22,8 @@ pub struct Changing {
 
 /// Where machines stand, and what runs on them.
 pub(super) struct Cluster {
-    /// By place: the runs of its tasks, one for each, the oldest first.
-    on: Vec<Vec<u32>>,
+    /// By place: the runs with tasks there; the oldest has the least number.
+    on: Vec<BTreeSet<u32>>,
     /// By place: its class.
     class: Vec<u32>,
     /// By class: machines that are there.
@@ -46,7 +49,7 @@ impl Cluster {
             .flat_map(|(i, class)| (0..class.count()).map(move |_| i as u32))
             .collect();
         let mut cluster = Self {
-            on: vec![Vec::new(); class.len()],
+            on: vec![BTreeSet::new(); class.len()],
             there: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
             parts: classes.map(|class| class.capacity().iter().zip(total).map(part).collect()).collect(),
             class,
@@ -88,14 +91,11 @@ impl Cluster {
     }
 
     pub fn starts(&mut self, run: u32, server: u32) {
-        self.on[server as usize].push(run);
+        self.on[server as usize].insert(run);
     }
 
     pub fn ends(&mut self, run: u32, server: u32) {
-        let on = &mut self.on[server as usize];
-        if let Some(at) = on.iter().position(|of| *of == run) {
-            on.remove(at);
-        }
+        self.on[server as usize].remove(&run);
     }
 }
 
@@ -143,7 +143,7 @@ impl Simulation<'_> {
         // The oldest comes first when its user is served again.
         evicted.sort_by_key(|(run, _)| std::cmp::Reverse(*run));
         for (_, Started { user, job, duration, servers, .. }) in evicted {
-            let tasks = servers.len() as u64;
+            let tasks = servers.iter().map(|(_, tasks)| tasks).sum();
             self.recorder.evict(user as usize, tasks, now);
             self.jobs.put_back(user, job, tasks, duration);
             self.scheduler.submit(user as usize, tasks);
@@ -156,18 +156,17 @@ impl Simulation<'_> {
 
     /// The runs with a task on a place, the oldest first.
     fn runs_on(&self, place: u32) -> Vec<u32> {
-        let mut runs = self.cluster.as_ref().map_or(Vec::new(), |cluster| cluster.on[place as usize].clone());
-        runs.dedup();
-        runs
+        let on = self.cluster.iter().flat_map(|cluster| &cluster.on[place as usize]);
+        on.copied().collect()
     }
 
     /// All tasks of a run stop.
-    fn stop(&mut self, run: u32) -> Option<(u32, Started)> {
+    pub(super) fn stop(&mut self, run: u32) -> Option<(u32, Started)> {
         let started = self.runs.remove(&run)?;
-        for server in &started.servers {
-            self.scheduler.finish(started.user as usize, *server as usize, run);
+        for &(server, tasks) in started.servers.iter().rev() {
+            self.scheduler.finish(started.user as usize, server as usize, Part { run, tasks });
             if let Some(cluster) = &mut self.cluster {
-                cluster.ends(run, *server);
+                cluster.ends(run, server);
             }
         }
         Some((run, started))
@@ -179,19 +178,17 @@ impl Simulation<'_> {
             return Ok(true);
         };
         let user = started.user as usize;
-        let tasks = started.servers.iter().filter(|server| **server == from).count();
-        for moved in 0..tasks {
-            if !self.scheduler.go_on(user, to as usize, run)? {
-                (0..moved).for_each(|_| self.scheduler.finish(user, to as usize, run));
-                return Ok(false);
-            }
+        let Some((server, tasks)) = started.servers.iter_mut().find(|(server, _)| *server == from) else {
+            return Ok(true);
+        };
+        let part = Part { run, tasks: *tasks };
+        if !self.scheduler.go_on(user, to as usize, part)? {
+            return Ok(false);
         }
-        for server in started.servers.iter_mut().filter(|server| **server == from) {
-            self.scheduler.finish(user, from as usize, run);
-            cluster.ends(run, from);
-            cluster.starts(run, to);
-            *server = to;
-        }
+        self.scheduler.finish(user, from as usize, part);
+        cluster.ends(run, from);
+        cluster.starts(run, to);
+        *server = to;
         Ok(true)
     }
 

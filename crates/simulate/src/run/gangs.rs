@@ -1,5 +1,7 @@
 //! Runs that are told apart, since they can be stopped: tasks that start together and end together.
 
+use evenhand_mechanisms::filling::Part;
+
 use super::Simulation;
 use crate::checkpoint::{Reader, Writer};
 use crate::error::SimulateError;
@@ -14,17 +16,24 @@ pub(super) struct Started {
     pub end: f64,
     /// How long it takes.
     pub duration: f64,
-    /// The servers of its tasks that have not ended.
-    pub servers: Vec<u32>,
+    /// Its servers, each with its tasks there.
+    pub servers: Vec<(u32, u64)>,
 }
 
 impl Started {
+    pub fn tasks(&self) -> u64 {
+        self.servers.iter().map(|(_, tasks)| tasks).sum()
+    }
+
     pub fn save(&self, to: &mut Writer) {
         to.number(u64::from(self.user));
         to.number(u64::from(self.job));
         to.time(self.end);
         to.time(self.duration);
-        to.list(self.servers.iter(), |to, server| to.number(u64::from(*server)));
+        to.list(self.servers.iter(), |to, (server, tasks)| {
+            to.number(u64::from(*server));
+            to.number(*tasks);
+        });
     }
 
     /// `len`: of users, servers and jobs.
@@ -32,7 +41,7 @@ impl Started {
         let [users, n_servers, jobs] = len;
         let (user, job) = (from.below(users)?, from.below(jobs)?);
         let (end, duration) = (from.time()?, from.time()?);
-        let servers = from.list(|from| from.below(n_servers))?;
+        let servers = from.list(|from| Ok((from.below(n_servers)?, from.number()?)))?;
         Ok(Self { user, job, end, duration, servers })
     }
 }
@@ -59,11 +68,12 @@ impl Simulation<'_> {
     /// The runs that the last filling stopped wait again. They come first and take their whole time anew.
     pub(super) fn stop_runs(&mut self, now: f64) {
         for run in self.scheduler.stopped() {
-            let Some(Started { user, job, end, duration, servers }) = self.runs.remove(run) else { continue };
+            let Some(started) = self.runs.remove(run) else { continue };
             if let Some(cluster) = &mut self.cluster {
-                servers.iter().for_each(|server| cluster.ends(*run, *server));
+                started.servers.iter().for_each(|(server, _)| cluster.ends(*run, *server));
             }
-            let tasks = self.running.remove(end, *run) as u64;
+            self.running.remove(started.end, *run);
+            let (tasks, Started { user, job, duration, .. }) = (started.tasks(), started);
             self.recorder.preempt(user as usize, tasks, now);
             self.jobs.put_back(user, job, tasks, duration);
         }
@@ -72,7 +82,7 @@ impl Simulation<'_> {
     /// A run that has started.
     pub(super) fn remember(&mut self, run: u32, started: Started) {
         if let Some(cluster) = &mut self.cluster {
-            started.servers.iter().for_each(|server| cluster.starts(run, *server));
+            started.servers.iter().for_each(|(server, _)| cluster.starts(run, *server));
         }
         self.runs.insert(run, started);
     }
@@ -81,19 +91,21 @@ impl Simulation<'_> {
     pub(super) fn start_runs(&mut self, placed: &[(u32, u32)], now: f64) {
         let runs = self.scheduler.runs().to_vec();
         let mut at = 0;
-        while let Some((&(user, _), &run)) = placed.get(at).zip(runs.get(at)) {
-            let tasks = runs[at..].iter().take_while(|of| **of == run).count();
-            let servers = &placed[at..at + tasks];
-            at += tasks;
-            let Some((job, mut duration)) = self.jobs.start_together(user, tasks as u64) else { continue };
+        while let Some((&(user, server), &Part { run, .. })) = placed.get(at).zip(runs.get(at)) {
+            let entries = runs[at..].iter().take_while(|of| of.run == run).count();
+            let servers = placed[at..at + entries].iter().map(|(_, server)| *server);
+            let servers: Vec<(u32, u64)> = servers.zip(runs[at..].iter().map(|of| of.tasks)).collect();
+            at += entries;
+            let tasks = servers.iter().map(|(_, tasks)| tasks).sum();
+            let Some((job, mut duration)) = self.jobs.start_together(user, tasks) else { continue };
             if let Some(durations) = &self.settings.durations {
-                let given = durations.iter().skip(self.n_placed as usize).take(tasks);
+                let given = durations.iter().skip(self.n_placed as usize).take(tasks as usize);
                 duration = given.copied().reduce(f64::max).unwrap_or(duration);
             }
             let end = now + duration;
-            let servers: Vec<u32> = servers.iter().map(|(_, server)| *server).collect();
-            for &server in &servers {
-                self.run_task(Running { end, user, server, job, run }, now);
+            self.running.push(Running { end, user, server, job, run });
+            for &(server, tasks) in &servers {
+                self.has_started(user, server, tasks, now);
             }
             self.remember(run, Started { user, job, end, duration, servers });
         }

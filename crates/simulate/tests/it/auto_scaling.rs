@@ -5,7 +5,8 @@ use std::path::Path;
 
 use evenhand_problem::format::Source;
 use evenhand_simulate::reservation::{
-    Admission, AdmissionScenario, Admitted, Job, beside_csv, run, scenario, series_csv, upper_bound,
+    Admission, AdmissionError, AdmissionScenario, Admitted, Job, beside_csv, run, scenario, series_csv,
+    upper_bound,
 };
 use serde_json::{Value, json};
 
@@ -112,17 +113,48 @@ fn mean_times_and_loads_decide_how_many_would_be_there() {
 }
 
 #[test]
-fn initial_jobs_ask_first() {
+fn initial_jobs_are_there_at_time_0() {
     let mut document = stated();
     document["loads"] = json!([{"at": 0, "loads": {"small": 0, "large": 0}}]);
     document["initial"] = json!({"small": 7, "large": 2});
-    for policy in [json!({"dra": {"reserve": 10}}), json!({"power_of_d": 30})] {
+    // A reserve so large that nobody would be admitted.
+    for policy in [json!({"dra": {"reserve": 30}}), json!({"static": {}}), json!({"power_of_d": 30})] {
         document["policy"] = policy;
         let run = admitted(&document).runs[0].1.clone();
-        let asked: Vec<u64> = run.admitted.iter().zip(&run.rejected).map(|(a, b)| a + b).collect();
-        assert_eq!(asked, [7, 2]);
-        assert!(run.all[1].iter().sum::<u64>() > 0, "a row holds what is there before its time's events");
-        assert!(run.admitted.iter().sum::<u64>() > 0 && *run.jobs.last().unwrap() == [0, 0]);
+        assert_eq!((&run.admitted, &run.rejected), (&vec![0, 0], &vec![0, 0]));
+        assert_eq!(run.jobs[0], [7, 2]);
+        assert_eq!((&run.jobs, run.jobs.last()), (&run.all, Some(&vec![0, 0])));
+    }
+    // Four servers keep what they hold as their configurations: 4 and 3 small jobs, and a large one twice. For these
+    // jobs greedy placement wants (1, 1) twice and (4, 0) twice: all but one of them are empty servers.
+    document["policy"] = json!({"dra": {"reserve": 0}});
+    document["horizon"] = json!(1e-9);
+    document["every"] = json!(1e-9);
+    let run = admitted(&document).runs[0].1.clone();
+    is_consistent(&run, [1.0, 4.0], 30.0);
+    assert_eq!(run.slots[0], [4 + 3 + 2 + 4, 2 + 2]);
+}
+
+#[test]
+fn initial_jobs_without_room_are_refused() {
+    let mut document = stated();
+    document["policy"] = json!({"static": {}});
+    let slots = admitted(&document).runs[0].1.slots[0][0];
+    assert!(
+        (30..60).contains(&slots),
+        "one for each server is expected, of 120 that there could be: {slots}"
+    );
+    for (policy, room) in
+        [(json!({"dra": {}}), 120), (json!({"power_of_d": 2}), 120), (json!({"static": {}}), slots)]
+    {
+        document["policy"] = policy;
+        document["initial"] = json!({"small": room});
+        assert_eq!(admitted(&document).runs[0].1.jobs[0], [room, 0]);
+        document["initial"] = json!({"small": room + 1});
+        match run(&read(&document).unwrap(), &[3]) {
+            Err(AdmissionError::Initial { name, fit }) if name == "small" => assert_eq!(fit, room),
+            other => panic!("{other:?}"),
+        }
     }
 }
 

@@ -97,7 +97,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     for damaged in [
         text[..text.len() / 2].to_owned(),
         text.replacen("\"words\":[", "\"words\":[7,", 1),
-        text.replacen("\"version\":4", "\"version\":9", 1),
+        text.replacen("\"version\":5", "\"version\":9", 1),
         text.replacen("simulation-checkpoint", "allocation", 1),
         "{}".to_owned(),
     ] {

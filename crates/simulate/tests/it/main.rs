@@ -2,6 +2,7 @@
 
 mod admission_files;
 mod auto_scaling;
+mod bounded;
 mod checkpoints;
 mod common;
 mod course;
@@ -12,4 +13,5 @@ mod parquet;
 mod queues;
 mod reservation;
 mod scenarios;
+mod stopped;
 mod traces;

@@ -35,7 +35,7 @@ fn tasks_run_one_after_the_other() {
     let times: Vec<(u32, f64, f64)> = run.jobs.iter().map(|job| (job.user, job.at, job.time)).collect();
     assert_eq!(times, [(1, 5.0, 7.0), (0, 0.0, 20.0)]);
     assert_eq!(run.task_time, [30.0, 2.0]);
-    let running: Vec<Vec<u32>> = run.rows.iter().map(|row| row.running.clone()).collect();
+    let running: Vec<Vec<u64>> = run.rows.iter().map(|row| row.running.clone()).collect();
     assert_eq!(running, [vec![2, 0], vec![2, 0], vec![1, 1], vec![1, 0], vec![0, 0]]);
     let summary = Summary::new(&simulated.runs[0].0, run);
     assert_eq!(summary.utilisation, [Some(32.0 / 40.0)]);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use evenhand_problem::Rational;
 
-use super::{Preemption, Queues};
+use super::{Preemption, Queues, count};
 use crate::tree::turn::gang;
 use evenhand_exact::tree::{Forest, Holdings, Key, Ways, key};
 
@@ -33,7 +33,7 @@ struct Found {
     ways: Vec<Option<Way>>,
     started: Vec<Option<Rc<Vec<WhenStarted>>>>,
     /// Without the youngest gang, which has so many tasks.
-    stopped: Vec<Option<(usize, Rc<Vec<Key>>)>>,
+    stopped: Vec<Option<(u64, Rc<Vec<Key>>)>>,
     beyond: Vec<Option<Key>>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Memory {
     /// By user: keys with one more gang.
     started: Vec<Known<Rc<Vec<WhenStarted>>>>,
     /// By user: by depth, from the child of the root down, the keys without its youngest gang of so many tasks.
-    stopped: Vec<(Known<Rc<Vec<Key>>>, usize)>,
+    stopped: Vec<(Known<Rc<Vec<Key>>>, u64)>,
     /// By node: its key beyond its guarantee.
     beyond: Vec<Known<Key>>,
 }
@@ -255,7 +255,8 @@ impl Queues<'_> {
     /// stop.
     pub(super) fn know_stopped(&mut self, m: usize) -> Option<u32> {
         let run = self.youngest(m)?;
-        let (as_of, tasks) = (self.memory.as_of(m), self.runs[m].get(&run).map_or(0, Vec::len));
+        let (as_of, tasks) =
+            (self.memory.as_of(m), self.runs[m].get(&run).map_or(0, |servers| count(servers)));
         if self.memory.stopped[m].0.at == as_of && self.memory.stopped[m].1 == tasks {
             return Some(run);
         }

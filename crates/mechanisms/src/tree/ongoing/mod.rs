@@ -10,11 +10,12 @@ mod rooms;
 
 use std::collections::BTreeMap;
 
+use evenhand_budget::{charge, table};
 use evenhand_problem::{Problem, Rational, names};
 
 use super::turn::{gang, is_within_limits, pick};
 use super::{Rule, Settings, TREE};
-use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
+use crate::filling::{Draw, MAX_SERVERS, Part, Scheduler, Ties};
 use crate::mechanism::MechanismError;
 use evenhand_exact::tree::{Forest, Holdings, key};
 use memory::Memory;
@@ -52,6 +53,11 @@ pub struct TreePolicy {
 /// Servers times resources, and times users by 64: about 100 bytes are held for each.
 const MOST_CELLS: u128 = 10_000_000;
 
+/// Bytes of what is left of a resource on a server.
+const OF_RESOURCE: usize = 64;
+/// Steps for a user that wants a turn: limits above it and keys are fractions.
+const TURN: u64 = 100;
+
 /// Makes a scheduler that serves by the tree on the servers of `problem`, and hands it to `body`; shares are parts of
 /// `whole`.
 ///
@@ -74,6 +80,8 @@ pub fn schedule<R>(
     if servers > u128::from(MAX_SERVERS) || cells > MOST_CELLS {
         return Err(limit(format!("{servers} single servers are too many to be filled one by one")));
     }
+    table(servers as usize, problem.n_resources(), OF_RESOURCE, "what is left of the servers");
+    table(servers as usize, problem.n_users().div_ceil(8), 1, "who fits on which server");
     let settings = Settings { rule: policy.rule, ..Settings::default() };
     super::without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
     let forest = super::forest_of(whole, &settings)?;
@@ -90,8 +98,8 @@ struct Queues<'f> {
     holdings: Holdings,
     /// By user: tasks that wait.
     waiting: Vec<u64>,
-    /// By user: its runs, each with the servers of its tasks.
-    runs: Vec<BTreeMap<u32, Vec<u32>>>,
+    /// By user: its runs, each with its servers and the tasks on each of them.
+    runs: Vec<BTreeMap<u32, Vec<(u32, u64)>>>,
     /// Number of the next run.
     next: u32,
     /// Number of the first run of this filling.
@@ -101,8 +109,8 @@ struct Queues<'f> {
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
     memory: Memory,
-    /// By task placed in the last filling: its run.
-    started: Vec<u32>,
+    /// By entry placed in the last filling: its run and tasks.
+    started: Vec<Part>,
     /// Runs that the last filling stopped.
     stopped: Vec<u32>,
 }
@@ -183,9 +191,9 @@ impl<'f> Queues<'f> {
             why: "more runs than are numbered".to_owned(),
         })?;
         let tasks = gang(self.forest, n);
-        let servers: Vec<u32> = (0..tasks).filter_map(|_| self.rooms.place(n)).map(|j| j as u32).collect();
-        placed.extend(servers.iter().map(|j| (n as u32, *j)));
-        self.started.extend(servers.iter().map(|_| run));
+        let servers = self.rooms.place(n, tasks);
+        placed.extend(servers.iter().map(|(j, _)| (n as u32, *j)));
+        self.started.extend(servers.iter().map(|(_, tasks)| Part { run, tasks: *tasks }));
         self.runs[n].insert(run, servers);
         self.waiting[n] -= tasks;
         self.hold(n, &Rational::from(tasks));
@@ -196,6 +204,7 @@ impl<'f> Queues<'f> {
     fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
         loop {
+            charge(TURN * (1 + users.len() as u64), "whose turn it is");
             // Who cannot start cannot later either: what is used only grows here.
             users.retain(|n| self.waits(*n) && self.can_start(*n));
             if users.is_empty() {
@@ -205,6 +214,11 @@ impl<'f> Queues<'f> {
             self.start(n, placed)?;
         }
     }
+}
+
+/// The tasks of a run.
+fn count(servers: &[(u32, u64)]) -> u64 {
+    servers.iter().map(|(_, tasks)| tasks).sum()
 }
 
 impl Scheduler for Queues<'_> {
@@ -235,38 +249,44 @@ impl Scheduler for Queues<'_> {
     }
 
     fn running(&self, user: usize) -> u64 {
-        self.runs[user].values().map(|servers| servers.len() as u64).sum()
+        self.runs[user].values().map(|servers| count(servers)).sum()
     }
 
     fn release(&mut self, user: usize, server: usize) {
-        let is_there = |servers: &[u32]| servers.contains(&(server as u32));
+        let is_there = |servers: &[(u32, u64)]| servers.iter().any(|(j, _)| *j as usize == server);
         let run = self.runs[user].iter().find(|(_, servers)| is_there(servers)).map(|(run, _)| *run);
-        run.into_iter().for_each(|run| self.finish(user, server, run));
+        run.into_iter().for_each(|run| self.finish(user, server, Part { run, tasks: 1 }));
     }
 
-    fn finish(&mut self, user: usize, server: usize, run: u32) {
+    fn finish(&mut self, user: usize, server: usize, Part { run, tasks }: Part) {
         let Some(servers) = self.runs[user].get_mut(&run) else { return };
-        let Some(at) = servers.iter().position(|j| *j as usize == server) else { return };
-        servers.remove(at);
+        // Runs mostly give back their servers from the last one on.
+        let Some(at) = servers.iter().rposition(|(j, _)| *j as usize == server) else { return };
+        let done = tasks.min(servers[at].1);
+        servers[at].1 -= done;
+        if servers[at].1 == 0 {
+            servers.remove(at);
+        }
         if servers.is_empty() {
             self.runs[user].remove(&run);
         }
-        self.rooms.give_back(user, server);
-        self.hold(user, &Rational::from(-1));
+        self.rooms.give_back(user, server, done);
+        self.hold(user, &-Rational::from(done));
     }
 
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError> {
-        self.go_on(user, server, self.next)
+        self.go_on(user, server, Part { run: self.next, tasks: 1 })
     }
 
-    fn go_on(&mut self, user: usize, server: usize, run: u32) -> Result<bool, MechanismError> {
-        if server >= self.n_servers() || !self.rooms.fits(user, server) {
+    fn go_on(&mut self, user: usize, server: usize, part: Part) -> Result<bool, MechanismError> {
+        let Part { run, tasks } = part;
+        if server >= self.n_servers() || self.rooms.room_on(user, server) < tasks {
             return Ok(false);
         }
-        self.rooms.take(user, server);
-        self.runs[user].entry(run).or_default().push(server as u32);
+        self.rooms.take(user, server, tasks);
+        self.runs[user].entry(run).or_default().push((server as u32, tasks));
         self.next = self.next.max(run.saturating_add(1));
-        self.hold(user, &Rational::from(1));
+        self.hold(user, &Rational::from(tasks));
         Ok(true)
     }
 
@@ -302,7 +322,7 @@ impl Scheduler for Queues<'_> {
         Ok(!(0..self.waiting.len()).any(|n| self.waits(n) && self.can_start(n)))
     }
 
-    fn runs(&self) -> &[u32] {
+    fn runs(&self) -> &[Part] {
         &self.started
     }
 

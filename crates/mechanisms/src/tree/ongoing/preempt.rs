@@ -7,12 +7,12 @@
 
 use evenhand_problem::Rational;
 
-use super::{Preemption, Queues};
+use super::{Preemption, Queues, count};
 use crate::mechanism::MechanismError;
 use evenhand_exact::tree::Key;
 
-/// A gang that was stopped: its user, run and servers.
-type Taken = (usize, u32, Vec<u32>);
+/// A gang that was stopped: its user, run and servers with the tasks on each.
+type Taken = (usize, u32, Vec<(u32, u64)>);
 
 /// The two children of a node from which most can be taken, each with the user whose gang it is.
 #[derive(Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl Queues<'_> {
             let n = self.turn(&hopeful);
             if let Some(taken) = self.make_room(n) {
                 for (m, run, servers) in taken {
-                    self.waiting[m] += servers.len() as u64;
+                    self.waiting[m] += count(&servers);
                     self.stopped.push(run);
                 }
                 self.start(n, placed)?;
@@ -122,21 +122,22 @@ impl Queues<'_> {
         }
         needed.reverse();
         // Others look at the servers again where something is different now.
-        needed.iter().flat_map(|(_, _, servers)| servers).for_each(|j| self.rooms.settle(*j as usize));
+        let servers = needed.iter().flat_map(|(_, _, servers)| servers);
+        servers.for_each(|(j, _)| self.rooms.settle(*j as usize));
         Some(needed)
     }
 
     /// Stops a gang; only user `n` takes notice.
     fn take(&mut self, m: usize, run: u32, n: usize) -> Taken {
         let servers = self.runs[m].remove(&run).unwrap_or_default();
-        servers.iter().for_each(|j| self.rooms.give_back_for(n, m, *j as usize));
-        self.hold(m, &-Rational::from(servers.len()));
+        servers.iter().for_each(|(j, tasks)| self.rooms.give_back_for(n, m, *j as usize, *tasks));
+        self.hold(m, &-Rational::from(count(&servers)));
         (m, run, servers)
     }
 
     fn put_back(&mut self, (m, run, servers): Taken, n: usize) {
-        servers.iter().for_each(|j| self.rooms.take_for(n, m, *j as usize));
-        self.hold(m, &Rational::from(servers.len()));
+        servers.iter().for_each(|(j, tasks)| self.rooms.take_for(n, m, *j as usize, *tasks));
+        self.hold(m, &Rational::from(count(&servers)));
         self.runs[m].insert(run, servers);
     }
 
@@ -189,8 +190,7 @@ impl Queues<'_> {
     pub(super) fn youngest(&self, m: usize) -> Option<u32> {
         let (run, servers) = self.runs[m].range(..self.fresh).next_back()?;
         let pinned = self.forest.problem.groups().member(m).pinned.as_ref();
-        let is_free =
-            |pinned: &Rational| Rational::from(&self.holdings.tasks[m] - servers.len() as u64) >= *pinned;
+        let is_free = |pinned: &Rational| Rational::from(&self.holdings.tasks[m] - count(servers)) >= *pinned;
         pinned.is_none_or(is_free).then_some(*run)
     }
 }

@@ -1,5 +1,6 @@
 //! Single servers that fill and empty, and for every user those on which one more task fits.
 
+use evenhand_budget::charge;
 use evenhand_problem::{Problem, Quantities, Rational};
 
 /// Servers, class by class in the order of the problem.
@@ -40,10 +41,16 @@ impl<'p> Rooms<'p> {
             left,
         };
         for n in 0..problem.n_users() {
-            for j in 0..rooms.class.len() {
-                if rooms.fits(n, j) {
+            // Servers of a class are alike.
+            let (mut j, mut fits) = (0, false);
+            while let Some(class) = rooms.class.get(j) {
+                if j == 0 || rooms.class[j - 1] != *class {
+                    fits = rooms.fits(n, j);
+                }
+                if fits {
                     rooms.fitting[n].insert(j);
                 }
+                j += 1;
             }
         }
         rooms
@@ -60,35 +67,68 @@ impl<'p> Rooms<'p> {
         self.may_use[n][self.class[j]] && demand.iter().all(|(r, d)| *d <= self.left[j][*r])
     }
 
+    /// How many more tasks of user `n` fit on server `j`.
+    pub fn room_on(&self, n: usize, j: usize) -> u64 {
+        if !self.may_use[n][self.class[j]] {
+            return 0;
+        }
+        let demand = self.problem.users()[n].base_demand().entries();
+        let fit = demand.iter().map(|(r, d)| Rational::from(&self.left[j][*r] / d).floor()).min();
+        // More than can be counted is as much as anybody asks for.
+        fit.map_or(0, |fit| fit.numer().to_u64().unwrap_or(u64::MAX))
+    }
+
     /// Whether so many tasks of user `n` fit, all of them.
     pub fn have_room(&self, n: usize, tasks: u64) -> bool {
-        let demand = self.problem.users()[n].base_demand().entries();
-        let mut wanted = Rational::from(tasks);
+        /// Steps for a resource of a server.
+        const ROOM: u64 = 40;
+        let demand = self.problem.users()[n].base_demand().entries().len();
+        let mut wanted = tasks;
         for j in self.fitting[n].iter() {
             if tasks == 1 {
                 return true;
             }
-            let fit = demand.iter().map(|(r, d)| Rational::from(&self.left[j][*r] / d).floor()).min();
-            wanted -= fit.unwrap_or_default();
-            if wanted <= 0 {
+            charge(ROOM * demand as u64, "room for gangs");
+            wanted = wanted.saturating_sub(self.room_on(n, j));
+            if wanted == 0 {
                 return true;
             }
         }
         false
     }
 
-    /// Places a task of user `n` on the first server on which it fits.
-    pub fn place(&mut self, n: usize) -> Option<usize> {
-        let j = self.fitting[n].iter().next()?;
-        self.take(n, j);
-        Some(j)
+    /// Places tasks of user `n`, each on the first server on which it fits, as far as they do: the servers with the
+    /// tasks that each gets.
+    pub fn place(&mut self, n: usize, tasks: u64) -> Vec<(u32, u64)> {
+        let (mut servers, mut wanted) = (Vec::new(), tasks);
+        while wanted > 0 {
+            let first = self.fitting[n].iter().next();
+            let Some(j) = first else { break };
+            // One more fits there.
+            let more = if wanted == 1 { 1 } else { self.room_on(n, j).clamp(1, wanted) };
+            self.take(n, j, more);
+            servers.push((j as u32, more));
+            wanted -= more;
+        }
+        servers
     }
 
-    /// A task of user `n` starts on server `j`, where it fits.
-    pub fn take(&mut self, n: usize, j: usize) {
+    /// What so many tasks of a user take, or give back.
+    fn add(&mut self, n: usize, j: usize, tasks: u64, comes: bool) {
         for (r, d) in self.problem.users()[n].base_demand().entries() {
-            self.left[j][*r] -= d;
+            let left = &mut self.left[j][*r];
+            match (tasks, comes) {
+                (1, true) => *left -= d,
+                (1, false) => *left += d,
+                (tasks, true) => *left -= Rational::from(d * tasks),
+                (tasks, false) => *left += Rational::from(d * tasks),
+            }
         }
+    }
+
+    /// Tasks of user `n` start on server `j`, where they fit.
+    pub fn take(&mut self, n: usize, j: usize, tasks: u64) {
+        self.add(n, j, tasks, true);
         for m in 0..self.fitting.len() {
             if self.fitting[m].has(j) {
                 self.notice(m, j);
@@ -96,19 +136,15 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// A task of user `m` starts on server `j`, where it fits; only user `n` takes notice, until [`Rooms::settle`].
-    pub fn take_for(&mut self, n: usize, m: usize, j: usize) {
-        for (r, d) in self.problem.users()[m].base_demand().entries() {
-            self.left[j][*r] -= d;
-        }
+    /// Tasks of user `m` start on server `j`, where they fit; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn take_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
+        self.add(m, j, tasks, true);
         self.notice(n, j);
     }
 
-    /// A task of user `m` on server `j` is gone; only user `n` takes notice, until [`Rooms::settle`].
-    pub fn give_back_for(&mut self, n: usize, m: usize, j: usize) {
-        for (r, d) in self.problem.users()[m].base_demand().entries() {
-            self.left[j][*r] += d;
-        }
+    /// Tasks of user `m` on server `j` are gone; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn give_back_for(&mut self, n: usize, m: usize, j: usize, tasks: u64) {
+        self.add(m, j, tasks, false);
         self.notice(n, j);
     }
 
@@ -139,11 +175,9 @@ impl<'p> Rooms<'p> {
         self.settle(j);
     }
 
-    /// A task of user `n` on server `j` is gone.
-    pub fn give_back(&mut self, n: usize, j: usize) {
-        for (r, d) in self.problem.users()[n].base_demand().entries() {
-            self.left[j][*r] += d;
-        }
+    /// Tasks of user `n` on server `j` are gone.
+    pub fn give_back(&mut self, n: usize, j: usize, tasks: u64) {
+        self.add(n, j, tasks, false);
         for m in 0..self.fitting.len() {
             if !self.fitting[m].has(j) {
                 self.notice(m, j);

@@ -1,0 +1,50 @@
+//! What a run costs, in steps and bytes that are charged before they are spent.
+
+use std::time::Instant;
+
+use evenhand_budget::{Held, hold};
+
+/// Steps for an arrival, with what the queues do.
+pub(crate) const ARRIVAL: u64 = 60;
+/// Steps for tasks that start on a server and end there.
+pub(crate) const START: u64 = 200;
+/// Steps for a time at which something happens: who comes, leaves or ends is looked for.
+pub(crate) const MOMENT: u64 = 50;
+/// Steps for a number that is drawn.
+pub(crate) const DRAW: u64 = 5;
+/// Bytes of a number in a table: its digits and a comma.
+pub(crate) const CELL_OF_TEXT: u64 = 20;
+
+/// Whether a run stops now with what it has.
+pub(crate) fn is_over(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
+}
+
+/// Memory that grows: it is held in pieces that grow with it, so that this is charged some times only.
+pub(crate) struct Growing {
+    what: &'static str,
+    held: Vec<Held>,
+    bytes: u64,
+}
+
+impl Growing {
+    pub fn new(what: &'static str) -> Self {
+        Self { what, held: Vec::new(), bytes: 0 }
+    }
+
+    /// Bytes that are held.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// So many bytes are needed from now on.
+    pub fn need(&mut self, bytes: u64) {
+        /// Bytes of the least piece.
+        const LEAST: u64 = 1 << 20;
+        if bytes > self.bytes {
+            let more = (bytes - self.bytes).max(self.bytes / 4).max(LEAST);
+            self.held.push(hold(more, self.what));
+            self.bytes += more;
+        }
+    }
+}
