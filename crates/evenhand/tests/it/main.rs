@@ -21,6 +21,7 @@ mod group_limits;
 mod hunt;
 mod import;
 mod json;
+mod made_up_arguments;
 mod odd_input;
 mod places;
 mod ratio;
