@@ -23,6 +23,7 @@ mod hunt;
 mod import;
 mod json;
 mod names;
+mod made_up_arguments;
 mod odd_input;
 mod places;
 mod ratio;

@@ -225,12 +225,12 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "reproduce",
         operands: &[OneOf(&["--list", "no-such-entry", "drfh.no-such-figure", "--help"])],
-        options: &[("--list", Nothing)],
+        options: &[("--list", Nothing), ("--output", Output)],
     },
     CommandLine {
         name: "bench",
         operands: &[OneOf(&["--help", "speedy", "--runs"])],
-        options: &[("--runs", OneOf(&["0", "1001", "x"]))],
+        options: &[("--runs", OneOf(&["0", "1001", "x"])), ("--output", Output)],
     },
     CommandLine {
         name: "import",

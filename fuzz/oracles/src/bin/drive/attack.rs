@@ -92,13 +92,10 @@ impl<'a> Attack<'a> {
 
     pub fn run(&mut self, program: &str, arguments: &[String]) -> Result<End, String> {
         // No program can be given an argument with a zero byte.
-        let arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
-        let mut arguments = arguments;
-        if let Some(work) = self.plan.work.as_ref().filter(|_| program == "evenhand" && !arguments.is_empty())
-        {
-            if !arguments.iter().any(|word| word == "--work") {
-                arguments.extend(["--work".to_owned(), work.clone()]);
-            }
+        let mut arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
+        let is_limited = program != "evenhand" || arguments.iter().any(|word| word == "--work");
+        if let Some(work) = self.plan.work.as_ref().filter(|_| !is_limited && !arguments.is_empty()) {
+            arguments.extend(["--work".to_owned(), work.clone()]);
         }
         let path = self.plan.programs.join(program);
         self.lines.push(shown(&path, &arguments));
