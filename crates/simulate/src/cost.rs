@@ -1,15 +1,16 @@
-//! What a run costs, in steps and bytes that are charged before they are spent.
+//! What a run costs, in steps and bytes that are charged before they are spent. A task of a table, from its row to its
+//! end, takes about .6 microseconds.
 
 use std::time::Instant;
 
 use evenhand_budget::{Held, hold};
 
 /// Steps for an arrival, with what the queues do.
-pub(crate) const ARRIVAL: u64 = 60;
+pub(crate) const ARRIVAL: u64 = 20;
 /// Steps for tasks that start on a server and end there.
-pub(crate) const START: u64 = 200;
+pub(crate) const START: u64 = 70;
 /// Steps for a time at which something happens: who comes, leaves or ends is looked for.
-pub(crate) const MOMENT: u64 = 50;
+pub(crate) const MOMENT: u64 = 20;
 /// Steps for a number that is drawn.
 pub(crate) const DRAW: u64 = 5;
 /// Bytes of a number in a table: its digits and a comma.

@@ -410,7 +410,7 @@ fn a_run_stops_when_its_time_is_up() {
         summary
     };
     // Ten million jobs.
-    let tasks = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 1e7, "every": 1,
+    let tasks = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 1e7, "every": 100,
         "servers": [{"name": "s", "count": 10, "capacity": {"cpu": 1}}],
         "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 1, "duration": {"exponential": 5}}}]}"#;
     let first = stops(tasks, "simulation", &["--resume", "c.json"]);
