@@ -7,7 +7,7 @@ use std::error::Error;
 
 use evenhand::certify::default_requests;
 use evenhand::mechanisms::guarantees::Condition;
-use evenhand::mechanisms::{Info, Outcome};
+use evenhand::mechanisms::{Info, Late, Outcome};
 use evenhand::problem::{Arithmetic, Problem, Rational, format::Source};
 use evenhand::{Allocation, Axiom, Mechanism, certify, report};
 
@@ -24,6 +24,7 @@ static PARTITION: Mechanism = Mechanism {
     proven: &[(Condition::Resources, &[Axiom::SharingIncentive, Axiom::EnvyFree])],
     flags: &[],
     axiom: |_| None,
+    late: Late::Itself,
     solve: |problem, flags| Ok(partition(problem, flags.arithmetic)),
 };
 
