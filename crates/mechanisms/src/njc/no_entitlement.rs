@@ -61,9 +61,7 @@ fn left_over(problem: &Problem, allocation: &Allocation) -> Option<Problem> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let instance = Instance::new(problem, allocation).ok()?;
     let mut rows = constraints.rows().iter().enumerate().filter(|(_, row)| !row.capacity.is_zero());
-    let is_used_up = |(row, at): (usize, &Row)| {
-        instance.slack(row) <= Rational::from(&at.capacity * Rational::from(USED_UP))
-    };
+    let is_used_up = |(row, at): (usize, &Row)| instance.slack(row) <= &at.capacity * Rational::from(USED_UP);
     if rows.any(is_used_up) {
         return None;
     }
