@@ -47,6 +47,14 @@ fn extreme_numbers_do_not_panic() {
 }
 
 #[test]
+fn prices_below_the_least_double_divide_nothing() {
+    let folder = folder(&["tdm-underflow.json"]);
+    let output = folder.run(&["solve", "tdm-underflow.json", "-m", "ps-dsf-tdm"]);
+    assert!([0, 3].contains(&output.status), "{output:?}");
+    assert!(!output.stderr.contains("division by zero"), "{output:?}");
+}
+
+#[test]
 fn certificates_of_version_1_are_refused_as_such() {
     for name in [
         "pareto-contradiction-yes.cert.json",

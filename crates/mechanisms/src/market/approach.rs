@@ -303,7 +303,8 @@ impl<'a> Approach<'a> {
         for (price, shift) in self.centre.iter_mut().zip(&self.shift) {
             *price *= match shift.abs() < 0.5 {
                 true => Rational::from_f64(libm::expm1(*shift))? + 1u32,
-                false => Rational::from_f64(libm::exp(*shift))?,
+                // A price below the least double is no price.
+                false => Rational::from_f64(libm::exp(*shift)).filter(|factor| *factor > 0)?,
             };
         }
         let goods = self.goods;

@@ -78,3 +78,25 @@ fn it_rests_on_exact_numbers_alone() {
         assert!(text.contains("#![forbid(unsafe_code)]"), "{root_file} may hold unsafe code");
     }
 }
+
+#[test]
+fn it_reads_files_and_does_nothing_else() {
+    // Whatever of the standard library writes a file, opens a connection or runs a program goes by one of these names.
+    const ACTS: [&str; 9] = [
+        "fs::write",
+        "File::create",
+        "File::options",
+        "OpenOptions",
+        "fs::rename",
+        "fs::remove",
+        "create_dir",
+        "std::net",
+        "Command",
+    ];
+    let files = sources(&root().join("src"));
+    assert!(files.iter().any(|(_, text)| text.contains("File::open")), "no file is read");
+    for (path, text) in files {
+        let found = ACTS.iter().find(|act| text.contains(*act));
+        assert_eq!(found, None, "{}", path.display());
+    }
+}
