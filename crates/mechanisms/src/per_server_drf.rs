@@ -35,6 +35,9 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
+/// Steps of a user on a class: a user of a problem of its own, and what it gets.
+const OF_USER: u64 = 800;
+
 /// DRF on every class, as if it were alone.
 ///
 /// # Errors
@@ -56,6 +59,8 @@ pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, Me
         ..Allocation::empty(problem.n_users(), Sharing::Rdm)
     });
     for i in 0..problem.n_servers() {
+        let users = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).count();
+        evenhand_budget::charge(OF_USER * (1 + users as u64), "the shares of every class");
         let (single, users) = one_class(problem, i).map_err(|error| not_applicable(error.to_string()))?;
         let local = max_min::allocate(info, Share::Dominant, &single, arithmetic)?;
         for (n, tasks) in users.into_iter().zip(local.allocation.tasks) {

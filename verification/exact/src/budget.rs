@@ -19,7 +19,7 @@ pub const DEFAULT_WORK: u64 = 10_000_000_000;
 #[non_exhaustive]
 pub enum TooLarge {
     /// The work.
-    #[error("too large: judging this needs more than {allowed} steps of work")]
+    #[error("too large: judging this needs more than {allowed} steps of work (--work raises the limit)")]
     Work {
         /// Steps that were allowed.
         allowed: u64,
@@ -38,7 +38,7 @@ impl TooLarge {
     }
 }
 
-/// Work that may still be spent; clones share it.
+/// Work that may still be spent; clones share it. What is taken is charged to the limits in force too.
 #[derive(Debug, Clone)]
 pub struct Budget {
     left: Arc<AtomicU64>,
@@ -47,7 +47,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::of(DEFAULT_WORK)
+        Self::of(evenhand_budget::work_left().unwrap_or(DEFAULT_WORK))
     }
 }
 
@@ -65,7 +65,10 @@ impl Budget {
     pub fn charge(&self, steps: u64) -> Result<(), TooLarge> {
         let taken = |left: u64| left.checked_sub(steps);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                evenhand_budget::charge(steps, "judging this");
+                Ok(())
+            }
             Err(_) => {
                 self.left.store(0, Ordering::Relaxed);
                 Err(TooLarge::Work { allowed: self.allowed })

@@ -19,7 +19,7 @@ use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 /// Most work: users looked at, over all turns.
 const WORK: u64 = 2_000_000_000;
 /// Steps of one of them: some operations on fractions.
-const LOOK: u64 = 100;
+const LOOK: u64 = 300;
 
 /// How whole tasks are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -340,7 +340,8 @@ impl<'a> SimplexBasis<'a> {
         let bits = numbers.map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
         let n_rows = self.values.len() as u64;
         let words = evenhand_budget::words_of_bits(bits.sum::<u64>() / (4 * n_rows + 1));
-        let n_numbers = 4 * n_rows + self.columns.len() as u64;
+        // A column has some entries, and so has a row of the factors.
+        let n_numbers = 4 * (4 * n_rows + self.columns.len() as u64);
         evenhand_budget::operations(n_numbers, words, "an exact linear programme");
         self.pivots += 1;
         if degenerate {

@@ -126,5 +126,8 @@ fn too_large_is_no_verdict() {
     let least = (0..10_000).find(|steps| prepare(*steps).is_ok()).unwrap();
     let refusal = claim.verify(&prepare(least).unwrap(), &q("0")).unwrap_err();
     assert!(refusal.is_too_large());
-    assert_eq!(refusal.to_string(), format!("too large: judging this needs more than {least} steps of work"));
+    assert_eq!(
+        refusal.to_string(),
+        format!("too large: judging this needs more than {least} steps of work (--work raises the limit)")
+    );
 }
