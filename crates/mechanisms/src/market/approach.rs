@@ -358,8 +358,10 @@ impl<'a> Approach<'a> {
         let goods = self.goods;
         let n_goods = goods.n_goods();
         let purchases = self.market.purchases(&self.shift, self.tau);
+        // Who buys less than what is negligible stays where it runs the most.
+        let most = |b: usize| goods.places(b).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i as u32);
         let mut basis = Basis {
-            class: vec![0; goods.n_buyers()],
+            class: (0..goods.n_buyers()).map(most).collect(),
             satisfied: vec![false; goods.n_buyers()],
             split: BTreeMap::new(),
             free: BTreeMap::new(),
