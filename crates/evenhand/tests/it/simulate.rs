@@ -363,7 +363,7 @@ fn small_scenarios_end() {
             "servers": [{{"name": "s", "count": 10, "capacity": {{"cpu": 1}}}}], "users": [{{"name": "u", {user}}}]{rest}}}"#
         )
     };
-    for (rate, from, horizon) in [("1e308", "100", "100"), ("10", "1e17", "100000000000001000")] {
+    for (rate, from, horizon) in [("1e30", "100", "100"), ("10", "1e17", "100000000000001000")] {
         let poisson = format!(r#"{{"rate": {rate}, "duration": 1, "from": {from}}}"#);
         let user = format!(r#""demand": {{"cpu": 1}}, "poisson": {poisson}"#);
         folder.write("dense.json", of("{}", &user, &format!(r#", "horizon": {horizon}"#)));

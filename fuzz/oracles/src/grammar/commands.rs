@@ -56,6 +56,8 @@ pub const GLOBAL: &[(&str, Operand)] = &[
 pub const FLAGS: &[(&str, Operand)] = &[
     ("--seconds", OneOf(&["0", "1", "-1", "x"])),
     ("--criterion", Nothing),
+    ("--per-weight", Nothing),
+    ("--no-entitlement", Name),
     ("--alpha", Number),
     ("--select", OneOf(&["max-utilisation", "max-min-share", "max-tasks"])),
     ("--faces", Nothing),
