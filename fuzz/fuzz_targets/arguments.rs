@@ -9,8 +9,9 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 const NEW: u32 = 4;
 
 /// The program, which `scripts/fuzz.sh` names.
-static PROGRAM: LazyLock<PathBuf> =
-    LazyLock::new(|| std::env::var_os("EVENHAND_PROGRAM").expect("EVENHAND_PROGRAM names the program").into());
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    std::env::var_os("EVENHAND_PROGRAM").expect("EVENHAND_PROGRAM names the program").into()
+});
 
 fuzz_target!(|bytes: &[u8]| evenhand_oracles::command_line(bytes, &PROGRAM));
 
