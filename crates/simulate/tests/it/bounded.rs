@@ -19,9 +19,11 @@ const LIMITS: Limits = Limits { work: Some(500_000_000), memory: Some(200 << 20)
 
 fn one_server(user: Value, rest: Value) -> Value {
     let mut document = json!({"kind": "scenario", "resources": ["cpu"], "policy": {},
-        "servers": [{"name": "s", "capacity": {"cpu": 1}}], "users": [user]});
-    for (name, value) in rest.as_object().unwrap() {
-        document[name] = value.clone();
+        "servers": [{"name": "s", "capacity": {"cpu": 1}}]});
+    document["users"] = Value::Array(vec![user]);
+    let Value::Object(rest) = rest else { panic!("fields of a scenario: {rest}") };
+    for (name, value) in rest {
+        document[name] = value;
     }
     document
 }
