@@ -34,14 +34,6 @@ let only names value =
   List.iter (fun name -> if not (String.contains name '?') && get name value = Absent
     then malformed "the field `%s` is missing" name) names
 
-(* The digits of all numbers of a text together, exponents written out: fractions of more take longer than a minute. *)
-exception Too_large
-let most_digits = 2_000_000
-let digits_left = ref most_digits
-let spend digits =
-  digits_left := !digits_left - digits;
-  if !digits_left < 0 then raise Too_large
-
 (* Numbers: a decimal or a quotient, of at most so many digits and so large an exponent *)
 let stated = 400
 let computed = 100_000
@@ -57,9 +49,7 @@ let number_of most text =
   if text <> "" && text.[0] = '+' then wrong "expected a number";
   let negative, rest = signed text in
   let mantissa, exponent = two 'e' "0" (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
-  let digits = String.fold_left (fun n c -> if is_digit c then n + 1 else n) 0 mantissa in
-  if digits > most then wrong "a number with too many digits";
-  spend digits;
+  if Budget.digits mantissa > most then wrong "a number with too many digits";
   let above, below = two '/' "1" rest in
   let value = if below <> "1" || String.contains rest '/' then
       if Z.equal (whole below) Z.zero then wrong "a quotient with a zero denominator"
@@ -67,7 +57,7 @@ let number_of most text =
     else begin
       let units, fraction = two '.' "0" mantissa and small, size = signed exponent in
       if Z.gt (whole size) (Z.of_int most) then wrong "an exponent that is out of range";
-      spend (Z.to_int (whole size));
+      Budget.spend (Z.to_int (whole size));
       let power n = Q.of_bigint (Z.pow (Z.of_int 10) n) in
       let value = Q.add (Q.of_bigint (whole units)) (Q.div (Q.of_bigint (whole fraction)) (power (String.length fraction))) in
       (if small then Q.div else Q.mul) value (power (Z.to_int (whole size)))

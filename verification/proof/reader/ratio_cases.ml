@@ -24,7 +24,7 @@ let contents path =
   let file = open_in_bin path in
   let text = really_input_string file (in_channel_length file) in
   close_in file; text
-let from_file path = parse (contents path)
+let from_file path = Budget.begin_text (); parse (contents path)
 let int n = Number (string_of_int n)
 
 let write folder name value = to_file (Filename.concat folder (name ^ ".json")) value

@@ -92,6 +92,7 @@ let lies_of_evidence s e =
 
 let told = ref 0
 let attack text =
+  Budget.begin_text ();
   let c = read (Json.parse text) in
   let groups = Groups.read c.on in
   let truth = case c groups in
