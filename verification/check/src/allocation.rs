@@ -3,7 +3,8 @@
 use rug::Rational;
 
 use crate::json::Json;
-use crate::problem::{Amounts, MOST, Problem, of_kind};
+use crate::names::{Amounts, MOST, of_kind};
+use crate::problem::Problem;
 use crate::work::Checked;
 
 /// Tasks of every user by class: `x_ni`.

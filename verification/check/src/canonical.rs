@@ -7,8 +7,10 @@
 use rug::Rational;
 
 use crate::allocation::{Allocation, Placement};
+use crate::json::{object, quoted};
+use crate::names::{Amounts, Names};
 use crate::number::hashed;
-use crate::problem::{Amounts, Names, Problem};
+use crate::problem::Problem;
 use crate::sha256::sha256;
 
 /// The hash that names a problem.
@@ -52,27 +54,6 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
 /// Whether two problems mean the same, whatever the order and the spelling in their files.
 pub fn same(a: &Problem, b: &Problem) -> bool {
     text(a, true) == text(b, true)
-}
-
-/// A string as JSON.
-pub fn quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\u{8}' => "\\b".to_owned(),
-        '\u{c}' => "\\f".to_owned(),
-        c if c < ' ' => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
-}
-
-/// An object of the fields that have a value.
-pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
-    let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
-    format!("{{{}}}", given.collect::<Vec<_>>().join(","))
 }
 
 fn number(value: &Rational) -> Option<String> {

@@ -10,7 +10,8 @@ use rug::Rational;
 
 use crate::allocation::{Allocation, Placement, Tasks, entries};
 use crate::json::{Field, Json};
-use crate::problem::{Amounts, Problem, at};
+use crate::names::{Amounts, at};
+use crate::problem::Problem;
 use crate::work::{self, Checked};
 
 /// A capacity constraint.
@@ -211,6 +212,33 @@ impl<'a> Case<'a> {
         Some(Rational::from(total - tasks) / &self.g[n])
     }
 
+    /// `T_n - x_n`; `None` where tasks are unlimited.
+    pub fn tasks_left(&self, n: usize) -> Option<Rational> {
+        self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
+    }
+
+    /// Whether a user has fewer than its tasks; on single servers, by a whole one at least.
+    pub fn is_pending(&self, n: usize) -> bool {
+        let placed = self.stated.placements.is_some();
+        self.tasks_left(n).is_none_or(|left| if placed { left >= 1 } else { left > 0 })
+    }
+
+    /// What is free on the servers of every class.
+    pub fn free(&self) -> Checked<Vec<Vec<Server>>> {
+        let mut servers = vec![Vec::new(); self.problem.classes.len()];
+        for server in self.stated.placements.iter().flatten() {
+            let free = self.left(server.class, self.problem.classes[server.class].count, &server.tasks)?;
+            servers[server.class].push(self.rows_of(server.class).zip(free).collect());
+        }
+        for (i, servers) in servers.iter_mut().enumerate() {
+            let count = self.problem.classes[i].count;
+            if (servers.len() as u64) < count {
+                servers.push(self.rows_of(i).zip(self.left(i, count, &[])?).collect());
+            }
+        }
+        Ok(servers)
+    }
+
     /// `x_ni`.
     pub fn on(&self, n: usize, i: usize) -> Rational {
         at(&self.x[n], i).cloned().unwrap_or_default()
@@ -219,4 +247,14 @@ impl<'a> Case<'a> {
 
 pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
+}
+
+/// What is free on a server, by row; those that hold nothing are one.
+pub type Server = Amounts;
+
+/// Whether on one of some servers of a class there is so much free.
+pub fn fits_on(uses: &Amounts, servers: &[Server]) -> Checked<bool> {
+    work::steps(100 * servers.len() as u64)?;
+    let fits = |free: &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
+    Ok(servers.iter().any(fits))
 }

@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use rug::Rational;
 
 use crate::allocation::Allocation;
-use crate::axioms::{AXIOMS, feasible};
-use crate::canonical::{hash, hash_of_tasks, object, quoted, same};
+use crate::axioms::{AXIOMS, axiom_named, feasible, required};
+use crate::canonical::{hash, hash_of_tasks, same};
 use crate::case::Case;
-use crate::claim::{Claim, axiom_named, required};
-use crate::json::Json;
+use crate::claim::Claim;
+use crate::json::{Json, object, quoted};
+use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
-use crate::problem::{Problem, of_kind};
+use crate::problem::Problem;
 use crate::work::{self, Checked, Fault, ensure};
 use crate::{File, Options, Report, Unusable};
 

@@ -273,3 +273,24 @@ impl<'t> Reader<'t> {
         }
     }
 }
+
+/// A string as JSON.
+pub fn quoted(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        c if c < ' ' => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+/// An object of the fields that have a value.
+pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
+    let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
+    format!("{{{}}}", given.collect::<Vec<_>>().join(","))
+}

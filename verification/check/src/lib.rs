@@ -8,7 +8,7 @@
 //! | to read | what it holds |
 //! |---|---|
 //! | `work`, `json`, `number` | faults and budgets; the text as a tree; exact numbers |
-//! | `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and hash |
+//! | `names`, `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and hash |
 //! | `allocation`, `case` | tasks as they are stated; rows, repair, slack: what is judged |
 //! | `share`, `axioms` | shares; one file for each kind of axiom |
 //! | `groups` | groups of users: not needed to check an allocation without them |
@@ -37,6 +37,7 @@ mod certificate;
 mod claim;
 mod groups;
 mod json;
+mod names;
 mod number;
 mod problem;
 mod reservation;
@@ -44,8 +45,7 @@ mod sha256;
 mod share;
 mod work;
 
-use canonical::{object, quoted};
-use json::Json;
+use json::{Json, object, quoted};
 use work::{Checked, Fault};
 
 /// A text, and how it is called in messages.

@@ -5,7 +5,8 @@ use rug::Rational;
 
 use crate::case::Case;
 use crate::json::Json;
-use crate::problem::{Amounts, Problem, at};
+use crate::names::{Amounts, at};
+use crate::problem::Problem;
 use crate::work::{self, Checked};
 
 /// A share of the cluster, as some mechanism measures it.

@@ -6,11 +6,10 @@
 
 use rug::Rational;
 
-use super::Shown;
 use crate::allocation::entries;
-use crate::case::Case;
-use crate::claim::Claim;
-use crate::problem::{Amounts, at};
+use crate::case::{Case, fits_on};
+use crate::claim::{Claim, Shown};
+use crate::groups::held_back;
 use crate::work::{self, Checked};
 
 /// The least margin of users who are each somewhat short; 0 where nobody complains of those who are there.
@@ -38,26 +37,15 @@ fn of_rows(
     Ok(numbers?.into_iter().min().unwrap_or_default())
 }
 
-/// `T_n - x_n`; `None` where tasks are unlimited.
-pub fn tasks_left(case: &Case<'_>, n: usize) -> Option<Rational> {
-    case.problem.users[n].tasks.as_ref().map(|tasks| tasks - case.total[n].clone())
-}
-
-/// Whether a user has fewer than its tasks; on single servers, by a whole one at least.
-pub fn is_pending(case: &Case<'_>, n: usize) -> bool {
-    let placed = case.stated.placements.is_some();
-    tasks_left(case, n).is_none_or(|left| if placed { left >= 1 } else { left > 0 })
-}
-
 /// A user is short of the tasks for which there is room: on each class what the scarcest row leaves. On single
 /// servers a whole task fits or does not.
 pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     if case.problem.groups.hold_back() {
-        return crate::groups::held_back::work_conserving(case);
+        return held_back::work_conserving(case);
     }
-    let users = || case.active().filter(|n| is_pending(case, *n));
+    let users = || case.active().filter(|n| case.is_pending(*n));
     if case.stated.placements.is_some() {
-        let servers = free(case)?;
+        let servers = case.free()?;
         let mut fits = false;
         for n in users() {
             for i in case.problem.classes_of(n) {
@@ -69,34 +57,8 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     least(case, users(), |n| {
         let room = |i| of_rows(case, n, i, |row, d| Ok(Rational::from(&case.slack[row] / &d)));
         let rooms = work::sum(case.problem.classes_of(n).map(room).collect::<Checked<_>>()?)?;
-        Ok(tasks_left(case, n).into_iter().fold(rooms, Rational::min) / &case.g[n])
+        Ok(case.tasks_left(n).into_iter().fold(rooms, Rational::min) / &case.g[n])
     })
-}
-
-/// What is free on a server, by row; those that hold nothing are one.
-pub type Server = Amounts;
-
-/// Whether on one of some servers of a class there is so much free.
-pub fn fits_on(uses: &Amounts, servers: &[Server]) -> Checked<bool> {
-    work::steps(100 * servers.len() as u64)?;
-    let fits = |free: &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
-    Ok(servers.iter().any(fits))
-}
-
-/// What is free on the servers of every class.
-pub fn free(case: &Case<'_>) -> Checked<Vec<Vec<Server>>> {
-    let mut servers = vec![Vec::new(); case.problem.classes.len()];
-    for server in case.stated.placements.iter().flatten() {
-        let free = case.left(server.class, case.problem.classes[server.class].count, &server.tasks)?;
-        servers[server.class].push(case.rows_of(server.class).zip(free).collect());
-    }
-    for (i, servers) in servers.iter_mut().enumerate() {
-        let count = case.problem.classes[i].count;
-        if (servers.len() as u64) < count {
-            servers.push(case.rows_of(i).zip(case.left(i, count, &[])?).collect());
-        }
-    }
-    Ok(servers)
 }
 
 /// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the

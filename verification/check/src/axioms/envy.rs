@@ -15,11 +15,10 @@
 
 use rug::Rational;
 
-use super::Shown;
 use crate::allocation::{Placement, entries};
 use crate::case::Case;
-use crate::claim::Claim;
-use crate::problem::at;
+use crate::claim::{Claim, Shown};
+use crate::names::at;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Binary places of the rounded numbers.

@@ -3,10 +3,9 @@
 
 use rug::Rational;
 
-use super::Shown;
 use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, total_of};
-use crate::claim::Claim;
+use crate::claim::{Claim, Shown};
 use crate::work::{self, Checked};
 
 /// On single servers it is about every one of them.

@@ -9,14 +9,14 @@
 
 use rug::Rational;
 
+use super::feasible;
 use super::prices::Prices;
-use super::{Shown, feasible};
 use crate::allocation::{Tasks, tasks};
 use crate::case::Case;
-use crate::claim::Claim;
+use crate::claim::{Claim, Shown};
 use crate::groups::within::Within;
 use crate::json::Json;
-use crate::problem::{Amounts, at};
+use crate::names::{Amounts, at};
 use crate::share::{Coefficients, Share, bottlenecks};
 use crate::work::{self, Checked, ensure, refuse};
 

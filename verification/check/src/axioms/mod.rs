@@ -13,17 +13,18 @@ pub mod proportional;
 
 use rug::Rational;
 
+use crate::allocation::entries;
 use crate::case::Case;
-use crate::claim::Claim;
-use crate::groups;
-use crate::work::Checked;
+use crate::claim::{Claim, Judge, Shown};
+use crate::groups::{self, within};
+use crate::json::{self, Json, Kind, object, quoted};
+use crate::number::short;
+use crate::problem::Problem;
+use crate::share::{Coefficients, Share, bottlenecks};
+use crate::work::{self, Checked, ensure, refuse};
 
-/// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the
-/// only verdict that it proves.
-pub type Shown = (Option<Rational>, Option<bool>);
-
-/// How the margin of an axiom is found.
-pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
+/// Largest numerator and denominator of `alpha`.
+const ALPHA: u32 = 1000;
 
 /// All axioms.
 pub const AXIOMS: [(&str, Judge); 21] = [
@@ -53,4 +54,100 @@ pub const AXIOMS: [(&str, Judge); 21] = [
 /// Allocations are made of tasks: nothing is held that serves none.
 fn non_wasteful(_: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((Some(Rational::new()), None))
+}
+
+/// The place among [`AXIOMS`] of the one that a string names.
+pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
+    let name = raw.text()?;
+    let found = AXIOMS.iter().position(|(axiom, _)| *axiom == name);
+    found.map_or_else(|| raw.wrong(format!("there is no axiom `{name:.60}`")), Ok)
+}
+
+/// The name of the claim that `AXIOM` or `AXIOM:PARAMETER` asks for.
+pub fn required(text: &str, problem: &Problem) -> Checked<String> {
+    let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let field = match axiom {
+        "max-min" => Some("share"),
+        "proportional" => Some("alpha"),
+        _ => None,
+    };
+    if field.is_some() != parameter.is_some() {
+        let what = parameter.map_or("needs its parameter, as in `max-min:drfh`", |_| "has no parameter");
+        return json::ABSENT.wrong(format!("`{axiom}` {what}"));
+    }
+    let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
+    let claim = object(fields.into_iter().chain([(field.unwrap_or(""), parameter.map(quoted))]));
+    Ok(Claim::read(&json::read(&claim)?, problem)?.name(problem))
+}
+
+impl<'j> Claim<'j> {
+    pub fn read(raw: &'j Json<'j>, problem: &Problem) -> Checked<Self> {
+        let [name, share, alpha, holds, margin, evidence, why] =
+            raw.fields("axiom share? alpha? holds margin? evidence? why?")?;
+        let (axiom, judge) = AXIOMS[axiom_named(name)?];
+        let stated = share.given().map(|share| Share::read(share, problem)).transpose()?;
+        match (axiom, stated) {
+            ("max-min", None) => return raw.wrong("max-min is about a share, and none is named"),
+            ("max-min", _) | (_, None) | ("proportional", Some(Share::Generic)) => {}
+            _ => return share.wrong("a share belongs to max-min, and the generic one to proportional"),
+        }
+        let exponent = alpha.given().map_or(Ok(Rational::from(1)), Json::number)?;
+        let terms = (exponent.numer().to_u32().unwrap_or(0), exponent.denom().to_u32().unwrap_or(0));
+        let is_small = (1..=ALPHA).contains(&terms.0) && (1..=ALPHA).contains(&terms.1);
+        if !is_small || (axiom != "proportional" && !alpha.is_absent()) {
+            return alpha.wrong(format!("an alpha is of proportional, above 0, its terms at most {ALPHA}"));
+        }
+        let holds = match &holds.kind {
+            Kind::Bool(holds) => Some(*holds),
+            Kind::Null => None,
+            _ => return holds.wrong("expected true or false"),
+        };
+        if why.given().map(Json::text).transpose()?.is_some() != holds.is_none() {
+            return raw.wrong("the field `why` belongs to what does not apply (`holds` null)");
+        }
+        evidence.given().map(Json::object).transpose()?;
+        let margin = margin.computed_or_null()?;
+        let alpha = (axiom == "proportional").then_some(terms);
+        Ok(Self { axiom, judge, share: stated, alpha, holds, margin, evidence })
+    }
+
+    /// Checks every word and number of the claim.
+    pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
+        // Every axiom looks a few times at everything that users demand of classes, and have there.
+        // Three charge by themselves what they do with numbers beside the problem's, but for a few of each user.
+        let is_charged = matches!(self.axiom, "feasible" | "max-min" | "pareto-optimal");
+        let (users, all) = (case.x.len(), case.problem.size() + entries(&case.x).count());
+        work::look(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
+        let applies = match (self.axiom, self.share) {
+            ("integer-feasible", _) => feasible::stands_on_servers(case),
+            ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),
+            ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
+                !bottlenecks(self.axiom, case).is_empty()
+            }
+            (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case),
+            (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
+            _ => true,
+        };
+        let applies = applies && (!within::COMPARED.contains(&self.axiom) || within::applies(case)?);
+        if self.holds.is_none() {
+            let is_bare = self.margin.is_none() && self.has_none();
+            ensure(is_bare, "what does not apply has no margin or evidence")?;
+            return ensure(!applies, "it applies, and is claimed not to");
+        }
+        let (margin, only) = (self.judge)(case, self)?;
+        ensure(applies, "it does not apply")?;
+        if self.margin != margin {
+            let text = |margin: &Option<Rational>| margin.as_ref().map_or("none".to_owned(), short);
+            let (stated, margin) = (text(&self.margin), text(&margin));
+            return refuse(format!("the margin is stated as {stated}, it is {margin}"));
+        }
+        let least = match self.axiom {
+            "feasible" | "integer-feasible" | "work-conserving" => case.least_of_limits(),
+            _ => Rational::from(-&case.tolerance),
+        };
+        let holds = margin.map_or(only != Some(false), |margin| margin >= least);
+        let instead = if holds { "holds within the tolerance" } else { "is violated" };
+        ensure(self.holds == Some(holds), &format!("it {instead}, and the contrary is claimed"))?;
+        ensure(only.is_none_or(|only| only == holds), "the evidence is of the other verdict")
+    }
 }

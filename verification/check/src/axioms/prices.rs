@@ -6,13 +6,13 @@
 
 use rug::Rational;
 
-use super::{Shown, feasible};
+use super::feasible;
 use crate::allocation::{are_servers, placements, sums, tasks};
 use crate::case::{Case, total_of};
-use crate::claim::Claim;
+use crate::claim::{Claim, Shown};
 use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
-use crate::problem::{Amounts, at};
+use crate::names::{Amounts, at};
 use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 

@@ -12,14 +12,14 @@
 use rug::Rational;
 use rug::ops::Pow;
 
+use super::feasible;
 use super::prices::Prices;
-use super::{Shown, feasible};
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, total_of};
-use crate::claim::Claim;
+use crate::claim::{Claim, Shown};
 use crate::groups::within::Within;
 use crate::json::Json;
-use crate::problem::at;
+use crate::names::at;
 use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 

@@ -6,11 +6,11 @@
 
 use rug::Rational;
 
-use super::{CELLS, Holdings, On, of_group, set};
+use super::holdings::{CELLS, Holdings, On, named};
 use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::json::{ABSENT, Json};
-use crate::problem::{Amounts, at};
+use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, ensure_small};
 
 /// What stops the filling for want of place.
@@ -88,21 +88,6 @@ impl Bounds {
         let worth = |least: Vec<Option<Rational>>| least.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Self { list: least.into_iter().map(worth).zip(most).collect(), open })
     }
-}
-
-/// Prices of limits, each of which its group, its classes (none: all) and its resource name: by position, if there is one.
-pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
-    let problem = case.problem;
-    let mut prices = Vec::new();
-    for [group, classes, resource, price] in raw.rows("group on? resource price")? {
-        let classes = classes.given().map_or(Ok(Vec::new()), |on| set(on, &problem.class_names))?;
-        let (group, resource) = (problem.groups.names.named(group)?, problem.resources.named(resource)?);
-        let of_group = of_group(on, group);
-        work::steps((of_group.len() * (classes.len() + 1)) as u64)?;
-        let is_it = |at: &usize| on[*at].resource == resource && on[*at].classes == classes;
-        prices.push((of_group.into_iter().find(is_it), price.computed()?));
-    }
-    Ok(prices)
 }
 
 /// The same where each is of a limit, and none of one that has a price already.

@@ -9,12 +9,12 @@
 use rug::Rational;
 
 use super::bounds::{Bounds, Stated};
-use super::{CELLS, Holdings};
+use super::holdings::{CELLS, Holdings};
 use crate::allocation::tasks;
-use crate::axioms::{Shown, feasible};
+use crate::axioms::feasible;
 use crate::case::{Case, total_of};
-use crate::claim::Claim;
-use crate::problem::at;
+use crate::claim::{Claim, Shown};
+use crate::names::at;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Amounts by resource.

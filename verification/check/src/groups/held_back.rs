@@ -7,11 +7,10 @@
 
 use rug::Rational;
 
-use super::Holdings;
-use crate::axioms::Shown;
-use crate::axioms::answered::{Server, fits_on, free, is_pending, tasks_left};
-use crate::case::Case;
-use crate::problem::at;
+use super::holdings::Holdings;
+use crate::case::{Case, Server, fits_on};
+use crate::claim::Shown;
+use crate::names::at;
 use crate::work::{self, Checked};
 
 struct Judge<'c> {
@@ -28,9 +27,9 @@ pub fn work_conserving(case: &Case<'_>) -> Checked<Shown> {
     let judge = Judge::new(case)?;
     // Where somebody is there, and nobody has room, the margin is 0.
     let mut least = case.active().next().map(|_| Rational::new());
-    for n in case.active().filter(|n| is_pending(case, *n)) {
+    for n in case.active().filter(|n| case.is_pending(*n)) {
         let room = judge.stops(n)?.into_iter().fold(judge.room(n)?, Rational::min);
-        let room = tasks_left(case, n).into_iter().fold(room, Rational::min);
+        let room = case.tasks_left(n).into_iter().fold(room, Rational::min);
         let margin = if judge.placed { -whole(&room) } else { -room / &case.g[n] };
         least = least.map(|least| least.min(margin));
     }
@@ -56,7 +55,7 @@ impl<'c> Judge<'c> {
                 case.problem.demand(n, *i).iter().for_each(|(r, d)| root[*r] += Rational::from(d * x));
             }
         }
-        Ok(Self { case, holdings, root, placed: case.stated.placements.is_some(), servers: free(case)? })
+        Ok(Self { case, holdings, root, placed: case.stated.placements.is_some(), servers: case.free()? })
     }
 
     /// The tasks for which servers, and limits on them, leave room to a user: on single servers one, where it fits.

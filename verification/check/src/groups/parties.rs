@@ -15,12 +15,11 @@ use std::collections::HashSet;
 use rug::Rational;
 
 use crate::allocation::{Tasks, tasks};
-use crate::axioms::Shown;
 use crate::axioms::prices::Prices;
 use crate::case::{Case, total_of};
-use crate::claim::Claim;
+use crate::claim::{Claim, Shown};
 use crate::json::Json;
-use crate::problem::Amounts;
+use crate::names::Amounts;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Most comparisons.

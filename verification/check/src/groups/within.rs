@@ -6,12 +6,12 @@
 
 use rug::Rational;
 
-use super::bounds::named;
-use super::{DEPTH, Holdings, On};
+use super::holdings::{Holdings, On, named};
+use super::stated::DEPTH;
 use crate::allocation::Tasks;
 use crate::case::Case;
 use crate::json::Json;
-use crate::problem::at;
+use crate::names::at;
 use crate::work::{self, Checked, ensure};
 
 /// The axioms that compare an allocation with all that are possible.

@@ -2,9 +2,8 @@
 
 use rug::Rational;
 
-use super::Amount;
 use super::packing::Packing;
-use super::stated::Step;
+use super::stated::{Amount, Step};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or

@@ -14,11 +14,10 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
-use self::stated::{Placed, Prices, Proof, Reader, Step};
-use crate::canonical::{object, quoted};
-use crate::json::Json;
+use self::stated::{Amount, Bounded, Reader, Stated};
+use crate::json::{Json, object, quoted};
+use crate::names::Amounts;
 use crate::number::{STATED, parse};
-use crate::problem::Amounts;
 use crate::work::{Checked, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
@@ -93,31 +92,7 @@ impl Judged {
     }
 }
 
-/// What there is to pack: jobs by type, and servers by pool; numbers of both, or parts of all servers.
-struct Amount {
-    jobs: Vec<Rational>,
-    servers: Vec<Rational>,
-    whole: bool,
-}
-
-/// What greedy earns and what an assignment does, as it is stated.
-struct Stated {
-    greedy: Rational,
-    steps: Vec<Step>,
-    reward: Rational,
-    assignment: Vec<Placed>,
-    served: Amounts,
-}
-
 impl Stated {
-    fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], reader: &Reader<'_>) -> Checked<Self> {
-        let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
-        let (greedy, reward) = (greedy.computed()?, reward.computed()?);
-        let (steps, assignment) = (reader.steps(steps)?, reader.assignment(assignment)?);
-        let served = reader.problem.types.map(served, |_, raw| reader.amount(raw))?;
-        Ok(Self { greedy, steps, reward, assignment, served })
-    }
-
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         let greedy = greedy::earned(&self.steps, of, packing).map_err(|fault| fault.about("greedy"))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
@@ -127,27 +102,7 @@ impl Stated {
     }
 }
 
-/// The same, with a bound of the optimum, and its proof for every pool.
-struct Bounded {
-    stated: Stated,
-    bound: Rational,
-    prices: Prices,
-    pricing: Vec<(usize, Proof)>,
-}
-
 impl Bounded {
-    fn read([greedy, optimum]: [&Json<'_>; 2], reader: &Reader<'_>) -> Checked<Self> {
-        let [reward, assignment, served, bound, prices, proofs] =
-            optimum.fields("reward assignment served bound prices pricing")?;
-        let stated = Stated::read(greedy, [reward, assignment, served], reader)?;
-        let (bound, prices) = (bound.computed()?, reader.prices(prices)?);
-        let pricing = reader.problem.pool_names.map(proofs, |_, raw| reader.proof(raw, false))?;
-        if pricing.len() < reader.problem.pools.len() {
-            return proofs.wrong("the proof for a pool is missing");
-        }
-        Ok(Self { stated, bound, prices, pricing })
-    }
-
     fn says(&self) -> [String; 2] {
         let (reward, bound) = (&self.stated.reward, &self.bound);
         let is =

@@ -7,9 +7,8 @@
 use rug::Rational;
 
 use super::packing::{Packing, common_unit};
-use super::stated::Prices;
-use super::{Amount, Bounded, Stated};
-use crate::problem::at;
+use super::stated::{Amount, Bounded, Prices, Stated};
+use crate::names::at;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Whether prices are at least 0, with `alpha_j + beta_j >= part u_j`.

@@ -12,7 +12,7 @@ use super::problem::{Configuration, Reservation, is_part};
 use super::stated::Proof;
 use super::table;
 use super::tree::{self, Bound};
-use crate::problem::{Amounts, at};
+use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Profits of types, and a unit of which they are multiples.

@@ -2,10 +2,10 @@
 
 use rug::{Integer, Rational};
 
-use crate::canonical::{object, quoted};
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, object, quoted};
+use crate::names::{Amounts, MOST, Names, at, of_kind};
 use crate::number::{floor, hashed};
-use crate::problem::{Amounts, Class, MOST, Names, at, classes, of_kind};
+use crate::problem::{Class, classes};
 use crate::sha256::sha256;
 use crate::work::{self, Checked};
 

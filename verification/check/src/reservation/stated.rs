@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::problem::{Configuration, Reservation, configuration};
 use crate::json::{Json, Kind};
-use crate::problem::{Amounts, MOST};
+use crate::names::{Amounts, MOST};
 use crate::work::Checked;
 
 /// A step of greedy: so many servers of a pool get a configuration until a type is exhausted, if one is; and why
@@ -129,5 +129,53 @@ impl Reader<'_> {
         };
         let multipliers = multipliers.list()?.iter().map(|raw| self.problem.resources.numbers(raw));
         Ok((multipliers.collect::<Checked<_>>()?, nodes.list()?.iter().map(node).collect::<Checked<_>>()?))
+    }
+}
+
+/// What there is to pack: jobs by type, and servers by pool; numbers of both, or parts of all servers.
+pub struct Amount {
+    pub jobs: Vec<Rational>,
+    pub servers: Vec<Rational>,
+    pub whole: bool,
+}
+
+/// What greedy earns and what an assignment does, as it is stated.
+pub struct Stated {
+    pub greedy: Rational,
+    pub steps: Vec<Step>,
+    pub reward: Rational,
+    pub assignment: Vec<Placed>,
+    pub served: Amounts,
+}
+
+impl Stated {
+    pub fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], reader: &Reader<'_>) -> Checked<Self> {
+        let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
+        let (greedy, reward) = (greedy.computed()?, reward.computed()?);
+        let (steps, assignment) = (reader.steps(steps)?, reader.assignment(assignment)?);
+        let served = reader.problem.types.map(served, |_, raw| reader.amount(raw))?;
+        Ok(Self { greedy, steps, reward, assignment, served })
+    }
+}
+
+/// The same, with a bound of the optimum, and its proof for every pool.
+pub struct Bounded {
+    pub stated: Stated,
+    pub bound: Rational,
+    pub prices: Prices,
+    pub pricing: Vec<(usize, Proof)>,
+}
+
+impl Bounded {
+    pub fn read([greedy, optimum]: [&Json<'_>; 2], reader: &Reader<'_>) -> Checked<Self> {
+        let [reward, assignment, served, bound, prices, proofs] =
+            optimum.fields("reward assignment served bound prices pricing")?;
+        let stated = Stated::read(greedy, [reward, assignment, served], reader)?;
+        let (bound, prices) = (bound.computed()?, reader.prices(prices)?);
+        let pricing = reader.problem.pool_names.map(proofs, |_, raw| reader.proof(raw, false))?;
+        if pricing.len() < reader.problem.pools.len() {
+            return proofs.wrong("the proof for a pool is missing");
+        }
+        Ok(Self { stated, bound, prices, pricing })
     }
 }

@@ -6,8 +6,8 @@ use rug::{Integer, Rational};
 
 use super::packing::{Packing, Profits};
 use super::problem::Configuration;
+use crate::names::{Amounts, at};
 use crate::number::floor;
-use crate::problem::{Amounts, at};
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Most cells of a table.

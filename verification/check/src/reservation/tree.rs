@@ -9,8 +9,8 @@ use rug::Rational;
 use super::packing::Packing;
 use super::problem::Configuration;
 use super::stated::{Node, Tree};
+use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
-use crate::problem::{Amounts, MOST, at};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than

@@ -16,7 +16,7 @@ use rug::Rational;
 use super::optimum::cover;
 use super::packing::{Packing, worth};
 use super::stated::{Claim, First};
-use crate::problem::{Amounts, at};
+use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Whether the claims settle every order.

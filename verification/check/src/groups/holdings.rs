@@ -1,0 +1,219 @@
+//! What groups hold, are promised and keep back, and what their limits leave.
+
+use std::ops::Range;
+
+use rug::Rational;
+
+use super::stated::DEPTH;
+use crate::allocation::Tasks;
+use crate::case::Case;
+use crate::json::Json;
+use crate::names::{Amounts, Names, at};
+use crate::work::{self, Checked, ensure_small};
+
+/// Most groups times resources.
+pub const CELLS: usize = 1_000_000;
+/// What every group is promised, what is kept back for it and what it uses, by group and resource.
+pub struct Holdings<'c> {
+    pub case: &'c Case<'c>,
+    /// `C_r`
+    pub capacity: Amounts,
+    /// `G_v`: absent where nothing is promised; a resource that is not named is not promised.
+    pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
+    /// `K_v`
+    pub kept: Vec<Vec<Rational>>,
+    /// `U_v`
+    pub used: Vec<Vec<Rational>>,
+    /// What is left of limits on server classes.
+    pub on: Vec<On<'c>>,
+}
+
+/// A limit of a group on server classes; without any, on all.
+pub struct On<'c> {
+    pub group: usize,
+    pub resource: usize,
+    pub classes: &'c [usize],
+    pub most: &'c Rational,
+    /// Of that in an allocation.
+    pub left: Rational,
+}
+
+impl On<'_> {
+    /// Whether it is about what runs on a class.
+    pub fn counts(&self, i: usize) -> bool {
+        self.classes.is_empty() || self.classes.binary_search(&i).is_ok()
+    }
+}
+
+/// Where the limits of a group are in a list that ascends by group.
+fn of_group(on: &[On<'_>], v: usize) -> Range<usize> {
+    on.partition_point(|of| of.group < v)..on.partition_point(|of| of.group <= v)
+}
+
+impl<'c> Holdings<'c> {
+    pub fn new(case: &'c Case<'c>) -> Checked<Self> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        let (n, m) = (groups.list.len(), problem.resources.list.len());
+        ensure_small(n.saturating_mul(m) <= CELLS, "groups times resources")?;
+        work::spend(8 * n * m)?;
+        let mut used = vec![vec![Rational::new(); m]; n];
+        for (user, tasks) in case.x.iter().enumerate() {
+            let Some(v) = groups.members[user].group else { continue };
+            for (i, x) in tasks {
+                problem.demand(user, *i).iter().for_each(|(r, d)| used[v][*r] += Rational::from(d * x));
+            }
+        }
+        let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n]);
+        // Groups from the deepest on: what stands below a group is then known.
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
+        for v in order {
+            let group = &groups.list[v];
+            if let Some(stated) = &group.guarantee {
+                guarantee[v] = Some((0..m).map(|r| at(stated, r).cloned()).collect::<Vec<_>>());
+            }
+            for (r, lent) in &group.lend {
+                let promised = guarantee[v].as_ref().and_then(|promised| promised[*r].clone());
+                let own = promised.unwrap_or_default() - lent;
+                kept[v][*r] = kept[v][*r].clone().max(own);
+            }
+            let Some(above) = group.parent else { continue };
+            for r in 0..m {
+                let (k, u) = (kept[v][r].clone(), used[v][r].clone());
+                used[above][r] += (&u).max(&k);
+                kept[above][r] += k;
+            }
+            let Some(promised) = guarantee[v].clone().filter(|_| groups.list[above].guarantee.is_none())
+            else {
+                continue;
+            };
+            let sum = guarantee[above].get_or_insert_with(|| vec![None; m]);
+            for (sum, promised) in sum.iter_mut().zip(promised) {
+                *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
+            }
+        }
+        let on = Self::on(case, &case.x)?;
+        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, on })
+    }
+
+    /// What tasks leave of limits on server classes.
+    pub fn on(case: &'c Case<'_>, tasks: &Tasks) -> Checked<Vec<On<'c>>> {
+        Self::limits(case, tasks, false)
+    }
+
+    /// The same, and of limits on the whole cluster, of what the users of the groups hold, if these are asked for.
+    pub fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        let mut on = Vec::new();
+        for (group, of) in groups.list.iter().enumerate() {
+            let of_all = Some((&[][..], &of.limit)).filter(|_| whole);
+            let of_some = of.on.iter().map(|(classes, limit)| (&classes[..], limit));
+            for (classes, limit) in of_all.into_iter().chain(of_some) {
+                let of = |(r, most): &'c (usize, Rational)| On {
+                    group,
+                    resource: *r,
+                    classes,
+                    most,
+                    left: most.clone(),
+                };
+                on.extend(limit.iter().map(of));
+            }
+        }
+        for (n, tasks) in tasks.iter().enumerate().take(if on.is_empty() { 0 } else { usize::MAX }) {
+            for at in Self::on_of_user(case, &on, n)? {
+                let On { resource, left, .. } = &on[at];
+                work::spend(tasks.len())?;
+                let held = tasks.iter().filter(|(i, _)| on[at].counts(*i)).filter_map(|(i, x)| {
+                    Some(Rational::from(self::at(problem.demand(n, *i), *resource)? * x))
+                });
+                on[at].left = left - held.sum::<Rational>();
+            }
+        }
+        Ok(on)
+    }
+
+    /// The limits, in a list that ascends by group, of the groups above a user.
+    pub fn on_of_user(case: &Case<'_>, on: &[On<'_>], n: usize) -> Checked<Vec<usize>> {
+        let above = case.problem.groups.above_user(n).filter(|_| !on.is_empty());
+        let own: Vec<usize> = above.flat_map(|v| of_group(on, v)).collect();
+        work::steps((DEPTH + own.len()) as u64)?;
+        Ok(own)
+    }
+
+    /// How many tasks they leave to a user on a class; `None` where there is none.
+    pub fn left_on_class(&self, n: usize, i: usize) -> Checked<Option<Rational>> {
+        let own = Self::on_of_user(self.case, &self.on, n)?;
+        work::spend(own.len())?;
+        let demand = &self.case.problem.users[n].demand;
+        let here = own.into_iter().map(|at| &self.on[at]).filter(|of| of.counts(i));
+        let least = here.filter_map(|of| Some(Rational::from(&of.left / at(demand, of.resource)?))).min();
+        Ok(least.map(|least| least.max(Rational::new())))
+    }
+
+    /// The same on all classes on which it can run; `None` where there is none on one of them.
+    pub fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
+        let mut rooms = Vec::new();
+        for i in self.case.problem.classes_of(n).take(if self.on.is_empty() { 0 } else { usize::MAX }) {
+            let Some(room) = self.left_on_class(n, i)? else { return Ok(None) };
+            rooms.push(room);
+        }
+        if self.on.is_empty() { Ok(None) } else { work::sum(rooms).map(Some) }
+    }
+
+    /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
+    /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
+    pub fn lack(&self, n: usize) -> Checked<Rational> {
+        let (user, groups) = (&self.case.problem.users[n], &self.case.problem.groups);
+        let asked = || user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
+        // By resource that it asks for: what is kept back and not used, which more use fills first.
+        let mut spare = vec![Rational::new(); asked().count()];
+        let mut rooms: Vec<Rational> =
+            user.tasks.iter().map(|tasks| tasks - self.case.total[n].clone()).collect();
+        rooms.extend(self.left_on_classes(n)?);
+        let mut is_promised = false;
+        let never = groups.share.words[2].is_some();
+        for v in groups.above(groups.members[n].group) {
+            // A group of weight 0 may get nothing beyond its guarantee.
+            let is_shut = never && groups.list[v].weight.is_zero();
+            let mut is_below = self.guarantee[v].is_none() && !is_shut;
+            for ((r, d), spare) in asked().zip(&mut spare) {
+                let promised = self.guarantee[v].as_ref().and_then(|promised| promised[*r].as_ref());
+                let marks = promised.into_iter().chain(at(&groups.list[v].limit, *r));
+                let room = |mark: &Rational| (Rational::from(mark - &self.used[v][*r]) + &*spare) / d;
+                rooms.extend(marks.map(room));
+                is_below |= promised.is_some();
+                is_promised |= promised.is_some();
+                let kept = Rational::from(&self.kept[v][*r] - &self.used[v][*r]);
+                *spare += kept.max(Rational::new());
+            }
+            if !is_below {
+                return Ok(Rational::new());
+            }
+        }
+        let least = rooms.into_iter().min().filter(|_| is_promised);
+        Ok(least.unwrap_or_default().max(Rational::new()))
+    }
+}
+
+/// Prices of limits, each of which its group, its classes (none: all) and its resource name: by position, if there is one.
+pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
+    let problem = case.problem;
+    let mut prices = Vec::new();
+    for [group, classes, resource, price] in raw.rows("group on? resource price")? {
+        let classes = classes.given().map_or(Ok(Vec::new()), |on| set(on, &problem.class_names))?;
+        let (group, resource) = (problem.groups.names.named(group)?, problem.resources.named(resource)?);
+        let of_group = of_group(on, group);
+        work::steps((of_group.len() * (classes.len() + 1)) as u64)?;
+        let is_it = |at: &usize| on[*at].resource == resource && on[*at].classes == classes;
+        prices.push((of_group.into_iter().find(is_it), price.computed()?));
+    }
+    Ok(prices)
+}
+
+/// Server classes that evidence names together, some of them, by position.
+fn set(raw: &Json<'_>, classes: &Names) -> Checked<Vec<usize>> {
+    match classes.listed(raw)? {
+        none if none.is_empty() => raw.wrong("expected names of server classes, none twice"),
+        set => Ok(set),
+    }
+}

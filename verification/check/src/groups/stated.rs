@@ -1,0 +1,239 @@
+//! What a problem says of groups of users (theory, section 9), and its canonical form.
+
+use rug::Rational;
+
+use crate::json::{self, Json, Kind, object, quoted};
+use crate::names::{Amounts, MOST, Names};
+use crate::number::hashed;
+use crate::work::Checked;
+
+/// Most groups that stand in each other.
+pub const DEPTH: usize = 100;
+
+/// The groups of a problem, and what is said of each user beside its demand.
+pub struct Groups {
+    pub names: Names,
+    pub list: Vec<Group>,
+    /// By user.
+    pub members: Vec<Member>,
+    /// What siblings are compared by, in canonical form; empty where it is the default.
+    pub share: Share,
+}
+
+/// Amounts by resource of all servers; one that is named with 0 is there.
+pub struct Group {
+    pub parent: Option<usize>,
+    pub weight: Rational,
+    pub priority: Rational,
+    /// Absent where none is stated.
+    pub guarantee: Option<Amounts>,
+    pub limit: Amounts,
+    pub lend: Amounts,
+    /// Limits on server classes, ascending by these.
+    pub on: Vec<(Vec<usize>, Amounts)>,
+}
+
+pub struct Member {
+    pub group: Option<usize>,
+    pub gang: u64,
+    pub pinned: Rational,
+}
+
+pub struct Share {
+    /// `of`, `over` and `zero-weight`, where they are not the default.
+    pub words: [Option<String>; 3],
+    pub multipliers: Amounts,
+    pub families: bool,
+}
+
+impl Groups {
+    /// The fields `groups` and `share` of a problem.
+    pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Self> {
+        let rows = groups.given().map_or(Ok(Vec::new()), |groups| {
+            groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")
+        })?;
+        let names = Names::of_rows("group", &rows)?;
+        let mut list = Vec::new();
+        for [_, parent, weight, priority, guarantee, limit, lend, on] in &rows {
+            let named = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
+            let whole = priority.given().map_or(Ok(Rational::new()), Json::number)?;
+            if !whole.is_integer() || whole.numer().to_i64().is_none() {
+                return priority.wrong("expected a whole number");
+            }
+            let group = Group {
+                parent: parent.given().map(|parent| names.named(parent)).transpose()?,
+                weight: weight.given().map_or(Ok(Rational::from(1)), Json::amount)?,
+                priority: whole,
+                guarantee: guarantee.given().map(named).transpose()?,
+                limit: named(limit)?,
+                lend: named(lend)?,
+                on: read_on(on, resources, classes)?,
+            };
+            let is_above = |(r, promised): &(usize, Rational)| {
+                group.limit.iter().any(|(of, most)| of == r && most < promised)
+            };
+            if group.guarantee.iter().flatten().any(is_above) {
+                return guarantee.wrong("a guarantee is above the limit");
+            }
+            list.push(group);
+        }
+        let above = |v: usize| std::iter::successors(list[v].parent, |v| list[*v].parent);
+        if let Some(v) = (0..list.len()).find(|v| above(*v).take(DEPTH).count() == DEPTH) {
+            return rows[v][1].wrong(format!("a group stands in itself, or in {DEPTH} others"));
+        }
+        Ok(Self { names, list, members: Vec::new(), share: Share::read(share, resources)? })
+    }
+
+    /// Adds what is said of the next user, who has so many tasks.
+    pub fn join(&mut self, [group, gang, pinned]: [&Json<'_>; 3], tasks: Option<&Rational>) -> Checked<()> {
+        let group = group.given().map(|group| self.names.named(group)).transpose()?;
+        let gang = gang.given().map_or(Ok(1), |gang| gang.count(1, MOST))?;
+        let kept = pinned.given().map_or(Ok(Rational::new()), Json::amount)?;
+        if tasks.is_some_and(|tasks| kept > *tasks) {
+            return pinned.wrong("more tasks are pinned than the user has");
+        }
+        self.members.push(Member { group, gang, pinned: kept });
+        Ok(())
+    }
+
+    /// The groups in canonical form, by position.
+    pub fn line(
+        &self,
+        v: usize,
+        amounts: impl Fn(&Amounts) -> Option<String>,
+        classes: impl Fn(Vec<usize>) -> String,
+        sorted: bool,
+    ) -> String {
+        let group = &self.list[v];
+        let some = |of: &Amounts| amounts(of).filter(|_| !of.is_empty());
+        let number = |value: &Rational| quoted(&hashed(value));
+        let one = |(set, limit): &(Vec<usize>, Amounts)| {
+            object([("servers", Some(classes(set.clone()))), ("limit", amounts(limit))])
+        };
+        let mut on: Vec<String> = group.on.iter().map(one).collect();
+        if sorted {
+            on.sort();
+        }
+        object([
+            ("name", Some(quoted(&self.names.list[v]))),
+            ("parent", group.parent.map(|above| quoted(&self.names.list[above]))),
+            ("weight", (group.weight != 1).then(|| number(&group.weight))),
+            ("priority", (!group.priority.is_zero()).then(|| number(&group.priority))),
+            ("guarantee", group.guarantee.as_ref().and_then(&amounts)),
+            ("limit", some(&group.limit)),
+            ("lend", some(&group.lend)),
+            ("on", (!on.is_empty()).then(|| format!("[{}]", on.join(",")))),
+        ])
+    }
+
+    /// What is said of a user in canonical form.
+    pub fn fields_of(&self, n: usize) -> [(&'static str, Option<String>); 3] {
+        let Member { group, gang, pinned } = &self.members[n];
+        [
+            ("group", group.map(|v| quoted(&self.names.list[v]))),
+            ("gang", (*gang != 1).then(|| quoted(&gang.to_string()))),
+            ("pinned", (!pinned.is_zero()).then(|| quoted(&hashed(pinned)))),
+        ]
+    }
+
+    /// What siblings are compared by, in canonical form; `None` where it is the default.
+    pub fn share(&self, amounts: impl Fn(&Amounts) -> Option<String>) -> Option<String> {
+        let Share { words: [of, over, zero_weight], multipliers, families } = &self.share;
+        let word = |word: &Option<String>| word.as_deref().map(quoted);
+        let fields = [
+            ("of", word(of)),
+            ("over", word(over)),
+            ("zero-weight", word(zero_weight)),
+            ("multipliers", amounts(multipliers).filter(|_| !multipliers.is_empty())),
+            ("families", families.then(|| "true".to_owned())),
+        ];
+        fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
+    }
+}
+
+/// Limits on server classes: by the name of a class, or by names that commas part; or as a list.
+fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(Vec<usize>, Amounts)>> {
+    let named = |key: &str, raw: &Json<'_>| -> Checked<Vec<usize>> {
+        if let Ok(class) = classes.find(key, raw) {
+            return Ok(vec![class]);
+        }
+        let set: Checked<Vec<usize>> = key.split(',').map(|name| classes.find(name.trim(), raw)).collect();
+        set.map(|mut set| {
+            set.sort_unstable();
+            set
+        })
+    };
+    let limit = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
+    let mut all = Vec::new();
+    match &raw.kind {
+        Kind::Absent => {}
+        Kind::Object(fields) => {
+            for (key, raw) in fields {
+                let [of] = raw.fields("limit?")?;
+                all.push((named(key, raw)?, limit(of)?));
+            }
+        }
+        _ => {
+            for [servers, of] in raw.rows("servers limit?")? {
+                all.push((classes.listed(servers)?, limit(of)?));
+            }
+        }
+    }
+    all.sort();
+    let ascends = |set: &[usize]| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
+    if !all.iter().all(|(set, _)| ascends(set)) || all.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return raw.wrong("server classes are named twice, or none is");
+    }
+    all.retain(|(_, limit)| !limit.is_empty());
+    Ok(all)
+}
+
+impl Share {
+    fn read(raw: &Json<'_>, resources: &Names) -> Checked<Self> {
+        let fields = "of? over? multipliers? families? zero-weight?";
+        let none = Ok([&json::ABSENT; 5]);
+        let [of, over, multipliers, families, zero_weight] =
+            raw.given().map_or(none, |raw| raw.fields(fields))?;
+        let word = |raw: &Json<'_>, words: &[&str]| match raw.given().map_or(Ok(words[0]), Json::text)? {
+            word if word == words[0] => Ok(None),
+            word if words.contains(&word) => Ok(Some(word.to_owned())),
+            _ => raw.wrong(format!("expected one of {}", words.join(", "))),
+        };
+        let words = [
+            word(of, &["usage", "surplus"])?,
+            word(over, &["cluster", "lendable", "guarantee"])?,
+            word(zero_weight, &["last", "never"])?,
+        ];
+        let families = match &families.kind {
+            Kind::Absent | Kind::Bool(false) => false,
+            Kind::Bool(true) => true,
+            _ => return families.wrong("expected true or false"),
+        };
+        let mut multipliers = resources.map(multipliers, |_, raw| raw.positive())?;
+        multipliers.retain(|(_, m)| *m != 1);
+        Ok(Self { words, multipliers, families })
+    }
+}
+
+impl Groups {
+    /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
+    pub fn hold_back(&self) -> bool {
+        let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
+        self.have_limits() || self.list.iter().any(|group| !group.lend.is_empty() || is_shut(group))
+    }
+
+    /// Whether a group has a limit.
+    pub fn have_limits(&self) -> bool {
+        self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
+    }
+
+    /// The groups above a user.
+    pub fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        self.above(self.members[n].group)
+    }
+
+    /// A group and those above it.
+    pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(from, |v| self.list[*v].parent)
+    }
+}
