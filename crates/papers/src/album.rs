@@ -3,11 +3,14 @@
 
 use std::fmt::Write;
 
+use crate::data::Missing;
+use crate::entry::Entry;
+use crate::error::PaperError;
+use crate::exhibits::Exhibit;
+use crate::render::table;
 use evenhand_problem::Medium;
 use evenhand_report::html::document;
 use evenhand_report::{Form, Page};
-
-use crate::{Entry, Exhibit, Missing, PaperError, table};
 
 /// A file of an album.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! Data that is no part of this repository, and what is said where it is not here.
 
+use crate::entry::Entry;
 use std::fmt;
 use std::path::PathBuf;
-
-use crate::Entry;
 
 /// Data that entries are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

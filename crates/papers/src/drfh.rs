@@ -1,10 +1,10 @@
 //! DRFH: Figures 1 to 3, and what Figure 4 prints beside the divisible allocation.
 
-use crate::PaperError;
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser, solve};
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Problem, Rational, number::to_f64};
-
-use super::{Entry, ProblemTable, TableUser, list, solve};
 
 const TWO_SERVERS: &[(u32, &[&str])] = &[(1, &["2", "12"]), (1, &["12", "2"])];
 const TWO_USERS: &[TableUser<'_>] = &[TableUser::new(&["0.2", "1"]), TableUser::new(&["1", "0.2"])];
@@ -115,7 +115,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
             source: "DRFH, section VI and Figure 4",
             paper: printed.to_owned(),
             ours: format!("{share} = {}", evenhand_report::text::decimal(&share)),
-            agrees: Some(super::rounds_to(&share, printed)),
+            agrees: Some(crate::entry::rounds_to(&share, printed)),
             note:
                 "ours is the divisible DRFH share on the mix of Table I; the paper simulates whole tasks on \
                    100 drawn servers, which strands capacity, so its \"precisely\" holds for whole tasks only"

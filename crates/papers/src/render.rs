@@ -1,10 +1,10 @@
 //! The entries for people and for programs.
 
+use crate::entry::Entry;
+use crate::exhibits::Exhibit;
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
-
-use crate::{Entry, Exhibit};
 
 /// The entries as a JSON document.
 #[must_use]

@@ -2,18 +2,18 @@
 //!
 //! A cluster whose data is not here is not checked.
 
-use crate::PaperError;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::data::Data;
+use crate::entry::Entry;
+use crate::error::PaperError;
 use evenhand_certify::certify;
 use evenhand_certify::default_requests;
 use evenhand_exact::check;
 use evenhand_import::{GoogleOptions, Import, Input, google, openb};
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Arithmetic, Problem, Rational};
-
-use super::{Data, Entry};
 
 const SOURCE_OPENB: &str = "Alibaba cluster-trace-gpu-v2023 (openb)";
 const SOURCE_GOOGLE: &str = "Google clusterdata-2011-2 at time 0";

@@ -9,9 +9,11 @@ use rand_pcg::Pcg64Mcg;
 
 mod lies;
 
+use crate::entry::Entry;
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::ps_dsf::random::Law;
-use crate::reservation::{Type, certified, problem, worst};
-use crate::{Entry, PaperError, solve};
+use crate::reservation::cases::{Type, certified, problem, worst};
 
 /// Random problems of Theorem A.
 const CLUSTERS: usize = 400;

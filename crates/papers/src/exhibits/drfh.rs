@@ -1,9 +1,12 @@
 //! The tables and figures of the DRFH paper.
 
-use super::Exhibit;
+use super::exhibit::Exhibit;
 use super::system::{self, Words};
+use crate::data::Data;
+use crate::drfh;
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::simulation::{dynamic, google};
-use crate::{Data, PaperError, drfh, solve};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("drfh.table-1", "Servers of a Google cluster", &["drfh.table-1"]),

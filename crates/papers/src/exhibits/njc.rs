@@ -5,8 +5,8 @@ use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
 use evenhand_report::plot::{Axis, Bar, Bars, Group, LineStyle, Plot, Series};
 
-use super::Exhibit;
-use crate::PaperError;
+use super::exhibit::Exhibit;
+use crate::error::PaperError;
 use crate::njc::{drf, setting, two_users};
 
 pub const EXHIBITS: &[Exhibit] = &[

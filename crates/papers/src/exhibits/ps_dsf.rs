@@ -1,10 +1,11 @@
 //! The tables and figures of the PS-DSF paper.
 
-use super::Exhibit;
+use super::exhibit::Exhibit;
 use super::system::{self, Words};
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::ps_dsf::{figures, tables};
 use crate::simulation::distributed;
-use crate::{PaperError, solve};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("ps-dsf.table-1", "What the mechanisms promise", &["ps-dsf.table-1"]),

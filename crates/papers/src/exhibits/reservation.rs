@@ -1,8 +1,10 @@
 //! The tables and figures of the Reservation paper.
 
-use super::Exhibit;
+use super::exhibit::Exhibit;
+use crate::data::Data;
+use crate::error::PaperError;
+use crate::reservation;
 use crate::simulation::{admission, priorities};
-use crate::{Data, PaperError, reservation};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new(

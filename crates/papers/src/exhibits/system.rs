@@ -1,10 +1,9 @@
 //! Pictures of a problem and of an allocation: who may run where, and who holds what.
 
+use crate::error::PaperError;
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_report::plot::{Diagram, Line, Node, PlotError};
 use evenhand_report::text::decimal;
-
-use crate::PaperError;
 
 /// What is said of the users and servers of a problem, whose file names differ from the paper's.
 pub struct Words<'a> {

@@ -1,7 +1,7 @@
 //! Random fillings: their exact law, and batches of as many trials as the paper ran, which show what
 //! such a batch prints and how much that scatters from batch to batch.
 
-use crate::PaperError;
+use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
 use evenhand_problem::{Problem, Rational};
 

@@ -3,10 +3,12 @@
 use evenhand_mechanisms::alpha::{self, Settings};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
 
-use super::{example, problem_of};
-use crate::njc::alpha_fair;
+use super::example::{example, problem_of};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
+use crate::instance::{TableUser, solve};
+use crate::njc::optimum::alpha_fair;
 use crate::ps_dsf::random::Law;
-use crate::{Entry, PaperError, TableUser, list, solve};
 
 /// Random problems on which the definition is held against lexicographic max-min.
 const PROBLEMS: usize = 400;

@@ -4,9 +4,11 @@ use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
 use evenhand_report::text::decimal;
 
-use super::example;
-use crate::njc::{alpha_fair, certified_without_gap};
-use crate::{Entry, PaperError, list, solve};
+use super::example::example;
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
+use crate::instance::solve;
+use crate::njc::optimum::{alpha_fair, certified_without_gap};
 
 /// The largest total that Table II prints: 42, of rPS-DSF.
 const TABLE_2_BEST: u32 = 42;

@@ -3,9 +3,11 @@
 use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
 use evenhand_problem::{Problem, Rational, number::to_f64};
 
-use super::example;
+use super::example::example;
+use crate::entry::{Entry, decimals, list};
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::ps_dsf::random::Law;
-use crate::{Entry, PaperError, decimals, list, solve};
 
 /// Parts of a task that are placed at a time: one over each of these.
 const STEPS: [u32; 3] = [1, 16, 256];

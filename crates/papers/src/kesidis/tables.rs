@@ -4,8 +4,9 @@ use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Statistic, Ties, fil
 use evenhand_problem::{Allocation, Problem, Rational, number};
 
 use super::batches::{ALL_TRIALS, Batches, Printed, Quantity, TRIALS, run};
-use super::example;
-use crate::{Entry, PaperError, agree, list};
+use super::example::example;
+use crate::entry::{Entry, agree, list};
+use crate::error::PaperError;
 
 /// Seed of all trials.
 const SEED: u64 = 2018;

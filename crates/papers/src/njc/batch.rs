@@ -1,6 +1,5 @@
 //! What holds for random pools.
 
-use crate::PaperError;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::{Problem, Rational};
@@ -10,7 +9,8 @@ use rand_pcg::Pcg64Mcg;
 use super::drf::allocate;
 use super::setting::{answers, continuous, is_fair, pool_of};
 use super::trajectory::apart;
-use crate::Entry;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Instances of each kind.
 const INSTANCES: usize = 200;

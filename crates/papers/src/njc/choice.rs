@@ -11,7 +11,8 @@ use super::optimum::is_optimum;
 use super::promises::{circle, family};
 use super::setting::{answers, complains, continuous, is_fair, loads, pool_of, row, show, show_floats};
 use super::trajectory::{apart, at};
-use crate::{Entry, PaperError, list};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 /// Weights of the two resources of the family, in the barrier.
 const BARRIERS: [[u32; 2]; 4] = [[1, 1], [4, 1], [1, 5], [9, 2]];

@@ -1,6 +1,5 @@
 //! Section 3: the definition, and the example on which serving users one after the other fails.
 
-use crate::PaperError;
 use evenhand_exact::Axiom;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
@@ -8,7 +7,8 @@ use evenhand_problem::{Problem, Rational};
 use super::optimum::alpha_fair;
 use super::setting::{answers, complains, complaints, holds, is_fair, loads, pool, row, show, show_floats};
 use super::surd::eisenberg_gale;
-use crate::Entry;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Three users of three resources.
 pub fn greedy() -> Result<Problem, PaperError> {

@@ -6,7 +6,9 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::definition::segments;
 use super::setting::{answers, complaints, granted, loads, pool, pool_of, row, show};
-use crate::{Entry, PaperError, list, solve};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
+use crate::instance::solve;
 
 /// Three users of two resources.
 pub fn figure_2() -> Result<Problem, PaperError> {

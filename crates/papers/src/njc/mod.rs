@@ -3,22 +3,20 @@
 //! Every allocation shown is judged by the exact crate when it is made. Sets of answers are
 //! enumerated, so that "unique" is a result and not an assumption.
 
+use crate::entry::Entry;
+use crate::error::PaperError;
+
 mod batch;
 mod choice;
 mod definition;
 pub(super) mod drf;
-mod optimum;
+pub(super) mod optimum;
 mod promises;
 mod reduction;
 pub(super) mod setting;
 mod surd;
 mod trajectory;
 pub(super) mod two_users;
-
-pub(super) use optimum::{alpha_fair, certified_without_gap};
-
-use super::Entry;
-use crate::PaperError;
 
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let parts = [
@@ -36,9 +34,4 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
         entries.extend(part()?);
     }
     Ok(entries)
-}
-
-/// `yes` or `no`, for claims about all of something.
-fn yes(holds: bool) -> String {
-    if holds { "yes" } else { "no" }.to_owned()
 }

@@ -1,7 +1,6 @@
 //! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of
 //! how close the answer is.
 
-use crate::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters};
@@ -9,6 +8,7 @@ use evenhand_mechanisms::alpha::{self, Settings};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::setting::granted;
+use crate::error::PaperError;
 
 /// An allocation and what no other gains on it, in units of the weights: proven and checked.
 pub struct ProvenOptimum {

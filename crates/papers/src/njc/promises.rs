@@ -1,7 +1,6 @@
 //! Section 4: what allocations without justified complaints are said to have, and section 5's
 //! entitlements of zero.
 
-use crate::PaperError;
 use evenhand_exact::Axiom;
 use evenhand_exact::axiom::envy_free;
 use evenhand_exact::{Evidence, Instance};
@@ -15,9 +14,11 @@ use evenhand_report::text::{number, percent};
 use super::definition::greedy;
 use super::drf::{allocate, figure_2, middle_resources, satiated};
 use super::optimum::{alpha_fair, is_optimum};
-use super::setting::{answers, granted, holds, is_fair, judge, loads, pool, pool_of, row, show, show_floats};
-use super::yes;
-use crate::Entry;
+use super::setting::{
+    answers, granted, holds, is_fair, judge, loads, pool, pool_of, row, show, show_floats, yes,
+};
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Three users of whom the first gains by asking for [`LIE`].
 const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];

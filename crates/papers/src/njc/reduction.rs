@@ -8,7 +8,8 @@ use rand_pcg::Pcg64Mcg;
 use super::batch::random_pool;
 use super::drf::allocate;
 use super::setting::{is_fair, pool_of, row};
-use crate::{Entry, PaperError, list};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 /// What remains when one user has got all it asks for.
 pub struct Reduced {

@@ -1,7 +1,8 @@
 //! The setting of the paper: one pool of resources of capacity 1, users that ask for fractions of
 //! them and are granted a fraction `x_i <= 1` of what they ask for. Entitlements are the weights.
 
-use crate::PaperError;
+use crate::entry::list;
+use crate::error::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::njc;
 use evenhand_exact::{Axiom, Claim, Instance};
@@ -11,8 +12,6 @@ use evenhand_problem::number::{parse, to_f64};
 use evenhand_problem::{
     Allocation, Arithmetic, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
 };
-
-use crate::list;
 
 /// Numbers between blanks.
 pub fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
@@ -165,4 +164,9 @@ pub fn show_all(points: &[Vec<Rational>]) -> String {
 pub fn show_floats(point: &[f64], digits: usize) -> String {
     let values: Vec<String> = point.iter().map(|x| format!("{x:.digits$}")).collect();
     format!("({})", values.join(", "))
+}
+
+/// `yes` or `no`, for claims about all of something.
+pub(super) fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "no" }.to_owned()
 }

@@ -1,6 +1,5 @@
 //! Section 5.4: the trajectory, equations (12) and (13).
 
-use crate::PaperError;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, integrate};
 use evenhand_problem::Problem;
@@ -9,7 +8,8 @@ use super::definition::greedy;
 use super::drf::figure_2;
 use super::promises::{circle, family};
 use super::setting::{continuous, show_floats};
-use crate::Entry;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 const AT: [f64; 4] = [1.0, 100.0, 1e4, 1e6];
 

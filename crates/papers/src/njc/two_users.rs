@@ -1,13 +1,13 @@
 //! Section 5.3: two users.
 
-use crate::PaperError;
 use std::collections::BTreeSet;
 
 use evenhand_exact::Axiom;
 use evenhand_problem::{Problem, Rational};
 
 use super::setting::{answers, holds, judge, loads, pool, row, show_all};
-use crate::Entry;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 const FIGURE_3: [&str; 2] = ["1/4 2/3 1", "1 2/3 0"];
 const FIGURE_5: [&str; 2] = ["2/3", "2/3"];

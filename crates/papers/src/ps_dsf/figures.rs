@@ -1,8 +1,9 @@
 //! Figures 1 to 4: two servers for three and for four users, and three channels for two.
 
+use crate::entry::{Entry, agree, decimals, list};
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser, solve};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
-
-use crate::{Entry, PaperError, ProblemTable, TableUser, agree, decimals, list, solve};
 
 /// Cores, memory, bandwidth; no bandwidth on the second server.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];

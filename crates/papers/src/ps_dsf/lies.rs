@@ -10,7 +10,9 @@ use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
 use super::random::Law;
-use crate::{Entry, PaperError, ProblemTable, TableUser};
+use crate::entry::Entry;
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser};
 
 /// Random problems on which every lie of [`lies`] is tried.
 const PROBLEMS: usize = 60;

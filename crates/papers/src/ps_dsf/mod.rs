@@ -1,5 +1,8 @@
 //! PS-DSF: figures, tables, and the properties that its Table I promises.
 
+use crate::entry::Entry;
+use crate::error::PaperError;
+
 pub(super) mod figures;
 mod lies;
 mod properties;
@@ -7,9 +10,6 @@ pub(super) mod random;
 pub(super) mod tables;
 
 pub(super) use tables::figure_5;
-
-use super::Entry;
-use crate::PaperError;
 
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = figures::entries()?;

@@ -6,7 +6,9 @@ use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::random::Law;
-use crate::{Entry, PaperError, ProblemTable, TableUser, solve};
+use crate::entry::Entry;
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser, solve};
 
 /// Random problems for every row of the table.
 const PROBLEMS: usize = 200;

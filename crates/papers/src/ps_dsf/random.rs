@@ -1,6 +1,6 @@
 //! Random problems with small numbers, so that ties and zeros are common.
 
-use crate::PaperError;
+use crate::error::PaperError;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

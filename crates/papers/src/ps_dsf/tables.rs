@@ -1,10 +1,11 @@
 //! Tables III and IV: four classes of 120 servers.
 
+use crate::entry::{Entry, agree, decimals, list};
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser, solve};
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
-
-use crate::{Entry, PaperError, ProblemTable, TableUser, agree, decimals, list, solve};
 
 /// Demand of user 2 for CPU: what Table III forces, and what the text on utilisation needs.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];

@@ -1,10 +1,10 @@
 //! Appendix C: the family on which greedy earns `1 - (1 - 1/n)^n` of the optimum, `n = J - 1`.
 
-use crate::PaperError;
 use evenhand_problem::{Rational, number::to_f64};
 
-use super::{Type, certified, problem};
-use crate::Entry;
+use super::cases::{Type, certified, problem};
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Numbers of types `J`.
 const FAMILY: std::ops::RangeInclusive<usize> = 3..=50;

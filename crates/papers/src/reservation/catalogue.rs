@@ -7,8 +7,10 @@ use rand::seq::index::sample;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Type, certified, problem, with_loads, worst};
-use crate::{Data, Entry, PaperError, list};
+use super::cases::{Type, certified, problem, with_loads, worst};
+use crate::data::Data;
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 const FILE: &str = "gcp_2026-07-30.csv.zst";
 const REGION: &str = "us-central1";

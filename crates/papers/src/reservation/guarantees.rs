@@ -6,9 +6,10 @@ use evenhand_problem::Rational;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::cases::{Type, problem, row};
 use super::section_7::{SERVER, four_types};
-use super::{Type, problem, row};
-use crate::{Entry, PaperError, list};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 /// Random problems of two types.
 const PROBLEMS: usize = 500;

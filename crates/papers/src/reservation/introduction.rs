@@ -2,8 +2,9 @@
 
 use evenhand_problem::Rational;
 
-use super::{Type, certified, problem, row};
-use crate::{Entry, PaperError, list};
+use super::cases::{Type, certified, problem, row};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut types = Vec::new();
@@ -13,7 +14,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     }
     let capacity = row("1 1")?;
     let certificate = certified(&problem(&capacity, &types)?)?;
-    let half = super::with_loads(&types, &row("1/2 1/2 1/2")?);
+    let half = super::cases::with_loads(&types, &row("1/2 1/2 1/2")?);
     let contested = certified(&problem(&capacity, &half)?)?;
     Ok(vec![
         Entry {

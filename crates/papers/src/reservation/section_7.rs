@@ -8,8 +8,9 @@ use evenhand_problem::{Rational, Reservation};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Type, certified, problem, with_loads, worst};
-use crate::{Entry, PaperError, list};
+use super::cases::{Type, certified, problem, with_loads, worst};
+use crate::entry::{Entry, list};
+use crate::error::PaperError;
 
 /// Random collections for each range of loads.
 const COLLECTIONS: usize = 500;

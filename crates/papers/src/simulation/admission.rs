@@ -8,7 +8,8 @@ use evenhand_simulate::reservation::{Admission, Policy, Setting, admit, reserve}
 
 use super::lyapunov::Lyapunov;
 use super::percent;
-use crate::{Entry, PaperError};
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// With what the ids of the entries begin.
 pub const STARTS: &[&str] = &[

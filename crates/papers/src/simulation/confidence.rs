@@ -1,9 +1,9 @@
 //! Kesidis, Table II: totals over 200 and over 100,000 trials, with confidence intervals.
 
+use crate::entry::Entry;
+use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Statistic, sample};
 use evenhand_problem::Rational;
-
-use crate::{Entry, PaperError};
 
 /// Trials of the paper, and many.
 const TRIALS: [u64; 2] = [200, 100_000];

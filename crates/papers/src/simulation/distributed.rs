@@ -9,8 +9,10 @@ use evenhand_simulate::distributed::{Absence, Network, State, follow};
 pub use picture::figure_6;
 
 use super::percent;
+use crate::entry::Entry;
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::ps_dsf::figure_5;
-use crate::{Entry, PaperError, solve};
 
 const HORIZON: f64 = 300.0;
 /// When user 4 is not there, seconds.

@@ -5,7 +5,8 @@ use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 use evenhand_simulate::{Arrivals, Duration, Job, Queues, Scenario, SeriesOfRun, run, series};
 
 use super::{percent, resources, table_1, user};
-use crate::{Entry, PaperError};
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Draws that are simulated.
 const DRAWS: usize = 20;

@@ -13,7 +13,9 @@ use evenhand_simulate::{CompletionTimes, Queues, Run, SIZES, Scenario, Summary, 
 pub use pictures::{figure_5, figure_6, figure_7, figure_8};
 
 use super::{percent, resources};
-use crate::{Data, Entry, PaperError};
+use crate::data::Data;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Servers drawn: of the 2,000 of the paper as many as make the tasks at hand wait.
 const SERVERS: u64 = 300;

@@ -8,9 +8,8 @@ pub(super) mod google;
 mod lyapunov;
 pub(super) mod priorities;
 
+use crate::error::PaperError;
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
-
-use crate::PaperError;
 
 /// CPU and memory.
 fn resources() -> Vec<String> {

@@ -13,7 +13,9 @@ use evenhand_simulate::reservation::{Admission, Job, Policy, Setting, admit_jobs
 pub use pictures::{figure_5, figure_6};
 
 use super::percent;
-use crate::{Data, Entry, PaperError};
+use crate::data::Data;
+use crate::entry::Entry;
+use crate::error::PaperError;
 
 /// Numbers of servers, each as large as the largest machine: without rejections the sample would use 307 on
 /// the mean and 693 at most.

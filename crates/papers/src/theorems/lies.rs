@@ -1,11 +1,11 @@
 //! Theorem B: users that lie when machines share their time.
 
+use crate::entry::Entry;
+use crate::error::PaperError;
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-
-use crate::{Entry, PaperError};
 
 /// Random problems, and lies of a user on each.
 const PROBLEMS: usize = 200;

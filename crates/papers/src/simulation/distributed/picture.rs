@@ -4,8 +4,9 @@ use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 use evenhand_simulate::distributed::{Absence, Network, follow};
 
 use super::{AWAY, HORIZON, cpu, without_user_4};
+use crate::error::PaperError;
+use crate::instance::solve;
 use crate::ps_dsf::figure_5;
-use crate::{PaperError, solve};
 
 /// CPU utilisation of two classes over time: PS-DSF by its procedure, the others by their allocations with and
 /// without user 4.

@@ -5,7 +5,7 @@ use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 use evenhand_simulate::{Run, series};
 
 use super::{Cloud, dedicated_pairs, on_sample, ratio_pairs};
-use crate::PaperError;
+use crate::error::PaperError;
 
 /// Figure 5: utilisation over time.
 pub fn figure_5() -> Result<String, PaperError> {

@@ -3,7 +3,8 @@
 use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
 
 use super::{Course, FROM, courses, mean};
-use crate::{Data, PaperError};
+use crate::data::Data;
+use crate::error::PaperError;
 
 /// Rewards by the number of servers, in parts of the mean bound.
 pub fn figure_5() -> Result<String, PaperError> {

@@ -1,0 +1,23 @@
+//! The example (19), (20).
+
+use evenhand_problem::Problem;
+
+use crate::error::PaperError;
+use crate::instance::{ProblemTable, TableUser};
+
+const SERVERS: &[(u32, &[&str])] = &[(1, &["100", "30"]), (1, &["30", "100"])];
+
+/// The example, with these priorities.
+pub(super) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
+    let [first, second] = priorities;
+    let users = [
+        TableUser { weight: first, ..TableUser::new(&["5", "1"]) },
+        TableUser { weight: second, ..TableUser::new(&["1", "5"]) },
+    ];
+    problem_of(SERVERS, &users)
+}
+
+/// The problem of these servers and users.
+pub(super) fn problem_of(servers: &[(u32, &[&str])], users: &[TableUser<'_>]) -> Result<Problem, PaperError> {
+    ProblemTable { servers, users }.problem()
+}
