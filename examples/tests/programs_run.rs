@@ -10,13 +10,18 @@ fn run(program: &str, says: &str) {
 }
 
 #[test]
-fn figure_1() {
-    run(env!("CARGO_BIN_EXE_figure_1"), "prices prove the level 5/7");
+fn certify_an_allocation() {
+    run(env!("CARGO_BIN_EXE_certify_an_allocation"), "not valid: ");
 }
 
 #[test]
-fn damaged_certificate() {
-    run(env!("CARGO_BIN_EXE_damaged_certificate"), "one task more: valid = false");
+fn greedy_against_optimal() {
+    run(env!("CARGO_BIN_EXE_greedy_against_optimal"), "at least 449/515 of the optimum");
+}
+
+#[test]
+fn accuracy_of_a_solver() {
+    run(env!("CARGO_BIN_EXE_accuracy_of_a_solver"), "path follower: ");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Audits: small allocation problems on which a mechanism breaks an axiom, and how often random ones do.
 //!
 //! Random problems in small whole numbers are solved by the mechanism, and every allocation is examined by
-//! [`evenhand_certify`]. The first problem on which an axiom is violated is made smaller as long as it still is; what
-//! is left comes with its certificate, so that nobody has to believe the search. What is found depends on the settings
-//! alone, not on threads. An axiom that nothing violates is not proved by that.
+//! [`evenhand_certify`]. The first problem on which an axiom is violated is made smaller as long as it still is; the
+//! result comes with its certificate, so that the search need not be believed. It depends on the settings alone, not on
+//! threads. Finding no violation proves nothing.
 //!
 //! # Examples
 //! To serve the most tasks makes users envious of each other, already two of them:

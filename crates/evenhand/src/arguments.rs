@@ -237,7 +237,7 @@ pub struct Compare {
     /// Seconds that each mechanism may take
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
     pub seconds: f64,
-    /// Users to show: `all`, in place of the first few
+    /// Show all users instead of the first few
     #[arg(long, value_name = "WHICH", value_parser = ["all"])]
     pub users: Option<String>,
 }

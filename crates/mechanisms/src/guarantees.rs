@@ -53,7 +53,7 @@ impl Condition {
                 "where no demand depends on the class and everybody can run everywhere"
             }
             Self::OneCriterion => "where the criterion does not depend on the class",
-            Self::FirstFit => "first fit, without groups and gangs",
+            Self::FirstFit => "by first fit, without groups and gangs",
         }
     }
 
@@ -105,38 +105,31 @@ impl Mechanism {
     }
 }
 
-/// The table of docs/guarantees.md.
+/// The table of docs/guarantees.md: for every axiom the mechanisms of which it is proven.
 #[must_use]
 pub fn table() -> String {
-    let axioms: Vec<Axiom> = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).collect();
-    let mut conditions: Vec<Condition> = Vec::new();
-    let mut text =
-        format!("| |{}\n|---|", ALL.iter().map(|m| format!(" `{}` |", m.info.id)).collect::<String>());
-    text.push_str(&"---|".repeat(ALL.len()));
-    text.push('\n');
-    for axiom in axioms {
-        text.push_str(&format!("| `{}` |", axiom.name()));
-        for mechanism in ALL {
-            let cell = match mechanism.guarantee(axiom) {
-                Guarantee::When(Condition::Always) => "proven".to_owned(),
-                Guarantee::When(condition) => {
-                    let known = conditions.iter().position(|known| *known == condition);
-                    let number = known.unwrap_or_else(|| {
-                        conditions.push(condition);
-                        conditions.len() - 1
-                    });
-                    format!("proven [{}]", number + 1)
-                }
-                Guarantee::NotInGeneral => "not in general".to_owned(),
-                Guarantee::Never => "never".to_owned(),
-            };
-            text.push_str(&format!(" {cell} |"));
+    let rows = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).map(row);
+    format!("| axiom | always | on some problems |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
+fn row(axiom: Axiom) -> String {
+    let mut proven: Vec<(Condition, Vec<String>)> = Vec::new();
+    for mechanism in ALL {
+        if let Guarantee::When(condition) = mechanism.guarantee(axiom) {
+            let id = format!("`{}`", mechanism.info.id);
+            match proven.iter_mut().find(|(known, _)| *known == condition) {
+                Some((_, ids)) => ids.push(id),
+                None => proven.push((condition, vec![id])),
+            }
         }
-        text.push('\n');
     }
-    text.push('\n');
-    for (number, condition) in (1..).zip(conditions) {
-        text.push_str(&format!("{number}. {}\n", condition.words()));
-    }
-    text
+    let (always, sometimes): (Vec<_>, Vec<_>) =
+        proven.into_iter().partition(|(condition, _)| *condition == Condition::Always);
+    let always = always
+        .into_iter()
+        .map(|(_, ids)| if ids.len() == ALL.len() { "all".to_owned() } else { ids.join(", ") });
+    let sometimes =
+        sometimes.into_iter().map(|(condition, ids)| format!("{} {}", ids.join(", "), condition.words()));
+    let cells = [always.collect::<String>(), sometimes.collect::<Vec<_>>().join("; ")];
+    format!("| `{}` | {} | {} |\n", axiom.name(), cells[0], cells[1])
 }

@@ -28,7 +28,7 @@ pub struct Mechanism {
     pub proven: &'static [(Condition, &'static [Axiom])],
     /// The flags that it takes.
     pub flags: &'static [Flag],
-    /// The axiom that an allocation which it made is made to satisfy, if it has a name.
+    /// The axiom that defines the mechanism, if it has a name, for an allocation that it made.
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
     /// What there is where the time is up.
     pub late: Late,

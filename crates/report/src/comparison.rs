@@ -25,9 +25,7 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
             .table(sheet.tasks(all_users))
             .heading("How fair and how efficient")
             .table(sheet.figures())
-            .heading(
-                "Axioms: where one is violated, its margin; * marks the axiom that the mechanism is made for",
-            )
+            .heading("Axioms (NO = violated, by how much; * = what the mechanism aims at)")
             .table(sheet.axioms());
     }
     page.lines(without_result(columns)).text(

@@ -87,25 +87,25 @@ fn searched(search: &Search) -> String {
     if search.unique {
         return "This answer is the only one.".to_owned();
     }
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let searches = |count: usize| format!("{count} search{}", if count == 1 { "" } else { "es" });
     let from = search.tried.get(search.returned).map_or("", |tried| tried.start.as_str());
-    let tried = match search.tried.len() < search.planned {
-        true => format!(
-            "{} of {} (the budget of {} steps is spent)",
-            search.tried.len(),
-            plural(search.planned, "start"),
-            search.budget
+    let (tried, planned) = (search.tried.len(), search.planned);
+    let run = match tried < planned {
+        true => format!("{tried} of {} (the budget of {} steps is spent)", searches(planned), search.budget),
+        false => searches(tried),
+    };
+    let found = match (&search.more_tasks, search.answers) {
+        (Some(tasks), answers) => format!(
+            "found {answers} of them. This is that of: {from}. Another one serves more tasks, {}.",
+            number(tasks)
         ),
-        false => plural(search.tried.len(), "start"),
+        (None, 1) if tried == 1 => "found this one.".to_owned(),
+        (None, 1) => "all found this one.".to_owned(),
+        (None, answers) => format!(
+            "found {answers} of them. This is that of: {from}. None of the others dominates it or serves more tasks."
+        ),
     };
-    let more = match &search.more_tasks {
-        Some(tasks) => format!("another one that was found serves more tasks, {}", number(tasks)),
-        None => "none that was found dominates it or serves more tasks".to_owned(),
-    };
-    format!(
-        "One of many answers: {tried} led to {}; this is that of: {from}; {more}.",
-        plural(search.answers, "different one")
-    )
+    format!("PS-DSF can have several answers. {run} {found}")
 }
 
 /// The first few, and how many more there are.

@@ -6,8 +6,8 @@ use evenhand_problem::{Problem, Rational};
 
 use super::{Optima, Undecided};
 
-/// Groups and users beyond which nobody is asked for the axiom who does not ask for it: the work of running the
-/// filling once more grows with their square and with its numbers, and a checker gives up after a minute of it.
+/// Groups and users; above this size `certify` examines `tree` only on request. The work of running the filling once
+/// more grows with their square and with the digits of its numbers, and a checker gives up after a minute.
 const MOST_NODES: usize = 300;
 
 /// Whether the axiom belongs to the usual ones.

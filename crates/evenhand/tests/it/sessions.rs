@@ -68,5 +68,5 @@ fn the_page_about_audits() {
 
 #[test]
 fn the_page_about_queues() {
-    run("docs/queues.md", 8);
+    run("docs/queues.md", 6);
 }

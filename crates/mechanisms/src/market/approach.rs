@@ -20,7 +20,7 @@ const FIRST_STEPS: usize = 100;
 /// `tau` at the end of the first centre, where logarithms of rates are known to 1e-15, and its factor from centre to centre.
 const LEAST_TAU: f64 = 1e-9;
 const NEXT_CENTRE: f64 = 1e-9;
-/// Part of what a class costs that is spent on it whatever it costs, so that its price does not vanish where nobody pays.
+/// Fraction of a class's price that is spent at any price, so that the price does not vanish where no user pays.
 const LEAST_PART: f64 = 1e-13;
 /// Least logarithm of a price that nobody pays, in units of all money: far from what doubles cannot hold.
 const LEAST_LOG_PRICE: f64 = -500.0;

@@ -2,8 +2,8 @@
 //!
 //! At the end of a path, where `t = 0`, the equations of an active set are those of Theorem 1 (docs/theory.md,
 //! section 4): full rows are full, and a user has the same total by the level of its bottleneck wherever it
-//! runs. They are solved exactly. What they leave free, placements that nobody minds, is reconstructed from
-//! floating point as the simplest rational nearby.
+//! runs. They are solved exactly. Placements that the equations leave free, since moving them changes no level, are
+//! reconstructed from floating point as the simplest rational nearby.
 
 use evenhand_lp::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;

@@ -1,4 +1,4 @@
-//! Gangs that make room for others (docs/simulation.md, "Queues").
+//! Gangs that make room for others (docs/scenarios.md, "Preemption").
 //!
 //! A gang of user `m` may be stopped for one of user `n` where the tree would rather serve `n`: let `k` and `l` be the
 //! children, towards `n` and `m`, of the lowest node above both; then the key of `k` with the gang started is at most
