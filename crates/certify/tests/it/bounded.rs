@@ -6,6 +6,7 @@ use std::time::Duration;
 use evenhand_budget::{Limits, spent, within};
 use evenhand_certify::{Request, Undecided, certify, certify_within, default_requests};
 use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
 use evenhand_testkit::examples;
@@ -57,13 +58,20 @@ fn too_little_time_leaves_a_part() {
 /// The table of users and classes leaves one axiom undecided.
 #[test]
 fn too_little_memory_leaves_one_axiom() {
-    let problem = examples::kesidis();
+    let servers: Vec<String> =
+        (0..4).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"cpu": 1}}}}"#)).collect();
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}],
+        "users": [{{"name": "a", "demand": {{"cpu": 1}}}}, {{"name": "b", "demand": {{"cpu": 1}}}}]}}"#,
+        servers.join(", ")
+    );
+    let problem = Source { name: "p.json", text: &text }.problem().unwrap();
     let requests = [Axiom::WorkConserving, Axiom::Feasible].map(Request::of);
     let examine = || certify(&problem, &idle(&problem), &requests, &Rational::new()).unwrap();
     let memory = |bytes| Limits { memory: Some(bytes), ..Limits::default() };
-    let bytes = 4 * problem.n_users() as u64 * problem.n_servers() as u64;
-    assert_eq!(within(&memory(bytes), examine).unwrap().undecided, []);
-    let found = within(&memory(bytes - 1), examine).unwrap();
+    // Two users on four classes, of four bytes each.
+    assert_eq!(within(&memory(32), examine).unwrap().undecided, []);
+    let found = within(&memory(31), examine).unwrap();
     let [(Axiom::WorkConserving, why)] = &found.undecided[..] else { panic!("{:?}", found.undecided) };
     assert!(why.to_string().contains("--memory raises the limit"), "{why}");
     assert_eq!(found.certificate.claims[0].axiom, Axiom::Feasible);
