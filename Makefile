@@ -28,13 +28,13 @@ doc: setup ## the API documentation, its formulas rendered, in target/doc
 
 # 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
 DAMAGE_SEEDS ?= 0 10000
-damage: setup ## judge damaged certificates three times, a million of them (DAMAGE_SEEDS=FROM TO; goes on where it stopped)
+damage: setup ## judge damaged certificates by the kernel and plainly, a million of them (DAMAGE_SEEDS=FROM TO; goes on where it stopped)
 	@mkdir -p target/damage
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
 # Coq and OCaml (Debian: 249 MB), which nothing else needs; PROOF_SETUP=1 lets root install them.
-proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check and exact
+proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
 

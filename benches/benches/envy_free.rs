@@ -18,13 +18,3 @@ fn fast(bencher: Bencher, users: usize) {
         assert!(envy_free::tightest(&instance).unwrap().unwrap().margin.is_zero());
     });
 }
-
-#[divan::bench(args = [100, 300], sample_count = 5)]
-fn reference(bencher: Bencher, users: usize) {
-    let problem = google(users, 1, Tasks::Finite).unwrap();
-    let allocation = allocation(drfh_exact(&problem).unwrap());
-    bencher.bench(|| {
-        let instance = Instance::new(&problem, &allocation).unwrap();
-        assert!(envy_free::envy_free_reference(&instance).unwrap().margin.is_zero());
-    });
-}

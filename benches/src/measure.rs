@@ -36,12 +36,10 @@ pub enum Question {
     CertifyOwn,
     /// Parsing the text of a certificate.
     ReadCertificate,
-    /// Verifying every claim of a parsed certificate.
+    /// The kernel's verdict on a certificate, from its text.
     Check,
     /// Whether a given allocation is envy-free, and by what margin, with the preparation of integers.
     Envy,
-    /// The same in plain rational numbers, pair by pair.
-    EnvyReference,
 }
 
 /// A measurement.
@@ -179,14 +177,11 @@ impl Measurement {
                 }
                 Ok(self.line(problem, &timed, rest))
             }
-            Question::Envy | Question::EnvyReference => {
+            Question::Envy => {
                 let allocation = self.read_allocation(problem)?;
                 let timed = self.timed(|| {
                     let instance = Instance::new(problem, &allocation).map_err(message)?;
-                    Ok(match self.question {
-                        Question::Envy => envy_free::tightest(&instance).map_err(message)?,
-                        _ => envy_free::envy_free_reference(&instance),
-                    })
+                    envy_free::tightest(&instance).map_err(message)
                 })?;
                 let margin =
                     timed.result.as_ref().map(|tightest| tightest.margin.clone()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What proves allocations, or refutes them: solvers find the evidence, and `evenhand-exact` decides.
+//! What proves allocations, or refutes them: solvers find the evidence, `evenhand-exact` computes what it shows, and the
+//! kernel reads what is handed out.
 //!
 //! | question | answer |
 //! |---|---|
@@ -14,8 +15,10 @@ pub mod compare;
 mod examine;
 pub mod explain;
 pub mod ratio;
+mod self_test;
 
 pub use examine::{
     CertifyError, Examination, Optima, Request, Undecided, certify, certify_among, certify_within,
     default_requests, default_tolerance,
 };
+pub use self_test::{Checked, Refused, self_test};

@@ -151,9 +151,6 @@ pub struct Check {
     /// How servers must be shared (default: resources divided; time only where the problem states times)
     #[arg(long, value_parser = ["rdm", "tdm"])]
     pub sharing: Option<String>,
-    /// Check with the fast forms that wrote the certificate
-    #[arg(long)]
-    pub fast: bool,
 }
 
 #[derive(Debug, Args)]

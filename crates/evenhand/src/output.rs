@@ -97,6 +97,13 @@ pub fn note(common: &Common, message: impl AsRef<str>) {
     remark(common, "note", message.as_ref());
 }
 
+/// Remembers why the kernel gave no verdict on a certificate that is handed out all the same, if it gave none.
+pub fn unchecked(common: &Common, why: Option<&str>) {
+    if let Some(why) = why {
+        warn(common, format!("the certificate is not checked by the kernel: {why}"));
+    }
+}
+
 fn remark(common: &Common, kind: &str, message: &str) {
     if common.quiet {
         return;

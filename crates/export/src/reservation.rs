@@ -1,7 +1,8 @@
 //! Ratio and worst-load certificates: the configuration programme, and a file for each pricing tree.
 
+use evenhand_exact::check;
 use evenhand_exact::ratio::{
-    self, Configuration, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
+    Configuration, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
     worst_load,
 };
 use evenhand_problem::{Rational, Reservation};
@@ -21,7 +22,7 @@ const ORDER: &str = "ties are decided by the corners of boxes, which is no bound
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
 pub fn of_ratio(certificate: &RatioCertificate) -> Result<Export, ExportError> {
-    valid(ratio::check(certificate))?;
+    valid(check(certificate))?;
     let problem = &certificate.problem;
     let mut export = Export::default();
     let (loads, sizes) = (problem.loads(), problem.fractions());
@@ -44,7 +45,7 @@ pub fn of_ratio(certificate: &RatioCertificate) -> Result<Export, ExportError> {
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
 pub fn of_worst_load(certificate: &worst_load::WorstLoadCertificate) -> Result<Export, ExportError> {
-    valid(worst_load::check(certificate))?;
+    valid(check(certificate))?;
     let mut export = Export::default();
     let mut writer = Writer { problem: &certificate.problem, prefix: "", export: &mut export };
     for (at, claim) in certificate.claims.iter().enumerate() {

@@ -31,7 +31,8 @@ pub fn certify(found: &Found, clock: &Clock) -> Result<Certified, HuntError> {
         return Err(HuntError::Disagree { what: "the least ratio of an instance" });
     }
     let problem = found.instance.problem(&worst.loads)?;
-    let certificate = within(&LIMITS, || ratio::certificate_within(&problem, &clock.limits()))??;
+    let certificate =
+        within(&LIMITS, || ratio::certificate_within(&problem, &clock.limits()))??.accepted()?;
     if certificate.ratio.as_ref() != Some(&found.ratio) {
         return Err(HuntError::Disagree { what: "the ratio at the worst loads" });
     }

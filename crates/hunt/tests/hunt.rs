@@ -181,7 +181,7 @@ fn three_types_of_the_shape_of_appendix_c_are_found() {
     assert!(hunt.best()[0].ratio <= three_quarters, "{:?}", hunt.best()[0]);
     let certified = certify(&hunt.best()[0], &Clock::default()).unwrap();
     assert_eq!(certified.ratio, hunt.best()[0].ratio);
-    assert!(evenhand_exact::ratio::check(&certified.certificate).valid);
+    assert!(evenhand_exact::check(&certified.certificate).valid);
 
     let mut hunt = Hunt::new(settings(3, 3, 2, 2, false)).unwrap();
     (0..10).for_each(|_| assert!(hunt.advance().is_ok()));

@@ -1,20 +1,22 @@
-//! `exact` and the kernel on one certificate: whatever a test makes or damages goes through both.
+//! The kernel and the plain judges on one certificate: whatever a test makes or damages goes through both.
 //!
-//! They are two programs, written apart: `exact` is fast, the kernel is trusted. What one accepts and the other
-//! does not is a fault of one of them, and so is what only one of them calls too large. One difference is
-//! tolerated, between refused and malformed: `exact` reads a file before it judges anything, while the kernel
-//! reads evidence as it judges it, so that something false can keep it from reading what is malformed behind.
+//! They are written apart, from the definitions: the kernel is trusted, the plain judges of this kit are loops that are
+//! used where a certificate is small enough for them. The kernel accepts nothing in which they find something false,
+//! and refuses nothing in which they find nothing false. One difference is tolerated, between refused and malformed:
+//! the reader of `exact` reads a file before anything is judged, while the kernel reads evidence as it judges it, so
+//! that something false can keep it from reading what is malformed behind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use evenhand_check::{File, Options, Unusable};
-use evenhand_exact::{Certificate, Claim, Verdict, check, ratio};
+use evenhand_exact::ratio::RatioCertificate;
+use evenhand_exact::ratio::worst_load::WorstLoadCertificate;
+use evenhand_exact::{Certificate, Claim, Document, Verdict, check_text, ratio};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-use crate::{examples, plain};
+use crate::{examples, judges};
 
-/// What one of them says of a text, with its reason.
+/// What is said of a text, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// Everything that it states is true.
@@ -50,81 +52,6 @@ impl Finding {
             Self::Refused(why) | Self::Malformed(why) | Self::TooLarge(why) | Self::Crashed(why) => Some(why),
         }
     }
-
-    /// What `judge` finds; that it crashed, where it panics.
-    fn of(judge: impl FnOnce() -> Self) -> Self {
-        catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<String>().cloned();
-            Self::Crashed(
-                said.or_else(|| panic.downcast_ref::<&str>().map(|&s| s.into())).unwrap_or_default(),
-            )
-        })
-    }
-
-    /// Whether two findings about one text are the same, up to the difference that is tolerated.
-    #[must_use]
-    pub const fn agrees_with(&self, other: &Self) -> bool {
-        match (self.status(), other.status()) {
-            (101, _) | (_, 101) => false,
-            (a, b) => a == b || matches!((a, b), (1, 2) | (2, 1)),
-        }
-    }
-}
-
-impl From<&Verdict> for Finding {
-    fn from(verdict: &Verdict) -> Self {
-        match verdict.reason.clone() {
-            None => Self::Accepted,
-            Some(why) if verdict.too_large => Self::TooLarge(why),
-            Some(why) => Self::Refused(why),
-        }
-    }
-}
-
-/// A certificate of any kind, as `exact` holds it.
-pub trait Document {
-    /// As it is written.
-    fn text(&self) -> String;
-    /// What `exact` finds.
-    fn verdict(&self) -> Verdict;
-    /// How it says that servers are shared.
-    fn sharing(&self) -> Option<Sharing> {
-        None
-    }
-}
-
-impl Document for Certificate {
-    fn text(&self) -> String {
-        self.to_json()
-    }
-
-    fn verdict(&self) -> Verdict {
-        check(self)
-    }
-
-    fn sharing(&self) -> Option<Sharing> {
-        Some(self.allocation.sharing)
-    }
-}
-
-impl Document for ratio::RatioCertificate {
-    fn text(&self) -> String {
-        self.to_json()
-    }
-
-    fn verdict(&self) -> Verdict {
-        ratio::check(self)
-    }
-}
-
-impl Document for ratio::worst_load::WorstLoadCertificate {
-    fn text(&self) -> String {
-        self.to_json()
-    }
-
-    fn verdict(&self) -> Verdict {
-        ratio::worst_load::check(self)
-    }
 }
 
 /// A certificate that was read from a text.
@@ -132,9 +59,9 @@ pub enum Read {
     /// Of an allocation.
     Allocation(Box<Certificate>),
     /// Of greedy and the optimum at given loads.
-    Ratio(Box<ratio::RatioCertificate>),
+    Ratio(Box<RatioCertificate>),
     /// Of the worst loads.
-    WorstLoad(Box<ratio::worst_load::WorstLoadCertificate>),
+    WorstLoad(Box<WorstLoadCertificate>),
 }
 
 impl Read {
@@ -145,9 +72,9 @@ impl Read {
     pub fn parse(text: &str) -> Result<Self, Finding> {
         let source = Source { name: "certificate", text };
         let read = if ratio::is_ratio_certificate(&source) {
-            ratio::RatioCertificate::parse(&source).map(|it| Self::Ratio(Box::new(it)))
+            RatioCertificate::parse(&source).map(|it| Self::Ratio(Box::new(it)))
         } else if ratio::worst_load::is_worst_load_certificate(&source) {
-            ratio::worst_load::WorstLoadCertificate::parse(&source).map(|it| Self::WorstLoad(Box::new(it)))
+            WorstLoadCertificate::parse(&source).map(|it| Self::WorstLoad(Box::new(it)))
         } else {
             Certificate::parse(&source).map(|it| Self::Allocation(Box::new(it)))
         };
@@ -157,59 +84,114 @@ impl Read {
         })
     }
 
-    fn document(&self) -> &dyn Document {
-        match self {
-            Self::Allocation(it) => &**it,
-            Self::Ratio(it) => &**it,
-            Self::WorstLoad(it) => &**it,
-        }
-    }
-
-    /// What `exact` finds of it.
-    #[must_use]
-    pub fn finding(&self) -> Finding {
-        Finding::of(|| Finding::from(&self.document().verdict()))
-    }
-
     /// How it says that servers are shared.
     #[must_use]
     pub fn sharing(&self) -> Option<Sharing> {
-        self.document().sharing()
+        match self {
+            Self::Allocation(it) => it.sharing(),
+            Self::Ratio(_) | Self::WorstLoad(_) => None,
+        }
+    }
+
+    /// Whether nothing in it is false; `None` where it is too large for plain loops. Its text has so many bytes.
+    #[must_use]
+    pub fn truth(&self, length: usize) -> Option<bool> {
+        match self {
+            Self::Allocation(it) => judges::fault(it, length).map(|fault| fault.is_none()),
+            Self::Ratio(it) => judges::is_true(it, length),
+            Self::WorstLoad(it) => judges::is_worst(it, length),
+        }
+    }
+}
+
+impl From<&Verdict> for Finding {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict.reason.clone() {
+            None => Self::Accepted,
+            Some(why) if verdict.too_large => Self::TooLarge(why),
+            Some(why) if verdict.malformed => Self::Malformed(why),
+            Some(why) => Self::Refused(why),
+        }
     }
 }
 
 /// What the kernel finds when nothing is asked but that the certificate is true.
 #[must_use]
 pub fn of_kernel(text: &str, sharing: Option<Sharing>) -> Finding {
-    let options = match sharing {
-        None => Options::default(),
-        Some(sharing) => Options {
-            max_tolerance: Some(format!("0.{}", "9".repeat(399))),
-            sharing: Some(sharing.name().to_owned()),
-            ..Options::default()
-        },
-    };
-    let file = File { name: "certificate".to_owned(), text: text.to_owned() };
-    Finding::of(|| match evenhand_check::check(&file, &options) {
-        Ok(report) => report.reason.map_or(Finding::Accepted, Finding::Refused),
-        Err(Unusable { status: 3, what }) => Finding::TooLarge(what),
-        Err(Unusable { what, .. }) => Finding::Malformed(what),
-    })
+    match catch_unwind(AssertUnwindSafe(|| check_text(text, sharing))) {
+        Ok(verdict) => Finding::from(&verdict),
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().cloned();
+            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&s| s.into()));
+            Finding::Crashed(said.unwrap_or_default())
+        }
+    }
 }
 
-/// What both find of a certificate, in the words of `exact`.
+/// What is said of one text.
+#[derive(Debug)]
+pub struct Judged {
+    /// By the kernel.
+    pub kernel: Finding,
+    /// By the reader of `exact`, where it cannot read it.
+    pub unread: Option<Finding>,
+    /// Whether the plain judges find nothing false; `None` where it is no certificate, or too large for them.
+    pub truth: Option<bool>,
+    /// How it says that servers are shared.
+    pub sharing: Option<Sharing>,
+}
+
+impl Judged {
+    /// Asks all of them.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self::with(text, |sharing| of_kernel(text, sharing))
+    }
+
+    /// Asks the others, and the kernel by `kernel`.
+    fn with(text: &str, kernel: impl FnOnce(Option<Sharing>) -> Finding) -> Self {
+        let read = Read::parse(text);
+        let sharing = read.as_ref().ok().and_then(Read::sharing);
+        let truth = read.as_ref().ok().and_then(|read| read.truth(text.len()));
+        Self { kernel: kernel(sharing), unread: read.err(), truth, sharing }
+    }
+
+    /// What is wrong with what they say.
+    #[must_use]
+    pub fn failure(&self) -> Option<&'static str> {
+        let status = self.kernel.status();
+        if status == 101 {
+            return Some("crash");
+        }
+        if let Some(unread) = &self.unread {
+            let is_alike = unread.status() == status || unread.status() == 2 && status == 1;
+            return (!is_alike).then_some("disagreement");
+        }
+        // The plain judge knows margins with roots in them to 40 digits only.
+        let digit = "claim `proportional`: the margin is stated as";
+        let is_digit = || self.kernel.reason().is_some_and(|why| why.starts_with(digit));
+        match (self.truth, status) {
+            (Some(false), 0) => Some("lie"),
+            (Some(true), 1 | 2) if !is_digit() => Some("truth-refused"),
+            _ => None,
+        }
+    }
+}
+
+/// What the kernel says of a certificate, with which the plain judges agree.
 ///
 /// # Panics
 /// When they disagree.
 #[track_caller]
 pub fn agreed(certificate: &impl Document) -> Verdict {
-    let verdict = certificate.verdict();
     let text = certificate.text();
-    agree(&Finding::from(&verdict), &of_kernel(&text, certificate.sharing()), &text);
+    let verdict = check_text(&text, certificate.sharing());
+    let judged = Judged::with(&text, |_| Finding::from(&verdict));
+    assert!(judged.failure().is_none(), "{judged:?}\n{text}");
     verdict
 }
 
-/// What both find of one claim, alone in a certificate.
+/// What the kernel says of one claim, alone in a certificate, with which the plain judges agree.
 ///
 /// # Panics
 /// When they disagree.
@@ -224,27 +206,31 @@ pub fn agreed_claim(
     agreed(&Certificate { tolerance: tolerance.clone(), ..alone })
 }
 
-/// What both find of a text, in the words of `exact`.
+/// The kernel accepts one claim, alone in a certificate, and the plain judges agree; of an infeasible allocation it
+/// refuses every claim but that.
+///
+/// # Panics
+/// When it refuses the claim itself, or they disagree.
+#[track_caller]
+pub fn assert_shown(problem: &Problem, allocation: &Allocation, claim: &Claim, tolerance: &Rational) {
+    let reason = agreed_claim(problem, allocation, claim, tolerance).reason;
+    assert!(reason.as_ref().is_none_or(|why| why.contains("infeasible")), "{claim:?}: {reason:?}");
+}
+
+/// What the kernel says of a text, with which the plain judges agree.
 ///
 /// # Panics
 /// When they disagree.
 #[track_caller]
 #[must_use]
 pub fn agreed_text(text: &str) -> Finding {
-    let read = Read::parse(text);
-    let sharing = read.as_ref().ok().and_then(Read::sharing);
-    let exact = read.map_or_else(|malformed| malformed, |read| read.finding());
-    agree(&exact, &of_kernel(text, sharing), text);
-    exact
+    let judged = Judged::of(text);
+    assert!(judged.failure().is_none(), "{judged:?}\n{text}");
+    judged.kernel
 }
 
-#[track_caller]
-fn agree(exact: &Finding, kernel: &Finding, text: &str) {
-    assert!(exact.agrees_with(kernel), "exact: {exact:?}\nkernel: {kernel:?}\n{text}");
-}
-
-/// What the two say of a certificate of an allocation that may be damaged, and whether it could be read; then the third
-/// judge says the same.
+/// The same of a certificate of an allocation that may be damaged, which the plain judge takes whatever its size; and
+/// whether it could be read.
 ///
 /// # Panics
 /// Where they differ.
@@ -252,7 +238,7 @@ fn agree(exact: &Finding, kernel: &Finding, text: &str) {
 pub fn agreed_by_all(text: &str) -> (Finding, bool) {
     let finding = agreed_text(text);
     let Ok(Read::Allocation(certificate)) = Read::parse(text) else { return (finding, false) };
-    let fault = plain::fault(&certificate);
+    let fault = crate::plain::fault(&certificate);
     assert_eq!(fault.is_none(), finding == Finding::Accepted, "{fault:?} {finding:?}\n{text}");
     (finding, true)
 }

@@ -7,9 +7,9 @@
 //! | [`examples`] | the problems of the papers, and good certificates with evidence of every form |
 //! | [`random`] | random problems, clusters and allocations |
 //! | [`build`] | certificates of small reservation problems, built from the definitions |
-//! | [`plain`], [`judges`] | third judges of everything: the definitions, with nothing clever in them |
+//! | [`plain`], [`judges`] | second judges of everything: the definitions as loops |
 //! | [`mod@reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
-//! | [`agreement`] | `exact` and the kernel on one certificate |
+//! | [`agreement`] | the kernel and the plain judges on one certificate |
 //! | [`data`] | real cluster data, where it is there |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
 //! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |

@@ -1,17 +1,12 @@
 //! Certificates of every kind, read, written and checked.
 
-use evenhand_exact::{
-    Budget, Certificate, Conditions, Evidence, Tasks, Verdict, check_on, check_within, ratio,
-};
+use evenhand_exact::{Certificate, Evidence, Tasks, ratio};
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Placement, printable};
 
-use evenhand_testkit::judges;
+use evenhand_testkit::agreement::{Finding, Judged};
 
 use crate::said;
-
-/// Steps of work that judging one input may take: well below a second.
-const STEPS: u64 = 50_000_000;
 
 /// What every kind of certificate can do.
 trait Document: PartialEq + std::fmt::Debug + Sized {
@@ -82,25 +77,11 @@ fn placed_without_zeros<'a>(placements: impl Iterator<Item = &'a mut Placement>)
     placements.for_each(|placement| placement.tasks.retain(|(_, x)| !x.is_zero()));
 }
 
-/// Reads, writes and checks a certificate of any kind.
+/// Reads, writes and judges a certificate of any kind: the kernel and the plain judges agree on it.
 pub fn certificates(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let source = Source { name: "certificate.json", text };
-    if ratio::is_ratio_certificate(&source) {
-        let Some(certificate) = round_trip::<ratio::RatioCertificate>(&source) else { return };
-        let verdict = ratio::check_within(&certificate, STEPS);
-        said_well(&verdict);
-        agree_if_judged(&verdict, judges::is_true(&certificate, text.len()));
-    } else if ratio::worst_load::is_worst_load_certificate(&source) {
-        let Some(certificate) = round_trip::<ratio::worst_load::WorstLoadCertificate>(&source) else {
-            return;
-        };
-        let verdict = ratio::worst_load::check_within(&certificate, STEPS);
-        said_well(&verdict);
-        agree_if_judged(&verdict, judges::is_worst(&certificate, text.len()));
-    } else if let Some(certificate) = round_trip::<Certificate>(&source) {
-        judged(&certificate, text.len());
-    }
+    read(&Source { name: "certificate.json", text });
+    judged(text);
 }
 
 /// A certificate of any kind, read only.
@@ -135,52 +116,19 @@ fn written_and_read<D: Document>(certificate: D) -> D {
     made
 }
 
-/// A certificate that was made is written, read, and true for both checkers as far as they go.
+/// A certificate that was made is written, read, and accepted by the kernel as far as it goes.
 pub fn made(certificate: Certificate) {
-    let length = certificate.to_json().len();
-    let verdict = judged(&written_and_read(certificate), length);
-    assert!(verdict.valid || verdict.too_large, "{:?}", verdict.reason);
+    let made = written_and_read(certificate);
+    let kernel = judged(&made.written()).kernel;
+    assert!(matches!(kernel, Finding::Accepted | Finding::TooLarge(_)), "{kernel:?}");
 }
 
-/// Both checkers find the same, and a certificate is about what is in it.
-fn judged(certificate: &Certificate, length: usize) -> Verdict {
-    let verdict = check_within(certificate, Budget::of(STEPS));
-    said_well(&verdict);
-    if verdict.too_large {
-        return verdict;
-    }
-    if let Some(fault) = judges::fault(certificate, length) {
-        assert!(agree(&verdict, fault.as_deref()), "{:?}, but plainly {fault:?}", verdict.reason);
-    }
-    if verdict.valid {
-        let itself = Conditions {
-            problem: Some(&certificate.problem),
-            allocation: Some(&certificate.allocation),
-            ..Conditions::anything()
-        };
-        assert!(check_on(certificate, &itself).valid, "it is about something else than itself");
-    }
-    verdict
-}
-
-fn agree_if_judged(verdict: &Verdict, truth: Option<bool>) {
-    if let Some(truth) = truth.filter(|_| !verdict.too_large) {
-        assert_eq!(verdict.valid, truth, "{:?}", verdict.reason);
-    }
-}
-
-/// The plain checker knows margins with roots in them to 40 digits only: a digit beyond those is for the
-/// other one to refuse.
-fn agree(verdict: &Verdict, fault: Option<&str>) -> bool {
-    let digit = "claim `proportional`: the margin is stated as";
-    let refuses_a_digit = || verdict.reason.as_ref().is_some_and(|why| why.starts_with(digit));
-    verdict.valid == fault.is_none() || fault.is_none() && refuses_a_digit()
-}
-
-fn said_well(verdict: &Verdict) {
-    assert_eq!(verdict.valid, verdict.reason.is_none());
-    assert!(!(verdict.valid && verdict.too_large));
-    if let Some(reason) = &verdict.reason {
+/// What is said of a text, in one line that may be printed.
+fn judged(text: &str) -> Judged {
+    let judged = Judged::of(text);
+    assert!(judged.failure().is_none(), "{judged:?}");
+    if let Some(reason) = judged.kernel.reason() {
         said::one_line(&printable(reason));
     }
+    judged
 }

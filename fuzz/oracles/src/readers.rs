@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use evenhand_exact::{Axiom, Requirement, Share};
+use evenhand_exact::{Axiom, Share};
 use evenhand_hunt::{Clock, Hunt, State};
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{
@@ -84,9 +84,6 @@ fn names(text: &str, problem: &Problem) {
     }
     if let Err(error) = Share::parse(text, problem) {
         said::one_line(&printable(&error.to_string()));
-    }
-    if let Err(why) = Requirement::parse(text, problem) {
-        said::one_line(&printable(&why.to_string()));
     }
 }
 

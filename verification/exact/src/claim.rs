@@ -28,7 +28,7 @@ pub struct Claim {
     pub margin: Option<Rational>,
     /// What shows it.
     pub evidence: Evidence,
-    /// Why the axiom does not apply: words for people, which the checker does not compare.
+    /// Why the axiom does not apply: words for people, which the kernel does not compare.
     pub why: Option<String>,
 }
 
@@ -175,17 +175,6 @@ impl Claim {
     ) -> Result<Self, Refusal> {
         let parameters = parameters.into().of(axiom)?;
         let evidence = axiom.rule().complete(instance, &parameters, evidence)?;
-        Self::judged(axiom, parameters, evidence, instance, tolerance)
-    }
-
-    /// The same of evidence that is complete.
-    fn judged(
-        axiom: Axiom,
-        parameters: Parameters,
-        evidence: Evidence,
-        instance: &Instance<'_>,
-        tolerance: &Rational,
-    ) -> Result<Self, Refusal> {
         let (verdict, margin) = axiom.rule().judge(instance, &parameters, &evidence)?;
         let within = margin.as_ref().map_or(verdict, |margin| is_within(margin, tolerance));
         let holds = if axiom.rule().shows_both() { within } else { verdict };
@@ -199,52 +188,6 @@ impl Claim {
         }
         let Parameters { share, alpha } = parameters;
         Ok(Self { axiom, share, alpha, holds: Some(holds), margin, evidence, why: None })
-    }
-
-    /// Checks every word and number of the claim.
-    ///
-    /// # Errors
-    /// [`Refusal`] that names what is false.
-    pub fn verify(&self, instance: &Instance<'_>, tolerance: &Rational) -> Result<(), Refusal> {
-        if self.holds.is_none() {
-            return self.verify_not_applicable(instance);
-        }
-        if self.why.is_some() {
-            return Err(Refusal::new("a reason for not applying is given, and a verdict as well"));
-        }
-        let parameters = self.parameters().of(self.axiom)?;
-        let truth = if self.axiom.needs_evidence() {
-            Self::judged(self.axiom, parameters, self.evidence.clone(), instance, tolerance)?
-        } else {
-            Self::derive(self.axiom, instance, tolerance)?
-        };
-        self.compare_verdict(&truth)
-    }
-
-    fn verify_not_applicable(&self, instance: &Instance<'_>) -> Result<(), Refusal> {
-        if self.margin.is_some() || self.evidence != Evidence::None || self.why.is_none() {
-            return Err(Refusal::new("what does not apply has a reason, no margin and no evidence"));
-        }
-        let rule = self.axiom.rule();
-        let parameters = self.parameters().of(self.axiom)?;
-        match rule.applies_to(&parameters, instance.problem()).and_then(|()| rule.applies(instance)) {
-            Ok(()) => Err(Refusal::new("it applies, and is claimed not to")),
-            Err(_) => Ok(()),
-        }
-    }
-
-    fn compare_verdict(&self, truth: &Self) -> Result<(), Refusal> {
-        if self.margin != truth.margin {
-            let text = |margin: &Option<Rational>| margin.as_ref().map_or("none".to_owned(), shorten);
-            let (stated, found) = (text(&self.margin), text(&truth.margin));
-            return Err(Refusal::new(format!("the margin is stated as {stated}, it is {found}")));
-        }
-        if self.holds != truth.holds {
-            let word = |holds: Option<bool>| if holds == Some(true) { "holds" } else { "is violated" };
-            let (stated, found) = (word(self.holds), word(truth.holds));
-            return Err(Refusal::new(format!("it {found}, and is claimed to be otherwise ({stated})")));
-        }
-        Ok(())
     }
 }
 

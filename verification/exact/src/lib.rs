@@ -1,17 +1,19 @@
-//! Fairness axioms, certificates and their checker, in exact rational arithmetic.
+//! Fairness axioms in exact rational arithmetic: their margins, their evidence, and the certificates that hold both.
 //!
 //! A fair allocation `x_ni` (tasks of user `n` on server class `i`) comes with a
 //! [`Certificate`]: the problem, the allocation, and for each [`Axiom`] a [`Claim`] with its
-//! evidence. [`check`] recomputes every number of it from the problem and the allocation alone.
+//! evidence. This crate derives claims and writes them; it does not judge them. [`check`] asks the kernel,
+//! `evenhand-check`, which recomputes every number from the text of the certificate alone.
 //!
 //! | | |
 //! |---|---|
 //! | [`Instance`] | a problem with an allocation, prepared once in integers |
-//! | [`axiom`] | one file per axiom: margins, and what evidence shows |
+//! | [`axiom`] | one file per axiom: its margin, and the evidence of it |
 //! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
-//! | [`Claim`], [`Parameters`], [`Certificate`], [`check`] | writing and checking |
-//! | [`tree`] | hierarchical filling by its definition, which the mechanism and the axiom run |
-//! | [`Conditions`], [`Budget`] | what a reader asks of a certificate, and what judging may cost |
+//! | [`Claim`], [`Parameters`], [`Certificate`] | claims with their evidence, read and written |
+//! | [`check`], [`Verdict`] | what the kernel says of a certificate |
+//! | [`tree`] | hierarchical filling by its definition, which the mechanism runs |
+//! | [`Budget`] | what deriving a claim may cost |
 //!
 //! Absent on purpose: any solver, any search of unknown cost, any binary floating-point number,
 //! any `unsafe`. Numbers are rational; where speed asks for it they are integers over a common
@@ -41,14 +43,13 @@ mod amounts;
 pub mod axiom;
 mod budget;
 pub mod certificate;
-pub mod checker;
 pub mod claim;
-mod conditions;
 mod costs;
 mod evidence;
 mod gamma;
 mod instance;
 mod instance_error;
+mod kernel;
 mod limit_rows;
 mod names;
 mod parameters;
@@ -57,29 +58,26 @@ mod quotient;
 pub mod ratio;
 mod refusal;
 mod repair;
-mod same;
 mod scaled;
 mod share;
 mod sparse;
 pub mod tree;
 mod usage;
-mod verdict;
 
 pub use axiom::Axiom;
+pub use axiom::feasible::is_feasible;
 pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
-pub use checker::{check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
-pub use conditions::{Conditions, Requirement};
 pub use evidence::{
     ClassMark, Complaint, Evidence, Level, Limit, Party, PartyPrices, PlacePrices, Room, Short, SingleLimit,
     Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
 pub use instance_error::InstanceError;
+pub use kernel::{Document, Verdict, check, check_text};
 pub use limit_rows::{LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
 pub use refusal::{Inapplicable, Refusal};
 pub use share::{Share, ShareCoefficients, ShareError};
-pub use verdict::Verdict;

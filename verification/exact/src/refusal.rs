@@ -16,13 +16,6 @@ impl Refusal {
         Self { reason: reason.into(), is_too_large: false }
     }
 
-    /// With the place in front.
-    #[must_use]
-    pub(crate) fn about(mut self, place: &str) -> Self {
-        self.reason = format!("{place}: {}", self.reason);
-        self
-    }
-
     /// Whether nothing was found false: judging would take more than it is allowed.
     #[must_use]
     pub fn is_too_large(&self) -> bool {

@@ -73,6 +73,12 @@ impl<'a> Scaled<'a> {
         let steps = wide(width);
         budget.charge(steps.saturating_mul(users.len() as u64))?;
         let words = problem.n_servers().div_ceil(64);
+        evenhand_budget::table(
+            users.len(),
+            words,
+            size_of::<u64>(),
+            "the classes on which each user can run",
+        );
         let mut runs = vec![0; words * users.len()];
         let mut active = vec![false; users.len()];
         for n in 0..users.len() {
@@ -171,17 +177,6 @@ impl<'a> Scaled<'a> {
         overrides
             .binary_search_by_key(&i, |(server, _)| *server)
             .map_or(&self.demand[n], |at| &overrides[at].1)
-    }
-
-    /// Demand of user `n` where no class states another, times `resource_scale[r]`.
-    pub fn base_demand(&self, n: usize) -> &[(usize, Integer)] {
-        &self.demand[n]
-    }
-
-    /// Whether no class is time-shared and no demand depends on the class.
-    pub fn is_uniform(&self) -> bool {
-        self.overrides.iter().all(Vec::is_empty)
-            && self.constraints.rows().iter().all(|row| row.kind != RowKind::Time)
     }
 
     /// What divides the integers of a row of resource `r`.

@@ -1,4 +1,4 @@
-//! Examining an allocation: solvers look for evidence, `evenhand-exact` decides what it shows.
+//! Examining an allocation: solvers look for evidence, and `evenhand-exact` computes what it shows.
 //!
 //! What is judged is the allocation after its repair; of one that is infeasible beyond the tolerance
 //! nothing is claimed but that (THEORY, section 7). Pareto optimality and max-min are decided for every
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use evenhand_budget::{Exceeded, Kind, exceeded};
+use evenhand_budget::{Exceeded, Kind, Limits, exceeded, within, work_left};
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Parameters, Share, ShareCoefficients,
     Tasks, is_feasible,
@@ -31,6 +31,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::explain;
+use crate::self_test::{Refused, self_test};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
@@ -68,9 +69,19 @@ pub struct Examination {
     pub infeasible: bool,
     /// By axiom that was not decided: why.
     pub undecided: Vec<(Axiom, Undecided)>,
+    /// Why the kernel gave no verdict on the certificate: judging it would take more than it is allowed.
+    pub unchecked: Option<String>,
 }
 
 impl Examination {
+    /// The same after the kernel was asked, where there is something to ask it.
+    fn tested(mut self) -> Result<Self, Refused> {
+        if !self.certificate.claims.is_empty() {
+            self.unchecked = self_test(&self.certificate)?;
+        }
+        Ok(self)
+    }
+
     /// The claim of an axiom about these parameters.
     #[must_use]
     pub fn claim(&self, axiom: Axiom, parameters: &Parameters) -> Option<&Claim> {
@@ -94,6 +105,9 @@ pub enum CertifyError {
     /// The system makes no thread.
     #[error("no thread can be started: {0}")]
     Thread(String),
+    /// The kernel refuses the certificate.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// A tolerance that means nothing.
     #[error("the tolerance is a number from 0 to below 1")]
     Tolerance,
@@ -198,22 +212,24 @@ impl Optima {
     }
 }
 
-/// Examines `requests` and writes a certificate; axioms that do not hold are in it as well, with
-/// evidence. A margin below `-tolerance` violates.
+/// Examines `requests` and makes a certificate, which the kernel has accepted unless it was too large for it
+/// ([`Examination::unchecked`]); axioms that do not hold are in it as well, with evidence. A margin below
+/// `-tolerance` violates.
 ///
 /// # Errors
-/// [`CertifyError`] when the allocation does not fit the problem or an axiom cannot be asked for.
-/// A solver that fails makes an axiom undecided, never passed.
+/// [`CertifyError`] when the allocation does not fit the problem, an axiom cannot be asked for, or the kernel refuses
+/// the certificate. A solver that fails makes an axiom undecided, never passed.
 pub fn certify(
     problem: &Problem,
     allocation: &Allocation,
     requests: &[Request],
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
-    certify_among(problem, allocation, requests, tolerance, &Optima::default())
+    Ok(certify_among(problem, allocation, requests, tolerance, &Optima::default())?.tested()?)
 }
 
-/// [`certify`] for one of several allocations of `problem`, which share the optima of its shares.
+/// [`certify`] for one of several allocations of `problem`, which share the optima of its shares. The kernel is not
+/// asked: [`self_test`] has to be, before the certificate is written.
 ///
 /// # Errors
 /// As [`certify`].
@@ -244,7 +260,7 @@ struct Found {
     infeasible: bool,
 }
 
-/// Decides one request after the other.
+/// Decides one request after the other, each with an equal part of the work that is left.
 fn examine(
     problem: &Problem,
     allocation: &Allocation,
@@ -270,20 +286,28 @@ fn examine(
     };
     let feasible = [Request::of(Axiom::Feasible)];
     let feasible = if infeasible { &feasible[..] } else { &[] };
+    let mut asked = Vec::new();
     for request in feasible.iter().chain(requests) {
-        let parameters = prover.parameters(request)?;
-        let is_known = |c: &Claim| c.axiom == request.axiom && c.parameters() == parameters;
-        if found().claims.iter().any(is_known) || infeasible && !is_about_limits(request.axiom) {
-            continue;
+        let question = (request.axiom, prover.parameters(request)?);
+        if !asked.contains(&question) && (!infeasible || is_about_limits(request.axiom)) {
+            asked.push(question);
         }
-        match in_memory(|| prover.claim(request.axiom, parameters)) {
-            Ok(claim) => {
-                let in_tasks = explain::in_tasks(&instance, allocation, &claim);
-                let mut found = found();
-                found.in_tasks.push(in_tasks);
-                found.claims.push(claim);
+    }
+    // What needs more than its part of the work is asked again with what the others have left.
+    for is_last in [false, true] {
+        let questions = std::mem::take(&mut asked);
+        for (position, (axiom, parameters)) in questions.iter().enumerate() {
+            let others = questions.len() - position;
+            match in_its_part(others, || prover.claim(*axiom, parameters.clone())) {
+                Ok(claim) => {
+                    let in_tasks = explain::in_tasks(&instance, allocation, &claim);
+                    let mut found = found();
+                    found.in_tasks.push(in_tasks);
+                    found.claims.push(claim);
+                }
+                Err(why) if why.needs_work() && !is_last => asked.push((*axiom, parameters.clone())),
+                Err(why) => found().undecided.push((*axiom, why)),
             }
-            Err(why) => found().undecided.push((request.axiom, why)),
         }
     }
     Ok(())
@@ -294,12 +318,20 @@ fn is_about_limits(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
 }
 
-/// Memory is free again after a table that would have been too large: it leaves one axiom undecided, and not all.
-fn in_memory(claim: impl FnOnce() -> Result<Claim, Undecided>) -> Result<Claim, Undecided> {
-    catch_unwind(AssertUnwindSafe(claim)).unwrap_or_else(|payload| match exceeded(&*payload) {
-        Some(limit @ Exceeded { kind: Kind::Memory { .. }, .. }) => Err(Undecided::TooLarge(limit.clone())),
-        _ => resume_unwind(payload),
-    })
+/// A claim that may take one part of the work that is left, of so many that are equal; what is too expensive, or would
+/// need too large a table, leaves one axiom undecided, and not all.
+fn in_its_part(parts: usize, claim: impl FnOnce() -> Result<Claim, Undecided>) -> Result<Claim, Undecided> {
+    let part = Limits { work: work_left().map(|left| left / parts as u64), ..Limits::default() };
+    match catch_unwind(AssertUnwindSafe(|| within(&part, claim))) {
+        Ok(found) => found.unwrap_or_else(|limit| Err(Undecided::TooLarge(limit))),
+        // Memory is free again after a table that was not made.
+        Err(payload) => match exceeded(&*payload) {
+            Some(limit @ Exceeded { kind: Kind::Memory { .. }, .. }) => {
+                Err(Undecided::TooLarge(limit.clone()))
+            }
+            _ => resume_unwind(payload),
+        },
+    }
 }
 
 /// The certificate of what was found.
@@ -326,6 +358,7 @@ fn certificate(
             not_checked,
         },
         undecided,
+        unchecked: None,
     }
 }
 

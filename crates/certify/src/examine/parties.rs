@@ -22,10 +22,6 @@ struct Found {
 /// # Errors
 /// [`Undecided`].
 pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational) -> Result<Claim, Undecided> {
-    // Where it does not apply to the allocation, that is all there is to say.
-    if let Ok(claim) = Claim::derive(axiom, instance, tolerance) {
-        return Ok(claim);
-    }
     let parties = Parties::new(instance).map_err(evenhand_exact::Refusal::from)?;
     let compared = parties.compared(axiom == Axiom::GroupEnvyFree).map_err(evenhand_exact::Refusal::from)?;
     let mut found = Found::default();

@@ -19,7 +19,7 @@ const STACK: usize = 1 << 26;
 /// [`certify`](super::certify) within a time: axioms that are not decided by then are not checked.
 ///
 /// They are looked for on a thread of its own. Where a solver does not see that the time is up it is left alone, and
-/// runs until the process ends.
+/// runs until the process ends. The kernel is asked about what was found after that.
 ///
 /// # Errors
 /// As [`certify`](super::certify).
@@ -56,7 +56,7 @@ pub fn certify_within(
     let late = late(&found, requests).into_iter();
     let late = late.map(|axiom| (axiom, Undecided::Late { seconds: time.as_secs_f64() }));
     found.undecided.extend(late);
-    Ok(certificate(problem, allocation, tolerance, found))
+    Ok(certificate(problem, allocation, tolerance, found).tested()?)
 }
 
 /// The axioms that were asked for and have no answer.

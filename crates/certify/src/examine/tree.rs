@@ -25,10 +25,6 @@ pub fn filling(problem: &Problem) -> Result<Evidence, Undecided> {
 
 /// Whether the tasks are those of the filling.
 pub fn claim(instance: &Instance<'_>, tolerance: &Rational, optima: &Optima) -> Result<Claim, Undecided> {
-    // Where it does not apply to the allocation, that is all there is to say.
-    if let Ok(claim) = Claim::derive(Axiom::Tree, instance, tolerance) {
-        return Ok(claim);
-    }
     let evidence = optima.filling(instance.problem())?;
     Ok(Claim::with_evidence(Axiom::Tree, None, evidence, instance, tolerance)?)
 }

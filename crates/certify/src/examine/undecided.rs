@@ -1,6 +1,6 @@
 //! Why an axiom stays undecided.
 
-use evenhand_budget::Exceeded;
+use evenhand_budget::{Exceeded, Kind};
 use evenhand_exact::{InstanceError, Refusal, ShareError};
 use evenhand_lp::LpError;
 use thiserror::Error;
@@ -59,7 +59,7 @@ pub enum Undecided {
         /// The time that all had.
         seconds: f64,
     },
-    /// It needs more memory than is allowed.
+    /// It needs more work or memory than is allowed.
     #[error("{0}")]
     TooLarge(Exceeded),
     /// Whole tasks: the time for the search was over.
@@ -68,6 +68,13 @@ pub enum Undecided {
         /// The time that it had.
         seconds: f64,
     },
+}
+
+impl Undecided {
+    /// Whether more work than it was allowed may decide it.
+    pub(super) fn needs_work(&self) -> bool {
+        matches!(self, Self::TooLarge(Exceeded { kind: Kind::Work { .. }, .. }))
+    }
 }
 
 impl From<Refusal> for Undecided {

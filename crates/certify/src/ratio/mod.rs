@@ -15,10 +15,10 @@ mod worst_load;
 
 use std::collections::HashSet;
 
-use evenhand_exact::Verdict;
+use evenhand_exact::Document;
 use evenhand_exact::ratio::{
     Assignment, Configuration, FirstProof, Greedy, Optimum, PackingPrices, PricingProof, RatioCertificate,
-    Step, Whole, check, sparse,
+    Step, Whole, sparse,
 };
 use evenhand_lp::mip::MipSettings;
 use evenhand_packing::PackingError;
@@ -26,6 +26,7 @@ use evenhand_packing::{MaxReward, SearchLimits, configuration_lp, greedy, intege
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
+use crate::self_test::{Checked, Refused};
 pub use bound::lower_bound;
 pub use evenhand_packing::monotone::Order;
 pub use monotone::{Monotone, Refutation, monotone};
@@ -39,16 +40,29 @@ pub enum RatioError {
     /// A solver failed or reached a limit.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// What the solvers found would take the checker more than it is allowed.
+    /// Judging what the solvers found would take the kernel more than it is allowed.
     #[error("{0}")]
     TooLarge(String),
-    /// What the solvers found does not pass the checker, which is a fault of theirs.
-    #[error("what was found does not pass the checker: {0}")]
-    Refused(String),
+    /// The kernel refuses what the solvers found, which is a fault of theirs.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// More load does not earn less with the loads that were found, which is a fault of the search.
+    #[error("internal error: more load does not earn greedy less with the loads that were found")]
+    NoRefutation,
+}
+
+impl<C: Document> Checked<C> {
+    /// The certificate, if the kernel has accepted it.
+    ///
+    /// # Errors
+    /// [`RatioError::TooLarge`] where it gave no verdict.
+    pub fn accepted(self) -> Result<C, RatioError> {
+        self.unchecked.map_or(Ok(self.certificate), |why| Err(RatioError::TooLarge(why)))
+    }
 }
 
 /// Greedy's assignment, the optimum and the ratio, exact and proven; with numbers of servers also what
-/// whole servers and jobs earn. The certificate has passed the checker.
+/// whole servers and jobs earn. The kernel has accepted the certificate.
 ///
 /// # Errors
 /// [`RatioError`]
@@ -68,17 +82,17 @@ pub enum RatioError {
 /// assert_eq!(certificate.ratio, Some(Rational::from(1)));
 /// ```
 pub fn certificate(problem: &Reservation) -> Result<RatioCertificate, RatioError> {
-    certificate_within(problem, &SearchLimits::default())
+    certificate_within(problem, &SearchLimits::default())?.accepted()
 }
 
-/// [`certificate`], with what it may cost.
+/// [`certificate`], with what it may cost; also where it is too large for the kernel.
 ///
 /// # Errors
 /// [`RatioError`]
 pub fn certificate_within(
     problem: &Reservation,
     limits: &SearchLimits,
-) -> Result<RatioCertificate, RatioError> {
+) -> Result<Checked<RatioCertificate>, RatioError> {
     let mut best = MaxReward::within(problem, limits);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut proven = Proven { problem, known: HashSet::new() };
@@ -92,17 +106,7 @@ pub fn certificate_within(
     let optimum = proven_optimum(assignment, found.value.clone(), found);
     let ratio = (!optimum.bound.is_zero()).then(|| Rational::from(&greedy.reward / &optimum.bound));
     let integer = whole(problem, &mut best, &mut proven)?;
-    let certificate = RatioCertificate { problem: problem.clone(), greedy, optimum, ratio, integer };
-    judged(check(&certificate)).map(|()| certificate)
-}
-
-/// Whether the checker accepts.
-fn judged(verdict: Verdict) -> Result<(), RatioError> {
-    match verdict.reason {
-        None => Ok(()),
-        Some(reason) if verdict.too_large => Err(RatioError::TooLarge(reason)),
-        Some(reason) => Err(RatioError::Refused(reason)),
-    }
+    Ok(Checked::of(RatioCertificate { problem: problem.clone(), greedy, optimum, ratio, integer })?)
 }
 
 fn whole(

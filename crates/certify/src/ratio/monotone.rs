@@ -33,10 +33,12 @@ pub struct Refutation {
     pub smaller: RatioCertificate,
     /// With the larger loads.
     pub larger: RatioCertificate,
+    /// Why the kernel gave no verdict on one of them: judging it would take more than it is allowed.
+    pub unchecked: Option<String>,
 }
 
 /// Decides whether more load never earns greedy less with the types of a problem of one pool, whose loads and number of
-/// servers play no part. The certificates of a no have passed the checker.
+/// servers play no part. The kernel has accepted the certificates of a no, unless one was too large for it.
 ///
 /// # Errors
 /// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
@@ -73,9 +75,14 @@ pub fn monotone(problem: &Reservation, limits: &SearchLimits) -> Result<Monotone
         search::Monotone::Fails { smaller, larger, .. } => {
             let [smaller, larger] =
                 [smaller, larger].map(|loads| certificate_within(&problem.with_loads(&loads), limits));
-            let refutation = Refutation { smaller: smaller?, larger: larger? };
+            let (smaller, larger) = (smaller?, larger?);
+            let refutation = Refutation {
+                unchecked: smaller.unchecked.or(larger.unchecked),
+                smaller: smaller.certificate,
+                larger: larger.certificate,
+            };
             if !refutation.refutes() {
-                return Err(RatioError::Refused("more load does not earn less".to_owned()));
+                return Err(RatioError::NoRefutation);
             }
             Ok(Monotone::Fails(Box::new(refutation)))
         }

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate, check};
+use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate};
 use evenhand_exact::ratio::{Assignment, Greedy, PackingPrices, sparse};
 use evenhand_packing::{MaxReward, SearchLimits, WorstLoad, configuration_lp, greedy, worst_load as lp};
 use evenhand_problem::{Rational, Reservation};
 
-use super::{Proven, RatioError, judged};
+use super::{Proven, RatioError};
+use crate::self_test::Checked;
 
 /// The loads that make greedy look worst, over all loads, with the proof that none are worse. The
-/// certificate has passed the checker; its two ratios are equal where the search was complete.
+/// kernel has accepted the certificate; its two ratios are equal where the search was complete.
 /// `progress` is told the number of claims so far, and the ratio, which no loads found so far undercut.
 ///
 /// # Errors
@@ -37,10 +38,10 @@ pub fn worst_load(
     problem: &Reservation,
     progress: &mut dyn FnMut(usize, &Rational),
 ) -> Result<WorstLoadCertificate, RatioError> {
-    worst_load_within(problem, &SearchLimits::default(), progress)
+    worst_load_within(problem, &SearchLimits::default(), progress)?.accepted()
 }
 
-/// [`worst_load`], with what it may cost.
+/// [`worst_load`], with what it may cost; also where it is too large for the kernel.
 ///
 /// # Errors
 /// [`RatioError`]
@@ -48,13 +49,12 @@ pub fn worst_load_within(
     problem: &Reservation,
     limits: &SearchLimits,
     progress: &mut dyn FnMut(usize, &Rational),
-) -> Result<WorstLoadCertificate, RatioError> {
+) -> Result<Checked<WorstLoadCertificate>, RatioError> {
     let mut best = MaxReward::within(problem, limits);
-    let certificate = match lp::worst_load(&mut best, progress)? {
+    Ok(Checked::of(match lp::worst_load(&mut best, progress)? {
         Some(found) => proven(problem, &mut best, found)?,
         None => nothing(problem),
-    };
-    judged(check(&certificate)).map(|()| certificate)
+    })?)
 }
 
 /// What is said of types without a reward.

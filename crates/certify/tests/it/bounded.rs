@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use evenhand_budget::{Limits, within};
+use evenhand_budget::{Limits, spent, within};
 use evenhand_certify::{Request, Undecided, certify, certify_within, default_requests};
-use evenhand_exact::Axiom;
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
 use evenhand_testkit::examples;
@@ -57,15 +58,46 @@ fn too_little_time_leaves_a_part() {
 /// The table of users and classes leaves one axiom undecided.
 #[test]
 fn too_little_memory_leaves_one_axiom() {
-    let problem = examples::figure_1();
+    let servers: Vec<String> =
+        (0..4).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"cpu": 1}}}}"#)).collect();
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}],
+        "users": [{{"name": "a", "demand": {{"cpu": 1}}}}, {{"name": "b", "demand": {{"cpu": 1}}}}]}}"#,
+        servers.join(", ")
+    );
+    let problem = Source { name: "p.json", text: &text }.problem().unwrap();
     let requests = [Axiom::WorkConserving, Axiom::Feasible].map(Request::of);
     let examine = || certify(&problem, &idle(&problem), &requests, &Rational::new()).unwrap();
     let memory = |bytes| Limits { memory: Some(bytes), ..Limits::default() };
-    // Two users on two classes, of four bytes each.
-    assert_eq!(within(&memory(16), examine).unwrap().undecided, []);
-    let found = within(&memory(15), examine).unwrap();
+    // Two users on four classes, of four bytes each.
+    assert_eq!(within(&memory(32), examine).unwrap().undecided, []);
+    let found = within(&memory(31), examine).unwrap();
     let [(Axiom::WorkConserving, why)] = &found.undecided[..] else { panic!("{:?}", found.undecided) };
     assert!(why.to_string().contains("--memory raises the limit"), "{why}");
     assert_eq!(found.certificate.claims[0].axiom, Axiom::Feasible);
     assert!(found.certificate.not_checked.iter().any(|not| not == "work-conserving"));
+}
+
+/// An axiom that needs more than there is leaves work for the others, also for those after it.
+#[test]
+fn too_little_work_leaves_one_axiom() {
+    let problem = examples::kesidis();
+    let allocation = idle(&problem);
+    let requests = [Axiom::EnvyFree, Axiom::MaxMin, Axiom::SharingIncentive].map(|axiom| Request {
+        parameters: Parameters::from((axiom == Axiom::MaxMin).then_some(Share::Dominant)),
+        axiom,
+    });
+    let examine = || certify(&problem, &allocation, &requests, &Rational::new()).unwrap();
+    let costs = |requests: &[Request]| {
+        let examine = || certify(&problem, &allocation, requests, &Rational::new()).map(|_| spent());
+        within(&Limits::default(), examine).unwrap().unwrap()
+    };
+    let (cheap, all) = (costs(&[requests[0].clone(), requests[2].clone()]), costs(&requests));
+    assert!(all > 4 * cheap, "{all} {cheap}");
+    let work = |work| within(&Limits { work: Some(work), ..Limits::default() }, examine).unwrap();
+    assert_eq!(work(2 * all).undecided, []);
+    let found = work(all / 2);
+    let [(Axiom::MaxMin, why)] = &found.undecided[..] else { panic!("{:?}", found.undecided) };
+    assert!(why.to_string().contains("--work raises the limit"), "{why}");
+    assert_eq!(found.certificate.claims.len(), 2);
 }

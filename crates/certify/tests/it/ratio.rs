@@ -2,9 +2,10 @@
 //! back from the file too, and the numbers are those of the paper.
 
 use evenhand_testkit::agreement::agreed;
+use evenhand_testkit::random::reservations;
 use std::time::Instant;
 
-use evenhand_certify::ratio;
+use evenhand_certify::{Checked, ratio, self_test};
 use evenhand_exact::ratio::{FirstProof, PricingProof, RatioCertificate};
 use evenhand_problem::format::Source;
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
@@ -217,4 +218,15 @@ fn stated_configurations() {
         let (certificate, _) = certify(&Reservation::new(spec).unwrap());
         assert!(certificate.optimum.pricing.iter().all(|proof| *proof == PricingProof::Listed));
     }
+}
+
+/// What the kernel refuses is not handed out.
+#[test]
+fn a_false_certificate_fails_the_self_test() {
+    let good = ratio::certificate(&reservations::appendix_c(3)).unwrap();
+    assert_eq!(self_test(&good), Ok(None));
+    let mut bad = good;
+    bad.greedy.reward += 1;
+    let refused = Checked::of(bad).unwrap_err().to_string();
+    assert!(refused.starts_with("internal error: the kernel refuses"), "{refused}");
 }

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use evenhand::Problem;
+use evenhand::certify::{CertifyError, Request};
 use evenhand::mechanisms::Flags;
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
-use evenhand::{Problem, certify::Request};
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 
 use super::mechanism;
@@ -38,6 +39,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(folder) = &call.output {
         for each in &found.axioms {
             if let Some(example) = &each.example {
+                output::unchecked(common, example.examination.unchecked.as_deref());
                 let name = each.name.replace(':', "-");
                 for (kind, text) in texts(example)? {
                     files::save_in(folder, &format!("{name}.{kind}.json"), text)?;
@@ -76,6 +78,7 @@ impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Self {
         match error {
             AuditError::Mechanism(error) => error.into(),
+            AuditError::Axiom(CertifyError::Refused(error)) => Self::solver(error.to_string()),
             error => Self::input(error.to_string()),
         }
     }

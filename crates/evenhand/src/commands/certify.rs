@@ -37,9 +37,10 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     };
     let examination = examination.map_err(|error| match error {
         CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error.to_string()),
-        CertifyError::Thread(_) => Failure::solver(error.to_string()),
+        CertifyError::Thread(_) | CertifyError::Refused(_) => Failure::solver(error.to_string()),
         error => Failure::input(error.to_string()),
     })?;
+    output::unchecked(common, examination.unchecked.as_deref());
     let text = examination.certificate.to_json();
     check_text(&text, &examination.certificate)?;
     let inputs: [&Path; 2] = [&call.problem, &call.allocation];

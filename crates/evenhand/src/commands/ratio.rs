@@ -6,7 +6,7 @@ mod worst_load;
 
 use std::process::ExitCode;
 
-use evenhand::certify::ratio;
+use evenhand::certify::{Checked, ratio};
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
 use evenhand::packing::SearchLimits;
 use evenhand::problem::Reservation;
@@ -28,7 +28,8 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     if call.monotone {
         return monotone::run(call, &problem, common);
     }
-    let certificate = ratio::certificate_within(&problem, &limits(call))?;
+    let Checked { certificate, unchecked } = ratio::certificate_within(&problem, &limits(call))?;
+    output::unchecked(common, unchecked.as_deref());
     let printed =
         save(call, || certificate.to_json_within(MOST_BYTES), RatioCertificate::parse, &certificate)?;
     if certificate.ratio.is_none() {

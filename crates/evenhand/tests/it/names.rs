@@ -109,7 +109,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     for (format, to) in [("table", To::Terminal), ("markdown", To::Markdown), ("csv", To::Csv)] {
         // The kernel prints no table.
-        if to == To::Csv && arguments[0] == "check" && !arguments.contains(&"--fast") {
+        if to == To::Csv && arguments[0] == "check" {
             continue;
         }
         let output = folder.run(&[arguments, &["--format", format]].concat());
@@ -183,7 +183,6 @@ fn of_problems() {
         // Of every kind of evidence, also that something is violated.
         every_format(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], &[]);
         every_format(&folder, &["check", "c.json"], &[&names.title]);
-        every_format(&folder, &["check", "c.json", "--fast"], &[]);
         every_format(&folder, &["explain", "problem.json", "a.json", "--user", u], &[u, a]);
     }
     every_format(&folder, &["compare", "problem.json", "--allocation", "a.json"], &[u]);

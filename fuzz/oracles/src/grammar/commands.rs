@@ -118,7 +118,6 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--require", Axiom),
             ("--max-tolerance", Number),
             ("--sharing", OneOf(&["rdm", "tdm", "both"])),
-            ("--fast", Nothing),
         ],
     },
     CommandLine {

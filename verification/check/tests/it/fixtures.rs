@@ -1,4 +1,4 @@
-//! Every certificate of the test kit: the kernel says what is expected, and what `exact` says.
+//! Every certificate of the test kit: the kernel says what is expected.
 
 use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected, unread};

@@ -74,6 +74,19 @@ pub fn holds_exactly(instance: &Instance<'_>) -> bool {
     tightest(instance).is_none_or(|(_, margin)| margin >= 0)
 }
 
+/// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
+///
+/// Of an allocation that is not, no axiom is claimed but feasibility (theory, section 7).
+#[must_use]
+pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
+    match instance.placements() {
+        // It applies where there are placements.
+        Some(_) => integer_feasible::tightest(instance, false)
+            .is_ok_and(|tightest| tightest.is_none_or(|(_, _, margin)| margin >= 0)),
+        None => tightest(instance).is_none_or(|(_, margin)| margin >= Rational::from(-tolerance)),
+    }
+}
+
 fn row_margin(stated: &Instance<'_>, row: usize) -> Option<Quotient> {
     let slack = stated.scaled_slack(row);
     let capacity = stated.scaled_capacity(row);
@@ -112,10 +125,6 @@ pub(crate) struct Feasible;
 impl Rule for Feasible {
     fn name(&self) -> &'static str {
         "feasible"
-    }
-
-    fn is_about_limits(&self) -> bool {
-        true
     }
 
     fn is_exact_on_servers(&self) -> bool {

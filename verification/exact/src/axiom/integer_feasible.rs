@@ -142,10 +142,6 @@ impl Rule for IntegerFeasible {
         applies(instance)
     }
 
-    fn is_about_limits(&self) -> bool {
-        true
-    }
-
     fn is_exact_on_servers(&self) -> bool {
         true
     }

@@ -35,11 +35,6 @@ pub(crate) trait Rule: Sync {
         Err(ParameterError::None { axiom: self.name() })
     }
 
-    /// Name and parameter, for an axiom that is not required without naming one.
-    fn example(&self) -> Option<&'static str> {
-        None
-    }
-
     /// The most claims of it that a certificate may hold.
     fn most_claims(&self) -> usize {
         usize::MAX
@@ -59,11 +54,6 @@ pub(crate) trait Rule: Sync {
     /// Why not.
     fn applies(&self, _instance: &Instance<'_>) -> Result<(), Inapplicable> {
         Ok(())
-    }
-
-    /// Whether it may be claimed of an allocation that is infeasible beyond the tolerance.
-    fn is_about_limits(&self) -> bool {
-        false
     }
 
     /// Whether nothing is tolerated of tasks on single servers, which fit or not.

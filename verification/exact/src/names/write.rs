@@ -15,7 +15,6 @@ use crate::prices::{PriceVector, Prices};
 pub(crate) enum Json {
     Null,
     Bool(bool),
-    Count(usize),
     Index(u64),
     Text(String),
     List(Vec<Self>),
@@ -51,7 +50,6 @@ impl Serialize for Json {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Count(value) => serializer.serialize_u64(*value as u64),
             Self::Index(value) => serializer.serialize_u64(*value),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(list) => serializer.collect_seq(list),

@@ -3,10 +3,7 @@
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Integer, Rational, Reservation};
 
-use super::fits::Fits;
-use super::greedy::Greedy;
-use super::optimum::Optimum;
-use crate::refusal::Refusal;
+use super::packing::{Greedy, Optimum};
 
 /// What `kind` says in a ratio certificate.
 pub const KIND: &str = "ratio-certificate";
@@ -78,22 +75,5 @@ impl RatioCertificate {
             ));
         }
         claims
-    }
-
-    /// That all indices are in range and all vectors are as long as they have to be.
-    pub(super) fn check_shape(&self) -> Result<(), Refusal> {
-        let fits = Fits { problem: &self.problem };
-        let wrong = |what: &str| Err(Refusal::new(format!("{what}: it is not about this problem")));
-        if !fits.greedy(&self.greedy) {
-            return wrong("greedy");
-        }
-        if !fits.optimum(&self.optimum) {
-            return wrong("optimum");
-        }
-        let Some(Whole { greedy, optimum }) = &self.integer else { return Ok(()) };
-        if !fits.greedy(greedy) || !fits.optimum(optimum) {
-            return wrong("integer");
-        }
-        Ok(())
     }
 }

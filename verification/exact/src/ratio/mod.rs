@@ -33,26 +33,13 @@
 //! The forms of the proofs are in [`FirstProof`] and [`PricingProof`].
 
 mod certificate;
-mod check;
-mod fits;
-mod greedy;
-mod judge;
-mod optimum;
+mod packing;
 mod proof;
 mod read;
-mod same;
-mod shape;
-mod table;
-mod tree;
-mod verify;
-mod work;
 pub mod worst_load;
 mod write;
 
 pub use certificate::{KIND, RatioCertificate, VERSION, Whole, is_ratio_certificate};
-pub use check::{AboutReservations, check, check_against, check_within};
-pub use greedy::{Greedy, Step};
-pub use optimum::{Assignment, Optimum, PackingPrices};
+pub use packing::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step, sparse};
 pub use proof::{FirstProof, MOST_CELLS, Multipliers, PricingProof, Tree, TreeNode};
-pub use shape::{Configuration, sparse};
 pub use write::MOST_BYTES;

@@ -9,17 +9,15 @@ use evenhand_problem::{Integer, Place, Rational, Reservation};
 use serde_json::value::RawValue;
 
 use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
-use super::greedy::{Greedy, Step};
-use super::optimum::{Assignment, Optimum, PackingPrices};
+use super::packing::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
-use super::shape::Configuration;
 
 /// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
 /// reader allocates is linear in the file, and a short file may still be about many types.
 const FREE_NUMBERS: usize = 1 << 16;
 
 impl RatioCertificate {
-    /// Reads a certificate. What it states is not checked here: [`check`](super::check).
+    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
     ///
     /// # Errors
     /// [`FormatError`] for whatever is no ratio certificate: unknown fields, names or methods, a

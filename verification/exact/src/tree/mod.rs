@@ -1,8 +1,8 @@
 //! Hierarchical filling by its definition (theory, section 9): the tree of a problem, what its nodes hold, what siblings
 //! are compared by, and the course that filling takes, segment by segment.
 //!
-//! The mechanism `tree` and the axiom of that name run the same [`Course`]. What stops it for want of place are
-//! [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
+//! The mechanism `tree` runs the [`Course`]; the kernel runs its own, which shares no code with it. What stops it for want
+//! of place are [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
 
 mod bound;
 mod class_limit;

@@ -3,15 +3,14 @@
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Allocation, Placement, Problem, Rational};
-use evenhand_testkit::agreement::agreed_claim;
+use evenhand_testkit::agreement::{agreed_claim, assert_shown};
 use evenhand_testkit::examples::{self, allocation, placed, problem};
 use evenhand_testkit::q;
 
 fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(axiom, &instance, &q("0")).unwrap();
-    claim.verify(&instance, &q("0")).unwrap();
-    agreed_claim(problem, allocation, &claim, &q("0"));
+    assert_shown(problem, allocation, &claim, &q("0"));
     claim
 }
 
@@ -103,7 +102,7 @@ fn feasible_is_about_every_single_server() {
                 (Some(margin == "0"), Some(q(margin))),
                 "{tasks:?}"
             );
-            assert!(agreed_claim(&two, &x, &found, &q(tolerance)).valid);
+            assert_shown(&two, &x, &found, &q(tolerance));
             let flipped = Claim { holds: found.holds.map(|holds| !holds), ..found };
             assert!(!agreed_claim(&two, &x, &flipped, &q(tolerance)).valid);
         }
@@ -128,7 +127,7 @@ fn wholeness_has_no_tolerance() {
     for tolerance in ["0", "1e-6", "99/100"] {
         let found = Claim::derive(Axiom::IntegerFeasible, &instance, &q(tolerance)).unwrap();
         assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1"))));
-        assert!(agreed_claim(&large, &halves, &found, &q(tolerance)).valid);
+        assert_shown(&large, &halves, &found, &q(tolerance));
         for margin in ["-1", "-1/2000000", "0"] {
             let forged = Claim { holds: Some(true), margin: Some(q(margin)), ..found.clone() };
             assert!(!agreed_claim(&large, &halves, &forged, &q(tolerance)).valid, "{margin}");
@@ -153,7 +152,7 @@ fn a_whole_task_more_is_never_within_the_tolerance() {
     let evidence = Evidence::DominatingPlacements(better);
     let found = Claim::with_evidence(axiom, None, evidence, &instance, &q("1/2")).unwrap();
     assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1"))));
-    assert!(agreed_claim(&large, &x, &found, &q("1/2")).valid);
+    assert_shown(&large, &x, &found, &q("1/2"));
     let prices =
         Prices { user_weights: vec![q("1/10000000")], rows: vec![q("1/10000000")], users: vec![q("0")] };
     for margin in ["0", "-1/10000000", "-1"] {
@@ -167,7 +166,7 @@ fn a_whole_task_more_is_never_within_the_tolerance() {
     }
     let work = Claim::derive(Axiom::WorkConserving, &instance, &q("1/2")).unwrap();
     assert_eq!((work.holds, work.margin.clone()), (Some(false), Some(q("-1"))));
-    assert!(agreed_claim(&large, &x, &work, &q("1/2")).valid);
+    assert_shown(&large, &x, &work, &q("1/2"));
 }
 
 /// A demand that repeats the user's other one is no other problem, and no other meaning.

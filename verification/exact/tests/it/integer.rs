@@ -3,7 +3,7 @@
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError};
 use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing};
-use evenhand_testkit::agreement::agreed_claim;
+use evenhand_testkit::agreement::assert_shown;
 use evenhand_testkit::examples::{allocation, kesidis, placed, problem};
 use evenhand_testkit::plain::Plain;
 use evenhand_testkit::q;
@@ -13,8 +13,7 @@ use proptest::prelude::*;
 fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(axiom, &instance, &q(tolerance)).unwrap();
-    claim.verify(&instance, &q(tolerance)).unwrap();
-    agreed_claim(problem, allocation, &claim, &q(tolerance));
+    assert_shown(problem, allocation, &claim, &q(tolerance));
     claim
 }
 

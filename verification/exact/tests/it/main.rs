@@ -19,4 +19,5 @@ mod purity;
 mod ratio;
 mod ratio_damage;
 mod scale;
+mod spelling;
 mod worst_load;

@@ -99,7 +99,6 @@ fn examine(n_users: usize, n_resources: usize, numbers: Numbers) {
         assert!(gap >= 0 && gap * 1_000_000_000u32 < all);
         if alpha == 1 {
             let claim = timed("njc", || Claim::derive(Axiom::Njc, &instance, &zero).unwrap());
-            timed("njc, verified", || claim.verify(&instance, &zero).unwrap());
             let found = timed("njc, examined", || njc::examine(&instance).unwrap());
             println!("njc margin {:e}", to_f64(&found.margin));
             assert_eq!(claim.margin, Some(found.margin));

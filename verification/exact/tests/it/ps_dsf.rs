@@ -4,7 +4,7 @@
 use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
-use evenhand_testkit::agreement::agreed_claim;
+use evenhand_testkit::agreement::assert_shown;
 use evenhand_testkit::examples::{allocation, problem, ps_dsf_2};
 use evenhand_testkit::plain::Plain;
 use evenhand_testkit::q;
@@ -14,8 +14,7 @@ use proptest::prelude::*;
 fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(Axiom::PsDsf, &instance, &q(tolerance)).unwrap();
-    claim.verify(&instance, &q(tolerance)).unwrap();
-    agreed_claim(problem, allocation, &claim, &q(tolerance));
+    assert_shown(problem, allocation, &claim, &q(tolerance));
     claim
 }
 

@@ -1,9 +1,9 @@
 //! Ratio certificates: those of the paper's examples and of random instances are accepted, of those
 //! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
 
-use evenhand_exact::ratio::{RatioCertificate, check, check_against, check_within, is_ratio_certificate};
+use evenhand_exact::ratio::{RatioCertificate, is_ratio_certificate};
 use evenhand_problem::Rational;
-use evenhand_problem::format::{FormatError, Source, reservation_to_json};
+use evenhand_problem::format::{FormatError, Source};
 use evenhand_testkit::agreement::{agreed, agreed_text};
 use evenhand_testkit::build::ratio as build;
 use evenhand_testkit::build::ratio::Method;
@@ -29,8 +29,6 @@ fn accepted() {
     for Fixture { name, text, .. } in accepted_of(Kind::Ratio) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         accept(&name, &certificate);
-        assert!(check_against(&certificate, &certificate.problem).valid);
-        assert!(check_within(&certificate, 10).too_large && !check_within(&certificate, 10).valid);
         assert_eq!(plain::is_true(&certificate), Some(true));
         assert!(is_ratio_certificate(&Source { name: "c", text: &text }));
         assert_eq!(parse(&certificate.to_json()).unwrap(), certificate);
@@ -118,42 +116,8 @@ fn golden_cases() {
     assert_eq!(found, 5);
 }
 
-#[test]
-fn a_certificate_is_about_its_problem_in_any_spelling() {
-    let half = Rational::from((1, 2));
-    let problem = reservations::intro(&[half.clone(), half.clone(), half]);
-    let certificate = build::certificate(&problem, Method::Tables);
-    let text = reservation_to_json(&problem);
-    let valid = |text: &str| check_against(&certificate, &reservations::read(text)).valid;
-    assert!(valid(&text));
-    assert!(valid(&text.replace("introduction", "another title")));
-    assert!(valid(&text.replace("\"1/2\"", "0.50")));
-    assert!(valid(&text.replace("[\"cpu\",\"memory\"]", "[\"memory\",\"cpu\"]")));
-    assert!(!valid(&text.replacen("\"1/2\"", "0.51", 1)));
-    assert!(!valid(&text.replace("\"name\":\"pool\"", "\"name\":\"pool\",\"count\":1")));
-    assert!(!valid(&text.replace("\"a\"", "\"d\"")));
-    // The order of the types decides ties.
-    let swapped = text.replace("\"b\"", "\"x\"").replace("\"c\"", "\"b\"").replace("\"x\"", "\"c\"");
-    assert!(!valid(&swapped));
-}
-
-#[test]
-fn stated_configurations_are_one_problem_by_what_they_allow() {
-    let text = |list: &str| {
-        format!(
-            r#"{{"kind": "reservation-problem", "configurations": [{list}],
-             "jobs": [{{"name": "a", "reward": 2, "load": 1}}, {{"name": "b", "reward": 1, "load": 1}}]}}"#
-        )
-    };
-    let one = reservations::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
-    let certificate = build::certificate(&one, Method::Tables);
-    let valid = |list: &str| check_against(&certificate, &reservations::read(&text(list))).valid;
-    assert!(valid(r#"{"a": 1, "b": 1}, {"b": 1}, {"a": 2}, {"a": 2}"#));
-    assert!(!valid(r#"{"a": 1, "b": 1}, {"a": 3}"#));
-    assert!(!valid(r#"{"a": 1, "b": 1}"#));
-}
-
-/// What is built by hand may be of any shape: it is refused, and nothing panics.
+/// What is built by hand may be of any shape: nothing panics that writes it. The text may be another certificate, and a
+/// true one.
 #[test]
 fn shapes_that_no_file_has() {
     let problem = reservations::appendix_c(3);
@@ -161,8 +125,6 @@ fn shapes_that_no_file_has() {
     let refused = |change: &dyn Fn(&mut RatioCertificate)| {
         let mut bad = good.clone();
         change(&mut bad);
-        assert!(!check(&bad).valid);
-        // What is written of it may be another certificate, and a true one.
         let _ = agreed_text(&bad.to_json());
     };
     refused(&|c| c.greedy.steps[0].pool = 7);

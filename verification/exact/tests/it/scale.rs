@@ -66,8 +66,7 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     let problem = cluster(n, k, m, placement, overrides);
     let allocation = equal_shares(&problem, bits);
     let instance = timed("  instance", || Instance::new(&problem, &allocation).unwrap());
-    let envy = timed("  envy", || envy_free::tightest(&instance).unwrap().unwrap());
-    assert_eq!(envy_free::margin(&instance, envy.user, envy.envied), Some(envy.margin));
+    assert!(timed("  envy", || envy_free::tightest(&instance).unwrap()).is_some());
     timed("  feasible", || feasible::tightest(&instance));
     // Every user looks at every row: the largest of these would take longer than all else together.
     if n * k * m <= 200_000 {
@@ -134,8 +133,7 @@ fn users_with_a_set_of_classes_each() {
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let allocation = equal_shares(&problem, 64);
     let instance = Instance::new(&problem, &allocation).unwrap();
-    let envy = timed("own classes each: envy", || envy_free::tightest(&instance).unwrap().unwrap());
-    assert_eq!(envy_free::margin(&instance, envy.user, envy.envied), Some(envy.margin));
+    assert!(timed("own classes each: envy", || envy_free::tightest(&instance).unwrap()).is_some());
 }
 
 /// Numbers without common denominators are refused, not left running.

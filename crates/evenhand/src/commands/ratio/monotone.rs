@@ -16,6 +16,9 @@ use crate::{files, output};
 pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     super::one_pool(call, problem, "the monotone greedy property")?;
     let found = monotone(problem, &limits(call))?;
+    if let Monotone::Fails(two) = &found {
+        output::unchecked(common, two.unchecked.as_deref());
+    }
     let document = report::json::monotone(problem, &found);
     if let Some(folder) = &call.output {
         files::save_in(folder, "monotone.json", format!("{document:#}\n"))?;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use evenhand::certify::Checked;
 use evenhand::certify::ratio::worst_load_within;
 use evenhand::exact::ratio::MOST_BYTES;
 use evenhand::exact::ratio::worst_load::WorstLoadCertificate;
@@ -20,7 +21,8 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
         bar.set_message(format!("{claims} claims, ratio at most {}", text::decimal(ratio)));
     });
     bar.finish_and_clear();
-    let certificate = found?;
+    let Checked { certificate, unchecked } = found?;
+    output::unchecked(common, unchecked.as_deref());
     let printed =
         save(call, || certificate.to_json_within(MOST_BYTES), WorstLoadCertificate::parse, &certificate)?;
     if certificate.ratio_lower.is_none() {

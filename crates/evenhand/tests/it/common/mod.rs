@@ -148,14 +148,7 @@ impl Folder {
 
     #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Output {
-        let output = finish(self.command(arguments), b"", Duration::from_secs(120));
-        if arguments.first() == Some(&"check") && !arguments.contains(&"--fast") {
-            // What wrote the certificate finds the same as the kernel.
-            let fast = [arguments, &["--fast"]].concat();
-            let fast = finish(self.command(&fast), b"", Duration::from_secs(120));
-            assert_eq!(fast.status, output.status, "{arguments:?}: {output:?}\n--fast: {fast:?}");
-        }
-        output
+        finish(self.command(arguments), b"", Duration::from_secs(120))
     }
 
     pub fn run_with(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {

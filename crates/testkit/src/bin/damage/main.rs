@@ -1,10 +1,10 @@
-//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]`: certificates damaged at random, judged three times.
+//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]`: certificates damaged at random, judged twice.
 //!
-//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`), which `exact`, the kernel and,
-//! where it is small enough, the plain judges of the test kit have to accept; then `N` damaged ones (100 if
-//! absent), of which the two have to say the same, and which they may accept only if the plain judge finds nothing
-//! false. Whatever breaks this is saved in the folder, and the exit status is 1. With `--proof` the checker that is
-//! proved in Coq judges each of them too, and may contradict neither; what it does not cover is counted by reason.
+//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`), which the kernel and, where it is
+//! small enough, the plain judges of the test kit have to accept; then `N` damaged ones (100 if absent), which the
+//! kernel accepts if and only if the plain judges find nothing false. Whatever breaks this is saved in the folder, and
+//! the exit status is 1. With `--proof` the checker that is proved in Coq judges each of them too, and may contradict
+//! neither; what it does not cover is counted by reason.
 //!
 //! The state file holds the next seed and the counts so far; a run goes on where the last one stopped, and one
 //! that is killed loses the seed that it was at.
@@ -15,9 +15,8 @@ mod subjects;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use evenhand_testkit::agreement::{Finding, Read, of_kernel};
+use evenhand_testkit::agreement::{Finding, Judged};
 use evenhand_testkit::damage::{damage, damaged_text};
-use evenhand_testkit::judges;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
@@ -30,15 +29,14 @@ const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each 
 const EACH: u64 = 100;
 
 /// What is counted, in the order in which it is printed.
-const COUNTS: [&str; 10] = [
+const COUNTS: [&str; 9] = [
     "good",
     "good_not_judged_plainly",
     "tried",
     "malformed",
     "refused",
     "too_large",
-    "accepted_by_exact",
-    "accepted_by_kernel",
+    "accepted",
     "true_for_the_plain_judge",
     "failures",
 ];
@@ -53,51 +51,24 @@ struct Call {
     proof: Option<String>,
 }
 
-/// What the three say of one text.
-struct Judged {
-    exact: Finding,
-    kernel: Finding,
-    /// Whether nothing in it is false; `None` where it is no certificate, or too large for plain loops.
-    truth: Option<bool>,
+/// What is said of one text.
+struct Said {
+    judged: Judged,
     /// What the checker says that is proved, if it is asked.
     proof: Option<Answer>,
 }
 
-impl Judged {
+impl Said {
     fn of(text: &str, proof: Option<&mut Proof>) -> Result<Self, String> {
-        let read = Read::parse(text);
-        let sharing = read.as_ref().ok().and_then(Read::sharing);
-        let kernel = of_kernel(text, sharing);
-        let proof = proof.map(|proof| proof.judge(text, sharing)).transpose()?;
-        Ok(match read {
-            Err(exact) => Self { exact, kernel, truth: None, proof },
-            Ok(read) => {
-                let truth = match &read {
-                    Read::Allocation(it) => judges::fault(it, text.len()).map(|fault| fault.is_none()),
-                    Read::Ratio(it) => judges::is_true(it, text.len()),
-                    Read::WorstLoad(it) => judges::is_worst(it, text.len()),
-                };
-                Self { exact: read.finding(), kernel, truth, proof }
-            }
-        })
+        let judged = Judged::of(text);
+        let proof = proof.map(|proof| proof.judge(text, judged.sharing)).transpose()?;
+        Ok(Self { judged, proof })
     }
 
     /// What is wrong with what they say.
     fn failure(&self) -> Option<&'static str> {
-        let accepted = self.exact == Finding::Accepted;
-        // The plain judge knows margins with roots in them to 40 digits only.
-        let digit = |finding: &Finding| {
-            finding
-                .reason()
-                .is_some_and(|why| why.starts_with("claim `proportional`: the margin is stated as"))
-        };
-        match (self.exact.agrees_with(&self.kernel), self.truth) {
-            (false, _) => Some("disagreement"),
-            (true, Some(false)) if accepted => Some("lie"),
-            (true, Some(true)) if self.exact.status() == 1 && !digit(&self.exact) => Some("truth-refused"),
-            _ if self.proof.as_ref().is_some_and(|proof| proof.contradicts(&self.kernel)) => Some("proof"),
-            _ => None,
-        }
+        let contradicts = |proof: &Answer| proof.contradicts(&self.judged.kernel);
+        self.judged.failure().or_else(|| self.proof.as_ref().is_some_and(contradicts).then_some("proof"))
     }
 }
 
@@ -147,9 +118,9 @@ impl State {
     }
 
     /// Counts what the checker that is proved says of a certificate, good or damaged.
-    fn compare(&mut self, what: &str, judged: &Judged) {
-        let Some(proof) = &judged.proof else { return };
-        let words = format!("{what}; {}", proof.beside(&judged.kernel));
+    fn compare(&mut self, what: &str, said: &Said) {
+        let Some(proof) = &said.proof else { return };
+        let words = format!("{what}; {}", proof.beside(&said.judged.kernel));
         let count = self.beside.get(&words).and_then(Value::as_u64).unwrap_or(0) + 1;
         self.beside.insert(words, json!(count));
     }
@@ -213,14 +184,14 @@ fn run(call: &Call) -> Result<u64, String> {
 fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State) -> Result<(), String> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let good = subjects::certificate(&mut rng);
-    let judged = Judged::of(&good, proof.as_deref_mut())?;
+    let said = Said::of(&good, proof.as_deref_mut())?;
     state.add("good");
-    state.compare("good", &judged);
-    if judged.truth.is_none() {
+    state.compare("good", &said);
+    if said.judged.truth.is_none() {
         state.add("good_not_judged_plainly");
     }
-    if judged.exact != Finding::Accepted || judged.failure().is_some() {
-        keep(call, state, &format!("{seed}-good"), &good, &judged, "the certificate as it was made")?;
+    if said.judged.kernel != Finding::Accepted || said.failure().is_some() {
+        keep(call, state, &format!("{seed}-good"), &good, &said, "the certificate as it was made")?;
     }
     let document: Value = serde_json::from_str(&good).map_err(|error| error.to_string())?;
     for at in 0..call.each {
@@ -234,24 +205,21 @@ fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State)
             text = damaged_text(&text, &mut rng);
             what.push_str("; bytes");
         }
-        let judged = Judged::of(&text, proof.as_deref_mut())?;
+        let said = Said::of(&text, proof.as_deref_mut())?;
         state.add("tried");
-        state.compare("damaged", &judged);
-        match judged.exact {
-            Finding::Accepted => state.add("accepted_by_exact"),
+        state.compare("damaged", &said);
+        match said.judged.kernel {
+            Finding::Accepted => state.add("accepted"),
             Finding::Refused(_) => state.add("refused"),
             Finding::Malformed(_) => state.add("malformed"),
             Finding::TooLarge(_) => state.add("too_large"),
             Finding::Crashed(_) => {}
         }
-        if judged.kernel == Finding::Accepted {
-            state.add("accepted_by_kernel");
-        }
-        if judged.truth == Some(true) {
+        if said.judged.truth == Some(true) {
             state.add("true_for_the_plain_judge");
         }
-        if judged.failure().is_some() {
-            keep(call, state, &format!("{seed}-{at}"), &text, &judged, &what)?;
+        if said.failure().is_some() {
+            keep(call, state, &format!("{seed}-{at}"), &text, &said, &what)?;
         }
     }
     Ok(())
@@ -263,14 +231,14 @@ fn keep(
     state: &mut State,
     name: &str,
     text: &str,
-    judged: &Judged,
+    said: &Said,
     what: &str,
 ) -> Result<(), String> {
     state.add("failures");
-    let Judged { exact, kernel, truth, proof } = judged;
-    let failure = judged.failure().unwrap_or("good-refused");
+    let Said { judged: Judged { kernel, unread, truth, .. }, proof } = said;
+    let failure = said.failure().unwrap_or("good-refused");
     let said = format!(
-        "{failure}: {what}\nexact: {exact:?}\nkernel: {kernel:?}\nplain judge: {truth:?}\nproof: {proof:?}\n"
+        "{failure}: {what}\nkernel: {kernel:?}\nreader: {unread:?}\nplain judge: {truth:?}\nproof: {proof:?}\n"
     );
     eprint!("{name}: {said}");
     let write = |extension: &str, text: &str| {

@@ -224,10 +224,6 @@ impl Rule for MaxMin {
         Ok(Parameters::from(Some(Share::parse(text, problem)?)))
     }
 
-    fn example(&self) -> Option<&'static str> {
-        Some("max-min:drfh")
-    }
-
     fn applies_to(&self, parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
         let share = parameters.share.ok_or_else(|| Inapplicable::new(NO_SHARE))?;
         share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))

@@ -255,10 +255,6 @@ impl Rule for Proportional {
         Ok(Parameters::alpha(number::parse(text).map_err(error)?))
     }
 
-    fn example(&self) -> Option<&'static str> {
-        Some("proportional:1")
-    }
-
     fn most_claims(&self) -> usize {
         MOST_CLAIMS
     }

@@ -4,12 +4,8 @@ use evenhand_problem::format::Source;
 use evenhand_problem::{Rational, Reservation};
 
 use crate::ratio::certificate::is_of_kind;
-use crate::ratio::fits::Fits;
-use crate::ratio::greedy::Greedy;
-use crate::ratio::optimum::{Assignment, PackingPrices};
+use crate::ratio::packing::{Assignment, Configuration, Greedy, PackingPrices};
 use crate::ratio::proof::{FirstProof, PricingProof};
-use crate::ratio::shape::Configuration;
-use crate::refusal::Refusal;
 
 /// What `kind` says in a worst-load certificate.
 pub const KIND: &str = "worst-load-certificate";
@@ -89,38 +85,5 @@ impl WorstLoadCertificate {
             format!("with the stated loads it earns at most {upper} of the optimum")
         };
         vec![format!("greedy earns at least {lower} of the optimum, whatever the load"), reached]
-    }
-
-    /// That all indices are in range and all vectors are as long as they have to be.
-    pub(super) fn check_shape(&self) -> Result<(), Refusal> {
-        let n_types = self.problem.n_types();
-        if self.problem.n_pools() != 1 {
-            return Err(Refusal::new("problem: it has several pools"));
-        }
-        let fits = Fits { problem: &self.problem };
-        let wrong = |what: &str| Err(Refusal::new(format!("{what}: it is not about this problem")));
-        let ascending = |open: &[usize]| {
-            open.windows(2).all(|pair| pair[0] < pair[1]) && open.last().is_none_or(|j| *j < n_types)
-        };
-        if self.loads.len() != n_types {
-            return wrong("loads");
-        }
-        if !fits.greedy(&self.greedy) {
-            return wrong("greedy");
-        }
-        if !fits.assignment(&self.optimum) {
-            return wrong("optimum");
-        }
-        let first = |first: &First| {
-            ascending(&first.open) && fits.placed(0, &first.configuration) && fits.first(&first.first)
-        };
-        if !self.firsts.iter().all(first) {
-            return wrong("firsts");
-        }
-        // Orders are compared with those of the walk.
-        if !self.claims.iter().all(|claim| fits.prices(&claim.prices) && fits.pricing(&claim.pricing)) {
-            return wrong("claims");
-        }
-        Ok(())
     }
 }

@@ -53,12 +53,9 @@
 //! one type of its last configuration, in the order of the types; without open types there is none.
 
 mod certificate;
-mod judge;
 mod read;
-mod walk;
 mod write;
 
-pub use super::check::{check, check_against, check_within};
 pub use certificate::{
     Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate, is_worst_load_certificate,
 };

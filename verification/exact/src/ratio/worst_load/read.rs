@@ -8,7 +8,7 @@ use super::certificate::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCer
 use crate::ratio::read::{Read, Reader};
 
 impl WorstLoadCertificate {
-    /// Reads a certificate. What it states is not checked here: [`check`](super::check).
+    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
     ///
     /// # Errors
     /// [`FormatError`] for whatever is no worst-load certificate: unknown fields, names or methods, a

@@ -1,8 +1,4 @@
 //! `check`: verify a certificate, in the kernel that is also the program `evenhand-check`.
-//!
-//! With `--fast` the forms that wrote the certificate judge it: sooner, and less to be believed.
-
-mod fast;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,9 +12,6 @@ use crate::failure::Failure;
 use crate::output;
 
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
-    if call.fast {
-        return fast::run(call, common);
-    }
     let certificate = file(&call.certificate)?;
     let options = Options {
         problem: call.problem.as_deref().map(file).transpose()?,

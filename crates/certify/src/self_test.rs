@@ -1,0 +1,46 @@
+//! The self-test of what is written: the kernel reads every certificate before anybody else does.
+//!
+//! Evidence is found with the help of solvers, margins are computed by `evenhand-exact`, and neither is believed: a
+//! certificate that the kernel refuses is a fault of this program, and is not handed out. Where the kernel says that
+//! judging a certificate takes more than it is allowed, that is no verdict: the certificate is handed out with the
+//! kernel's reason beside it.
+
+use evenhand_exact::{Document, check};
+use thiserror::Error;
+
+/// The kernel refuses a certificate that was made here.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("internal error: the kernel refuses the certificate that was made ({0}); nothing is written")]
+pub struct Refused(String);
+
+/// A certificate that the kernel has accepted, or was too large for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked<C> {
+    /// The certificate.
+    pub certificate: C,
+    /// Why the kernel gave no verdict: judging the certificate would take more than it is allowed.
+    pub unchecked: Option<String>,
+}
+
+impl<C: Document> Checked<C> {
+    /// Asks the kernel.
+    ///
+    /// # Errors
+    /// [`Refused`] where it says no.
+    pub fn of(certificate: C) -> Result<Self, Refused> {
+        let unchecked = self_test(&certificate)?;
+        Ok(Self { certificate, unchecked })
+    }
+}
+
+/// Asks the kernel about a certificate that was made here: why it gave no verdict, if it gave none.
+///
+/// # Errors
+/// [`Refused`] where it says no.
+pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused> {
+    let verdict = check(certificate);
+    match verdict.reason {
+        Some(reason) if !verdict.too_large => Err(Refused(reason)),
+        too_large => Ok(too_large),
+    }
+}
