@@ -3,12 +3,13 @@
 //! Every column is held against the own axioms of all of them. A mechanism that fails, or takes longer than
 //! it may, is a column that says so.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use evenhand_budget::{Exceeded, Kind, Limits, exceeded, handle, within, work_left};
+use evenhand_budget::{Exceeded, Kind, Limits, charge, exceeded, handle, within, work_left};
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::utilitarian::UTILITARIAN;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
@@ -163,61 +164,82 @@ fn timed<T: Send + 'static>(
     parts: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoResult> {
-    let limits = Limits {
-        work: work_left().map(|left| left / parts as u64),
-        time: Some(comparison.time),
-        ..Limits::default()
-    };
-    let (sender, receiver) = channel();
-    let handle = handle();
-    let run = move || {
-        let result = catch_unwind(AssertUnwindSafe(|| handle.enter(|| within(&limits, work))));
-        let result = match result {
-            Ok(result) => result.map_err(|error| NoResult::of(&error)),
-            // The limits of the whole comparison.
-            Err(panic) => Err(exceeded(&*panic).map_or_else(
-                || NoResult::Failed("it stopped for an internal error".to_owned()),
-                NoResult::of,
-            )),
+    let limit = work_left().map_or(u64::MAX / 2, |left| left / parts as u64);
+    let limits = Limits { work: Some(limit), time: Some(comparison.time), ..Limits::default() };
+    let mut clock = Clock::new(comparison, parts);
+    let waited = within(&limits, || {
+        let (sender, receiver) = channel();
+        let handle = handle();
+        let run = move || {
+            let result = catch_unwind(AssertUnwindSafe(|| handle.enter(work)));
+            let failed = |panic: Box<dyn Any + Send>| match exceeded(&*panic) {
+                Some(exceeded) => NoResult::of(exceeded),
+                None => NoResult::Failed("it stopped for an internal error".to_owned()),
+            };
+            // The receiver is gone where the time has run out.
+            let _ = sender.send(result.map_err(failed));
         };
-        // The receiver is gone where the time has run out.
-        let _ = sender.send(result);
-    };
-    if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
-        return Err(NoResult::Failed(error.to_string()));
+        if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
+            return Err(NoResult::Failed(error.to_string()));
+        }
+        let result = clock.wait(&receiver);
+        if clock.is_spent {
+            // More than is left, so that the other thread ends with its next charge.
+            charge(limit + 1, "a column of the comparison");
+        }
+        result
+    });
+    match waited {
+        Ok(result) => result,
+        Err(_) if clock.is_spent => Err(clock.too_large()),
+        Err(exceeded) => Err(NoResult::of(&exceeded)),
     }
-    wait(&receiver, comparison, parts)
 }
 
-/// Waits for a result until the time or the share of processor time is up.
-fn wait<T>(
-    receiver: &Receiver<Result<T, NoResult>>,
-    comparison: &Comparison,
-    parts: usize,
-) -> Result<T, NoResult> {
-    let started = Instant::now();
-    let processor = || comparison.processor.and_then(|left| left());
-    let first = processor();
-    let share = first.map(|left| left / parts as u32);
-    loop {
-        let rest = comparison.time.saturating_sub(started.elapsed());
-        match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
-            Ok(result) => return result,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(NoResult::Failed("it ended without a word".to_owned()));
+/// How long a part of the comparison may take.
+struct Clock<'c> {
+    comparison: &'c Comparison,
+    started: Instant,
+    /// Processor time that was left at the start, and the share of it.
+    processor: Option<(Duration, Duration)>,
+    /// Whether the share was spent.
+    is_spent: bool,
+}
+
+impl<'c> Clock<'c> {
+    fn new(comparison: &'c Comparison, parts: usize) -> Self {
+        let left = comparison.processor.and_then(|left| left());
+        let processor = left.map(|left| (left, left / parts as u32));
+        Self { comparison, started: Instant::now(), processor, is_spent: false }
+    }
+
+    /// Waits for a result until the time or the share of processor time is up.
+    fn wait<T>(&mut self, receiver: &Receiver<Result<T, NoResult>>) -> Result<T, NoResult> {
+        while !self.looks_spent() {
+            let rest = self.comparison.time.saturating_sub(self.started.elapsed());
+            match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(NoResult::Failed("it ended without a word".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if rest.is_zero() => return Err(NoResult::OutOfTime),
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            Err(RecvTimeoutError::Timeout) if rest.is_zero() => return Err(NoResult::OutOfTime),
-            Err(RecvTimeoutError::Timeout) => {}
         }
-        if let (Some(first), Some(share), Some(left)) = (first, share, processor())
-            && first.saturating_sub(left) >= share
-        {
-            let share = share.as_secs_f64();
-            return Err(NoResult::TooLarge(format!(
-                "too large: it takes more than its share of processor time, {share:.1} seconds (--work raises \
-                 the limit)"
-            )));
-        }
+        self.is_spent = true;
+        Err(self.too_large())
+    }
+
+    fn looks_spent(&self) -> bool {
+        let left = self.comparison.processor.and_then(|left| left());
+        self.processor.zip(left).is_some_and(|((first, share), left)| first.saturating_sub(left) >= share)
+    }
+
+    fn too_large(&self) -> NoResult {
+        let share = self.processor.map_or(0.0, |(_, share)| share.as_secs_f64());
+        NoResult::TooLarge(format!(
+            "too large: it takes more than its share of processor time, {share:.1} seconds (--work raises the limit)"
+        ))
     }
 }
 
