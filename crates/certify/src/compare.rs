@@ -22,6 +22,10 @@ use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_amon
 /// Stack of the thread that a mechanism runs on, in bytes: the proofs of packings are trees.
 const STACK: usize = 1 << 26;
 
+/// A column may take one in so many parts of the work and processor time that are left, or an even part where fewer
+/// columns are left: of many slow columns some are done.
+const PARTS: usize = 4;
+
 /// Time between two looks at the processor time that is left.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
@@ -123,7 +127,7 @@ pub fn compare(problem: &Problem, comparison: &Comparison) -> Vec<Compared> {
 
 /// [`compare`], one column after the other.
 ///
-/// Work and processor time that may be taken are shared evenly: a column gets what is left over the columns that are
+/// A column may take a quarter of the work and processor time that are left, or an even share where fewer columns are
 /// left. A mechanism that runs out of time ends with its next charge.
 pub fn columns<'c>(
     problem: &Problem,
@@ -155,15 +159,16 @@ pub fn columns<'c>(
     })
 }
 
-/// Runs `work` on a thread of its own, which has a stack for deep searches, with an even share of what is left for so
-/// many parts; what panics or exceeds a limit has failed.
+/// Runs `work` on a thread of its own, which has a stack for deep searches, with its share of what is left for so many
+/// columns; what panics or exceeds a limit has failed.
 ///
 /// Work that does not charge does not see that its time is up: it is left running until the process ends.
 fn timed<T: Send + 'static>(
     comparison: &Comparison,
-    parts: usize,
+    columns: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoResult> {
+    let parts = columns.min(PARTS);
     let limit = work_left().map_or(u64::MAX / 2, |left| left / parts as u64);
     let limits = Limits { work: Some(limit), time: Some(comparison.time), ..Limits::default() };
     let mut clock = Clock::new(comparison, parts);

@@ -55,7 +55,7 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
         "ps-dsf-tdm" if attack.odds(0.3) => solve.extend(["--method", "sweep"]),
         "njc" if attack.odds(0.3) => solve.push(attack.pick(&["--faces", "--reduce"])),
         "fill" => {
-            solve.extend(["--score", attack.name(Score::NAMES), "--server", attack.name(ServerRule::NAMES)])
+            solve.extend(["--score", attack.name(Score::NAMES), "--server", attack.name(ServerRule::NAMES)]);
         }
         "tree" if attack.odds(0.5) => solve.extend(["--rule", attack.name(Rule::NAMES)]),
         "drfh" | "tsf" | "asset" | "cdrf" if attack.odds(0.2) => solve.extend(["--seconds", "0"]),
