@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use evenhand_check::{File, Options, check};
-use evenhand_testkit::certificates::{Fixture, accepted, malformed, rejected};
+use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected};
 use evenhand_testkit::damage::damaged_text;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -139,4 +139,22 @@ fn a_violation_that_is_shown_is_valid() {
     };
     assert_eq!(found(&[]), None, "{}", fixture.name);
     assert!(found(&["pareto-optimal"]).is_some(), "{}", fixture.name);
+}
+
+/// A tolerance counts only as far as the reader allows it: a millionth, unless more is granted.
+#[test]
+fn a_wide_tolerance_has_to_be_allowed() {
+    let reason = |fixture: &Fixture, most: Option<&str>| {
+        let file = File { name: fixture.name.clone(), text: fixture.text.clone() };
+        let options = Options { max_tolerance: most.map(str::to_owned), ..Options::default() };
+        check(&file, &options).unwrap().reason
+    };
+    let allocations = accepted().into_iter().filter(|fixture| fixture.kind == Kind::Allocation);
+    let wide: Vec<Fixture> = allocations
+        .filter(|fixture| reason(fixture, None).is_some_and(|reason| reason.contains("tolerance")))
+        .collect();
+    assert!(!wide.is_empty());
+    for fixture in wide {
+        assert_eq!(reason(&fixture, Some("0.999")), None, "{}", fixture.name);
+    }
 }
