@@ -3,12 +3,13 @@
 //! Every column is held against the own axioms of all of them. A mechanism that fails, or takes longer than
 //! it may, is a column that says so.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
-use evenhand_budget::{Exceeded, Kind, Limits, exceeded, handle, within, work_left};
+use evenhand_budget::{Exceeded, Kind, Limits, charge, exceeded, handle, within, work_left};
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::utilitarian::UTILITARIAN;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
@@ -20,6 +21,13 @@ use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_amon
 
 /// Stack of the thread that a mechanism runs on, in bytes: the proofs of packings are trees.
 const STACK: usize = 1 << 26;
+
+/// A column may take one in so many parts of the work and processor time that are left, or an even part where fewer
+/// columns are left: of many slow columns some are done.
+const PARTS: usize = 4;
+
+/// Time between two looks at the processor time that is left.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// One column of the comparison.
 #[derive(Debug, Clone)]
@@ -39,6 +47,8 @@ pub enum NoResult {
     Failed(String),
     /// It took longer than it may.
     OutOfTime,
+    /// It took more than its share of work, memory or processor time; the message says of which.
+    TooLarge(String),
 }
 
 /// An allocation with everything that is compared.
@@ -79,6 +89,9 @@ pub struct Comparison {
     pub tolerance: Option<Rational>,
     /// How long a mechanism may take, the judging included.
     pub time: Duration,
+    /// Says how much processor time is left; absent: there is no limit. Work that is not charged, inside HiGHS say, ends
+    /// by this clock.
+    pub processor: Option<fn() -> Option<Duration>>,
 }
 
 impl Default for Comparison {
@@ -92,74 +105,146 @@ impl Default for Comparison {
             arithmetic: Arithmetic::Exact,
             tolerance: None,
             time: Duration::from_secs(60),
+            processor: None,
         }
     }
 }
 
-/// Runs the mechanisms on `problem` and examines what they and others allocate.
-///
-/// `progress` is called with the name of each column before its turn. Work that may be done is shared evenly: a column
-/// gets what is left over the columns that are left. A mechanism that runs out of time ends with its next charge.
-pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Compared> {
-    let problem = Arc::new(problem.clone());
-    let bench = Arc::new(Jury::new(&problem, comparison));
-    let mut columns = Vec::new();
-    let all = comparison.mechanisms.len() + comparison.allocations.len();
-    let limits = |done: usize| Limits {
-        work: work_left().map(|left| left / (all - done) as u64),
-        time: Some(comparison.time),
-        ..Limits::default()
-    };
-    for &mechanism in &comparison.mechanisms {
-        let name = mechanism.info.id;
-        progress(name);
-        let bench = Arc::clone(&bench);
-        let result = timed(limits(columns.len()), move || bench.run(mechanism));
-        columns.push(Compared { name: name.to_owned(), result });
+impl Comparison {
+    /// Names of the columns, in their order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mechanisms = self.mechanisms.iter().map(|mechanism| mechanism.info.id.to_owned());
+        mechanisms.chain(self.allocations.iter().map(|(name, _)| name.clone())).collect()
     }
-    for (name, file) in &comparison.allocations {
-        progress(name);
-        let (bench, file) = (Arc::clone(&bench), file.clone());
-        let result = timed(limits(columns.len()), move || bench.judge(file.allocation, None));
-        columns.push(Compared { name: name.clone(), result });
-    }
-    columns
 }
 
-/// Runs `work` on a thread of its own, which has a stack for deep searches; what panics or exceeds a limit has failed.
+/// Runs the mechanisms on `problem` and examines what they and others allocate.
+#[must_use]
+pub fn compare(problem: &Problem, comparison: &Comparison) -> Vec<Compared> {
+    columns(problem, comparison).collect()
+}
+
+/// [`compare`], one column after the other.
 ///
-/// What does not charge does not see that its time is up: it is left running until the process ends.
-fn timed(
-    limits: Limits,
-    work: impl FnOnce() -> Result<Judged, NoResult> + Send + 'static,
-) -> Result<Judged, NoResult> {
-    let (sender, receiver) = channel();
-    let handle = handle();
-    let run = move || {
-        let result = catch_unwind(AssertUnwindSafe(|| handle.enter(|| within(&limits, work))));
-        let result = match result {
-            Ok(Ok(result)) => result,
-            Ok(Err(error)) => Err(NoResult::of(&error)),
-            // The limits of the whole comparison.
-            Err(panic) => Err(exceeded(&*panic).map_or_else(
-                || NoResult::Failed("it stopped for an internal error".to_owned()),
-                NoResult::of,
-            )),
+/// A column may take a quarter of the work and processor time that are left, or an even share where fewer columns are
+/// left. A mechanism that runs out of time ends with its next charge.
+pub fn columns<'c>(
+    problem: &Problem,
+    comparison: &'c Comparison,
+) -> impl Iterator<Item = Compared> + use<'c> {
+    let problem = Arc::new(problem.clone());
+    let names = comparison.names();
+    let mut jury = None;
+    let mut left = names.len();
+    names.into_iter().enumerate().map(move |(at, name)| {
+        let jury = jury.get_or_insert_with(|| {
+            let best = timed(comparison, left + 1, {
+                let problem = Arc::clone(&problem);
+                move || utilitarian(&problem)
+            });
+            Arc::new(Jury::new(&problem, comparison, best.ok().flatten()))
+        });
+        let jury = Arc::clone(jury);
+        let result = match comparison.mechanisms.get(at) {
+            Some(&mechanism) => timed(comparison, left, move || jury.run(mechanism)),
+            None => {
+                let (_, file) = &comparison.allocations[at - comparison.mechanisms.len()];
+                let allocation = file.allocation.clone();
+                timed(comparison, left, move || jury.judge(allocation, None))
+            }
         };
-        // Nobody listens any more where the time has run out.
-        let _ = sender.send(result);
-    };
-    if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
-        return Err(NoResult::Failed(error.to_string()));
-    }
-    let received = match limits.time {
-        Some(time) => receiver.recv_timeout(time),
-        None => receiver.recv().map_err(Into::into),
-    };
-    match received {
+        left -= 1;
+        Compared { name, result: result.and_then(|result| result) }
+    })
+}
+
+/// Runs `work` on a thread of its own, which has a stack for deep searches, with its share of what is left for so many
+/// columns; what panics or exceeds a limit has failed.
+///
+/// Work that does not charge does not see that its time is up: it is left running until the process ends.
+fn timed<T: Send + 'static>(
+    comparison: &Comparison,
+    columns: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoResult> {
+    let parts = columns.min(PARTS);
+    let limit = work_left().map_or(u64::MAX / 2, |left| left / parts as u64);
+    let limits = Limits { work: Some(limit), time: Some(comparison.time), ..Limits::default() };
+    let mut clock = Clock::new(comparison, parts);
+    let waited = within(&limits, || {
+        let (sender, receiver) = channel();
+        let handle = handle();
+        let run = move || {
+            let result = catch_unwind(AssertUnwindSafe(|| handle.enter(work)));
+            let failed = |panic: Box<dyn Any + Send>| match exceeded(&*panic) {
+                Some(exceeded) => NoResult::of(exceeded),
+                None => NoResult::Failed("it stopped for an internal error".to_owned()),
+            };
+            // The receiver is gone where the time has run out.
+            let _ = sender.send(result.map_err(failed));
+        };
+        if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
+            return Err(NoResult::Failed(error.to_string()));
+        }
+        let result = clock.wait(&receiver);
+        if clock.is_spent {
+            // More than is left, so that the other thread ends with its next charge.
+            charge(limit + 1, "a column of the comparison");
+        }
+        result
+    });
+    match waited {
         Ok(result) => result,
-        Err(RecvTimeoutError::Timeout) => Err(NoResult::OutOfTime),
-        Err(RecvTimeoutError::Disconnected) => Err(NoResult::Failed("it ended without a word".to_owned())),
+        Err(_) if clock.is_spent => Err(clock.too_large()),
+        Err(exceeded) => Err(NoResult::of(&exceeded)),
+    }
+}
+
+/// How long a part of the comparison may take.
+struct Clock<'c> {
+    comparison: &'c Comparison,
+    started: Instant,
+    /// Processor time that was left at the start, and the share of it.
+    processor: Option<(Duration, Duration)>,
+    /// Whether the share was spent.
+    is_spent: bool,
+}
+
+impl<'c> Clock<'c> {
+    fn new(comparison: &'c Comparison, parts: usize) -> Self {
+        let left = comparison.processor.and_then(|left| left());
+        let processor = left.map(|left| (left, left / parts as u32));
+        Self { comparison, started: Instant::now(), processor, is_spent: false }
+    }
+
+    /// Waits for a result until the time or the share of processor time is up.
+    fn wait<T>(&mut self, receiver: &Receiver<Result<T, NoResult>>) -> Result<T, NoResult> {
+        while !self.looks_spent() {
+            let rest = self.comparison.time.saturating_sub(self.started.elapsed());
+            match receiver.recv_timeout(rest.min(BETWEEN_LOOKS)) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(NoResult::Failed("it ended without a word".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if rest.is_zero() => return Err(NoResult::OutOfTime),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        self.is_spent = true;
+        Err(self.too_large())
+    }
+
+    fn looks_spent(&self) -> bool {
+        let left = self.comparison.processor.and_then(|left| left());
+        self.processor.zip(left).is_some_and(|((first, share), left)| first.saturating_sub(left) >= share)
+    }
+
+    fn too_large(&self) -> NoResult {
+        let share = self.processor.map_or(0.0, |(_, share)| share.as_secs_f64());
+        NoResult::TooLarge(format!(
+            "too large: it takes more than its share of processor time, {share:.1} seconds (--work raises the limit)"
+        ))
     }
 }
 
@@ -167,7 +252,7 @@ impl NoResult {
     fn of(exceeded: &Exceeded) -> Self {
         match exceeded.kind {
             Kind::Time => Self::OutOfTime,
-            Kind::Work { .. } | Kind::Memory { .. } => Self::Failed(exceeded.to_string()),
+            Kind::Work { .. } | Kind::Memory { .. } => Self::TooLarge(exceeded.to_string()),
         }
     }
 }
@@ -186,7 +271,7 @@ struct Jury {
 }
 
 impl Jury {
-    fn new(problem: &Arc<Problem>, comparison: &Comparison) -> Self {
+    fn new(problem: &Arc<Problem>, comparison: &Comparison, best: Option<(Outcome, Rational)>) -> Self {
         let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
         let own = comparison.mechanisms.iter().filter_map(|mechanism| {
             let takes_alpha = mechanism.takes("alpha");
@@ -208,7 +293,7 @@ impl Jury {
             alpha: comparison.alpha.clone(),
             tolerance: comparison.tolerance.clone().unwrap_or_else(|| Rational::from(FLOAT_TOLERANCE)),
             requests: own.chain(more.map(Request::of)).chain(comparison.axioms.iter().cloned()).collect(),
-            best: utilitarian(problem),
+            best,
             optima: Optima::default(),
         }
     }

@@ -205,7 +205,7 @@ pub struct Explain {
     pub whole: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Compare {
     /// Problem file (JSON)
     pub problem: PathBuf,
@@ -239,13 +239,25 @@ pub struct Compare {
     pub users: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Report {
     #[command(flatten)]
     pub comparison: Compare,
     /// Write the page to this file and print what `compare` prints; `-`: the page on standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
+}
+
+impl AsRef<Self> for Compare {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl AsRef<Compare> for Report {
+    fn as_ref(&self) -> &Compare {
+        &self.comparison
+    }
 }
 
 #[derive(Debug, Args)]

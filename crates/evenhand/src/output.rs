@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use evenhand::report::{Form, Page, Terminal};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
-use crate::arguments::Common;
+use crate::arguments::{Common, Format};
 use crate::failure::Failure;
 
 /// Writes text; a reader that has gone away (`| head`) is no failure.
@@ -54,6 +55,22 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
             .tip("--format table, markdown or json"));
     }
     text(&page.render(&common.form))
+}
+
+/// Writes a result as JSON, or as a page in the form that `--format` names.
+///
+/// # Errors
+/// As [`page`].
+pub fn result(
+    common: &Common,
+    document: impl FnOnce() -> Value,
+    shown: impl FnOnce() -> Page,
+) -> Result<ExitCode, Failure> {
+    match common.format {
+        Format::Json => json(&document())?,
+        Format::Table => page(&shown(), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// How far the work is, drawn on a terminal only, on standard error; without a number of steps that it takes it turns.

@@ -1,13 +1,17 @@
 //! The last line of defence: processor time and memory as the system counts them.
 //!
 //! Limits of work and memory are charged before they are spent. What is not charged, inside HiGHS say, is seen here:
-//! a thread looks at the clock of the process and at its resident memory, and ends the program with status 3.
+//! a thread looks at the clock of the process and at its resident memory, and ends the program with status 3. A command
+//! that has results by then writes them first ([`before_the_end`]).
 
+use std::process::ExitCode;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use evenhand_budget::{Handle, Limits};
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Time between two looks; in it a process can touch some hundred megabytes.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -18,17 +22,51 @@ const HEADROOM: u64 = 16;
 /// Seconds of processor time for [`Limits::A_MINUTE`] of work, the seconds of all threads added.
 const SECONDS_OF_A_MINUTE: f64 = 55.0;
 
+/// Part of the processor time that is kept for writing what is done when the rest of it is spent.
+const TIME_TO_WRITE: f64 = 0.1;
+
+/// The limits of the command.
+static LIMITS: OnceLock<Handle> = OnceLock::new();
+
+/// Writes what is done, given why the rest is not; `None` where it has been written.
+type LastWords = Box<dyn FnOnce(&str) -> Option<Result<ExitCode, Failure>> + Send>;
+
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// Has results written, in place of a message alone, should the program be ended.
+pub fn before_the_end(words: impl FnOnce(&str) -> Option<Result<ExitCode, Failure>> + Send + 'static) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
+}
+
+/// Waits while the thread that ends the program writes what is done.
+pub fn wait_for_the_end<T>() -> T {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Processor time that the command may still take before it has to write its results; `None` without a limit.
+pub fn processor_time_left() -> Option<Duration> {
+    let limit = seconds_of(LIMITS.get()?.limits().0?) * (1.0 - TIME_TO_WRITE);
+    Duration::try_from_secs_f64((limit - processor_seconds()?).max(0.0)).ok()
+}
+
+/// Processor time for so many steps of work.
+fn seconds_of(work: u64) -> f64 {
+    SECONDS_OF_A_MINUTE * work as f64 / Limits::A_MINUTE as f64
+}
+
 /// Watches over the program until it ends.
 ///
 /// # Errors
 /// The system makes no thread.
 pub fn start(handle: Handle) -> Result<(), Failure> {
+    let handle = LIMITS.get_or_init(|| handle);
     let watch = move || {
         loop {
             std::thread::sleep(BETWEEN_LOOKS);
             let (work, memory) = handle.limits();
-            let seconds = work.map(|work| SECONDS_OF_A_MINUTE * work as f64 / Limits::A_MINUTE as f64);
-            if let (Some(used), Some(limit)) = (processor_seconds(), seconds)
+            if let (Some(used), Some(limit)) = (processor_seconds(), work.map(seconds_of))
                 && used > limit
             {
                 end(&format!(
@@ -49,8 +87,14 @@ pub fn start(handle: Handle) -> Result<(), Failure> {
 
 /// Ends the program from another thread: the command itself may never come back.
 fn end(message: &str) -> ! {
+    let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let failure = match words.and_then(|words| words(message)) {
+        Some(Err(failure)) => failure,
+        _ => Failure::solver(message),
+    };
     crate::files::clear();
-    Failure::solver(message).report();
+    failure.report();
+    output::say_remarks();
     std::process::exit(3);
 }
 

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
-use crate::{Export, ExportError, valid};
+use crate::{Export, ExportError, Exporter, Write, valid};
 
 /// Most bits of `U_n^alpha` for all users together.
 const MOST_BITS: u64 = 1 << 28;
@@ -30,20 +30,20 @@ enum NoProgramme {
     PricesTooLow,
 }
 
-/// A file for every linear programme of the certificate.
+/// Writes a file for every linear programme of the certificate.
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
-pub fn of_certificate(certificate: &Certificate) -> Result<Export, ExportError> {
+pub fn of_certificate(certificate: &Certificate, write: Write<'_>) -> Result<Export, ExportError> {
     valid(check(certificate))?;
     let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
     let instance = Instance::new(&certificate.problem, &certificate.allocation).map_err(|e| not_valid(&e))?;
     let writer = Writer::new(&instance);
-    let mut export = Export::default();
+    let mut export = Exporter::new(write);
     for claim in &certificate.claims {
         writer.claim(claim, &mut export).map_err(|fault| not_valid(&fault))?;
     }
-    Ok(export)
+    Ok(export.found)
 }
 
 struct Writer<'a, 'b> {
@@ -70,7 +70,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Self { instance, problem, region, legend: legend(problem), x }
     }
 
-    fn claim(&self, claim: &Claim, export: &mut Export) -> Result<(), NoProgramme> {
+    fn claim(&self, claim: &Claim, export: &mut Exporter<'_>) -> Result<(), NoProgramme> {
         let label = label(claim, self.problem);
         if self.region.columns.is_empty() {
             export.leave_out(label, "no user can be given anything: there is no variable");
@@ -173,7 +173,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         name: &str,
         share: Share,
         levels: &[Level],
-        export: &mut Export,
+        export: &mut Exporter<'_>,
     ) -> Result<(), NoProgramme> {
         let share = share.coefficients(self.problem)?;
         if levels.is_empty() {

@@ -38,30 +38,26 @@ mod region;
 mod reservation;
 mod vipr;
 
+use std::fmt::Display;
+
 use thiserror::Error;
 
 pub use allocation::of_certificate;
-pub use coq::coq_of_certificate;
+pub use coq::{Theorems, coq_of_certificate};
 pub use problem::{Form, Programme, of_problem};
 pub use reservation::{of_ratio, of_worst_load};
 
-/// What there is to be written.
+/// What has been written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Export {
-    /// The files, in the order of the certificate.
-    pub files: Vec<File>,
+    /// Names of the files, in the order of the certificate: lower-case letters, digits, `-` and one `.`.
+    pub files: Vec<String>,
     /// What has no such form.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// Its name: lower-case letters, digits, `-` and one `.`.
-    pub name: String,
-    /// What it holds.
-    pub text: String,
-}
+/// Writes a file: its name, and its text, which is made while it is written.
+pub type Write<'w> = &'w mut dyn FnMut(&str, &dyn Display);
 
 /// Something that was not exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,13 +101,25 @@ pub enum ExportError {
     },
 }
 
-impl Export {
+/// Hands on one file after the other, so that no more than one programme is in memory.
+struct Exporter<'w> {
+    found: Export,
+    write: Write<'w>,
+}
+
+impl<'w> Exporter<'w> {
+    fn new(write: Write<'w>) -> Self {
+        Self { found: Export::default(), write }
+    }
+
     fn add(&mut self, name: &str, programme: &vipr::Programme) {
-        self.files.push(File { name: format!("{name}.vipr"), text: programme.text() });
+        let name = format!("{name}.vipr");
+        (self.write)(&name, programme);
+        self.found.files.push(name);
     }
 
     fn leave_out(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        self.left_out.push(LeftOut { what: what.into(), why: why.into() });
+        self.found.left_out.push(LeftOut { what: what.into(), why: why.into() });
     }
 }
 

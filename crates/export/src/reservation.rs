@@ -8,7 +8,7 @@ use evenhand_exact::ratio::{
 use evenhand_problem::{Rational, Reservation};
 
 use crate::pricing::{Claim, programme};
-use crate::{Export, ExportError, configurations, valid};
+use crate::{Export, ExportError, Exporter, Write, configurations, valid};
 
 /// The configuration that fits everywhere.
 static NOTHING: Configuration = Vec::new();
@@ -17,14 +17,14 @@ const TABLE: &str = "a dynamic programme proves it, which has no such form";
 const LISTED: &str = "the stated configurations prove it, one by one";
 const ORDER: &str = "ties are decided by the corners of boxes, which is no bound on an objective";
 
-/// A file for the configuration programme, and one for each pricing tree.
+/// Writes a file for the configuration programme, and one for each pricing tree.
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
-pub fn of_ratio(certificate: &RatioCertificate) -> Result<Export, ExportError> {
+pub fn of_ratio(certificate: &RatioCertificate, write: Write<'_>) -> Result<Export, ExportError> {
     valid(check(certificate))?;
     let problem = &certificate.problem;
-    let mut export = Export::default();
+    let mut export = Exporter::new(write);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut writer = Writer { problem, prefix: "", export: &mut export };
     writer.optimum(&certificate.optimum, &loads, &sizes, false)?;
@@ -37,16 +37,19 @@ pub fn of_ratio(certificate: &RatioCertificate) -> Result<Export, ExportError> {
         writer.optimum(&whole.optimum, &jobs, &counts, true)?;
         writer.greedy(&whole.greedy)?;
     }
-    Ok(export)
+    Ok(export.found)
 }
 
-/// A file for each pricing tree of the claims, and of the values of first configurations.
+/// Writes a file for each pricing tree of the claims, and of the values of first configurations.
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
-pub fn of_worst_load(certificate: &worst_load::WorstLoadCertificate) -> Result<Export, ExportError> {
+pub fn of_worst_load(
+    certificate: &worst_load::WorstLoadCertificate,
+    write: Write<'_>,
+) -> Result<Export, ExportError> {
     valid(check(certificate))?;
-    let mut export = Export::default();
+    let mut export = Exporter::new(write);
     let mut writer = Writer { problem: &certificate.problem, prefix: "", export: &mut export };
     for (at, claim) in certificate.claims.iter().enumerate() {
         let about = About::new(format!("claim-{}-pricing", at + 1), 0, &NOTHING);
@@ -64,7 +67,7 @@ pub fn of_worst_load(certificate: &worst_load::WorstLoadCertificate) -> Result<E
         let why = "the programme of an order has all configurations; the pricing is what its prices rest on";
         export.leave_out("the bounds of the claims over all loads", why);
     }
-    Ok(export)
+    Ok(export.found)
 }
 
 /// A proof about the configurations of one pool.
@@ -82,14 +85,14 @@ impl<'a> About<'a> {
     }
 }
 
-struct Writer<'a, 'e> {
+struct Writer<'a, 'e, 'w> {
     problem: &'a Reservation,
     /// Of file names.
     prefix: &'static str,
-    export: &'e mut Export,
+    export: &'e mut Exporter<'w>,
 }
 
-impl Writer<'_, '_> {
+impl Writer<'_, '_, '_> {
     fn optimum<T: Clone + Into<Rational>>(
         &mut self,
         optimum: &Optimum<T>,

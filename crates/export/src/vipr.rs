@@ -3,7 +3,7 @@
 //! The text keeps to what all checkers read: one constraint or derivation to a line, no coefficient that is
 //! 0, numbers as `p` or `p/q`.
 
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter};
 
 use evenhand_problem::{Rational, printable};
 
@@ -120,51 +120,6 @@ impl Programme {
         self.variables.len() + self.rows.len()
     }
 
-    /// The file.
-    pub fn text(&self) -> String {
-        let mut out = String::new();
-        for line in &self.about {
-            let _ = writeln!(out, "% {}", printable(line));
-        }
-        let _ = writeln!(out, "VER 1.0\nVAR {}", self.variables.len());
-        wrapped(&mut out, self.variables.iter().cloned());
-        let integers = if self.integer { self.variables.len() } else { 0 };
-        let _ = writeln!(out, "INT {integers}");
-        wrapped(&mut out, (0..integers).map(|v| v.to_string()));
-        out.push_str("OBJ max\n");
-        terms(&mut out, &self.objective);
-        let _ = writeln!(out, "\nCON {} {}", self.n_given(), self.variables.len());
-        for (v, name) in self.variables.iter().enumerate() {
-            let _ = writeln!(out, "{name}_lower G 0  1 {v} 1");
-        }
-        for Row { name, sense, right, terms: of } in &self.rows {
-            let _ = write!(out, "{name} {} {right}  ", sense.letter());
-            terms(&mut out, of);
-            out.push('\n');
-        }
-        let upper = self.upper.as_ref().map_or_else(|| "inf".to_owned(), Rational::to_string);
-        let _ = writeln!(out, "RTP range {} {upper}\nSOL {}", self.lower, self.solutions.len());
-        for (name, point) in &self.solutions {
-            let _ = write!(out, "{name} ");
-            terms(&mut out, point);
-            out.push('\n');
-        }
-        let _ = writeln!(out, "DER {}", self.steps.len());
-        for (at, (step, last)) in self.steps.iter().zip(self.last_uses()).enumerate() {
-            let _ = write!(out, "d{} {} {}  ", at + 1, step.sense.letter(), step.right);
-            match &step.left {
-                Left::Objective => out.push_str("OBJ"),
-                Left::Terms(of) => terms(&mut out, of),
-            }
-            step.reason.write(&mut out);
-            let _ = match last {
-                None => writeln!(out, " -1"),
-                Some(last) => writeln!(out, " {last}"),
-            };
-        }
-        out
-    }
-
     /// By derivation, the last one that refers to it.
     fn last_uses(&self) -> Vec<Option<usize>> {
         let given = self.n_given();
@@ -192,6 +147,59 @@ impl Programme {
     }
 }
 
+/// The file.
+impl Display for Programme {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for line in &self.about {
+            writeln!(out, "% {}", printable(line))?;
+        }
+        writeln!(out, "VER 1.0\nVAR {}", self.variables.len())?;
+        wrapped(out, self.variables.iter().cloned())?;
+        let integers = if self.integer { self.variables.len() } else { 0 };
+        writeln!(out, "INT {integers}")?;
+        wrapped(out, (0..integers).map(|v| v.to_string()))?;
+        writeln!(out, "OBJ max\n{}", Sum(&self.objective))?;
+        writeln!(out, "CON {} {}", self.n_given(), self.variables.len())?;
+        for (v, name) in self.variables.iter().enumerate() {
+            writeln!(out, "{name}_lower G 0  1 {v} 1")?;
+        }
+        for Row { name, sense, right, terms } in &self.rows {
+            writeln!(out, "{name} {} {right}  {}", sense.letter(), Sum(terms))?;
+        }
+        let upper = self.upper.as_ref().map_or_else(|| "inf".to_owned(), Rational::to_string);
+        writeln!(out, "RTP range {} {upper}\nSOL {}", self.lower, self.solutions.len())?;
+        for (name, point) in &self.solutions {
+            writeln!(out, "{name} {}", Sum(point))?;
+        }
+        writeln!(out, "DER {}", self.steps.len())?;
+        for (at, (step, last)) in self.steps.iter().zip(self.last_uses()).enumerate() {
+            writeln!(
+                out,
+                "d{} {step} {}",
+                at + 1,
+                last.map_or_else(|| "-1".to_owned(), |at| at.to_string())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Step {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}  ", self.sense.letter(), self.right)?;
+        match &self.left {
+            Left::Objective => out.write_str("OBJ")?,
+            Left::Terms(terms) => Sum(terms).fmt(out)?,
+        }
+        match &self.reason {
+            Reason::Assumed => out.write_str("  { asm }"),
+            Reason::Linear(terms) => write!(out, "  {{ lin {} }}", Sum(terms)),
+            Reason::Rounded(terms) => write!(out, "  {{ rnd {} }}", Sum(terms)),
+            Reason::Unsplit([(c1, a1), (c2, a2)]) => write!(out, "  {{ uns {c1} {a1}  {c2} {a2} }}"),
+        }
+    }
+}
+
 impl Sense {
     fn letter(self) -> char {
         match self {
@@ -201,45 +209,29 @@ impl Sense {
     }
 }
 
-impl Reason {
-    fn write(&self, out: &mut String) {
-        match self {
-            Self::Assumed => out.push_str("  { asm }"),
-            Self::Linear(of) | Self::Rounded(of) => {
-                let word = if matches!(self, Self::Linear(_)) { "lin" } else { "rnd" };
-                let _ = write!(out, "  {{ {word} ");
-                terms(out, of);
-                out.push_str(" }");
-            }
-            Self::Unsplit([(c1, a1), (c2, a2)]) => {
-                let _ = write!(out, "  {{ uns {c1} {a1}  {c2} {a2} }}");
-            }
-        }
-    }
-}
+/// The number of terms, then each of them.
+struct Sum<'t>(&'t Terms);
 
-fn terms(out: &mut String, terms: &Terms) {
-    let _ = write!(out, "{}", terms.len());
-    for (at, value) in terms {
-        let _ = write!(out, "  {at} {value}");
+impl Display for Sum<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.0.len())?;
+        self.0.iter().try_for_each(|(at, value)| write!(out, "  {at} {value}"))
     }
 }
 
 /// Words in lines of some length, if there are any.
-fn wrapped(out: &mut String, words: impl Iterator<Item = String>) {
+fn wrapped(out: &mut Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut length = 0;
     for word in words {
         if length > 0 && length + word.len() > WIDTH {
-            out.push('\n');
+            out.write_str("\n")?;
             length = 0;
         } else if length > 0 {
-            out.push(' ');
+            out.write_str(" ")?;
         }
         length += word.len() + 1;
-        out.push_str(&word);
+        out.write_str(&word)?;
     }
-    if length > 0 {
-        out.push('\n');
-    }
+    if length > 0 { out.write_str("\n") } else { Ok(()) }
 }

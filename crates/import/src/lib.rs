@@ -18,6 +18,7 @@ mod input;
 mod limits;
 mod note;
 mod openb;
+mod ordered;
 mod trace;
 
 use evenhand_problem::number;

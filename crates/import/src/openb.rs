@@ -1,11 +1,11 @@
 //! The Alibaba GPU cluster trace of 2023 (cluster-trace-gpu-v2023, "openb").
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
-use super::{Import, ImportError, Input, Note, input::Record, writable};
+use super::{Import, ImportError, Input, Note, input::Record, ordered::Ordered, writable};
 
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
@@ -106,41 +106,20 @@ struct Pods {
     has_more_columns: bool,
 }
 
-/// Things with the number of times that each came, in order of first appearance.
-struct Tally<K> {
-    position: HashMap<K, usize>,
-    counts: Vec<(K, u64)>,
-}
-
-impl<K: Clone + Eq + std::hash::Hash> Tally<K> {
-    fn new() -> Self {
-        Self { position: HashMap::new(), counts: Vec::new() }
-    }
-
-    fn add(&mut self, key: K) {
-        match self.position.get(&key) {
-            Some(&position) => self.counts[position].1 += 1,
-            None => {
-                self.position.insert(key.clone(), self.counts.len());
-                self.counts.push((key, 1));
-            }
-        }
-    }
-}
-
 fn read_nodes(nodes: Input) -> Result<Vec<(Node, u64)>, ImportError> {
     let mut rows = nodes.rows_of("the node list,", &NODE_COLUMNS)?;
-    let mut classes = Tally::new();
+    let mut classes = Ordered::default();
     while let Some(row) = rows.next()? {
         row.expect_columns(NODE_COLUMNS.len())?;
-        classes.add(Node {
+        let node = Node {
             cpu: row.whole(1, "cpu_milli")?,
             memory: row.whole(2, "memory_mib")?,
             gpu: row.whole(3, "gpu")?,
             model: row.field(4).to_owned(),
-        });
+        };
+        *classes.value(&node, || 0) += 1;
     }
-    Ok(classes.counts)
+    Ok(classes.into_entries())
 }
 
 fn read_pods(pods: Input) -> Result<Pods, ImportError> {
@@ -152,14 +131,14 @@ fn read_pods(pods: Input) -> Result<Pods, ImportError> {
         return Err(header.error(format!("found another header: expected {expected}")));
     }
     let columns = header.len();
-    let mut shapes = Tally::new();
+    let mut shapes = Ordered::default();
     let mut count = 0;
     while let Some(row) = rows.next()? {
         row.expect_columns(columns)?;
-        shapes.add(shape(&row)?);
+        *shapes.value(&shape(&row)?, || 0) += 1;
         count += 1;
     }
-    Ok(Pods { shapes: shapes.counts, rows: count, has_more_columns })
+    Ok(Pods { shapes: shapes.into_entries(), rows: count, has_more_columns })
 }
 
 pub(super) fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {

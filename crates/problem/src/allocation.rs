@@ -14,6 +14,11 @@ pub enum Arithmetic {
     Float,
 }
 
+crate::names! { Arithmetic:
+    Exact = "exact", "exact rational arithmetic";
+    Float = "float", "floating point";
+}
+
 /// `x_ni`, sparse, with how it came about.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Allocation {

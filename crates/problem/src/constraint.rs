@@ -22,15 +22,9 @@ pub enum Sharing {
     Tdm,
 }
 
-impl Sharing {
-    /// As in files: `rdm` or `tdm`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rdm => "rdm",
-            Self::Tdm => "tdm",
-        }
-    }
+crate::names! { Sharing:
+    Rdm = "rdm", "resources are divided";
+    Tdm = "tdm", "time is divided";
 }
 
 /// What a row limits.

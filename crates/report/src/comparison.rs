@@ -141,7 +141,7 @@ fn without_result(columns: &[Compared]) -> Vec<String> {
     let line = |column: &Compared| {
         let words = match &column.result {
             Err(NoResult::NotApplicable(why)) => format!("not applicable: {why}"),
-            Err(NoResult::Failed(why)) => format!("failed: {why}"),
+            Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => format!("failed: {why}"),
             Err(NoResult::OutOfTime) => "out of time".to_owned(),
             Ok(judged) => {
                 let status = judged.status.map(|status| {

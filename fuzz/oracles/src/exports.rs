@@ -1,9 +1,11 @@
 //! Certificates and problems in the formats of other programs.
 
+use std::fmt::Display;
+
 use evenhand_budget::within;
 use evenhand_exact::{Certificate, ratio};
 use evenhand_export::{
-    Export, ExportError, Form, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
+    Export, Form, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
 };
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::printable;
@@ -37,35 +39,34 @@ pub fn export(bytes: &[u8]) {
 }
 
 fn certificate(source: &Source<'_>) -> Result<(), FormatError> {
+    let mut check = |name: &str, content: &dyn Display| {
+        let text = content.to_string();
+        if text.len() <= MOST_CHECKED {
+            vipr::check(&text).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
+        }
+    };
     let export = if ratio::is_ratio_certificate(source) {
-        of_ratio(&ratio::RatioCertificate::parse(source)?)
+        of_ratio(&ratio::RatioCertificate::parse(source)?, &mut check)
     } else if ratio::worst_load::is_worst_load_certificate(source) {
-        of_worst_load(&ratio::worst_load::WorstLoadCertificate::parse(source)?)
+        of_worst_load(&ratio::worst_load::WorstLoadCertificate::parse(source)?, &mut check)
     } else {
         let certificate = Certificate::parse(source)?;
-        if let Err(error) = coq_of_certificate(&certificate) {
-            said::one_line(&printable(&error.to_string()));
+        match coq_of_certificate(&certificate) {
+            Ok(theorems) => assert!(!theorems.to_string().is_empty()),
+            Err(error) => said::one_line(&printable(&error.to_string())),
         }
-        of_certificate(&certificate)
+        of_certificate(&certificate, &mut check)
     };
-    for file in files(export) {
-        if file.text.len() <= MOST_CHECKED {
-            vipr::check(&file.text).unwrap_or_else(|why| panic!("{}: {why}\n{}", file.name, file.text));
-        }
+    match export {
+        Ok(export) => examine(&export),
+        Err(error) => said::one_line(&printable(&error.to_string())),
     }
     Ok(())
 }
 
-/// The files, whose names are plain ones, each once.
-fn files(export: Result<Export, ExportError>) -> Vec<evenhand_export::File> {
-    let export = match export {
-        Ok(export) => export,
-        Err(error) => {
-            said::one_line(&printable(&error.to_string()));
-            return Vec::new();
-        }
-    };
-    let mut names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
+/// Names of files are plain ones, each once.
+fn examine(export: &Export) {
+    let mut names: Vec<&str> = export.files.iter().map(String::as_str).collect();
     for name in &names {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
         assert!(name.chars().all(is_plain) && name.matches('.').count() == 1, "{name}");
@@ -73,9 +74,7 @@ fn files(export: Result<Export, ExportError>) -> Vec<evenhand_export::File> {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), export.files.len(), "a name stands twice");
-    export
-        .left_out
-        .iter()
-        .for_each(|left| said::one_line(&printable(&format!("{}: {}", left.what, left.why))));
-    export.files
+    for left in &export.left_out {
+        said::one_line(&printable(&format!("{}: {}", left.what, left.why)));
+    }
 }

@@ -1,5 +1,6 @@
 //! Small problems at random, with numbers of very different sizes.
 
+use evenhand_mechanisms::registry;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -34,34 +35,18 @@ pub fn random_problem(seed: u32) -> Vec<u8> {
         .collect();
     let users: Vec<Value> =
         names('u', users).iter().map(|name| user(name, &classes, &resources, spread, rng)).collect();
-    let mechanism = MECHANISMS.choose(rng).copied().unwrap_or_default();
-    let document = json!({"kind": "allocation-problem", "name": mechanism, "resources": resources,
+    let document = json!({"kind": "allocation-problem", "name": asked(rng), "resources": resources,
         "servers": servers, "users": users});
     document.to_string().into_bytes()
 }
 
-/// What the name of a problem may ask for.
-const MECHANISMS: [&str; 19] = [
-    "drf",
-    "drfh",
-    "cdrf",
-    "tsf",
-    "asset",
-    "per-server-drf",
-    "generic",
-    "utilitarian",
-    "proportional",
-    "alpha 2",
-    "alpha 1/3",
-    "alpha 10",
-    "njc",
-    "ps-dsf",
-    "ps-dsf-tdm",
-    "fill",
-    "slots",
-    "proportional float",
-    "drfh float",
-];
+/// What the name of a problem may ask for: a mechanism, perhaps an exponent, perhaps doubles.
+fn asked(rng: &mut Pcg64) -> String {
+    let mechanism = registry::ALL.choose(rng).expect("there are mechanisms");
+    let exponent = ["2", "1/3", "10"].choose(rng).filter(|_| mechanism.takes("alpha"));
+    let doubles = rng.random_bool(0.1).then_some(&"float");
+    [Some(&mechanism.info.id), exponent, doubles].into_iter().flatten().copied().collect::<Vec<_>>().join(" ")
+}
 
 fn user(name: &str, classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Value {
     let mut user = json!({"name": name, "demand": vector(resources, spread, true, rng)});

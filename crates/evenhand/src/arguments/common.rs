@@ -45,7 +45,7 @@ enum FormatName {
 }
 
 /// What every command is told.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Common {
     /// Whether the result is one JSON document or a page for people.
     pub format: Format,

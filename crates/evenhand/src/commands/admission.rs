@@ -9,7 +9,7 @@ use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
 
-use crate::arguments::{Common, Format, Simulate};
+use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -55,10 +55,7 @@ pub fn run(
         // Last: where it stands everything else does.
         files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
     }
-    match common.format {
-        Format::Json => output::json(&summary)?,
-        Format::Table => output::page(&report::admission(&admitted), common)?,
-    }
+    output::result(common, || summary, || report::admission(&admitted))?;
     let stopped = admitted.runs.iter().filter_map(|(seed, run)| Some((*seed, run.stopped_at?)));
     let status = super::simulate::ended(stopped, call)?;
     if admitted.is_beside_cut {

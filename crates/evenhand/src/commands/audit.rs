@@ -11,7 +11,7 @@ use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Siz
 
 use super::mechanism;
 use super::requests::request;
-use crate::arguments::{Audit as Call, Common, Format};
+use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -47,11 +47,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             }
         }
     }
-    match common.format {
-        Format::Json => output::json(&audit::document(&settings, &found))?,
-        Format::Table => output::page(&audit::page(&settings, &found), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(common, || audit::document(&settings, &found), || audit::page(&settings, &found))
 }
 
 /// The axioms, which may not name resources: those of the problems are drawn.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use evenhand_accuracy::{BenchError, Effort, accuracy, document, pictures, speed, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::arguments::{Bench, BenchKind, Common, Format};
+use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -52,11 +52,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         files::save_in(folder, "work-precision.svg", draw(pictures::work_precision(&measured))?)?;
         files::save_in(folder, "trajectory.svg", draw(pictures::trajectory(&measured))?)?;
     }
-    match common.format {
-        Format::Json => output::json(&document)?,
-        Format::Table => output::page(&text::accuracy(&measured), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(common, || document, || text::accuracy(&measured))
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
@@ -71,9 +67,5 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;
     }
-    match common.format {
-        Format::Json => output::json(&document)?,
-        Format::Table => output::page(&text::speed(&lines), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(common, || document, || text::speed(&lines))
 }

@@ -11,7 +11,7 @@ use evenhand::problem::format::Source;
 use evenhand::{Certificate, exact, report};
 
 use super::requests::{apply_alpha, apply_share, request, share};
-use crate::arguments::{Certify, Common, Format};
+use crate::arguments::{Certify, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -49,10 +49,12 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text, &inputs)?,
         _ => false,
     };
-    match common.format {
-        _ if printed => {}
-        Format::Json => output::json(&report::json::examination(&examination))?,
-        Format::Table => output::page(&report::examination(&examination), common)?,
+    if !printed {
+        output::result(
+            common,
+            || report::json::examination(&examination),
+            || report::examination(&examination),
+        )?;
     }
     let undecided =
         examination.undecided.iter().map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));

@@ -1,9 +1,11 @@
 //! `compare`: mechanisms, and allocations from files, side by side.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use evenhand::certify::compare::{Compared, Comparison, compare};
+use evenhand::certify::compare::{Compared, Comparison, NoResult, columns};
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::format::AllocationFile;
 use evenhand::problem::{Arithmetic, Problem, dedicated, printable};
@@ -13,13 +15,10 @@ use super::requests::request;
 use super::{alpha, mechanism};
 use crate::arguments::{Common, Compare, Format};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{files, output, watch};
 
 pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
-    let problem = files::problem(&call.problem, common)?;
-    let columns = columns(call, &problem, common)?;
-    print(call, &problem, &columns, common)?;
-    Ok(ExitCode::SUCCESS)
+    compared(call, common, print)
 }
 
 /// The comparison as it is printed.
@@ -35,13 +34,70 @@ pub fn print(
     }
 }
 
-/// Runs the mechanisms and judges what they and the files allocate.
-pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec<Compared>, Failure> {
+/// Runs the mechanisms, judges what they and the files allocate, and writes the columns. Where the program has to end
+/// before all are done, those that are done are written.
+///
+/// # Errors
+/// A file cannot be read or written; or, after all is written, a column is too large.
+pub fn compared<C: AsRef<Compare> + Clone + Send + 'static>(
+    call: &C,
+    common: &Common,
+    write: fn(&C, &Problem, &[Compared], &Common) -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
+    let problem = files::problem(&call.as_ref().problem, common)?;
+    let comparison = comparison(call.as_ref(), &problem)?;
+    let names = comparison.names();
+    let done = Arc::new(Mutex::new(Some(Vec::new())));
+    let take =
+        |done: &Mutex<Option<Vec<Compared>>>| done.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let bar = output::progress(common, None);
+    watch::before_the_end({
+        let (call, common, problem) = (call.clone(), common.clone(), problem.clone());
+        let (names, done, bar) = (names.clone(), Arc::clone(&done), bar.clone());
+        move |why| {
+            let mut columns = take(&done)?;
+            bar.finish_and_clear();
+            let rest = names[columns.len()..].iter().cloned();
+            let too_large =
+                |name| Compared { name, result: Err(NoResult::TooLarge(format!("too large: {why}"))) };
+            columns.extend(rest.map(too_large));
+            Some(write(&call, &problem, &columns, &common).and_then(|()| ended(&columns)))
+        }
+    });
+    let mut all = columns(&problem, &comparison);
+    for name in names {
+        bar.set_message(printable(&name));
+        let column = all.next();
+        if let Some(done) = &mut *done.lock().unwrap_or_else(PoisonError::into_inner) {
+            done.extend(column);
+        }
+    }
+    let columns = take(&done).unwrap_or_else(watch::wait_for_the_end);
+    bar.finish_and_clear();
+    write(call, &problem, &columns, common)?;
+    ended(&columns)
+}
+
+/// How the program ends after everything has been written: columns that are too large are no success.
+fn ended(columns: &[Compared]) -> Result<ExitCode, Failure> {
+    let is_too_large = |column: &&Compared| matches!(column.result, Err(NoResult::TooLarge(_)));
+    let names: Vec<&str> = columns.iter().filter(is_too_large).map(|column| column.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names = names.join(", ");
+    Err(Failure::solver(format!(
+        "too large: {names} (--work and --memory raise the limits); the other columns are written"
+    )))
+}
+
+/// What is compared.
+fn comparison(call: &Compare, problem: &Problem) -> Result<Comparison, Failure> {
     let mut mechanisms: Vec<&'static Mechanism> = match call.mechanisms.as_slice() {
         [] => registry::ALL.to_vec(),
         names => names.iter().map(|name| mechanism(name)).collect::<Result<_, _>>()?,
     };
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     mechanisms.retain(|mechanism| seen.insert(mechanism.info.id));
     let alpha = alpha(call.alpha.as_deref())?;
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?;
@@ -56,7 +112,7 @@ pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec
             (name.to_owned(), AllocationFile { allocation, problem_sha256: None, is_final: true })
         }));
     }
-    let comparison = Comparison {
+    Ok(Comparison {
         mechanisms,
         allocations,
         axioms: call.axioms.iter().map(|text| request(text, problem)).collect::<Result<_, _>>()?,
@@ -64,9 +120,6 @@ pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec
         arithmetic: if call.float { Arithmetic::Float } else { Arithmetic::Exact },
         tolerance,
         time: Duration::from_secs_f64(call.seconds),
-    };
-    let bar = output::progress(common, None);
-    let columns = compare(problem, &comparison, |name| bar.set_message(printable(name)));
-    bar.finish_and_clear();
-    Ok(columns)
+        processor: Some(watch::processor_time_left),
+    })
 }

@@ -7,7 +7,7 @@ use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::{self, Course, SimulateError};
 
-use crate::arguments::{Common, Format, Simulate};
+use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -47,10 +47,7 @@ pub fn run(
         // Last: where it stands everything else does.
         files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
     }
-    match common.format {
-        Format::Json => output::json(&summary)?,
-        Format::Table => output::page(&report::course(&scenario, &courses), common)?,
-    }
+    output::result(common, || summary, || report::course(&scenario, &courses))?;
     let stopped = courses.iter().filter(|course| course.end < scenario.horizon);
     super::simulate::ended(stopped.map(|course| (course.seed, course.end)), call)
 }

@@ -7,7 +7,7 @@ use evenhand::mechanisms::tree::{self, Rule};
 use evenhand::problem::{Allocation, Problem, User};
 use evenhand::report;
 
-use crate::arguments::{Common, Explain, Format};
+use crate::arguments::{Common, Explain};
 use crate::failure::Failure;
 use crate::{files, output, suggest};
 
@@ -20,15 +20,11 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     let allocation = files::allocation(&call.allocation, &problem)?;
     let explanation =
         explain(&problem, &allocation, user).map_err(|error| Failure::input(error.to_string()))?;
-    match common.format {
-        Format::Json => {
-            output::json(&report::json::explanation(&problem, allocation.sharing, &explanation))?;
-        }
-        Format::Table => {
-            output::page(&report::explanation(&problem, allocation.sharing, &explanation), common)?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(
+        common,
+        || report::json::explanation(&problem, allocation.sharing, &explanation),
+        || report::explanation(&problem, allocation.sharing, &explanation),
+    )
 }
 
 fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode, Failure> {
@@ -41,20 +37,14 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
         return group(name, problem, &allocation, &settings, common);
     }
     if let Some((entitled, held)) = tree::held(problem, &allocation, &settings)? {
-        match common.format {
-            Format::Json => {
-                output::json(&report::json::entitlements(problem, &settings, &entitled, Some(&held)))?;
-            }
-            Format::Table => output::page(&report::entitlements(problem, &entitled, Some(&held)), common)?,
-        }
-        return Ok(ExitCode::SUCCESS);
+        return output::result(
+            common,
+            || report::json::entitlements(problem, &settings, &entitled, Some(&held)),
+            || report::entitlements(problem, &entitled, Some(&held)),
+        );
     }
     let standings = tree::levels(problem, &allocation, &settings)?;
-    match common.format {
-        Format::Json => output::json(&report::json::levels(&standings))?,
-        Format::Table => output::page(&report::levels(&standings), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(common, || report::json::levels(&standings), || report::levels(&standings))
 }
 
 fn group(
@@ -72,9 +62,5 @@ fn group(
         return Err(Failure::input(why.to_owned()));
     }
     let why = tree::why(problem, allocation, group, settings)?;
-    match common.format {
-        Format::Json => output::json(&report::json::why(problem, &why))?,
-        Format::Table => output::page(&report::why(problem, &why), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(common, || report::json::why(problem, &why), || report::why(problem, &why))
 }

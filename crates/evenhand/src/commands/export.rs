@@ -11,7 +11,7 @@ use evenhand::report::Page;
 use evenhand::report::json::document;
 use evenhand::report::table::{Cell, Column, Table};
 use evenhand_export::{
-    Export, ExportError, Form, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
+    Export, ExportError, Form, Write, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
 };
 use serde_json::json;
 
@@ -25,7 +25,10 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
         (ExportForm::Vipr, None) => {
             return Err(Failure::input("vipr is several files: -o names their folder"));
         }
-        (ExportForm::Coq, _) => return written(&files::read(&call.file, theorems)??, call),
+        (ExportForm::Coq, _) => {
+            let certificate = files::read(&call.file, of_allocation)??;
+            return written(&coq_of_certificate(&certificate)?, call);
+        }
         (ExportForm::Mps, _) => Form::Mps,
         (ExportForm::Lp, _) => Form::Lp,
     };
@@ -41,56 +44,60 @@ fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A theorem for each claim, of an allocation.
-fn theorems(source: &Source<'_>) -> Result<Result<String, Failure>, FormatError> {
+/// A certificate of an allocation, which is the only kind that has theorems.
+fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, FormatError> {
     let of = if ratio::is_ratio_certificate(source) {
         "a ratio"
     } else if worst_load::is_worst_load_certificate(source) {
         "a worst load"
     } else {
-        return Ok(coq_of_certificate(&Certificate::parse(source)?).map_err(Failure::from));
+        return Ok(Ok(Certificate::parse(source)?));
     };
     let message =
         format!("a certificate of {of} is not written for Coq: `evenhand-proof` proves it (docs/proof.md)");
     Ok(Err(Failure::input(message)))
 }
 
-/// Everything is made before anything is written.
+/// Each file is written as it is made, in one step. What cannot be exported leaves no folder: a certificate is judged
+/// before its first file.
 fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, Failure> {
-    let export = files::read(path, exported)??;
+    let mut saved = Ok(());
+    let export = files::read(path, |source| {
+        exported(source, &mut |name, content| {
+            if saved.is_ok() {
+                saved = files::write_in(folder, name, content, &[path]);
+            }
+        })
+    })??;
+    saved?;
     if export.files.is_empty() {
         return Err(Failure::input(format!("{}: no claim of it is a linear programme", path.display())));
     }
-    for file in &export.files {
-        files::not_an_input(&folder.join(&file.name), &[path])?;
-        files::save_in(folder, &file.name, &file.text)?;
-    }
     match common.format {
         Format::Json => {
-            let names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
             let left = export.left_out.iter().map(|left| json!({"what": left.what, "why": left.why}));
             let left: Vec<_> = left.collect();
-            output::json(&document("export", json!({"files": names, "left_out": left})))?;
+            output::json(&document("export", json!({"files": export.files, "left_out": left})))?;
         }
         Format::Table => output::page(&page(&export), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn exported(source: &Source<'_>) -> Result<Result<Export, ExportError>, FormatError> {
+fn exported(source: &Source<'_>, write: Write<'_>) -> Result<Result<Export, ExportError>, FormatError> {
     Ok(if ratio::is_ratio_certificate(source) {
-        of_ratio(&ratio::RatioCertificate::parse(source)?)
+        of_ratio(&ratio::RatioCertificate::parse(source)?, write)
     } else if worst_load::is_worst_load_certificate(source) {
-        of_worst_load(&worst_load::WorstLoadCertificate::parse(source)?)
+        of_worst_load(&worst_load::WorstLoadCertificate::parse(source)?, write)
     } else {
-        of_certificate(&Certificate::parse(source)?)
+        of_certificate(&Certificate::parse(source)?, write)
     })
 }
 
 /// What was written, and what was not.
 fn page(export: &Export) -> Page {
     let mut written = Table::new([Column::words("written")]);
-    export.files.iter().for_each(|file| written.row([Cell::text(&file.name)]));
+    export.files.iter().for_each(|file| written.row([Cell::text(file)]));
     let mut left = Table::new([Column::words("left out"), Column::words("because")]);
     export.left_out.iter().for_each(|out| left.row([Cell::text(&out.what), Cell::text(&out.why)]));
     let page = Page::new().table(written);

@@ -13,7 +13,7 @@ use evenhand::problem::Reservation;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 
-use crate::arguments::{Common, Format, Ratio};
+use crate::arguments::{Common, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -35,10 +35,8 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     if certificate.ratio.is_none() {
         output::warn(common, "there is nothing to earn: no type has both a reward and a load");
     }
-    match common.format {
-        _ if printed => {}
-        Format::Json => output::json(&report::json::ratio(&certificate))?,
-        Format::Table => output::page(&report::ratio::ratio(&certificate), common)?,
+    if !printed {
+        output::result(common, || report::json::ratio(&certificate), || report::ratio::ratio(&certificate))?;
     }
     Ok(ExitCode::SUCCESS)
 }

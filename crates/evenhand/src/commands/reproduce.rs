@@ -33,11 +33,11 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
 /// The tables and figures of the papers.
 fn list(common: &Common) -> Result<ExitCode, Failure> {
     let exhibits = exhibits();
-    match common.format {
-        Format::Json => output::json(&document_of_exhibits(&exhibits))?,
-        Format::Table => output::page(&Page::new().table(list_of_exhibits(&exhibits)), common)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    output::result(
+        common,
+        || document_of_exhibits(&exhibits),
+        || Page::new().table(list_of_exhibits(&exhibits)),
+    )
 }
 
 /// The album of what was asked for, the page that shows it all last.

@@ -9,7 +9,7 @@ use evenhand::report;
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
 
-use crate::arguments::{Common, Format, Simulate};
+use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -48,10 +48,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         // Last: where it stands everything else does.
         files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
     }
-    match common.format {
-        Format::Json => output::json(&document)?,
-        Format::Table => output::page(&report::simulation(&simulated), common)?,
-    }
+    output::result(common, || document, || report::simulation(&simulated))?;
     let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped);
     let stopped = ended(stopped.map(|(_, run)| (run.seed, run.end)), call);
     match &call.resume {

@@ -76,10 +76,8 @@ fn entitled(
         Some(path) => files::write(path, &(text + "\n"), &[&call.problem])?,
         None => false,
     };
-    match common.format {
-        _ if printed => {}
-        Format::Json => output::json(&document)?,
-        Format::Table => output::page(&report::entitlements(problem, entitlements, None), common)?,
+    if !printed {
+        output::result(common, || document, || report::entitlements(problem, entitlements, None))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,9 +13,9 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
 
-pub use examine::{Places, examine, not_an_input};
+pub use examine::{Places, examine};
 pub use temporary::clear;
-pub use write::{save, save_in, write};
+pub use write::{save, save_in, write, write_in};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {

@@ -138,13 +138,16 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// From now on TERM and INT remove the files before they end the program.
+    /// From now on TERM and INT remove the files before they end the program. What the parent ignores (a shell ignores
+    /// INT for jobs in the background) stays ignored.
     pub fn watch() {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
             let (ready, is_ready) = mpsc::channel();
             let watching = move || {
-                let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+                let ignored = ignored();
+                let ends = [SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+                let Ok(mut signals) = Signals::new(ends) else { return };
                 // Who waits for it is there.
                 let _ = ready.send(());
                 for signal in signals.forever() {
@@ -157,6 +160,13 @@ mod signals {
                 let _ = is_ready.recv();
             }
         });
+    }
+
+    /// The signals that are ignored, a bit each from signal 1 on, where the system says it.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
     }
 }
 

@@ -61,9 +61,24 @@ fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
 /// # Errors
 /// As [`save`].
 pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let made = fs::create_dir_all(folder);
-    made.map_err(|error| Failure::solver(format!("{}: cannot be created: {error}", shown(folder))))?;
+    make(folder)?;
     save(&folder.join(name), bytes.as_ref())
+}
+
+/// [`write()`] of a file in a folder, which is made if need be.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_in(folder: &Path, name: &str, content: &dyn Display, inputs: &[&Path]) -> Result<(), Failure> {
+    let path = folder.join(name);
+    not_an_input(&path, inputs)?;
+    make(folder)?;
+    save_with(&path, &|out| write!(out, "{content}"))
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    let made = fs::create_dir_all(folder);
+    made.map_err(|error| Failure::solver(format!("{}: cannot be created: {error}", shown(folder))))
 }
 
 /// Nothing but a part of the content is in memory where it is made as it is written.

@@ -5,7 +5,7 @@ use crate::common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{CONSTRAINED, FIGURE_1, Folder, wait};
+use common::{CONSTRAINED, FIGURE_1, Folder, of_programmes, wait};
 
 /// Without the line that tells the time.
 fn timeless(text: &str) -> String {
@@ -24,7 +24,7 @@ fn the_same_bytes_whatever_the_threads() {
                 timeless(&output.stdout)
             };
             let mut bytes = Vec::new();
-            for mechanism in ["drfh", "tsf", "asset", "utilitarian"] {
+            for mechanism in of_programmes(text) {
                 for exact in [&["--float"][..], &["--exact"]] {
                     let solve =
                         ["solve", "problem.json", "-m", mechanism, "-o", "a.json", "--format", "json"];

@@ -16,9 +16,14 @@ const LONG: &str = r#"{"kind": "scenario", "resources": ["cpu"],
     "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 50, "tasks": 1, "duration": {"exponential": 4}}}],
     "horizon": 100000}"#;
 
+const RUN: [&str; 6] = ["simulate", "s.json", "--resume", "run.json", "--checkpoint-every", "1"];
+
 fn start(folder: &Folder) -> Child {
-    let mut command =
-        folder.command(&["simulate", "s.json", "--resume", "run.json", "--checkpoint-every", "1"]);
+    begun(folder, folder.command(&RUN))
+}
+
+/// The program, once it has written its first checkpoint.
+fn begun(folder: &Folder, mut command: Command) -> Child {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !folder.path().join("run.json").exists() {
         std::thread::sleep(Duration::from_millis(2));
@@ -26,10 +31,14 @@ fn start(folder: &Folder) -> Child {
     child
 }
 
-/// Sends a signal, and waits for the end that it brings.
-fn end(mut child: Child, signal: &str, number: i32) {
+fn send(child: &Child, signal: &str) {
     let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
+}
+
+/// Sends a signal, and waits for the end that it brings.
+fn end(mut child: Child, signal: &str, number: i32) {
+    send(&child, signal);
     assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
 }
 
@@ -44,6 +53,25 @@ fn signals_leave_no_temporary_file() {
         serde_json::from_str::<serde_json::Value>(&folder.read("run.json")).unwrap();
         std::fs::remove_file(folder.path().join("run.json")).unwrap();
     }
+}
+
+/// A shell ignores INT for jobs in the background, so that Ctrl-C ends what is in front of them alone.
+#[test]
+fn a_signal_that_the_parent_ignores_ends_nothing() {
+    let folder = Folder::new();
+    folder.write("s.json", LONG);
+    let mut shell = Command::new("sh");
+    let line = format!("trap '' INT; exec '{}' {}", env!("CARGO_BIN_EXE_evenhand"), RUN.join(" "));
+    shell.args(["-c", &line]).current_dir(folder.path()).stdin(Stdio::null());
+    let mut child = begun(&folder, shell);
+    send(&child, "INT");
+    std::fs::remove_file(folder.path().join("run.json")).unwrap();
+    // It goes on: another checkpoint is written.
+    while !folder.path().join("run.json").exists() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    end(child, "TERM", 15);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use evenhand_oracles::command_line;
-use evenhand_oracles::grammar::{COMMANDS, FLAGS, GLOBAL, random_command};
+use evenhand_oracles::grammar::{COMMANDS, GLOBAL, random_command};
 
 use crate::common::Folder;
 
@@ -47,9 +47,9 @@ fn the_grammar_has_every_option() {
         let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
         let shown: BTreeSet<&str> =
             lines.flat_map(|line| line.split([' ', ','])).filter(|word| word.starts_with("--")).collect();
-        let flags = if ["solve", "audit"].contains(&command.name) { FLAGS } else { &[] };
-        let known: BTreeSet<&str> =
-            [command.options, GLOBAL, flags].concat().into_iter().map(|(name, _)| name).collect();
+        let own = command.all_options();
+        let own = own.iter().map(|(name, _)| name.as_str());
+        let known: BTreeSet<&str> = own.chain(GLOBAL.iter().map(|(name, _)| *name)).collect();
         let known_without: Vec<&&str> = known.difference(&shown).collect();
         let shown_without: Vec<&&str> = shown.difference(&known).collect();
         assert!(

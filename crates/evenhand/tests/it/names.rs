@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Folder, Output};
+use common::{Folder, Output, applicable};
 use serde_json::{Value, json};
 
 /// A name that tries everything; `begin` is how a formula would begin, `what` tells it from others.
@@ -177,7 +177,7 @@ fn of_problems() {
     let names = names();
     let Names { users: [u, _], classes: [a, _], .. } = &names;
     let folder = Folder::with(&problem(&names).to_string());
-    for mechanism in ["drfh", "njc", "ps-dsf", "fill", "proportional", "utilitarian"] {
+    for mechanism in applicable(&folder.read("problem.json")).map(|mechanism| mechanism.info.id) {
         every_format(&folder, &["solve", "problem.json", "-m", mechanism], &[u, a]);
         folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]);
         // Of every kind of evidence, also that something is violated.

@@ -55,3 +55,28 @@ fn wrong_input_leaves_no_page() {
     assert_eq!(folder.read("problem.json"), PROBLEM);
     assert!(!folder.names().iter().any(|name| name.ends_with(".html")));
 }
+
+/// Too little processor time for all columns: those that are done are written, the others are named.
+#[test]
+fn columns_that_are_done_are_written() {
+    let list = |of: &dyn Fn(usize) -> String, count| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let user = |n| format!(r#"{{"name": "u{n}", "demand": {{"a": {}, "b": {}}}}}"#, n % 7 + 1, n % 11 + 1);
+    let server =
+        |i| format!(r#"{{"name": "s{i}", "capacity": {{"a": {}, "b": {}}}}}"#, i % 13 + 1, i % 17 + 1);
+    let head = r#"{"kind": "allocation-problem", "resources": ["a", "b"], "servers": ["#;
+    let folder =
+        Folder::with(&format!("{head}{}], \"users\": [{}]}}", list(&server, 100), list(&user, 3_000)));
+    let little = ["problem.json", "--work", "4e8", "-m", "utilitarian", "-m", "njc", "-m", "drfh"];
+    let compared = folder.run(&[&["compare", "--format", "json"], &little[..]].concat()).ends_with(3);
+    assert!(compared.error_line().starts_with("error: too large: "), "{compared:?}");
+    let columns = compared.json()["mechanisms"].as_array().unwrap().clone();
+    let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["utilitarian", "njc", "drfh"]);
+    let failed = columns.iter().filter(|column| column["failed"].is_string());
+    for column in failed {
+        assert!(column["failed"].as_str().unwrap().contains("too large"), "{column}");
+        assert!(compared.error_line().contains(column["name"].as_str().unwrap()), "{compared:?}");
+    }
+    folder.run(&[&["report", "-o", "page.html"], &little[..]].concat()).ends_with(3);
+    assert!(folder.read("page.html").contains("too large"));
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::common;
 
-use common::{CONSTRAINED, FIGURE_1, FIGURE_1_RESPELLED, Folder, ONE_SERVER};
+use common::{CONSTRAINED, FIGURE_1, FIGURE_1_RESPELLED, Folder, ONE_SERVER, of_programmes};
 use serde_json::Value;
 
 fn schema(name: &str) -> jsonschema::Validator {
@@ -28,7 +28,7 @@ fn what_is_written_fits() {
     for text in [FIGURE_1, FIGURE_1_RESPELLED, ONE_SERVER, CONSTRAINED] {
         fits(&problems, text);
         let folder = Folder::with(text);
-        for mechanism in ["drfh", "tsf", "asset", "utilitarian"] {
+        for mechanism in of_programmes(text) {
             for exact in [true, false] {
                 folder.solve(mechanism, exact, "a.json");
                 fits(&allocations, &folder.read("a.json"));

@@ -10,7 +10,7 @@ mod literal;
 mod problem;
 mod statement;
 
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter, Write};
 
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
 use evenhand_problem::{Placement, Problem};
@@ -19,24 +19,45 @@ use crate::{ExportError, valid};
 use evidence::{named, single_servers};
 use literal::number;
 
-/// What is written is a certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
+/// A certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, is too large to be judged, or claims something that the
 /// checker that is proved does not read.
-pub fn coq_of_certificate(certificate: &Certificate) -> Result<String, ExportError> {
-    let problem = &certificate.problem;
+pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
     let numbers = numbers(certificate);
     if numbers > MOST_NUMBERS {
         return Err(ExportError::TooLong { numbers, limit: MOST_NUMBERS });
     }
     valid(check(certificate))?;
-    let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
-    let instance = Instance::new(problem, &certificate.allocation).map_err(|e| not_valid(&e))?;
-    let writer = Writer::new(certificate, &instance);
-    let theorems =
-        certificate.claims.iter().map(|claim| writer.theorem(claim)).collect::<Result<Vec<_>, _>>()?;
-    Ok(writer.head() + &theorems.concat())
+    let instance = Instance::new(&certificate.problem, &certificate.allocation)
+        .map_err(|error| ExportError::NotValid(error.to_string()))?;
+    let theorems = Theorems { certificate, instance };
+    let writer = Writer::new(certificate, &theorems.instance);
+    certificate.claims.iter().try_for_each(|claim| match writer.theorem(claim) {
+        Ok(_) => Ok(()),
+        Err(why) => {
+            Err(ExportError::NotProved { what: label(claim, &certificate.problem), why: why.to_owned() })
+        }
+    })?;
+    Ok(theorems)
+}
+
+/// The data of a certificate and a theorem for each claim, displayed as the text of a Coq file. One theorem at a time is
+/// in memory.
+#[derive(Debug)]
+pub struct Theorems<'c> {
+    certificate: &'c Certificate,
+    instance: Instance<'c>,
+}
+
+impl Display for Theorems<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let writer = Writer::new(self.certificate, &self.instance);
+        out.write_str(&writer.head())?;
+        let mut theorems = self.certificate.claims.iter().filter_map(|claim| writer.theorem(claim).ok());
+        theorems.try_for_each(|theorem| out.write_str(&theorem))
+    }
 }
 
 /// Numbers of a file at most: the tables have their zeros too, and envy looks at all pairs. coqc needs a minute or more
@@ -175,12 +196,10 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.certificate.claims.iter().any(|claim| is_of_groups(claim.axiom))
     }
 
-    /// The theorem of a claim.
-    fn theorem(&self, claim: &Claim) -> Result<String, ExportError> {
-        let refused =
-            |why: &str| ExportError::NotProved { what: label(claim, self.problem), why: why.to_owned() };
-        let evidence = self.evidence(claim).map_err(refused)?;
-        let statement = self.statement(claim, &evidence).map_err(refused)?;
+    /// The theorem of a claim; `Err`: why the checker that is proved does not read it.
+    fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
+        let evidence = self.evidence(claim)?;
+        let statement = self.statement(claim, &evidence)?;
         let name = name(claim);
         if claim.axiom == Axiom::NonWasteful {
             return Ok(

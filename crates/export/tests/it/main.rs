@@ -4,3 +4,4 @@ mod coq;
 mod problem;
 mod reader;
 mod vipr;
+mod written;

@@ -2,7 +2,6 @@
 
 use evenhand_exact::Certificate;
 use evenhand_exact::ratio;
-use evenhand_export::{File, of_certificate, of_ratio};
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use evenhand_testkit::build::ratio::{Method, certificate};
@@ -14,6 +13,8 @@ use evenhand_testkit::vipr::{Checked, Goal, Linear, Sense, check};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+
+use crate::written::{File, of_certificate, of_ratio};
 
 /// At most 2 of `max x + y` where `2x + 2y <= 5`: by rounding, and by a split.
 const ROUNDED: &str = "% two of five halves

@@ -2,7 +2,7 @@
 
 use evenhand_exact::ratio::{self, PricingProof, TreeNode, worst_load};
 use evenhand_exact::{Axiom, Certificate, Evidence, Instance};
-use evenhand_export::{Export, ExportError, LeftOut, of_certificate, of_ratio, of_worst_load};
+use evenhand_export::{ExportError, LeftOut};
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use evenhand_testkit::build::ratio::Method;
@@ -14,8 +14,10 @@ use evenhand_testkit::{build, q};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
+use crate::written::{Written, of_certificate, of_ratio, of_worst_load};
+
 /// Every file is valid, and in the form that the strictest checkers read.
-fn checked(export: &Export) -> Vec<(&str, Checked)> {
+fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let mut names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
@@ -113,7 +115,7 @@ fn accepted_certificates_of_worst_loads() {
 }
 
 /// The files prove what the certificate says of the optimum.
-fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Export) {
+fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
     let files = checked(export);
     let file = |name: &str| &files.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}")).1;
     let optimum = &certificate.optimum;

@@ -6,7 +6,7 @@ use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
 use rug::Rational;
 
 use super::{
-    super::{ImportError, Input, Note, input::Record},
+    super::{ImportError, Input, Note, input::Record, ordered::Ordered},
     Numbers, note_if,
 };
 
@@ -26,8 +26,7 @@ pub(super) type Stated = (String, Option<usize>, Option<usize>);
 
 #[derive(Default)]
 struct Classes {
-    position: HashMap<Shape, usize>,
-    counts: Vec<(Shape, u64)>,
+    counts: Ordered<Shape, u64>,
     without_capacity: u64,
 }
 
@@ -61,19 +60,18 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Mac
 /// Short names for the hashes of platforms.
 #[derive(Default)]
 pub(super) struct Platforms {
-    names: HashMap<String, String>,
-    originals: Vec<(String, String)>,
+    hashes: Ordered<String, ()>,
 }
 
 impl Platforms {
     pub fn name(&mut self, hash: &str) -> String {
-        if let Some(name) = self.names.get(hash) {
-            return name.clone();
-        }
-        let name = letters(self.names.len());
-        self.names.insert(hash.to_owned(), name.clone());
-        self.originals.push((format!("platform {name}"), hash.to_owned()));
-        name
+        letters(self.hashes.place(hash, || ()))
+    }
+
+    /// The names and their hashes.
+    fn originals(self) -> Vec<(String, String)> {
+        let hashes = self.hashes.into_entries().into_iter().enumerate();
+        hashes.map(|(at, (hash, ()))| (format!("platform {}", letters(at)), hash)).collect()
     }
 }
 
@@ -119,7 +117,7 @@ impl Events {
         for machine in machines.into_iter().filter_map(|(_, machine)| machine) {
             classes.add(machine, 1);
         }
-        let mut cluster = classes.cluster(numbers, self.platforms.originals);
+        let mut cluster = classes.cluster(numbers, self.platforms.originals());
         note_if(&mut cluster.notes, self.later, Note::LaterMachineEvents);
         cluster
     }
@@ -132,27 +130,19 @@ impl Classes {
             self.without_capacity = self.without_capacity.saturating_add(count);
             return 0;
         };
-        let shape = (platform, cpu, memory);
-        match self.position.get(&shape) {
-            Some(&position) => {
-                let total = &mut self.counts[position].1;
-                *total = total.saturating_add(count);
-                *total
-            }
-            None if count == 0 => 0,
-            None => {
-                self.position.insert(shape.clone(), self.counts.len());
-                self.counts.push((shape, count));
-                count
-            }
+        if count == 0 {
+            return 0;
         }
+        let total = self.counts.value(&(platform, cpu, memory), || 0);
+        *total = total.saturating_add(count);
+        *total
     }
 
     fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Machines {
         let of = |(shape, count): (Shape, u64)| server(&shape, Some(Rational::from(count)), numbers);
         let mut notes = Vec::new();
         note_if(&mut notes, self.without_capacity, Note::MachinesWithoutCapacity);
-        Machines { servers: self.counts.into_iter().map(of).collect(), notes, originals }
+        Machines { servers: self.counts.into_entries().into_iter().map(of).collect(), notes, originals }
     }
 }
 

@@ -12,7 +12,7 @@ use rug::Rational;
 
 pub use events::{MachineChange, MachineEvent, MachineEvents};
 
-use super::{Import, ImportError, Input, Note, writable};
+use super::{Import, ImportError, Input, Note, ordered::Ordered, writable};
 
 /// Who is a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,9 +74,8 @@ pub(super) fn machines_at_0(
 #[derive(Default)]
 pub(super) struct Numbers {
     by_text: HashMap<String, usize>,
-    by_value: HashMap<Rational, usize>,
-    /// Value and the first way it was written.
-    all: Vec<(Rational, String)>,
+    /// With the first way each was written.
+    all: Ordered<Rational, String>,
 }
 
 impl Numbers {
@@ -98,25 +97,21 @@ impl Numbers {
         let value = decimal
             .filter(|value| *value >= 0)
             .ok_or_else(|| row.column_error(column, name, "a decimal of at least 0, or nothing"))?;
-        let fresh = self.all.len();
-        let id = *self.by_value.entry(value.clone()).or_insert(fresh);
-        if id == fresh {
-            self.all.push((value, text.to_owned()));
-        }
+        let id = self.all.place(&value, || text.to_owned());
         self.by_text.insert(text.to_owned(), id);
         Ok(Some(id))
     }
 
     pub(super) fn value(&self, id: usize) -> &Rational {
-        &self.all[id].0
+        &self.all.entries()[id].0
     }
 
     fn text(&self, id: usize) -> &str {
-        &self.all[id].1
+        &self.all.entries()[id].1
     }
 
     pub(super) fn is_zero(&self, id: usize) -> bool {
-        self.all[id].0.is_zero()
+        self.value(id).is_zero()
     }
 }
 

@@ -6,7 +6,7 @@ use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::{
-    super::{ImportError, Input, Note, input::Record},
+    super::{ImportError, Input, Note, input::Record, ordered::Ordered},
     Numbers, note_if,
 };
 
@@ -15,7 +15,7 @@ const COLUMNS: usize = 13;
 /// The running tasks in the order of their first events, and counts of what else was seen.
 pub(super) struct Running {
     tasks: Vec<Task>,
-    user_hashes: Vec<String>,
+    users: Ordered<String, ()>,
     waiting: u64,
     reconstructed: u64,
 }
@@ -40,11 +40,9 @@ struct Task {
 
 #[derive(Default)]
 struct Reader {
-    /// Position of a task by job and index.
-    position: HashMap<(u64, u64), usize>,
-    tasks: Vec<Task>,
-    users: HashMap<String, usize>,
-    user_hashes: Vec<String>,
+    /// By job and index.
+    tasks: Ordered<(u64, u64), Task>,
+    users: Ordered<String, ()>,
     last_time: u64,
     reconstructed: u64,
 }
@@ -59,10 +57,11 @@ pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Resu
             reader.take(&row, time, numbers)?;
         }
     }
-    let waiting = reader.tasks.iter().filter(|task| task.state == State::Waiting).count() as u64;
-    reader.tasks.retain(|task| task.state == State::Running);
-    let Reader { tasks, user_hashes, reconstructed, .. } = reader;
-    Ok(Running { tasks, user_hashes, waiting, reconstructed })
+    let Reader { tasks, users, reconstructed, .. } = reader;
+    let is = |state| move |(_, task): &&((u64, u64), Task)| task.state == state;
+    let waiting = tasks.entries().iter().filter(is(State::Waiting)).count() as u64;
+    let tasks = tasks.entries().iter().filter(is(State::Running)).map(|(_, task)| *task).collect();
+    Ok(Running { tasks, users, waiting, reconstructed })
 }
 
 impl Reader {
@@ -95,7 +94,7 @@ impl Reader {
             return Ok(());
         }
         self.reconstructed += u64::from(!row.field(1).is_empty());
-        let user = self.user(row.field(6));
+        let user = self.users.place(row.field(6), || ());
         let fresh = Task {
             state: if row.field(5) == "8" { State::Running } else { State::Waiting },
             user,
@@ -104,12 +103,7 @@ impl Reader {
             disk: None,
             different_machines: false,
         };
-        let tasks = &mut self.tasks;
-        let position = *self.position.entry(key).or_insert_with(|| {
-            tasks.push(fresh);
-            tasks.len() - 1
-        });
-        let task = &mut tasks[position];
+        let task = self.tasks.value(&key, || fresh);
         task.state = state.unwrap_or(task.state);
         task.user = user;
         // An event that was reconstructed may lack the requests that an earlier one stated.
@@ -118,15 +112,6 @@ impl Reader {
         task.disk = disk.or(task.disk);
         task.different_machines = different_machines.unwrap_or(task.different_machines);
         Ok(())
-    }
-
-    fn user(&mut self, hash: &str) -> usize {
-        if let Some(&user) = self.users.get(hash) {
-            return user;
-        }
-        self.users.insert(hash.to_owned(), self.user_hashes.len());
-        self.user_hashes.push(hash.to_owned());
-        self.user_hashes.len() - 1
     }
 }
 
@@ -146,13 +131,9 @@ pub(super) fn by_user(
     notes: &mut Vec<Note>,
     originals: &mut Vec<(String, String)>,
 ) -> Vec<UserSpec> {
-    let mut order = Vec::new();
-    let mut requests: HashMap<usize, Requests> = HashMap::new();
+    let mut requests: Ordered<usize, Requests> = Ordered::default();
     for task in &running.tasks {
-        let of_user = requests.entry(task.user).or_insert_with(|| {
-            order.push(task.user);
-            Requests::default()
-        });
+        let of_user = requests.value(&task.user, Requests::default);
         if !task.states_a_request() {
             of_user.without_request += 1;
             continue;
@@ -165,12 +146,13 @@ pub(super) fn by_user(
         }
     }
     add_notes(running, numbers, notes);
-    let width = order.len().to_string().len().max(4);
-    let mut users = Vec::with_capacity(order.len());
-    for (position, user) in order.into_iter().enumerate() {
+    let requests = requests.entries();
+    let width = requests.len().to_string().len().max(4);
+    let mut users = Vec::with_capacity(requests.len());
+    for (position, (user, of_user)) in requests.iter().enumerate() {
         let name = format!("user-{:0width$}", position + 1);
-        let Requests { tasks, without_request, cpu, memory } = &requests[&user];
-        originals.push((name.clone(), running.user_hashes[user].clone()));
+        let Requests { tasks, without_request, cpu, memory } = of_user;
+        originals.push((name.clone(), running.users.entries()[*user].0.clone()));
         if *tasks == 0 {
             notes.push(Note::UserDemandsNothing { user: name, tasks: *without_request });
             continue;
@@ -182,23 +164,18 @@ pub(super) fn by_user(
 }
 
 pub(super) fn by_shape(running: &Running, numbers: &Numbers, notes: &mut Vec<Note>) -> Vec<UserSpec> {
-    let mut order = Vec::new();
-    let mut counts: HashMap<(Option<usize>, Option<usize>), u64> = HashMap::new();
+    let mut counts: Ordered<(Option<usize>, Option<usize>), u64> = Ordered::default();
     let zero = |request: Option<usize>| request.filter(|&id| !numbers.is_zero(id));
     for task in running.tasks.iter().filter(|task| task.states_a_request()) {
-        let shape = (zero(task.cpu), zero(task.memory));
-        *counts.entry(shape).or_insert_with(|| {
-            order.push(shape);
-            0
-        }) += 1;
+        *counts.value(&(zero(task.cpu), zero(task.memory)), || 0) += 1;
     }
     add_notes(running, numbers, notes);
-    let mut users = Vec::with_capacity(order.len());
-    for shape in order {
+    let mut users = Vec::new();
+    for (shape, count) in counts.into_entries() {
         let text = |id: Option<usize>| id.map_or("0", |id| numbers.text(id));
         let value = |id: Option<usize>| id.map_or_else(Rational::new, |id| numbers.value(id).clone());
         let name = format!("cpu{}-mem{}", text(shape.0), text(shape.1));
-        push_user(&mut users, notes, name, [value(shape.0), value(shape.1)], counts[&shape]);
+        push_user(&mut users, notes, name, [value(shape.0), value(shape.1)], count);
     }
     users
 }

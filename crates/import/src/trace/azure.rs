@@ -6,7 +6,7 @@ use evenhand_problem::number;
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::super::{ImportError, Input, Note, input::Record};
+use super::super::{ImportError, Input, Note, input::Record, ordered::Ordered};
 use super::stream::{Builder, Told, TraceStream};
 
 const COLUMNS: [&str; 10] = [
@@ -46,7 +46,7 @@ fn read(
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
     let mut rows = table.rows_of("a table", &COLUMNS)?;
     let mut users: Vec<UserSpec> = Vec::new();
-    let mut splits: HashMap<String, u64> = HashMap::new();
+    let mut splits: Ordered<String, ()> = Ordered::default();
     let mut flavours: HashMap<String, (u32, [Rational; 2])> = HashMap::new();
     let (mut first, mut last, mut running, mut order) = (None, 0, 0, 0);
     while let Some(row) = rows.next()? {
@@ -91,12 +91,7 @@ fn read(
             }
             _ => return Err(row.column_error(9, COLUMNS[9], "0 or 1")),
         };
-        let known = splits.len() as u64;
-        let split = match splits.get(row.field(0)) {
-            Some(split) => *split,
-            None => *splits.entry(row.field(0).to_owned()).or_insert(known),
-        };
-        let job = [split, row.whole(2, COLUMNS[2])?];
+        let job = [splits.place(row.field(0), || ()) as u64, row.whole(2, COLUMNS[2])?];
         tell(Told { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
         order += 1;
     }

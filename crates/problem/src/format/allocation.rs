@@ -1,6 +1,7 @@
 //! Reads an allocation.
 
 use std::collections::{HashMap, HashSet};
+use std::str::FromStr;
 
 use rug::Rational;
 use serde_json::value::RawValue;
@@ -114,12 +115,11 @@ impl<'r, 't> Reader<'r, 't> {
         let object = document.object(document.root())?;
         object.of_kind(document, "allocation")?;
         object.only_at_top(document, &FIELDS)?;
-        let text = |name: &str| object.get(name).map(|raw| document.string(raw)).transpose();
-        let mechanism = text("mechanism")?.map(std::borrow::Cow::into_owned);
-        let problem_sha256 = text("problem_sha256")?.map(std::borrow::Cow::into_owned);
-        let sharing = object.get("sharing").map(|raw| self.sharing(raw)).transpose()?.unwrap_or_default();
-        let arithmetic =
-            object.get("arithmetic").map(|raw| self.arithmetic(raw)).transpose()?.unwrap_or_default();
+        let text = |name| object.get(name).map(|raw| Ok(document.string(raw)?.into_owned())).transpose();
+        let mechanism = text("mechanism")?;
+        let problem_sha256 = text("problem_sha256")?;
+        let sharing = self.one_of(object.get("sharing"), Sharing::NAMES)?;
+        let arithmetic = self.one_of(object.get("arithmetic"), Arithmetic::NAMES)?;
         let placements = object.get("placements").map(|raw| self.placements(raw)).transpose()?;
         let tasks = match (object.get("tasks"), &placements) {
             (Some(raw), None) => self.tasks(raw)?,
@@ -139,8 +139,7 @@ impl<'r, 't> Reader<'r, 't> {
         let alpha = object.get("alpha").map(|raw| self.alpha(raw)).transpose()?;
         let criterion = object.get("criterion").map(|raw| document.boolean(raw)).transpose()?;
         let criterion = criterion.unwrap_or_default();
-        let rule =
-            object.get("rule").map(|raw| document.string(raw)).transpose()?.map(|rule| rule.into_owned());
+        let rule = text("rule")?;
         let allocation =
             Allocation { mechanism, alpha, criterion, rule, sharing, arithmetic, tasks, placements };
         Ok(AllocationFile { allocation, problem_sha256, is_final: self.is_final(&object)? })
@@ -166,26 +165,19 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(alpha)
     }
 
-    fn sharing(&self, raw: &'t RawValue) -> Result<Sharing, FormatError> {
-        match &*self.document.string(raw)? {
-            "rdm" => Ok(Sharing::Rdm),
-            "tdm" => Ok(Sharing::Tdm),
-            other => {
-                let message = format!("found `{}`: expected \"rdm\" or \"tdm\"", shorten(other));
-                Err(self.document.error(raw, message))
-            }
-        }
-    }
-
-    fn arithmetic(&self, raw: &'t RawValue) -> Result<Arithmetic, FormatError> {
-        match &*self.document.string(raw)? {
-            "exact" => Ok(Arithmetic::Exact),
-            "float" => Ok(Arithmetic::Float),
-            other => {
-                let message = format!("found `{}`: expected \"exact\" or \"float\"", shorten(other));
-                Err(self.document.error(raw, message))
-            }
-        }
+    /// One of some names; the default where none is stated.
+    fn one_of<T: Default + FromStr>(
+        &self,
+        raw: Option<&'t RawValue>,
+        names: &[(&str, &str)],
+    ) -> Result<T, FormatError> {
+        let Some(raw) = raw else { return Ok(T::default()) };
+        let found = self.document.string(raw)?;
+        found.parse().map_err(|_| {
+            let expected: Vec<String> = names.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+            let message = format!("found `{}`: expected {}", shorten(&found), expected.join(" or "));
+            self.document.error(raw, message)
+        })
     }
 
     fn user(&self, name: &str, value: &RawValue) -> Result<usize, FormatError> {

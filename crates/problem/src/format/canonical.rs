@@ -1,15 +1,15 @@
 //! The canonical form of a problem: one text for all ways to write it.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::groups::{write_groups, write_member, write_share};
+use super::groups::{write_group, write_member, write_share};
 use crate::{
     Rational,
+    groups::GroupShare,
     number::{format_hashed, format_stated},
     problem::{Problem, ServerClass, User},
-    quantities::Quantities,
 };
 
 /// The problem as a file, in canonical form: fields and names in a fixed order, numbers in lowest
@@ -41,31 +41,26 @@ pub fn problem_sha256(problem: &Problem) -> String {
 pub(super) type Number = fn(&Rational) -> String;
 
 fn canonical(problem: &Problem, number: Number) -> String {
-    let mut out = String::from("{\n\"kind\":\"allocation-problem\",\n");
+    let mut out = String::new();
+    let mut file = Fields::file(&mut out, number);
+    file.text("kind", "allocation-problem");
     if !problem.name().is_empty() {
-        out.push_str("\"name\":");
-        quote(&mut out, problem.name());
-        out.push_str(",\n");
+        file.text("name", problem.name());
     }
-    out.push_str("\"resources\":");
-    list(&mut out, problem.resources().iter().map(String::as_str));
-    out.push_str(",\n\"servers\":[");
-    for (i, class) in problem.servers().iter().enumerate() {
-        out.push_str(if i == 0 { "\n" } else { ",\n" });
-        server(&mut out, problem, class, number);
+    file.names("resources", problem.resources().iter().map(String::as_str));
+    file.lines("servers", problem.servers(), |line, class| server(line, problem, class));
+    let groups = problem.groups();
+    if !groups.list().is_empty() {
+        file.lines("groups", groups.list(), |line, group| write_group(line, problem, group));
     }
-    out.push_str("\n]");
-    write_groups(&mut out, problem, number);
-    out.push_str(",\n\"users\":[");
-    for (n, each) in problem.users().iter().enumerate() {
-        out.push_str(if n == 0 { "\n" } else { ",\n" });
-        user(&mut out, problem, each, number);
-        write_member(&mut out, problem.groups(), problem.groups().member(n), number);
-        out.push('}');
+    file.lines("users", problem.users().iter().enumerate(), |line, (n, each)| {
+        user(line, problem, each);
+        write_member(line, groups, groups.member(n));
+    });
+    if *groups.share() != GroupShare::default() {
+        file.object("share", |share| write_share(share, groups.share(), problem.resources()));
     }
-    out.push_str("\n]");
-    write_share(&mut out, problem.groups().share(), problem.resources(), number);
-    out.push_str("\n}\n");
+    file.end();
     out
 }
 
@@ -79,83 +74,152 @@ pub(super) fn sha256(text: &str) -> String {
     })
 }
 
-fn server(out: &mut String, problem: &Problem, class: &ServerClass, number: Number) {
-    out.push_str("{\"name\":");
-    quote(out, class.name());
+fn server(line: &mut Fields<'_>, problem: &Problem, class: &ServerClass) {
+    line.text("name", class.name());
     if class.count() != 1 {
-        let _ = write!(out, ",\"count\":\"{}\"", class.count());
+        line.text("count", class.count());
     }
-    out.push_str(",\"capacity\":");
-    quantities(out, problem.resources(), class.capacity(), number);
-    out.push('}');
+    line.amounts("capacity", problem.resources(), class.capacity().entries());
 }
 
-/// All but the closing brace, before which more may be said.
-fn user(out: &mut String, problem: &Problem, user: &User, number: Number) {
-    let server_name = |i: usize| problem.servers()[i].name();
-    out.push_str("{\"name\":");
-    quote(out, user.name());
+fn user(line: &mut Fields<'_>, problem: &Problem, user: &User) {
+    let (resources, server_name) = (problem.resources(), |i: usize| problem.servers()[i].name());
+    line.text("name", user.name());
     if *user.weight() != 1 {
-        let _ = write!(out, ",\"weight\":\"{}\"", number(user.weight()));
+        line.number("weight", user.weight());
     }
-    out.push_str(",\"demand\":");
-    quantities(out, problem.resources(), user.base_demand(), number);
+    line.amounts("demand", resources, user.base_demand().entries());
     if let Some(tasks) = user.tasks() {
-        let _ = write!(out, ",\"tasks\":\"{}\"", number(tasks));
+        line.number("tasks", tasks);
     }
     if let Some(servers) = user.servers() {
-        out.push_str(",\"servers\":");
-        list(out, servers.iter().map(|&i| server_name(i)));
+        line.names("servers", servers.iter().map(|&i| server_name(i)));
     }
     if !user.demand_overrides().is_empty() {
-        out.push_str(",\"demand_on\":{");
-        for (position, (i, demand)) in user.demand_overrides().iter().enumerate() {
-            key(out, position, server_name(*i));
-            quantities(out, problem.resources(), demand, number);
-        }
-        out.push('}');
+        line.object("demand_on", |on| {
+            for (i, demand) in user.demand_overrides() {
+                on.amounts(server_name(*i), resources, demand.entries());
+            }
+        });
     }
     for (field, rates) in [("gamma", user.given_gamma()), ("criterion", user.criterion())] {
         if !rates.is_empty() {
-            let _ = write!(out, ",\"{field}\":{{");
-            for (position, (i, rate)) in rates.iter().enumerate() {
-                key(out, position, server_name(*i));
-                let _ = write!(out, "\"{}\"", number(rate));
-            }
-            out.push('}');
+            line.object(field, |on| rates.iter().for_each(|(i, rate)| on.number(server_name(*i), rate)));
         }
     }
 }
 
-pub(super) fn quantities(out: &mut String, resources: &[String], values: &Quantities, number: Number) {
-    out.push('{');
-    for (position, (r, value)) in values.entries().iter().enumerate() {
-        key(out, position, &resources[*r]);
-        let _ = write!(out, "\"{}\"", number(value));
-    }
-    out.push('}');
+/// Writes an object field by field.
+pub(super) struct Fields<'o> {
+    out: &'o mut String,
+    number: Number,
+    /// Stands between two fields.
+    between: &'static str,
+    is_empty: bool,
 }
 
-pub(super) fn key(out: &mut String, position: usize, name: &str) {
-    if position > 0 {
-        out.push(',');
+impl<'o> Fields<'o> {
+    /// A whole file: each field begins a line.
+    pub fn file(out: &'o mut String, number: Number) -> Self {
+        out.push_str("{\n");
+        Self { out, number, between: ",\n", is_empty: true }
     }
-    quote(out, name);
-    out.push(':');
-}
 
-pub(super) fn list<'a>(out: &mut String, names: impl Iterator<Item = &'a str>) {
-    out.push('[');
-    for (position, name) in names.enumerate() {
-        if position > 0 {
-            out.push(',');
+    /// Ends the file.
+    pub fn end(self) {
+        self.out.push_str("\n}\n");
+    }
+
+    fn key(&mut self, name: &str) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.out.push_str(self.between);
         }
-        quote(out, name);
+        quote(self.out, name);
+        self.out.push(':');
     }
-    out.push(']');
+
+    pub fn text(&mut self, name: &str, value: impl Display) {
+        self.key(name);
+        quote(self.out, &value.to_string());
+    }
+
+    pub fn number(&mut self, name: &str, value: &Rational) {
+        self.key(name);
+        // Digits need no escapes.
+        let _ = write!(self.out, "\"{}\"", (self.number)(value));
+    }
+
+    pub fn truth(&mut self, name: &str) {
+        self.key(name);
+        self.out.push_str("true");
+    }
+
+    pub fn names<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) {
+        self.key(name);
+        self.out.push('[');
+        for (position, name) in names.enumerate() {
+            self.out.push_str(if position > 0 { "," } else { "" });
+            quote(self.out, name);
+        }
+        self.out.push(']');
+    }
+
+    /// Amounts by resource.
+    pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
+        self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));
+    }
+
+    /// An object on one line.
+    pub fn object(&mut self, name: &str, fields: impl FnOnce(&mut Fields<'_>)) {
+        self.key(name);
+        self.braces(fields);
+    }
+
+    /// A list of objects on one line.
+    pub fn list<T>(
+        &mut self,
+        name: &str,
+        of: impl IntoIterator<Item = T>,
+        each: impl Fn(&mut Fields<'_>, T),
+    ) {
+        self.elements(name, ["", ",", ""], of, each);
+    }
+
+    /// A list of objects, one on each line.
+    pub fn lines<T>(
+        &mut self,
+        name: &str,
+        of: impl IntoIterator<Item = T>,
+        each: impl Fn(&mut Fields<'_>, T),
+    ) {
+        self.elements(name, ["\n", ",\n", "\n"], of, each);
+    }
+
+    fn elements<T>(
+        &mut self,
+        name: &str,
+        [first, between, last]: [&str; 3],
+        of: impl IntoIterator<Item = T>,
+        each: impl Fn(&mut Fields<'_>, T),
+    ) {
+        self.key(name);
+        self.out.push('[');
+        for (position, element) in of.into_iter().enumerate() {
+            self.out.push_str(if position == 0 { first } else { between });
+            self.braces(|fields| each(fields, element));
+        }
+        self.out.push_str(last);
+        self.out.push(']');
+    }
+
+    fn braces(&mut self, fields: impl FnOnce(&mut Fields<'_>)) {
+        self.out.push('{');
+        fields(&mut Fields { out: self.out, number: self.number, between: ",", is_empty: true });
+        self.out.push('}');
+    }
 }
 
-pub(super) fn quote(out: &mut String, name: &str) {
+fn quote(out: &mut String, name: &str) {
     // A string always has a JSON form.
     out.push_str(&serde_json::to_string(name).unwrap_or_default());
 }

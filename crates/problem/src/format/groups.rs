@@ -1,16 +1,14 @@
 //! Reads and writes the groups of a problem, and how siblings are compared.
 
-use std::fmt::Write;
 use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
-use super::canonical::{Number, key, list, quote};
+use super::canonical::Fields;
 use super::problem::{quantities, rates};
 use super::{Document, FormatError, Object};
 use crate::groups::{
-    Group, GroupShare, GroupShareSpec, GroupSpec, Groups, Member, MemberSpec, Named, ShareOf, ShareOver,
-    ZeroWeight,
+    Group, GroupShare, GroupShareSpec, GroupSpec, Groups, Member, MemberSpec, ShareOf, ShareOver, ZeroWeight,
 };
 use crate::on::{OnSpec, ServersSpec};
 use crate::problem::Problem;
@@ -121,103 +119,63 @@ fn word<T: Default + FromStr>(
     stated.map_err(|_| document.error(raw, format!("expected one of {}", expected())))
 }
 
-/// The groups in canonical form, after the servers; nothing where there are none.
-pub(super) fn write_groups(out: &mut String, problem: &Problem, number: Number) {
-    let groups = problem.groups();
-    if groups.list().is_empty() {
-        return;
-    }
-    out.push_str(",\n\"groups\":[");
-    for (v, each) in groups.list().iter().enumerate() {
-        out.push_str(if v == 0 { "\n" } else { ",\n" });
-        group_line(out, problem, each, number);
-    }
-    out.push_str("\n]");
-}
-
-fn group_line(out: &mut String, problem: &Problem, group: &Group, number: Number) {
-    let (groups, resources, servers) = (problem.groups(), problem.resources(), problem.servers());
-    out.push_str("{\"name\":");
-    quote(out, &group.name);
+/// A group in canonical form.
+pub(super) fn write_group(line: &mut Fields<'_>, problem: &Problem, group: &Group) {
+    let resources = problem.resources();
+    line.text("name", &group.name);
     if let Some(parent) = group.parent {
-        out.push_str(",\"parent\":");
-        quote(out, &groups.list()[parent].name);
+        line.text("parent", &problem.groups().list()[parent].name);
     }
     if group.weight != 1 {
-        let _ = write!(out, ",\"weight\":\"{}\"", number(&group.weight));
+        line.number("weight", &group.weight);
     }
     if group.priority != 0 {
-        let _ = write!(out, ",\"priority\":\"{}\"", group.priority);
+        line.text("priority", group.priority);
     }
-    let limits = [("limit", &group.limit), ("lend", &group.lend)];
-    let given = group.guarantee.iter().map(|amounts| ("guarantee", amounts));
-    for (field, amounts) in given.chain(limits.into_iter().filter(|(_, amounts)| !amounts.is_empty())) {
-        let _ = write!(out, ",\"{field}\":");
-        named(out, resources, amounts, number);
+    if let Some(guarantee) = &group.guarantee {
+        line.amounts("guarantee", resources, guarantee);
+    }
+    for (field, amounts) in [("limit", &group.limit), ("lend", &group.lend)] {
+        if !amounts.is_empty() {
+            line.amounts(field, resources, amounts);
+        }
     }
     if !group.on.is_empty() {
-        out.push_str(",\"on\":[");
-        for (position, on) in group.on.iter().enumerate() {
-            out.push_str(if position == 0 { "{\"servers\":" } else { ",{\"servers\":" });
-            list(out, on.servers.iter().map(|i| servers[*i].name()));
-            out.push_str(",\"limit\":");
-            named(out, resources, &on.limit, number);
-            out.push('}');
-        }
-        out.push(']');
+        line.list("on", &group.on, |line, on| {
+            line.names("servers", on.servers.iter().map(|i| problem.servers()[*i].name()));
+            line.amounts("limit", resources, &on.limit);
+        });
     }
-    out.push('}');
 }
 
 /// What is said of a user beside its demand, in canonical form.
-pub(super) fn write_member(out: &mut String, groups: &Groups, member: &Member, number: Number) {
+pub(super) fn write_member(line: &mut Fields<'_>, groups: &Groups, member: &Member) {
     if let Some(v) = member.group {
-        out.push_str(",\"group\":");
-        quote(out, &groups.list()[v].name);
+        line.text("group", &groups.list()[v].name);
     }
     if let Some(gang) = member.gang {
-        let _ = write!(out, ",\"gang\":\"{gang}\"");
+        line.text("gang", gang);
     }
     if let Some(pinned) = &member.pinned {
-        let _ = write!(out, ",\"pinned\":\"{}\"", number(pinned));
+        line.number("pinned", pinned);
     }
 }
 
-/// The share in canonical form, after the users; nothing where it is the default.
-pub(super) fn write_share(out: &mut String, share: &GroupShare, resources: &[String], number: Number) {
+/// How siblings are compared, in canonical form: what is not the default.
+pub(super) fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) {
     let default = GroupShare::default();
-    if *share == default {
-        return;
-    }
-    out.push_str(",\n\"share\":{");
     let words = [
         ("of", share.of.name(), default.of.name()),
         ("over", share.over.name(), default.over.name()),
         ("zero-weight", share.zero_weight.name(), default.zero_weight.name()),
     ];
-    let mut position = 0;
     for (field, word, _) in words.into_iter().filter(|(_, word, default)| word != default) {
-        key(out, position, field);
-        quote(out, word);
-        position += 1;
+        line.text(field, word);
     }
     if !share.multipliers.is_empty() {
-        key(out, position, "multipliers");
-        named(out, resources, &share.multipliers, number);
-        position += 1;
+        line.amounts("multipliers", resources, &share.multipliers);
     }
     if share.families {
-        key(out, position, "families");
-        out.push_str("true");
+        line.truth("families");
     }
-    out.push('}');
-}
-
-fn named(out: &mut String, resources: &[String], amounts: &Named, number: Number) {
-    out.push('{');
-    for (position, (r, amount)) in amounts.iter().enumerate() {
-        key(out, position, &resources[*r]);
-        let _ = write!(out, "\"{}\"", number(amount));
-    }
-    out.push('}');
 }

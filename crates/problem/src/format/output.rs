@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::problem_sha256;
 use crate::{
     allocation::{Allocation, Arithmetic, Placement},
-    constraint::{RowKind, Sharing},
+    constraint::RowKind,
     number,
     problem::Problem,
     utilisation,
@@ -103,8 +103,8 @@ impl Serialize for AllocationDocument<'_> {
         if let Some(rule) = &self.allocation.rule {
             map.serialize_entry("rule", rule)?;
         }
-        map.serialize_entry("sharing", sharing_name(self.allocation.sharing))?;
-        map.serialize_entry("arithmetic", arithmetic_name(self.allocation.arithmetic))?;
+        map.serialize_entry("sharing", self.allocation.sharing.name())?;
+        map.serialize_entry("arithmetic", self.allocation.arithmetic.name())?;
         if let Some(hash) = &self.problem_sha256 {
             map.serialize_entry("problem_sha256", hash)?;
         }
@@ -121,20 +121,6 @@ impl Serialize for AllocationDocument<'_> {
             map.serialize_entry(name, value)?;
         }
         map.end()
-    }
-}
-
-fn sharing_name(sharing: Sharing) -> &'static str {
-    match sharing {
-        Sharing::Rdm => "rdm",
-        Sharing::Tdm => "tdm",
-    }
-}
-
-fn arithmetic_name(arithmetic: Arithmetic) -> &'static str {
-    match arithmetic {
-        Arithmetic::Exact => "exact",
-        Arithmetic::Float => "float",
     }
 }
 

@@ -110,7 +110,7 @@ pub fn user_spec<'t>(
     })
 }
 
-fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {
+pub(super) fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {
     document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
 }
 
@@ -130,24 +130,20 @@ pub(super) fn rates(
     by_name(document, raw, Document::number)
 }
 
-fn by_name<'t>(
+/// What the fields of an object say, by their names.
+fn by_name<'t, T>(
     document: &Document<'t>,
     raw: Option<&'t RawValue>,
-    number: impl Fn(&Document<'t>, &'t RawValue) -> Result<Rational, FormatError>,
-) -> Result<Vec<(String, Rational)>, FormatError> {
+    read: impl Fn(&Document<'t>, &'t RawValue) -> Result<T, FormatError>,
+) -> Result<Vec<(String, T)>, FormatError> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let object = document.object(raw)?;
     let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), number(document, value)?))).collect()
+    entries.map(|(name, value)| Ok((name.clone().into_owned(), read(document, value)?))).collect()
 }
 
 type DemandOn = Vec<(String, Vec<(String, Rational)>)>;
 
 fn demand_on(document: &Document<'_>, raw: Option<&RawValue>) -> Result<DemandOn, FormatError> {
-    let Some(raw) = raw else { return Ok(Vec::new()) };
-    let object = document.object(raw)?;
-    let entries = object.fields().iter();
-    entries
-        .map(|(server, demand)| Ok((server.clone().into_owned(), quantities(document, Some(demand))?)))
-        .collect()
+    by_name(document, raw, |document, demand| quantities(document, Some(demand)))
 }

@@ -1,17 +1,14 @@
 //! Reads and writes a reservation problem.
 
-use std::fmt::Write;
-
-use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{
-    Document, FormatError, Source,
-    canonical::{key, list, quantities as write_quantities, quote},
-};
+use super::canonical::Fields;
+use super::problem::{names, quantities, rates};
+use super::{Document, FormatError, Object, Source, server_spec};
 use crate::{
     number::format_stated,
     place::Place,
+    problem::ServerSpec,
     reservation::{JobSpec, PoolSpec, Reservation, ReservationSpec},
 };
 
@@ -39,79 +36,40 @@ fn read(document: &Document<'_>) -> Result<Reservation, FormatError> {
     object.of_kind(document, "reservation-problem")?;
     object.only_at_top(document, &["kind", "name", "resources", "servers", "jobs", "configurations"])?;
     let listed = object.get("configurations");
+    // The configurations stand in place of what they follow from.
+    let need = |object: &Object<'_>, field: &str| match object.get(field) {
+        None if listed.is_none() => object.need(document, field).map(|_| ()),
+        _ => Ok(()),
+    };
     let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
     let mut spec = ReservationSpec { name: name.unwrap_or_default().into_owned(), ..Default::default() };
     if let Some(raw) = listed {
         let each = document.list(raw)?.into_iter();
-        spec.configurations = Some(each.map(|raw| counts(document, raw)).collect::<Result<_, _>>()?);
+        spec.configurations = Some(each.map(|raw| rates(document, Some(raw))).collect::<Result<_, _>>()?);
     }
-    match object.get("resources") {
-        None if listed.is_some() => {}
-        None => drop(object.need(document, "resources")?),
-        Some(raw) => {
-            for raw in document.list(raw)? {
-                spec.resources.push(document.string(raw)?.into_owned());
-            }
-        }
+    need(&object, "resources")?;
+    if let Some(raw) = object.get("resources") {
+        spec.resources = names(document, raw)?;
     }
-    match object.get("servers") {
-        None if listed.is_some() => {}
-        None => drop(object.need(document, "servers")?),
-        Some(raw) => {
-            for raw in document.list(raw)? {
-                spec.pools.push(pool(document, raw, listed.is_some())?);
-            }
-        }
+    need(&object, "servers")?;
+    for raw in object.get("servers").map_or(Ok(Vec::new()), |raw| document.list(raw))? {
+        let pool = document.object(raw)?;
+        let ServerSpec { name, count, capacity } = server_spec(document, &pool, &[])?;
+        need(&pool, "capacity")?;
+        spec.pools.push(PoolSpec { name, count, capacity });
     }
     for raw in document.list(object.need(document, "jobs")?)? {
-        spec.jobs.push(job(document, raw, listed.is_some())?);
+        let job = document.object(raw)?;
+        job.only(document, &["name", "demand", "reward", "load"])?;
+        need(&job, "demand")?;
+        spec.jobs.push(JobSpec {
+            name: document.string(job.need(document, "name")?)?.into_owned(),
+            demand: quantities(document, job.get("demand"))?,
+            reward: job.get("reward").map(|raw| document.number(raw)).transpose()?,
+            load: job.get("load").map(|raw| document.number(raw)).transpose()?,
+        });
     }
     Reservation::new(spec).map_err(|error| document.problem_error(&error))
-}
-
-fn pool(document: &Document<'_>, raw: &RawValue, listed: bool) -> Result<PoolSpec, FormatError> {
-    let object = document.object(raw)?;
-    object.only(document, &["name", "count", "capacity"])?;
-    let capacity = match object.get("capacity") {
-        None if listed => Vec::new(),
-        None => quantities(document, object.need(document, "capacity")?)?,
-        Some(raw) => quantities(document, raw)?,
-    };
-    Ok(PoolSpec {
-        name: document.string(object.need(document, "name")?)?.into_owned(),
-        count: object.get("count").map(|raw| document.number(raw)).transpose()?,
-        capacity,
-    })
-}
-
-fn job(document: &Document<'_>, raw: &RawValue, listed: bool) -> Result<JobSpec, FormatError> {
-    let object = document.object(raw)?;
-    object.only(document, &["name", "demand", "reward", "load"])?;
-    let demand = match object.get("demand") {
-        None if listed => Vec::new(),
-        None => quantities(document, object.need(document, "demand")?)?,
-        Some(raw) => quantities(document, raw)?,
-    };
-    Ok(JobSpec {
-        name: document.string(object.need(document, "name")?)?.into_owned(),
-        demand,
-        reward: object.get("reward").map(|raw| document.number(raw)).transpose()?,
-        load: object.get("load").map(|raw| document.number(raw)).transpose()?,
-    })
-}
-
-/// Amounts by resource, which may have units.
-fn quantities(document: &Document<'_>, raw: &RawValue) -> Result<Vec<(String, Rational)>, FormatError> {
-    let object = document.object(raw)?;
-    let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), document.quantity(value)?))).collect()
-}
-
-/// Jobs by type.
-fn counts(document: &Document<'_>, raw: &RawValue) -> Result<Vec<(String, Rational)>, FormatError> {
-    let object = document.object(raw)?;
-    let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), document.number(value)?))).collect()
 }
 
 /// The reservation problem as a file, in canonical form: as [`problem_to_json`](super::problem_to_json)
@@ -120,59 +78,39 @@ fn counts(document: &Document<'_>, raw: &RawValue) -> Result<Vec<(String, Ration
 /// Reading it back gives an equal problem.
 #[must_use]
 pub fn reservation_to_json(problem: &Reservation) -> String {
-    let mut out = String::from("{\n\"kind\":\"reservation-problem\",\n");
+    let (listed, resources) = (problem.configurations(), problem.resources());
+    let mut out = String::new();
+    let mut file = Fields::file(&mut out, format_stated);
+    file.text("kind", "reservation-problem");
     if !problem.name().is_empty() {
-        out.push_str("\"name\":");
-        quote(&mut out, problem.name());
-        out.push_str(",\n");
+        file.text("name", problem.name());
     }
-    if !problem.resources().is_empty() {
-        out.push_str("\"resources\":");
-        list(&mut out, problem.resources().iter().map(String::as_str));
-        out.push_str(",\n");
+    if !resources.is_empty() {
+        file.names("resources", resources.iter().map(String::as_str));
     }
-    out.push_str("\"servers\":[");
-    for (i, pool) in problem.pools().iter().enumerate() {
-        out.push_str(if i == 0 { "\n{\"name\":" } else { ",\n{\"name\":" });
-        quote(&mut out, pool.name());
+    file.lines("servers", problem.pools(), |line, pool| {
+        line.text("name", pool.name());
         if let Some(count) = pool.count() {
-            let _ = write!(out, ",\"count\":\"{count}\"");
+            line.text("count", count);
         }
-        if problem.configurations().is_none() {
-            out.push_str(",\"capacity\":");
-            write_quantities(&mut out, problem.resources(), pool.capacity(), format_stated);
+        if listed.is_none() {
+            line.amounts("capacity", resources, pool.capacity().entries());
         }
-        out.push('}');
-    }
-    out.push_str("\n],\n\"jobs\":[");
-    for (j, job) in problem.jobs().iter().enumerate() {
-        out.push_str(if j == 0 { "\n{\"name\":" } else { ",\n{\"name\":" });
-        quote(&mut out, job.name());
-        if problem.configurations().is_none() {
-            out.push_str(",\"demand\":");
-            write_quantities(&mut out, problem.resources(), job.demand(), format_stated);
+    });
+    file.lines("jobs", problem.jobs(), |line, job| {
+        line.text("name", job.name());
+        if listed.is_none() {
+            line.amounts("demand", resources, job.demand().entries());
         }
-        let _ = write!(
-            out,
-            ",\"reward\":\"{}\",\"load\":\"{}\"}}",
-            format_stated(job.reward()),
-            format_stated(job.load())
-        );
-    }
-    out.push_str("\n]");
-    if let Some(configurations) = problem.configurations() {
-        out.push_str(",\n\"configurations\":[");
-        for (position, k) in configurations.iter().enumerate() {
-            out.push_str(if position == 0 { "\n{" } else { ",\n{" });
+        line.number("reward", job.reward());
+        line.number("load", job.load());
+    });
+    if let Some(configurations) = listed {
+        file.lines("configurations", configurations, |line, k| {
             let present = k.iter().zip(problem.jobs()).filter(|(k, _)| **k > 0);
-            for (place, (k, job)) in present.enumerate() {
-                key(&mut out, place, job.name());
-                let _ = write!(out, "\"{k}\"");
-            }
-            out.push('}');
-        }
-        out.push_str("\n]");
+            present.for_each(|(k, job)| line.text(job.name(), k));
+        });
     }
-    out.push_str("\n}\n");
+    file.end();
     out
 }

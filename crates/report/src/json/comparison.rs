@@ -2,14 +2,14 @@
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::Claim;
-use evenhand_problem::{Problem, Rational, number};
+use evenhand_problem::{Problem, Rational};
 use serde_json::{Map, Value, json};
 
-use super::document;
+use super::{by_name, document, exact, list};
 use crate::comparison::axiom_title;
 
-fn text(value: Option<&Rational>) -> Value {
-    json!(value.map(number::format))
+fn text(value: Option<&Rational>) -> Option<String> {
+    value.map(exact)
 }
 
 /// Every column, with all verdicts.
@@ -18,31 +18,26 @@ pub fn comparison(problem: &Problem, columns: &[Compared]) -> Value {
     let column = |column: &Compared| match &column.result {
         Ok(judged) => of_judged(problem, &column.name, judged),
         Err(NoResult::NotApplicable(why)) => json!({"name": column.name, "not_applicable": why}),
-        Err(NoResult::Failed(why)) => json!({"name": column.name, "failed": why}),
+        Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => json!({"name": column.name, "failed": why}),
         Err(NoResult::OutOfTime) => json!({"name": column.name, "failed": "out of time"}),
     };
-    let mechanisms: Vec<Value> = columns.iter().map(column).collect();
-    document("comparison", json!({"mechanisms": mechanisms}))
+    document("comparison", json!({"mechanisms": list(columns, column)}))
 }
 
 fn of_judged(problem: &Problem, name: &str, judged: &Judged) -> Value {
     let users = problem.users().iter().zip(&judged.tasks);
-    let tasks: Map<String, Value> = users.map(|(user, x)| (user.name().to_owned(), text(Some(x)))).collect();
     let resources = problem.resources().iter().zip(&judged.utilisation);
-    let utilisation: Map<String, Value> =
-        resources.map(|(name, used)| (name.clone(), text(used.as_ref()))).collect();
     let examination = &judged.examination;
-    let not_checked: Vec<&str> = examination.undecided.iter().map(|(axiom, _)| axiom.name()).collect();
     json!({
         "name": name,
         "status": judged.status.map(|status| status.name()),
-        "tasks": tasks,
+        "tasks": by_name(users.map(|(user, x)| (user.name(), exact(x)))),
         "axioms": axioms(problem, judged),
-        "not_checked": not_checked,
-        "tolerance": number::format(&examination.certificate.tolerance),
-        "repair": number::format(&examination.repair),
+        "not_checked": list(&examination.undecided, |(axiom, _)| axiom.name()),
+        "tolerance": exact(&examination.certificate.tolerance),
+        "repair": exact(&examination.repair),
         "infeasible": examination.infeasible,
-        "utilisation": utilisation,
+        "utilisation": by_name(resources.map(|(name, used)| (name.as_str(), text(used.as_ref())))),
         "least_weighted_share": text(judged.least_weighted_share.as_ref()),
         "price_of_fairness": text(judged.price_of_fairness.as_ref()),
     })

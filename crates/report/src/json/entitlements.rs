@@ -1,10 +1,10 @@
 //! What groups are entitled to, resource by resource, as a document.
 
 use evenhand_mechanisms::tree::{Entitlements, Held, Rule, Settings};
-use evenhand_problem::{Problem, Rational, number};
-use serde_json::{Map, Value, json};
+use evenhand_problem::{Problem, Rational};
+use serde_json::{Value, json};
 
-use super::document;
+use super::{by_name, document, exact, list};
 
 /// Entitlements of every group, and of users that stand beside groups; with an allocation what groups hold in it,
 /// and which users may start one more task.
@@ -15,32 +15,26 @@ pub fn entitlements(
     entitlements: &Entitlements,
     held: Option<&Held>,
 ) -> Value {
-    let amounts = |amounts: &[Rational]| -> Value {
-        let named = problem.resources().iter().zip(amounts);
-        Value::Object(named.map(|(r, amount)| (r.clone(), json!(number::format(amount)))).collect())
+    let amounts = |amounts: &[Rational]| {
+        by_name(problem.resources().iter().zip(amounts).map(|(r, amount)| (r.as_str(), exact(amount))))
     };
-    let groups = || problem.groups().list().iter().map(|group| group.name.clone());
-    let by_group = |all: &[Vec<Rational>]| -> Map<String, Value> {
-        groups().zip(all).map(|(name, of)| (name, amounts(of))).collect()
-    };
-    let users = || problem.users().iter().map(|user| user.name().to_owned());
+    let groups = || problem.groups().list().iter().map(|group| group.name.as_str());
+    let by_group = |all: &[Vec<Rational>]| by_name(groups().zip(all).map(|(name, of)| (name, amounts(of))));
+    let users = || problem.users().iter().map(|user| user.name());
     let alone = users().zip(&entitlements.users);
-    let alone: Map<String, Value> =
-        alone.filter_map(|(name, of)| Some((name, amounts(of.as_ref()?)))).collect();
     let mut fields = json!({
         "rule": settings.rule.map(Rule::name),
         "whole": settings.whole,
         "entitlements": by_group(&entitlements.groups),
-        "users": alone,
+        "users": by_name(alone.filter_map(|(name, of)| Some((name, amounts(of.as_ref()?))))),
     });
     if let Some(held) = held {
-        fields["held"] = Value::Object(by_group(&held.groups));
-        let may_start = users().zip(&held.may_start).map(|(name, may)| (name, json!(may)));
-        fields["may_start"] = Value::Object(may_start.collect());
+        fields["held"] = by_group(&held.groups);
+        fields["may_start"] = by_name(users().zip(&held.may_start));
     }
-    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
+    let warnings = problem.warnings();
     if !warnings.is_empty() {
-        fields["warnings"] = json!(warnings);
+        fields["warnings"] = list(&warnings, ToString::to_string);
     }
     document("entitlements", fields)
 }

@@ -1,10 +1,9 @@
 //! What was found about an allocation, as a document.
 
 use evenhand_certify::Examination;
-use evenhand_problem::{Rational, number};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::document;
+use super::{by_name, document, exact, list};
 
 /// The claims with their verdicts.
 #[must_use]
@@ -13,19 +12,13 @@ pub fn examination(examination: &Examination) -> Value {
     let certificate = &examination.certificate;
     // As the certificate states them: evidence by name.
     let written: Value = serde_json::from_str(&certificate.to_json()).unwrap_or_default();
-    let text = |value: &Option<Rational>| json!(value.as_ref().map(number::format));
-    let claims: Vec<Value> = certificate
-        .claims
-        .iter()
-        .enumerate()
-        .map(|(at, claim)| {
-            let mut fields = written["claims"][at].as_object().cloned().unwrap_or_default();
-            fields.insert("verdict".to_owned(), json!(claim.outcome().name()));
-            fields.insert("tasks".to_owned(), text(&examination.in_tasks[at]));
-            fields.insert("bound".to_owned(), json!(claim.is_bound()));
-            Value::Object(fields)
-        })
-        .collect();
+    let claims = list(certificate.claims.iter().enumerate(), |(at, claim)| {
+        let mut fields = written["claims"][at].clone();
+        fields["verdict"] = json!(claim.outcome().name());
+        fields["tasks"] = json!(examination.in_tasks[at].as_ref().map(exact));
+        fields["bound"] = json!(claim.is_bound());
+        fields
+    });
     let mut summary = json!({
         "problem": {
             "name": problem.name(),
@@ -34,19 +27,15 @@ pub fn examination(examination: &Examination) -> Value {
             "sha256": certificate.problem_sha256,
         },
         "sharing": certificate.allocation.sharing.name(),
-        "tolerance": number::format(&certificate.tolerance),
-        "repair": number::format(&examination.repair),
+        "tolerance": exact(&certificate.tolerance),
+        "repair": exact(&examination.repair),
         "infeasible": examination.infeasible,
         "claims": claims,
         "not_checked": certificate.not_checked,
     });
     if !examination.undecided.is_empty() {
-        let undecided: Map<String, Value> = examination
-            .undecided
-            .iter()
-            .map(|(axiom, why)| (axiom.name().to_owned(), json!(why.to_string())))
-            .collect();
-        summary["undecided"] = Value::Object(undecided);
+        let undecided = examination.undecided.iter();
+        summary["undecided"] = by_name(undecided.map(|(axiom, why)| (axiom.name(), why.to_string())));
     }
     document("examination", summary)
 }

@@ -1,11 +1,11 @@
 //! Why a user has what it has, as a document.
 
 use evenhand_certify::explain::{Between, Bottleneck, Explanation, ExplanationVerdict, UnitOfRow};
-use evenhand_problem::{Constraints, Problem, Sharing, number};
-use serde_json::{Map, Value, json};
+use evenhand_problem::{Constraints, Problem, Sharing};
+use serde_json::{Value, json};
 
-use super::document;
 use super::why::what_stops;
+use super::{by_name, document, exact, list};
 use crate::text::row_name;
 
 /// Everything that the explanation says.
@@ -25,91 +25,68 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         let resource = row_name(row.kind, problem.resources());
         (problem.servers()[row.server].name(), resource)
     };
+    let server = |i: usize| problem.servers()[i].name();
+    let user = |n: usize| problem.users()[n].name();
+    let at = |row: usize, field: &str, value| {
+        let (server, resource) = place(row);
+        json!({"server": server, "resource": resource, field: exact(value)})
+    };
     let bottleneck = |bottleneck: &Bottleneck| {
-        let holders: Map<String, Value> = bottleneck
-            .holders
-            .iter()
-            .map(|(n, part)| (problem.users()[*n].name().to_owned(), json!(number::format(part))))
-            .collect();
         json!({
             "resource": place(bottleneck.row).1,
-            "own": number::format(&bottleneck.own),
-            "largest_holders": holders,
+            "own": exact(&bottleneck.own),
+            "largest_holders": by_name(bottleneck.holders.iter().map(|(n, part)| (user(*n), exact(part)))),
             "holders": bottleneck.n_holders,
         })
     };
-    let servers: Map<String, Value> = explanation
-        .classes
-        .iter()
-        .map(|class| {
-            let bottlenecks: Vec<Value> = class.bottlenecks.iter().map(bottleneck).collect();
-            let view = json!({"tasks": number::format(&class.tasks), "bottlenecks": bottlenecks});
-            (problem.servers()[class.server].name().to_owned(), view)
-        })
-        .collect();
+    let servers = explanation.classes.iter().map(|class| {
+        let bottlenecks = list(&class.bottlenecks, bottleneck);
+        (server(class.server), json!({"tasks": exact(&class.tasks), "bottlenecks": bottlenecks}))
+    });
     let unit = explanation.one_more_unit.as_ref();
     let basis = unit.ok().map(|unit| {
-        let others_at_most = unit.others_at_most.as_ref().map(number::format);
+        let others_at_most = unit.others_at_most.as_ref().map(exact);
         let mut basis =
             json!({"differs": unit.differs, "others": unit.others, "others_at_most": others_at_most});
         state(&mut basis, &unit.tasks);
         basis
     });
     let entitled = explanation.entitled.as_ref().map(|entitled| {
-        let best = entitled.best.as_ref().map(|(row, own)| {
-            let (server, resource) = place(*row);
-            json!({"server": server, "resource": resource, "own": number::format(own)})
-        });
-        let prices = entitled.prices.iter().map(|(row, price)| {
-            let (server, resource) = place(*row);
-            json!({"server": server, "resource": resource, "price": number::format(price)})
-        });
         json!({
-            "entitlement": number::format(&entitled.entitlement),
-            "largest_bottleneck_share": best,
-            "prices": prices.collect::<Vec<Value>>(),
+            "entitlement": exact(&entitled.entitlement),
+            "largest_bottleneck_share": entitled.best.as_ref().map(|(row, own)| at(*row, "own", own)),
+            "prices": list(&entitled.prices, |(row, price)| at(*row, "price", price)),
         })
     });
-    let levels: Map<String, Value> = explanation
-        .virtual_shares
-        .iter()
-        .map(|view| {
-            let highest = view.highest.as_ref().map(
-                |(n, level)| json!({"user": problem.users()[*n].name(), "level": number::format(level)}),
-            );
-            let of = json!({
-                "virtual_dominant_share": number::format(&view.share),
-                "level": number::format(&view.level),
-                "bottleneck": view.bottleneck.map(|row| place(row).1),
-                "highest_holder": highest,
-            });
-            (problem.servers()[view.server].name().to_owned(), of)
-        })
-        .collect();
-    let one_more: Map<String, Value> = explanation
-        .one_more
-        .iter()
-        .map(|class| {
-            let short: Map<String, Value> =
-                class.short.iter().map(|(row, servers)| (place(*row).1.to_owned(), json!(servers))).collect();
-            let view = json!({"tasks": class.tasks.to_string(), "fits_on": class.fits, "short_on": short});
-            (problem.servers()[class.server].name().to_owned(), view)
-        })
-        .collect();
+    let shares = explanation.virtual_shares.iter().map(|view| {
+        let highest = view.highest.as_ref();
+        let of = json!({
+            "virtual_dominant_share": exact(&view.share),
+            "level": exact(&view.level),
+            "bottleneck": view.bottleneck.map(|row| place(row).1),
+            "highest_holder": highest.map(|(n, level)| json!({"user": user(*n), "level": exact(level)})),
+        });
+        (server(view.server), of)
+    });
+    let one_more = explanation.one_more.iter().map(|class| {
+        let short = by_name(class.short.iter().map(|(row, servers)| (place(*row).1, servers)));
+        let view = json!({"tasks": class.tasks.to_string(), "fits_on": class.fits, "short_on": short});
+        (server(class.server), view)
+    });
     let fields = json!({
-        "virtual_shares": levels,
-        "one_more_task": one_more,
+        "virtual_shares": by_name(shares),
+        "one_more_task": by_name(one_more),
         "entitled": entitled,
-        "user": problem.users()[explanation.user].name(),
-        "tasks": number::format(&explanation.tasks),
-        "dominant_share": number::format(&explanation.dominant_share),
+        "user": user(explanation.user),
+        "tasks": exact(&explanation.tasks),
+        "dominant_share": exact(&explanation.dominant_share),
         "share": explanation.level.as_ref().map(|(share, _)| share.name(problem)),
-        "level": explanation.level.as_ref().map(|(_, level)| number::format(level)),
+        "level": explanation.level.as_ref().map(|(_, level)| exact(level)),
         "verdict": verdict,
-        "stops": explanation.stops.iter().map(|stop| what_stops(problem, stop)).collect::<Vec<_>>(),
+        "stops": list(&explanation.stops, |stop| what_stops(problem, stop)),
         "infeasible": explanation.infeasible,
-        "servers": servers,
-        "one_more_unit": unit.ok().map(|unit| unit.rows.iter().map(|row| of_row(problem, row)).collect::<Vec<_>>()),
+        "servers": by_name(servers),
+        "one_more_unit": unit.ok().map(|unit| list(&unit.rows, |row| of_row(problem, row))),
         "one_more_unit_basis": basis,
         "why": unit.err().map(ToString::to_string),
     });
@@ -118,11 +95,11 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
 
 /// What one more unit of a row brings.
 fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
-    let gain = |(n, gain): &(usize, Between)| (problem.users()[*n].name().to_owned(), number_or_bounds(gain));
+    let users = row.users.iter();
     let mut fields = json!({
         "server": problem.servers()[row.server].name(),
         "resource": problem.resources()[row.resource],
-        "users": row.users.iter().map(gain).collect::<Map<String, Value>>(),
+        "users": by_name(users.map(|(n, gain)| (problem.users()[*n].name(), number_or_bounds(gain)))),
         "rate": number_or_bounds(&row.rate),
         "changes_shares": row.changes_shares,
     });
@@ -133,10 +110,10 @@ fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
 /// Adds `tasks`, or `at_least` and `at_most` where the number is not known.
 fn state(fields: &mut Value, tasks: &Between) {
     match tasks.exact() {
-        Some(tasks) => fields["tasks"] = json!(number::format(tasks)),
+        Some(tasks) => fields["tasks"] = json!(exact(tasks)),
         None => {
-            fields["at_least"] = json!(number::format(&tasks.at_least));
-            fields["at_most"] = json!(number::format(&tasks.at_most));
+            fields["at_least"] = json!(exact(&tasks.at_least));
+            fields["at_most"] = json!(exact(&tasks.at_most));
         }
     }
 }
@@ -144,10 +121,7 @@ fn state(fields: &mut Value, tasks: &Between) {
 /// The number, or the bounds between which it is.
 fn number_or_bounds(value: &Between) -> Value {
     match value.exact() {
-        Some(value) => json!(number::format(value)),
-        None => {
-            let (at_least, at_most) = (number::format(&value.at_least), number::format(&value.at_most));
-            json!({"at_least": at_least, "at_most": at_most})
-        }
+        Some(value) => json!(exact(value)),
+        None => json!({"at_least": exact(&value.at_least), "at_most": exact(&value.at_most)}),
     }
 }

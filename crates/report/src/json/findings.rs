@@ -7,8 +7,11 @@ use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
 use evenhand_problem::Problem;
 use evenhand_problem::format::NumberText;
-use evenhand_problem::{Arithmetic, Constraints, Rational, RowKind};
+use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
+
+use super::{by_name, exact, list};
+use crate::text::row_name;
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
 /// those that there are.
@@ -18,102 +21,83 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
     let number = |value: &Rational| json!(NumberText(value, arithmetic));
+    let user = |n: usize| problem.users()[n].name();
+    let by_user = |tasks: &Tasks| {
+        by_name(tasks.iter().enumerate().map(|(n, list)| {
+            let used = list.iter().filter(|(_, x)| !x.is_zero());
+            (user(n), by_name(used.map(|(i, x)| (problem.servers()[*i].name(), number(x)))))
+        }))
+    };
     let mut fields = Map::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        fields.extend(value.map(|value| (name.to_owned(), value)));
+    };
     if let Some(Prices { rows, users, .. }) = &findings.prices {
-        let priced = rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
-        let prices = by_server(&constraints, priced.map(|(row, price)| (row, number(price))));
-        fields.insert("prices".to_owned(), prices);
-        let users = problem.users().iter().zip(users).filter(|(_, price)| !price.is_zero());
-        let users: Map<String, Value> =
-            users.map(|(user, price)| (user.name().to_owned(), number(price))).collect();
-        fields.insert("user_prices".to_owned(), Value::Object(users));
+        let is_priced = |(_, price): &(usize, &Rational)| !price.is_zero();
+        let rows = rows.iter().enumerate().filter(is_priced).map(|(row, price)| (row, number(price)));
+        put("prices", Some(by_server(&constraints, rows)));
+        let users = users.iter().enumerate().filter(is_priced);
+        put("user_prices", Some(by_name(users.map(|(n, price)| (user(n), number(price))))));
     }
-    if let Some(gap) = &findings.gap {
-        fields.insert("gap".to_owned(), number(gap));
-    }
-    if let Some(gap) = &findings.relative_gap {
-        fields.insert("relative_gap".to_owned(), number(gap));
-    }
-    if let Some(steps) = &findings.series {
-        fields.insert("series".to_owned(), series(problem, &constraints, steps));
-    }
-    if let Some(witnesses) = &findings.witnesses {
-        fields.insert("witness".to_owned(), witness_names(&constraints, witnesses));
-    }
-    if let Some(bottlenecks) = &findings.bottlenecks {
-        fields.insert("bottlenecks".to_owned(), rows_by_server(&constraints, bottlenecks));
-    }
+    put("gap", findings.gap.as_ref().map(number));
+    put("relative_gap", findings.relative_gap.as_ref().map(number));
+    put("series", findings.series.as_ref().map(|steps| series(problem, &constraints, steps)));
+    put("witness", findings.witnesses.as_ref().map(|found| witness_names(&constraints, found)));
+    put("bottlenecks", findings.bottlenecks.as_ref().map(|rows| rows_by_server(&constraints, rows)));
     if let Some(NjcSet { polytopes, extreme_points, .. }) = &findings.faces {
-        let tasks = |point: &Tasks| {
-            let users = problem.users().iter().zip(point).map(|(user, list)| {
-                let used = list.iter().filter(|(_, x)| !x.is_zero());
-                let on = used.map(|(i, x)| (problem.servers()[*i].name().to_owned(), number(x)));
-                (user.name().to_owned(), Value::Object(on.collect()))
-            });
-            Value::Object(users.collect())
-        };
-        let faces = polytopes.iter().map(|polytope| {
+        let faces = list(polytopes, |polytope| {
             json!({
                 "dimension": polytope.dimension,
                 "bottlenecks": rows_by_server(&constraints, &polytope.face.bottlenecks),
                 "witness": witness_names(&constraints, &polytope.face.witnesses),
-                "vertices": polytope.vertices.iter().map(tasks).collect::<Vec<Value>>(),
+                "vertices": list(&polytope.vertices, by_user),
             })
         });
-        fields.insert("faces".to_owned(), Value::Array(faces.collect()));
-        let points = extreme_points.iter().map(tasks).collect();
-        fields.insert("extreme_points".to_owned(), Value::Array(points));
+        put("faces", Some(faces));
+        put("extreme_points", Some(list(extreme_points, by_user)));
     }
-    if let Some(Selected { goal, value, bound }) = &findings.selected {
-        let (proven, bound) = match bound {
-            Bound::Proven => (true, number(value)),
-            Bound::Claimed(bound) => (false, json!(bound)),
-            Bound::Found => (false, Value::Null),
-        };
-        let goal = goal.name();
-        let selection = json!({"goal": goal, "value": number(value), "proven": proven, "bound": bound});
-        fields.insert("selection".to_owned(), selection);
-    }
-    if let Some(search) = &findings.search {
-        fields.insert("search".to_owned(), searched(search));
-    }
+    put(
+        "selection",
+        findings.selected.as_ref().map(|Selected { goal, value, bound }| {
+            let (proven, bound) = match bound {
+                Bound::Proven => (true, number(value)),
+                Bound::Claimed(bound) => (false, json!(bound)),
+                Bound::Found => (false, Value::Null),
+            };
+            json!({"goal": goal.name(), "value": number(value), "proven": proven, "bound": bound})
+        }),
+    );
+    put("search", findings.search.as_ref().map(searched));
     if let Some(Intervals { levels, width }) = &findings.intervals {
-        let each = problem.users().iter().zip(levels);
-        let levels =
-            each.map(|(user, (low, high))| (user.name().to_owned(), json!([number(low), number(high)])));
-        fields.insert("levels".to_owned(), Value::Object(levels.collect()));
-        fields.insert("width".to_owned(), number(width));
+        let levels = levels.iter().enumerate().map(|(n, (low, high))| (user(n), [number(low), number(high)]));
+        put("levels", Some(by_name(levels)));
+        put("width", Some(number(width)));
     }
-    if let Some(status) = findings.status {
-        fields.insert("status".to_owned(), json!(status.name()));
-    }
-    if let Some(iterations) = findings.iterations {
-        fields.insert("iterations".to_owned(), json!(iterations));
-    }
-    if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {
-        let measure = |measure: &Measure| {
-            let share = measure.least_weighted_share.as_ref().map(number);
-            json!({"least_weighted_share": share, "tasks": number(&measure.tasks)})
-        };
-        let divisible = match divisible {
-            Ok(ideal) => measure(ideal),
-            Err(why) => json!({"not_available": why.reason()}),
-        };
-        let fields_of = json!({"ideal": mechanism, "whole": measure(whole), "divisible": divisible});
-        fields.insert("integrality".to_owned(), fields_of);
-    }
+    put("status", findings.status.map(|status| json!(status.name())));
+    put("iterations", findings.iterations.map(|iterations| json!(iterations)));
+    put(
+        "integrality",
+        findings.integrality.as_ref().map(|Integrality { mechanism, whole, divisible }| {
+            let measure = |measure: &Measure| {
+                let share = measure.least_weighted_share.as_ref().map(number);
+                json!({"least_weighted_share": share, "tasks": number(&measure.tasks)})
+            };
+            let divisible = match divisible {
+                Ok(ideal) => measure(ideal),
+                Err(why) => json!({"not_available": why.reason()}),
+            };
+            json!({"ideal": mechanism, "whole": measure(whole), "divisible": divisible})
+        }),
+    );
     fields
 }
 
 /// Which starts were tried, what they led to, and whether another answer that is known serves more.
 fn searched(search: &Search) -> Value {
-    let exact = |tasks: &Rational| json!(NumberText(tasks, Arithmetic::Exact));
-    let starts = search
-        .tried
-        .iter()
-        .map(|tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
+    let starts =
+        list(&search.tried, |tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
     json!({
-        "starts": starts.collect::<Vec<Value>>(),
+        "starts": starts,
         "starts_planned": search.planned,
         "returned": search.returned,
         "answers": search.answers,
@@ -135,8 +119,7 @@ fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -
         }
     };
     let users = constraints.problem().users().iter().zip(witnesses);
-    let named = users.filter_map(|(user, found)| Some((user.name().to_owned(), witness(found.as_ref()?))));
-    Value::Object(named.collect())
+    by_name(users.filter_map(|(user, found)| Some((user.name(), witness(found.as_ref()?)))))
 }
 
 fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
@@ -162,22 +145,15 @@ fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize,
 }
 
 fn row_names(constraints: &Constraints<'_>, row: usize) -> (String, String) {
-    let at = &constraints.rows()[row];
-    let problem = constraints.problem();
-    let resource = match at.kind {
-        RowKind::Resource(r) => problem.resources()[r].clone(),
-        RowKind::Time => "time".to_owned(),
-    };
-    (problem.servers()[at.server].name().to_owned(), resource)
+    let (at, problem) = (&constraints.rows()[row], constraints.problem());
+    (problem.servers()[at.server].name().to_owned(), row_name(at.kind, problem.resources()).to_owned())
 }
 
 /// The points of a trajectory: `c`, tasks by user, and the free part of every row.
 fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint]) -> Value {
-    let point = |step: &SeriesPoint| {
-        let users = problem.users().iter().zip(&step.tasks);
-        let tasks: Map<String, Value> = users.map(|(user, x)| (user.name().to_owned(), json!(x))).collect();
+    list(steps, |step| {
+        let tasks = problem.users().iter().zip(&step.tasks);
         let slack = by_server(constraints, step.slack.iter().map(|slack| json!(slack)).enumerate());
-        json!({"c": step.c, "tasks": tasks, "slack": slack})
-    };
-    Value::Array(steps.iter().map(point).collect())
+        json!({"c": step.c, "tasks": by_name(tasks.map(|(user, x)| (user.name(), x))), "slack": slack})
+    })
 }

@@ -1,15 +1,14 @@
 //! Where groups and users stand, as a document.
 
 use evenhand_mechanisms::tree::{NodeKind, Reported, Standing};
-use evenhand_problem::number;
 use serde_json::{Value, json};
 
-use super::document;
+use super::{document, exact, list};
 
 /// The root, then every group and user in the order in which they would be served.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Value {
-    document("levels", json!({"nodes": standings.iter().map(node).collect::<Vec<_>>()}))
+    document("levels", json!({"nodes": list(standings, node)}))
 }
 
 /// Where one of them stands.
@@ -19,7 +18,7 @@ pub(super) fn node(standing: &Standing) -> Value {
             "rank": next.rank,
             "tied": next.is_tied,
             "below_guarantee": next.is_below_guarantee,
-            "level": number::format(&next.level),
+            "level": exact(&next.level),
             "stopped": next.is_stopped,
         })
     });
@@ -31,13 +30,13 @@ pub(super) fn node(standing: &Standing) -> Value {
             NodeKind::User => "user",
         },
         "depth": standing.depth,
-        "share": number::format(&standing.share),
-        "level": number::format(&standing.level),
+        "share": exact(&standing.share),
+        "level": exact(&standing.level),
         "next": next,
     });
     if let Some(reported) = &standing.reported {
         node["reported"] = match reported {
-            Reported::Share(share) => json!(number::format(share)),
+            Reported::Share(share) => json!(exact(share)),
             Reported::Infinite => json!("infinite"),
         };
     }

@@ -9,6 +9,8 @@ mod levels;
 mod ratio;
 mod why;
 
+use evenhand_problem::{Rational, number};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 pub use comparison::comparison;
@@ -19,6 +21,21 @@ pub use findings::findings;
 pub use levels::levels;
 pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use why::why;
+
+/// An exact number, as text.
+fn exact(value: &Rational) -> String {
+    number::format(value)
+}
+
+/// A list of what is made of each.
+fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) -> V) -> Value {
+    json!(of.into_iter().map(each).collect::<Vec<V>>())
+}
+
+/// An object with a field for each.
+fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
+}
 
 /// A document: its fields, after the kind and the version of what it is.
 #[must_use]

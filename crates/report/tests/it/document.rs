@@ -1,12 +1,17 @@
 //! The document of a comparison: it stands alone, names cannot break it, its links hold the certificates.
 
-use evenhand_certify::compare::{Comparison, compare};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use evenhand_certify::compare::{Comparison, NoResult, compare};
 use evenhand_exact::Certificate;
-use evenhand_mechanisms::registry;
+use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Arithmetic, Problem};
 use evenhand_report::{document, holdings};
 use percent_encoding::percent_decode_str;
+use sha2::{Digest, Sha256};
 
 fn problem(text: &str) -> Problem {
     Source { name: "p.json", text }.problem().unwrap()
@@ -15,7 +20,7 @@ fn problem(text: &str) -> Problem {
 fn of(problem: &Problem, mechanisms: &[&str]) -> String {
     let mechanisms = mechanisms.iter().map(|name| registry::find(name).unwrap()).collect();
     let comparison = Comparison { mechanisms, ..Comparison::default() };
-    document(problem, &compare(problem, &comparison, |_| ()), false).unwrap()
+    document(problem, &compare(problem, &comparison), false).unwrap()
 }
 
 /// Tags that are opened and closed, in their order; those that stand alone are left out.
@@ -34,6 +39,16 @@ fn is_balanced(html: &str) -> bool {
     open.is_empty()
 }
 
+/// The policy names the hash of the one style sheet, and no element brings a style of its own.
+fn is_styled_by_its_sheet_alone(html: &str) {
+    let (_, sheet) = html.split_once("<style>").unwrap();
+    let (sheet, rest) = sheet.split_once("</style>").unwrap();
+    let hash = BASE64.encode(&Sha256::digest(sheet));
+    assert!(html.contains(&format!("style-src 'sha256-{hash}'; ")), "the hash of the style sheet is {hash}");
+    assert!(rest.contains("<svg") && !html.contains("style=") && !rest.contains("<style"), "{html}");
+    assert!(!html.contains("unsafe-inline"));
+}
+
 #[test]
 fn it_stands_alone_and_its_links_are_the_certificates() {
     let problem = problem(
@@ -50,6 +65,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     let addresses = html.match_indices("://").map(|(at, _)| &html[at - 4..at + 26]);
     assert!(addresses.clone().all(|address| address.starts_with("http://www.w3.org/2000/svg")));
     assert!(html.contains("alpha: not applicable"));
+    is_styled_by_its_sheet_alone(&html);
     let links: Vec<&str> = html.split("href=\"data:application/json,").skip(1).collect();
     assert_eq!(links.len(), 2);
     for (link, name) in links.iter().zip(["drfh", "utilitarian"]) {
@@ -94,4 +110,33 @@ fn there_may_be_nobody_and_nothing() {
     );
     let html = of(&nobody, &["drfh"]);
     assert!(is_balanced(&html) && html.contains("<title>A fair allocation</title>"), "{html}");
+}
+
+/// A mechanism that charges nothing ends by the processor's clock; the column after it has its turn.
+#[test]
+fn columns_end_by_the_processor_time() {
+    static IS_SPENT: AtomicBool = AtomicBool::new(false);
+    let drfh = registry::find("drfh").unwrap();
+    let slow = Mechanism {
+        solve: |problem, flags| {
+            IS_SPENT.store(true, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_secs(5));
+            (registry::find("drfh").unwrap().solve)(problem, flags)
+        },
+        ..*drfh
+    };
+    let problem = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{"name": "s", "capacity": {"cpu": 4}}], "users": [{"name": "u", "demand": {"cpu": 1}}]}"#,
+    );
+    // The first look after the slow mechanism has begun finds that all time is spent.
+    let left = || Some(Duration::from_secs(if IS_SPENT.swap(false, Ordering::SeqCst) { 0 } else { 10 }));
+    let comparison = Comparison {
+        mechanisms: vec![Box::leak(Box::new(slow)), drfh],
+        processor: Some(left),
+        ..Comparison::default()
+    };
+    let columns = compare(&problem, &comparison);
+    let Err(NoResult::TooLarge(why)) = &columns[0].result else { panic!("{:?}", columns[0]) };
+    assert!(why.contains("too large") && columns[1].result.is_ok(), "{columns:?}");
 }

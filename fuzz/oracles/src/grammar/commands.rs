@@ -1,5 +1,11 @@
 //! Command lines: every command with options of its own and of others, and operands valid, extreme and wrong.
 
+use evenhand_exact::Axiom as Axioms;
+use evenhand_mechanisms::flags::Takes;
+use evenhand_mechanisms::registry;
+use evenhand_mechanisms::tree::Rule;
+use evenhand_problem::Allocation;
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -20,6 +26,10 @@ pub enum Operand {
     Axiom,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// One of these names, each with what it means.
+    Named(&'static [(&'static str, &'static str)]),
+    /// The name of a share.
+    Share,
     /// A file that is read.
     Input,
     /// A file or a folder that is written.
@@ -28,7 +38,7 @@ pub enum Operand {
     Name,
 }
 
-use Operand::{Axiom, Few, Input, Mechanism, Name, Nothing, Number, OneOf, Output};
+use Operand::{Axiom, Few, Input, Mechanism, Name, Named, Nothing, Number, OneOf, Output, Share};
 
 /// A command, the files or words behind it, and its options.
 #[derive(Debug)]
@@ -37,8 +47,8 @@ pub struct CommandLine {
     pub name: &'static str,
     /// What stands behind it without an option.
     pub operands: &'static [Operand],
-    /// Its options, without the global ones.
-    pub options: &'static [(&'static str, Operand)],
+    /// Options of its own.
+    options: &'static [(&'static str, Operand)],
 }
 
 /// Options of every command.
@@ -52,35 +62,49 @@ pub const GLOBAL: &[(&str, Operand)] = &[
     ("--help", Nothing),
 ];
 
-/// Options of mechanisms, which `solve` and `audit` take.
-pub const FLAGS: &[(&str, Operand)] = &[
-    ("--seconds", OneOf(&["0", "1", "-1", "x"])),
-    ("--criterion", Nothing),
-    ("--per-weight", Nothing),
-    ("--no-entitlement", Name),
-    ("--alpha", Number),
-    ("--select", OneOf(&["max-utilisation", "max-min-share", "max-tasks"])),
-    ("--faces", Nothing),
-    ("--reduce", Nothing),
-    ("--method", OneOf(&["sweep", "algorithm-1", "market", "trajectory"])),
-    ("--c-max", Number),
-    ("--barrier", OneOf(&["r0=2", "r0=1,r1=3", "r9=1", "=", "r0=0"])),
-    ("--order", Name),
-    ("--no-nominal-first", Nothing),
-    ("--whole", Nothing),
-    ("--score", OneOf(&["drf", "tsf", "ps-dsf", "rps-dsf"])),
-    ("--server", OneOf(&["iid", "rrr", "first-fit", "best-fit", "joint"])),
-    ("--rule", RULE),
-    ("--ties", OneOf(&["low", "high", "random"])),
-    ("--unfiltered", Nothing),
-    ("--filter", Nothing),
-    ("--step", OneOf(&["1", "1/2", "0", "-1", "x"])),
-    ("--ideal", Nothing),
-    ("--slots", Number),
+/// Words behind options of mechanisms that have a form of their own.
+const FORMS: &[(&str, &[&str])] = &[
+    ("seconds", &["0", "1", "-1", "x"]),
+    ("barrier", &["r0=2", "r0=1,r1=3", "r9=1", "=", "r0=0"]),
+    ("step", &["1", "1/2", "0", "-1", "x"]),
 ];
 
-const RULE: Operand =
-    OneOf(&["hdrf", "mesos", "kueue", "armada", "yunikorn", "slurm", "kai", "kai-sole-queue", "volcano"]);
+/// Options of mechanisms, which `solve` and `audit` take.
+fn flags() -> Vec<(String, Operand)> {
+    let flags = registry::flags().into_iter();
+    let operand = |name: &str, takes: Takes| match (FORMS.iter().find(|(of, _)| *of == name), takes) {
+        (Some((_, words)), _) => OneOf(words),
+        (None, Takes::Nothing) => Nothing,
+        (None, Takes::Name(_, names)) => Named(names),
+        (None, Takes::Number(_) | Takes::Count(_)) => Number,
+        (None, Takes::Classes(_) | Takes::Users(_) | Takes::Resources(_)) => Name,
+    };
+    flags.map(|(_, flag)| (format!("--{}", flag.name), operand(flag.name, flag.takes))).collect()
+}
+
+/// What `compare` and `report` are asked for.
+const COLUMNS: &[(&str, Operand)] = &[
+    ("--mechanism", Mechanism),
+    ("--allocation", Input),
+    ("--dedicated", Nothing),
+    ("--axiom", Axiom),
+    ("--alpha", Number),
+    ("--float", Nothing),
+    ("--tolerance", Number),
+    ("--seconds", OneOf(&["1", "0.5", "0", "-1"])),
+    ("--users", OneOf(&["all", "u0"])),
+];
+
+impl CommandLine {
+    /// All its options, without the global ones.
+    #[must_use]
+    pub fn all_options(&self) -> Vec<(String, Operand)> {
+        let more = if ["compare", "report"].contains(&self.name) { COLUMNS } else { &[] };
+        let own = self.options.iter().chain(more).map(|(name, operand)| ((*name).to_owned(), *operand));
+        let flags = if ["solve", "audit"].contains(&self.name) { flags() } else { Vec::new() };
+        own.chain(flags).collect()
+    }
+}
 
 /// The commands; `bench` and all of `reproduce` take minutes, so of these only what ends at once is asked for.
 pub const COMMANDS: &[CommandLine] = &[
@@ -102,7 +126,7 @@ pub const COMMANDS: &[CommandLine] = &[
         operands: &[Input, Input],
         options: &[
             ("--axiom", Axiom),
-            ("--share", OneOf(&["drfh", "cdrf", "tsf", "asset", "generic", "resource:r0", "resource:"])),
+            ("--share", Share),
             ("--alpha", Number),
             ("--tolerance", Number),
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
@@ -132,42 +156,13 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--user", Name),
             ("--group", Name),
             ("--levels", Nothing),
-            ("--rule", RULE),
+            ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),
             ("--whole", Nothing),
         ],
     },
-    CommandLine {
-        name: "compare",
-        operands: &[Input],
-        options: &[
-            ("--mechanism", Mechanism),
-            ("--allocation", Input),
-            ("--dedicated", Nothing),
-            ("--axiom", Axiom),
-            ("--alpha", Number),
-            ("--float", Nothing),
-            ("--tolerance", Number),
-            ("--seconds", OneOf(&["1", "0.5", "0", "-1"])),
-            ("--users", OneOf(&["all", "u0"])),
-        ],
-    },
-    CommandLine {
-        name: "report",
-        operands: &[Input],
-        options: &[
-            ("--mechanism", Mechanism),
-            ("--allocation", Input),
-            ("--dedicated", Nothing),
-            ("--axiom", Axiom),
-            ("--alpha", Number),
-            ("--float", Nothing),
-            ("--tolerance", Number),
-            ("--seconds", OneOf(&["1", "0.5", "0", "-1"])),
-            ("--users", OneOf(&["all", "u0"])),
-            ("--output", Output),
-        ],
-    },
+    CommandLine { name: "compare", operands: &[Input], options: &[] },
+    CommandLine { name: "report", operands: &[Input], options: &[("--output", Output)] },
     CommandLine {
         name: "audit",
         operands: &[],
@@ -307,55 +302,25 @@ const NUMBERS: &[&str] = &[
 
 const NAMES: &[&str] = &["u0", "u1", "g0", "g1", "s0", "s0,s1", "nobody", "", "\u{1b}[31m"];
 
-const AXIOMS: &[&str] = &[
-    "feasible",
-    "integer-feasible",
-    "non-wasteful",
-    "work-conserving",
-    "pareto-optimal",
-    "integer-pareto-optimal",
-    "envy-free",
-    "ef1",
-    "sharing-incentive",
-    "bottleneck-fair",
-    "global-bottleneck-fair",
-    "single-resource-fair",
-    "max-min:drfh",
-    "max-min",
-    "njc",
-    "ps-dsf",
-    "proportional:1",
-    "proportional:1/0",
-    "limits",
-    "guarantees",
-    "group-sharing-incentive",
-    "group-envy-free",
-    "tree",
-    "exact",
-    "ratio:1/2",
-    "fair",
-];
+/// The names of mechanisms, and one of none.
+fn mechanisms() -> impl Iterator<Item = String> {
+    registry::names().into_iter().chain(["fairest"]).map(str::to_owned)
+}
 
-/// The mechanisms, and a name of none.
-pub const MECHANISMS: &[&str] = &[
-    "drf",
-    "drfh",
-    "cdrf",
-    "tsf",
-    "asset",
-    "per-server-drf",
-    "generic",
-    "utilitarian",
-    "proportional",
-    "alpha",
-    "njc",
-    "ps-dsf",
-    "ps-dsf-tdm",
-    "fill",
-    "slots",
-    "tree",
-    "fairest",
-];
+/// The names of axioms, some with parameters, and names of none.
+fn axioms() -> impl Iterator<Item = String> {
+    let more = ["max-min:drfh", "proportional:1", "proportional:1/0", "exact", "ratio:1/2", "fair"];
+    Axioms::ALL.into_iter().map(Axioms::name).chain(more).map(str::to_owned)
+}
+
+/// The shares that mechanisms equalise, of one resource too, and one of none.
+fn shares() -> impl Iterator<Item = String> {
+    let of_mechanisms = registry::ALL
+        .iter()
+        .filter(|of| matches!((of.axiom)(&Allocation::default()), Some((Axioms::MaxMin, _))));
+    let more = ["resource:r0", "resource:"].map(str::to_owned);
+    of_mechanisms.map(|of| of.info.id.to_owned()).chain(more)
+}
 
 /// The arguments of a command that reads and writes files of the folder that it runs in.
 #[must_use]
@@ -369,19 +334,14 @@ pub fn random_command(seed: u32) -> Vec<String> {
             arguments.push(word(*operand, rng));
         }
     }
-    let own =
-        [command.options, if ["solve", "audit"].contains(&command.name) { FLAGS } else { &[] }].concat();
     for _ in 0..rng.random_range(0..5) {
         let options = match rng.random_range(0..12) {
-            0 => pick(COMMANDS, rng).options,
-            1 | 2 => GLOBAL,
-            _ => &own,
+            0 => pick(COMMANDS, rng).all_options(),
+            1 | 2 => GLOBAL.iter().map(|(name, operand)| ((*name).to_owned(), *operand)).collect(),
+            _ => command.all_options(),
         };
-        if options.is_empty() {
-            continue;
-        }
-        let (name, operand) = *pick(options, rng);
-        arguments.push(name.to_owned());
+        let Some((name, operand)) = options.choose(rng).cloned() else { continue };
+        arguments.push(name);
         if operand != Nothing {
             arguments.push(word(operand, rng));
         }
@@ -423,12 +383,17 @@ fn unless_given(arguments: &mut Vec<String>, name: &str, value: &str) {
 }
 
 fn word(operand: Operand, rng: &mut Pcg64) -> String {
+    let any = |names: &mut dyn Iterator<Item = String>, rng: &mut Pcg64| {
+        pick(&names.collect::<Vec<_>>(), rng).clone()
+    };
     let words = match operand {
         Nothing => return String::new(),
+        Mechanism => return any(&mut mechanisms(), rng),
+        Axiom => return any(&mut axioms(), rng),
+        Share => return any(&mut shares(), rng),
+        Named(names) => return any(&mut names.iter().map(|(name, _)| (*name).to_owned()), rng),
         Number => NUMBERS,
         Few => &["1", "2", "3", "0", "-1", "x", "5"],
-        Mechanism => MECHANISMS,
-        Axiom => AXIOMS,
         OneOf(words) => words,
         Input => INPUTS,
         Output => OUTPUTS,

@@ -10,7 +10,7 @@ use rand::seq::IndexedRandom;
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-pub use commands::{COMMANDS, CommandLine, FLAGS, GLOBAL, MECHANISMS, Operand, bounded, random_command};
+pub use commands::{COMMANDS, CommandLine, GLOBAL, Operand, bounded, random_command};
 pub use queues::{MOST_GROUPS, random_queues};
 pub use reservations::random_reservation;
 pub use scenarios::random_scenario;
@@ -24,6 +24,11 @@ fn names(letter: char, most: usize, rng: &mut Pcg64) -> Vec<String> {
 
 fn pick<'a, T>(from: &'a [T], rng: &mut Pcg64) -> &'a T {
     from.choose(rng).expect("a list that is not empty")
+}
+
+/// One of some names, each with what it means.
+fn name(of: &[(&'static str, &'static str)], rng: &mut Pcg64) -> &'static str {
+    pick(of, rng).0
 }
 
 /// Powers of ten that numbers of a document may differ by: most often none.

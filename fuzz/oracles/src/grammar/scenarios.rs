@@ -1,12 +1,15 @@
 //! Scenarios of all three kinds: tasks that come and finish, users that come and go, jobs that are admitted.
 
+use evenhand_mechanisms::filling::{Score, ServerRule, Ties};
+use evenhand_mechanisms::registry;
+use evenhand_mechanisms::tree::Rule;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
 use super::queues::{groups, placed};
 use super::reservations::reservation;
-use super::{amounts, names, pick, servers};
+use super::{amounts, name, names, pick, servers};
 use crate::small::quantity;
 
 /// The text of a scenario that ends after a few hundred events; one of eight states extreme numbers, and may not end.
@@ -93,19 +96,19 @@ fn duration(spread: i32, rng: &mut Pcg64) -> Value {
 }
 
 fn policy(has_queues: bool, rng: &mut Pcg64) -> Value {
-    let ties = pick(&["low", "high", "random"], rng);
+    let ties = name(Ties::NAMES, rng);
     if has_queues {
         let mut tree = json!({"preemption": pick(&["never", "guarantees", "shares"], rng)});
         if rng.random_bool(0.3) {
-            tree["rule"] = json!(pick(&["hdrf", "mesos", "kueue", "armada", "yunikorn", "slurm"], rng));
+            tree["rule"] = json!(name(Rule::NAMES, rng));
         }
         return json!({"tree": tree, "ties": pick(&["low", "high"], rng)});
     }
     if rng.random_bool(0.1) {
         return json!({"slots": rng.random_range(1..15)});
     }
-    let server = pick(&["first-fit", "best-fit", "rrr", "iid", "joint"], rng);
-    json!({"score": pick(&["drf", "tsf", "ps-dsf", "rps-dsf"], rng), "server": server, "ties": ties})
+    let server = name(ServerRule::NAMES, rng);
+    json!({"score": name(Score::NAMES, rng), "server": server, "ties": ties})
 }
 
 /// Servers that come, go and change.
@@ -136,13 +139,13 @@ fn course(spread: i32, rng: &mut Pcg64) -> Value {
         json!({"at": at, (if there { "leaves" } else { "comes" }): users[0]})
     };
     let events: Vec<Value> = (0..n_events).map(event).collect();
-    let mechanisms = ["ps-dsf", "drfh", "tsf", "ps-dsf-tdm", "proportional", "asset", "njc", "tree"];
+    let divisible: Vec<_> = registry::ALL.iter().filter(|of| !of.is_of_whole_tasks()).collect();
     let policy = match rng.random_range(0..5) {
         0 => {
             json!({"distributed": {"delay": duration(spread, rng), "loss": 0.2, "step": "1/2", "random_phases": true}})
         }
         1 => json!({"least_gap": {"steps": rng.random_range(1..40)}}),
-        _ => json!({"mechanism": pick(&mechanisms, rng), "float": rng.random::<bool>()}),
+        _ => json!({"mechanism": pick(&divisible, rng).info.id, "float": rng.random::<bool>()}),
     };
     let each = users.iter().map(|name| json!({"name": name, "demand": amounts(&resources, spread, rng)}));
     let each: Vec<Value> = each.collect();

@@ -4,5 +4,6 @@ mod bounded;
 mod cli;
 mod defects;
 mod fixtures;
+mod promises;
 mod sha256;
 mod size;

@@ -9,7 +9,7 @@ use evenhand::problem::Reservation;
 use evenhand::report;
 
 use super::limits;
-use crate::arguments::{Common, Format, Ratio};
+use crate::arguments::{Common, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -27,10 +27,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
             save(folder, "larger.cert.json", &two.larger)?;
         }
     }
-    match common.format {
-        Format::Json => output::json(&document)?,
-        Format::Table => output::page(&report::ratio::monotone(problem, &found), common)?,
-    }
+    output::result(common, || document, || report::ratio::monotone(problem, &found))?;
     Ok(match found {
         Monotone::Holds { .. } => ExitCode::SUCCESS,
         Monotone::Fails(_) => ExitCode::from(1),

@@ -7,7 +7,7 @@ use evenhand::certify::ratio::{Sweep, multiples, sweep};
 use evenhand::problem::{Rational, Reservation, number};
 use evenhand::report;
 
-use crate::arguments::{Common, Format, Ratio};
+use crate::arguments::{Common, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -30,10 +30,8 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
         Some(path) => draw(path, &found, problem, &call.problem)?,
         None => false,
     };
-    match common.format {
-        _ if printed => {}
-        Format::Json => output::json(&report::json::sweep(&found))?,
-        Format::Table => output::page(&report::ratio::sweep(&found), common)?,
+    if !printed {
+        output::result(common, || report::json::sweep(&found), || report::ratio::sweep(&found))?;
     }
     Ok(ExitCode::SUCCESS)
 }

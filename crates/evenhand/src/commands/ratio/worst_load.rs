@@ -10,7 +10,7 @@ use evenhand::problem::Reservation;
 use evenhand::report::{self, text};
 
 use super::{limits, save};
-use crate::arguments::{Common, Format, Ratio};
+use crate::arguments::{Common, Ratio};
 use crate::failure::Failure;
 use crate::output;
 
@@ -28,10 +28,12 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
     if certificate.ratio_lower.is_none() {
         output::warn(common, "there is nothing to earn: no type has a reward");
     }
-    match common.format {
-        _ if printed => {}
-        Format::Json => output::json(&report::json::worst_load(&certificate))?,
-        Format::Table => output::page(&report::ratio::worst_load(&certificate), common)?,
+    if !printed {
+        output::result(
+            common,
+            || report::json::worst_load(&certificate),
+            || report::ratio::worst_load(&certificate),
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use evenhand::exact::Axiom;
+use evenhand::mechanisms::guarantees::Guarantee;
+use evenhand::mechanisms::{Mechanism, registry};
+use evenhand::problem::format::Source;
+use evenhand::problem::{Allocation, Arithmetic};
 use serde_json::Value;
 
 /// DRFH, Figure 1: 10 tasks each, dominant share 5/7.
@@ -52,6 +57,32 @@ pub const CONSTRAINED: &str = r#"{
     {"name": "d", "demand": {"cpu": 3, "memory": 1}, "weight": "1/2",
      "criterion": {"plain": 1, "fast": 1, "old": 1}}]
 }"#;
+
+/// The mechanisms that solve a problem without options.
+pub fn applicable(problem: &str) -> impl Iterator<Item = &'static Mechanism> {
+    let problem = Source { name: "problem.json", text: problem }.problem().unwrap();
+    let applies = move |of: &&Mechanism| of.allocate(&problem, Arithmetic::Float).is_ok();
+    registry::ALL.iter().copied().filter(applies)
+}
+
+/// Those of them whose answers are optima of linear programmes: they are made for max-min, or for no axiom that has a
+/// name.
+pub fn of_programmes(problem: &str) -> Vec<&'static str> {
+    let axiom = |of: &Mechanism| (of.axiom)(&Allocation::default()).map(|(axiom, _)| axiom);
+    let is_linear = |of: &&Mechanism| matches!(axiom(of), None | Some(Axiom::MaxMin));
+    applicable(problem).filter(is_linear).map(|of| of.info.id).collect()
+}
+
+/// Whether a mechanism is proven to satisfy an axiom, on some problems at least.
+pub fn is_proven(mechanism: &str, axiom: Axiom) -> bool {
+    matches!(registry::find(mechanism).unwrap().guarantee(axiom), Guarantee::When(_))
+}
+
+/// Those of [`of_programmes`] whose answers are Pareto optimal.
+pub fn efficient(problem: &str) -> Vec<&'static str> {
+    let all = of_programmes(problem).into_iter();
+    all.filter(|mechanism| is_proven(mechanism, Axiom::ParetoOptimal)).collect()
+}
 
 /// What the program did.
 #[derive(Debug)]

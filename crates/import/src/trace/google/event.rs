@@ -1,11 +1,10 @@
 //! Task events of the Google trace, row by row.
 
-use std::collections::HashMap;
-
 use super::super::super::google::Numbers;
 use super::super::super::{
     ImportError, Input,
     input::{Record, Records},
+    ordered::Ordered,
 };
 
 const COLUMNS: usize = 13;
@@ -38,7 +37,7 @@ pub(super) struct Event {
 pub(super) struct Events {
     inputs: std::vec::IntoIter<Input>,
     rows: Option<Records>,
-    users: HashMap<String, usize>,
+    users: Ordered<String, ()>,
     last_time: u64,
     pub numbers: Numbers,
 }
@@ -48,7 +47,7 @@ impl Events {
         Self {
             inputs: inputs.into_iter(),
             rows: None,
-            users: HashMap::new(),
+            users: Ordered::default(),
             last_time: 0,
             numbers: Numbers::default(),
         }
@@ -74,7 +73,7 @@ impl Events {
 
 fn event(
     row: &Record<'_>,
-    users: &mut HashMap<String, usize>,
+    users: &mut Ordered<String, ()>,
     last_time: &mut u64,
     numbers: &mut Numbers,
 ) -> Result<Event, ImportError> {
@@ -86,11 +85,7 @@ fn event(
     *last_time = time;
     let key = (row.whole(2, "job ID")?, row.whole(3, "task index")?);
     let requests = [numbers.read(row, 9, "CPU request")?, numbers.read(row, 10, "memory request")?];
-    let known_users = users.len();
-    let user = match users.get(row.field(6)) {
-        Some(user) => *user,
-        None => *users.entry(row.field(6).to_owned()).or_insert(known_users),
-    };
+    let user = users.place(row.field(6), || ());
     let what = match row.field(5) {
         "1" => What::Placed,
         "2" | "3" | "4" | "5" | "6" => What::Ended,

@@ -6,7 +6,7 @@ use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::super::super::google::{GoogleUsers, Numbers};
-use super::super::super::{ImportError, Input, Note};
+use super::super::super::{ImportError, Input, Note, ordered::Ordered};
 use super::super::spill::Sorter;
 use super::super::stream::{self, Builder, Told, TraceStream};
 use super::{Event, Events, Task, What, rounded_up};
@@ -93,8 +93,7 @@ impl Counts {
 #[derive(Default)]
 struct Users {
     by: GoogleUsers,
-    places: HashMap<(usize, [Option<usize>; 2]), u32>,
-    users: Vec<User>,
+    users: Ordered<(usize, [Option<usize>; 2]), User>,
 }
 
 #[derive(Default)]
@@ -112,29 +111,26 @@ impl Users {
             GoogleUsers::ByUser => (task.user, [None; 2]),
             GoogleUsers::ByShape => (0, task.requests.map(|id| id.filter(|&id| !numbers.is_zero(id)))),
         };
-        let fresh = self.users.len() as u32;
-        let place = *self.places.entry(key).or_insert(fresh);
-        if place == fresh {
-            self.users.push(User { first: order, ..User::default() });
-        }
-        let user = &mut self.users[place as usize];
+        let place = self.users.place(&key, || User { first: order, ..User::default() });
+        let user = self.users.value(&key, User::default);
         user.first = user.first.min(order);
         user.tasks += 1;
         for (counts, id) in user.requests.iter_mut().zip(task.requests) {
             id.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
         }
-        place
+        place as u32
     }
 
     /// The users in the order in which the files first name them, and the number that each has there.
     fn specs(self, numbers: &Numbers) -> (Vec<UserSpec>, Vec<u32>) {
-        let mut order: Vec<usize> = (0..self.users.len()).collect();
-        order.sort_by_key(|place| self.users[*place].first);
+        let users = self.users.into_entries();
+        let mut order: Vec<usize> = (0..users.len()).collect();
+        order.sort_by_key(|place| users[*place].1.first);
         let mut number_of = vec![0; order.len()];
         order.iter().enumerate().for_each(|(n, place)| number_of[*place] = n as u32);
         let width = order.len().to_string().len().max(4);
         let spec = |(n, place): (usize, &usize)| {
-            let user = &self.users[*place];
+            let user = &users[*place].1;
             // Exact sums do not depend on the order of a hash table.
             let mean = |counts: &HashMap<usize, u64>| {
                 let sums = counts.iter().map(|(id, count)| Rational::from(numbers.value(*id) * *count));

@@ -61,6 +61,11 @@ impl<'a> Attack<'a> {
         from[self.rng.random_range(0..from.len())]
     }
 
+    /// One of some names, each with what it means.
+    pub fn name(&mut self, from: &[(&'static str, &'static str)]) -> &'static str {
+        from[self.rng.random_range(0..from.len())].0
+    }
+
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
         std::fs::write(self.folder.join(name), bytes).map_err(|error| format!("{name}: {error}"))
     }

@@ -1,8 +1,9 @@
 //! The kinds of cases.
 
-use evenhand_oracles::grammar::{
-    MECHANISMS, random_command, random_queues, random_reservation, random_scenario,
-};
+use evenhand_mechanisms::filling::{Score, ServerRule};
+use evenhand_mechanisms::registry;
+use evenhand_mechanisms::tree::Rule;
+use evenhand_oracles::grammar::{random_command, random_queues, random_reservation, random_scenario};
 use evenhand_oracles::outside::End;
 use evenhand_oracles::random_problem;
 use rand::Rng;
@@ -27,7 +28,7 @@ pub fn one(attack: &mut Attack<'_>) -> Result<(), String> {
     match attack.rng.random_range(0..20) {
         0..=6 => {
             let seed = attack.seed();
-            let mechanism = attack.pick(&MECHANISMS[..MECHANISMS.len() - 2]);
+            let mechanism = attack.pick(&registry::names());
             allocations(attack, &random_problem(seed), mechanism)
         }
         7..=9 => {
@@ -53,16 +54,10 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
         "ps-dsf" if attack.odds(0.3) => solve.extend(["--method", "algorithm-1"]),
         "ps-dsf-tdm" if attack.odds(0.3) => solve.extend(["--method", "sweep"]),
         "njc" if attack.odds(0.3) => solve.push(attack.pick(&["--faces", "--reduce"])),
-        "fill" => solve.extend([
-            "--score",
-            attack.pick(&["drf", "tsf", "ps-dsf", "rps-dsf"]),
-            "--server",
-            attack.pick(&["first-fit", "best-fit", "rrr", "iid", "joint"]),
-        ]),
-        "tree" if attack.odds(0.5) => solve.extend([
-            "--rule",
-            attack.pick(&["hdrf", "mesos", "kueue", "armada", "yunikorn", "slurm", "kai", "volcano"]),
-        ]),
+        "fill" => {
+            solve.extend(["--score", attack.name(Score::NAMES), "--server", attack.name(ServerRule::NAMES)]);
+        }
+        "tree" if attack.odds(0.5) => solve.extend(["--rule", attack.name(Rule::NAMES)]),
         "drfh" | "tsf" | "asset" | "cdrf" if attack.odds(0.2) => solve.extend(["--seconds", "0"]),
         _ => {}
     }
@@ -251,7 +246,7 @@ fn arguments(attack: &mut Attack<'_>) -> Result<(), String> {
     attack.write("reservation.json", &random_reservation(reservation))?;
     attack.write("scenario.json", &random_scenario(scenario))?;
     attack.write("nodes.csv", NODES.as_bytes())?;
-    let mechanism = attack.pick(&["drfh", "fill", "ps-dsf-tdm", "tree"]);
+    let mechanism = attack.pick(&registry::names());
     attack.evenhand(&["solve", "problem.json", "-m", mechanism, "-o", "allocation.json"])?;
     if attack.path("allocation.json").exists() {
         attack.evenhand(&["certify", "problem.json", "allocation.json", "-o", "certificate.json"])?;
