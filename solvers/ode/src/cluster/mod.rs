@@ -11,9 +11,7 @@
 //! |---|---|
 //! | [`Cluster`] | the problem in floating point |
 //! | [`solve`] | the optimum, its prices, and how far the method got |
-//! | [`solve_by_prices`] | the same from the prices alone: slower, and accurate for users of little worth too |
 
-mod dual;
 mod interior;
 mod model;
 mod newton;
@@ -21,5 +19,5 @@ mod point;
 mod start;
 mod step;
 
-pub use interior::{ClusterPoint, Settings, Status, solve, solve_by_prices};
+pub use interior::{ClusterPoint, Settings, Status, solve};
 pub use model::{ClassUse, Cluster, ClusterError, UserModel};
