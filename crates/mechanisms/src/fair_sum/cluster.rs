@@ -21,6 +21,20 @@ pub fn maximise(
     Ok(view.point(cluster::solve(&cluster, &cluster::Settings::default())))
 }
 
+/// The same optimum by the method that follows from prices alone.
+///
+/// # Errors
+/// As [`maximise`].
+pub fn maximise_by_prices(
+    constraints: &Constraints<'_>,
+    alpha: f64,
+    share: Option<&ShareCoefficients>,
+) -> Result<Option<FairPoint>, ClusterError> {
+    let view = View::new(constraints, share);
+    let cluster = Cluster::new(view.capacity.len(), &view.users, alpha)?;
+    Ok(cluster::solve_by_prices(&cluster).map(|point| view.point(point)))
+}
+
 /// The problem in floating point.
 struct View {
     n_users: usize,

@@ -330,6 +330,6 @@ mod tests {
         let row = vec![(0, Rational::from(1)), (1, Rational::from(2))];
         let twice = vec![(0, Rational::from(2)), (1, Rational::from(4))];
         assert!(Lu::factor(vec![row, twice], 2).is_err());
-        assert!(Lu::factor(vec![Vec::new()], 1).is_err());
+        assert!(Lu::<Rational>::factor(vec![Vec::new()], 1).is_err());
     }
 }

@@ -11,7 +11,9 @@
 //! |---|---|
 //! | [`Cluster`] | the problem in floating point |
 //! | [`solve`] | the optimum, its prices, and how far the method got |
+//! | [`solve_by_prices`] | the same from the prices alone: slower, and accurate for users of little worth too |
 
+mod dual;
 mod interior;
 mod model;
 mod newton;
@@ -19,5 +21,6 @@ mod point;
 mod start;
 mod step;
 
+pub use dual::solve_by_prices;
 pub use interior::{ClusterPoint, Settings, Status, solve};
 pub use model::{ClassUse, Cluster, ClusterError, UserModel};

@@ -52,7 +52,8 @@ fn a_trajectory_ends_with_less_than_it_needs() {
 }
 
 #[test]
-fn the_method_for_clusters_ends_with_less_than_it_needs() {
+fn the_methods_for_clusters_end_with_less_than_they_need() {
     let cluster = cluster();
     ends_with_less_than_it_needs(|| drop(cluster::solve(&cluster, &cluster::Settings::default())));
+    ends_with_less_than_it_needs(|| drop(cluster::solve_by_prices(&cluster)));
 }

@@ -7,7 +7,7 @@ use clarabel::solver::{
     SolverStatus, SupportedConeT,
 };
 use evenhand_ode::cluster::{
-    ClassUse, Cluster, ClusterError, ClusterPoint, Settings, Status, UserModel, solve,
+    ClassUse, Cluster, ClusterError, ClusterPoint, Settings, Status, UserModel, solve, solve_by_prices,
 };
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -320,6 +320,25 @@ fn agrees_with_a_conic_solver() {
     assert!(compared >= 75, "Clarabel solved only {compared}");
 }
 
+/// Two methods that share nothing but the problem.
+#[test]
+fn agrees_with_the_method_of_prices() {
+    for seed in 0..90 {
+        let (n_rows, users) = users(&mut Pcg64::seed_from_u64(seed), SMALL);
+        let alpha = [1.0, 2.0, 0.5][seed as usize % 3];
+        let point = solved(n_rows, &users, alpha);
+        let cluster = Cluster::new(n_rows, &users, alpha).unwrap();
+        let other = solve_by_prices(&cluster).unwrap();
+        assert_eq!(other.status, Status::Solved, "seed {seed}");
+        for (ours, theirs) in totals(&users, &point.tasks).iter().zip(totals(&users, &other.tasks)) {
+            assert!(
+                approx::relative_eq!(ours.0, theirs.0, max_relative = 1e-5),
+                "seed {seed}, alpha {alpha}: {ours:?} and {theirs:?}"
+            );
+        }
+    }
+}
+
 /// Numbers that leave the range of doubles on the way end in a status, not in a panic or for ever.
 #[test]
 fn numbers_far_apart_end_in_a_status() {
@@ -337,6 +356,7 @@ fn numbers_far_apart_end_in_a_status() {
             let cluster = Cluster::new(2, &[user(0.5), user(f64::INFINITY), user(small)], alpha).unwrap();
             let point = solve(&cluster, &Settings::default());
             assert!(matches!(point.status, Status::Solved | Status::Limit));
+            let _ = solve_by_prices(&cluster);
         }
     }
 }
