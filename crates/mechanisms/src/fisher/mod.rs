@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
+use evenhand_lp::njc::Tasks;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 
 use self::spanning::Spanning;
@@ -172,7 +173,7 @@ impl<'a> Market<'a> {
     }
 
     /// Tasks by user, and the forest that they come from.
-    fn solve(&self) -> Option<(Vec<Vec<(usize, Rational)>>, Solved)> {
+    fn solve(&self) -> Option<(Tasks, Solved)> {
         let n_rows = self.constraints.rows().len();
         let mut tasks = vec![Vec::new(); self.buyers.len()];
         let mut spanning = Spanning::new(n_rows);
@@ -237,7 +238,7 @@ impl<'a> Market<'a> {
     }
 
     /// The equilibrium with its prices, if it is feasible and they prove a gap.
-    fn verified(&self, (tasks, solved): (Vec<Vec<(usize, Rational)>>, Solved)) -> Option<Equilibrium> {
+    fn verified(&self, (tasks, solved): (Tasks, Solved)) -> Option<Equilibrium> {
         let (constraints, problem) = (self.constraints, self.constraints.problem());
         let allocation = Allocation {
             sharing: sharing_of(constraints),
