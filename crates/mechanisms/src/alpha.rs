@@ -21,6 +21,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Integer, Problem, Ra
 use rug::ops::Pow;
 
 use crate::fair_sum::answer::Sum;
+use crate::fair_sum::ladder::Objective;
 use crate::flags::{CRITERION, Flag, SECONDS, Takes};
 use crate::guarantees::Condition::Always;
 use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
@@ -135,8 +136,8 @@ fn fairest(mechanism: &Mechanism, problem: &Problem, settings: &Settings) -> Res
         false => (Cow::Borrowed(problem), share),
     };
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let sum = Sum { problem: &problem, constraints: &constraints, alpha, share: share.as_ref(), template };
-    sum.answer().map_err(|source| MechanismError::Continuous { mechanism: id, source })
+    let objective = Objective { constraints: &constraints, alpha, share: share.as_ref() };
+    Sum { problem: &problem, objective, mechanism: id, template }.answer()
 }
 
 /// Equation 5 in the form of equation 15: `w g_a(U / w) = w^a g_a(U)`, so that the weights to the power of `a` do where

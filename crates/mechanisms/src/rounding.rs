@@ -55,19 +55,25 @@ pub fn short(value: f64) -> Rational {
 
 /// The fraction of a small denominator that `value` stands for, if there is one, else [`short`].
 pub fn simple(value: f64) -> Rational {
-    Rational::from_f64(value).and_then(|exact| fraction(&exact)).unwrap_or_else(|| short(value))
+    let found = Rational::from_f64(value)
+        .and_then(|exact| fraction(&exact, &Rational::from(SAME), |_, below| *below <= LARGEST_DENOMINATOR));
+    found.unwrap_or_else(|| short(value))
 }
 
-/// The first convergent of the continued fraction of `value` that is as near as doubles are accurate; `None` where
-/// its denominator is not small, so that it may stand there by chance.
-fn fraction(value: &Rational) -> Option<Rational> {
-    let near = Rational::from(value.abs_ref()) * Rational::from(SAME);
+/// The first convergent of the continued fraction of `value` within a part of it; `None` where numerator and denominator
+/// are not short, so that it may stand there by chance.
+pub fn fraction(
+    value: &Rational,
+    part: &Rational,
+    is_short: impl Fn(&Integer, &Integer) -> bool,
+) -> Option<Rational> {
+    let near = Rational::from(value.abs_ref()) * part;
     let (mut before, mut last) = ((Integer::new(), Integer::from(1)), (Integer::from(1), Integer::new()));
     let mut rest = value.clone();
     loop {
         let whole = Rational::from(rest.floor_ref()).into_numer_denom().0;
         let next = (Integer::from(&whole * &last.0) + before.0, Integer::from(&whole * &last.1) + before.1);
-        if next.1 > LARGEST_DENOMINATOR {
+        if !is_short(&next.0, &next.1) {
             return None;
         }
         let convergent = Rational::from((next.0.clone(), next.1.clone()));

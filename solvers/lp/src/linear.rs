@@ -1,5 +1,5 @@
-//! Linear algebra: a rational elimination that sees how nearly triangular a basis is, and dense factors
-//! in doubles.
+//! Linear algebra: a sparse elimination over rationals and residues that sees how nearly triangular a basis is, exact
+//! solutions from residues, and dense factors in doubles.
 
 mod cholesky;
 mod lu;
@@ -8,5 +8,5 @@ mod modulus;
 mod reconstruct;
 
 pub(crate) use cholesky::Cholesky;
-pub use lu::{Lu, Singular, SparseRow};
+pub use lu::{Field, Lu, Singular, SparseRow};
 pub(crate) use modular::Modular;

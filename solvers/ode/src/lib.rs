@@ -35,6 +35,7 @@
 pub mod cluster;
 pub mod dense;
 mod lanes;
+mod linear;
 pub mod margin;
 pub mod market;
 pub mod path;

@@ -28,7 +28,6 @@
 mod barrier;
 mod blocks;
 mod bottlenecks;
-mod linear;
 mod outcome;
 mod response;
 mod sweep;

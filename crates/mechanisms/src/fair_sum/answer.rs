@@ -1,23 +1,21 @@
 //! The answer of proportional and alpha fairness: of all that can be made of floating-point optima, what
 //! is proven best.
 
-use evenhand_exact::ShareCoefficients;
-use evenhand_ode::cluster::ClusterError;
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
+use super::ladder::{Digits, Objective, Optimum, leaving};
 use super::polish::{self, polish};
-use super::wide::{self, WideOptimum};
-use super::{FairPoint, OnClass, cluster, maximise, near};
+use super::{FairPoint, OnClass, near};
 use crate::fisher::{self, Equilibrium};
-use crate::mechanism::{Findings, Outcome, Status};
+use crate::mechanism::{Findings, MechanismError, Outcome, Status};
 use crate::{proportional, rounding};
 
 /// What is maximised.
 pub struct Sum<'a> {
     pub problem: &'a Problem,
-    pub constraints: &'a Constraints<'a>,
-    pub alpha: &'a Rational,
-    pub share: Option<&'a ShareCoefficients>,
+    pub objective: Objective<'a>,
+    /// The mechanism that asks.
+    pub mechanism: &'static str,
     /// What the answer says beside its tasks.
     pub template: Allocation,
 }
@@ -33,27 +31,37 @@ impl Sum<'_> {
     /// was proven. Its status is `solved` only within [`proportional::SOLVED`].
     ///
     /// # Errors
-    /// [`ClusterError`] when the numbers leave the range of floating point, or there are too many rows.
-    pub fn answer(&self) -> Result<Outcome, ClusterError> {
-        let alpha = near(self.alpha);
-        let first = self.best_near(&maximise(self.constraints, alpha, self.share)?);
-        if first.findings.status == Some(Status::Solved) {
-            return Ok(first);
+    /// [`MechanismError::Continuous`] when the numbers leave the range of floating point, or there are too many rows.
+    pub fn answer(&self) -> Result<Outcome, MechanismError> {
+        let mechanism = self.mechanism;
+        let why = "no method is for this problem".to_owned();
+        let mut best = Err(MechanismError::NotFound { mechanism, why });
+        for optimum in self.objective.optima() {
+            let found = optimum.map(|optimum| self.best_near(&optimum));
+            let found = found.map_err(|source| MechanismError::Continuous { mechanism, source });
+            best = match (best, found) {
+                (Ok(best), Ok(found)) => Ok(better(best, found)),
+                (Ok(best), Err(_)) => Ok(best),
+                (Err(_), found) => found,
+            };
+            if best.as_ref().is_ok_and(|best| best.findings.status == Some(Status::Solved)) {
+                break;
+            }
         }
-        // Another method, which errs elsewhere.
-        let other = cluster::maximise_by_prices(self.constraints, alpha, self.share)?;
-        let best = better(first, other.map(|point| self.best_near(&point)));
-        if best.findings.status == Some(Status::Solved) {
-            return Ok(best);
-        }
-        // More digits.
-        let Some(wide) = wide::maximise(self.constraints, self.alpha, self.share) else { return Ok(best) };
-        let best = better(best, Some(self.cut_off(&wide)));
-        Ok(better(best, Some(self.best_near(&wide.point))))
+        best
     }
 
-    /// What wide numbers found, cut to the digits that are written.
-    fn cut_off(&self, wide: &WideOptimum) -> Outcome {
+    /// The best answer near one optimum.
+    fn best_near(&self, optimum: &Optimum) -> Outcome {
+        let near = self.best_near_point(&optimum.point);
+        match &optimum.digits {
+            Some(digits) => better(self.cut_off(digits, &optimum.point), near),
+            None => near,
+        }
+    }
+
+    /// An optimum in long numbers, cut to the digits that are written.
+    fn cut_off(&self, found: &Digits, point: &FairPoint) -> Outcome {
         let digits = match self.template.arithmetic {
             Arithmetic::Exact => polish::DIGITS,
             Arithmetic::Float => DIGITS_OF_DOUBLE,
@@ -61,22 +69,22 @@ impl Sum<'_> {
         let short = |list: &Vec<(usize, Rational)>| {
             list.iter().map(|(i, x)| (*i, rounding::digits_below(x, digits))).collect()
         };
-        let tasks = wide.tasks.iter().map(short).collect();
+        let tasks = found.tasks.iter().map(short).collect();
         let allocation = Allocation { tasks, ..self.template.clone() };
-        let findings =
-            proportional::findings_at(self.problem, &allocation, self.alpha, self.share, &wide.prices);
-        let findings = Findings { iterations: Some(wide.point.iterations), ..findings };
+        let Objective { alpha, share, .. } = self.objective;
+        let findings = proportional::findings_at(self.problem, &allocation, alpha, share, &found.prices);
+        let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
     }
 
     /// The best answer near one point.
-    fn best_near(&self, point: &FairPoint) -> Outcome {
+    fn best_near_point(&self, point: &FairPoint) -> Outcome {
         let is_exact = self.template.arithmetic == Arithmetic::Exact;
         let mut exact = Vec::new();
-        if is_exact && self.share.is_none() {
-            for attempt in [|s: &Self, p| fisher::best(s.constraints, s.alpha, p).ok(), Self::polished] {
-                let found = attempt(self, point).map(|found| self.proven(found, point));
-                match found {
+        if is_exact && self.objective.share.is_none() {
+            for refinement in [Self::linear, Self::polished] {
+                let found = leaving(2, || refinement(self, point).map(|found| self.proven(found, point)));
+                match found.flatten() {
                     Some(found) if found.findings.gap.as_ref().is_some_and(Rational::is_zero) => {
                         return found;
                     }
@@ -84,53 +92,72 @@ impl Sum<'_> {
                 }
             }
         }
-        let mut best = self.judged(rounding::feasible(self.constraints, point.tasks()), point);
-        if is_exact {
-            // In rational numbers what has run out can run out exactly; the gap must not suffer.
-            let tight = proportional::tight(self.constraints, point).map(|tasks| self.judged(tasks, point));
-            best = match (tight, &best.findings.gap) {
-                (Some(tight), Some(gap))
-                    if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) =>
-                {
-                    tight
-                }
-                _ => best,
-            };
-        }
-        let is_enough = |gap: &Rational| *gap <= Rational::from(SHORT_IS_ENOUGH);
-        if !is_exact && self.share.is_none() && best.findings.status != Some(Status::Solved) {
+        let best = self.rounded(point);
+        if !is_exact && self.objective.share.is_none() && best.findings.status != Some(Status::Solved) {
             // The digits that double precision holds of an answer of many more.
-            let linear = fisher::best(self.constraints, self.alpha, point).ok();
-            let found = linear.or_else(|| self.polished(point)).map(|found| point_of(&found, point));
-            let found = found.map(|p| self.judged(rounding::feasible(self.constraints, p.tasks()), &p));
-            exact.extend(found);
+            let found = leaving(2, || self.linear(point).or_else(|| self.polished(point))).flatten();
+            exact.extend(found.map(|found| self.in_doubles(&point_of(&found, point))));
         }
+        let is_within = |found: &Outcome, bound: &Rational| {
+            found.findings.relative_gap.as_ref().is_some_and(|gap| gap <= bound)
+        };
         // The first is the linear one: its tasks are the optimum even where its prices are rounded.
-        let linear = exact.iter().position(|found| {
-            found.findings.relative_gap.as_ref().is_some_and(|g| *g < Rational::from((1, 1_u128 << 100)))
-        });
-        match linear {
+        let nothing = Rational::from((1, 1_u128 << 100));
+        match exact.iter().position(|found| is_within(found, &nothing)) {
             Some(k) => exact.swap_remove(k),
-            None if best.findings.relative_gap.as_ref().is_some_and(is_enough) => best,
-            None => exact
-                .into_iter()
-                .fold(best, |best, other| if is_better(&other, &best) { other } else { best }),
+            None if is_within(&best, &Rational::from(SHORT_IS_ENOUGH)) => best,
+            None => exact.into_iter().fold(best, better),
         }
     }
 
+    /// The point rounded so that it fits, in rational numbers with what has run out used up exactly, where the gap does
+    /// not suffer from that.
+    fn rounded(&self, point: &FairPoint) -> Outcome {
+        let best = self.in_doubles(point);
+        if self.template.arithmetic == Arithmetic::Float {
+            return best;
+        }
+        let tight = leaving(2, || {
+            proportional::tight(self.objective.constraints, point).map(|tasks| self.judged(tasks, point))
+        });
+        match (tight.flatten(), &best.findings.gap) {
+            (Some(tight), Some(gap))
+                if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) =>
+            {
+                tight
+            }
+            _ => best,
+        }
+    }
+
+    fn in_doubles(&self, point: &FairPoint) -> Outcome {
+        self.judged(rounding::feasible(self.objective.constraints, point.tasks()), point)
+    }
+
+    fn linear(&self, point: &FairPoint) -> Option<Equilibrium> {
+        fisher::best(self.objective.constraints, self.objective.alpha, point)
+    }
+
     fn polished(&self, point: &FairPoint) -> Option<Equilibrium> {
-        polish(self.constraints, self.alpha, point)
+        polish(self.objective.constraints, self.objective.alpha, point)
     }
 
     fn judged(&self, tasks: Vec<Vec<(usize, Rational)>>, point: &FairPoint) -> Outcome {
         let allocation = Allocation { tasks, ..self.template.clone() };
-        let findings = proportional::findings(self.problem, &allocation, self.alpha, self.share, point);
+        let findings = proportional::findings(
+            self.problem,
+            &allocation,
+            self.objective.alpha,
+            self.objective.share,
+            point,
+        );
         Outcome { findings, ..Outcome::of(allocation) }
     }
 
     fn proven(&self, found: Equilibrium, point: &FairPoint) -> Outcome {
         let allocation = Allocation { tasks: found.tasks, ..self.template.clone() };
-        let findings = proportional::of_proof(self.problem, &allocation, self.alpha, found.prices, found.gap);
+        let findings =
+            proportional::of_proof(self.problem, &allocation, self.objective.alpha, found.prices, found.gap);
         let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
     }
@@ -148,11 +175,8 @@ fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
 }
 
 /// The one with the smaller proven gap.
-fn better(first: Outcome, other: Option<Outcome>) -> Outcome {
-    match other {
-        Some(other) if is_better(&other, &first) => other,
-        _ => first,
-    }
+fn better(first: Outcome, other: Outcome) -> Outcome {
+    if is_better(&other, &first) { other } else { first }
 }
 
 /// Whether the proven gap of `a` is the smaller one.

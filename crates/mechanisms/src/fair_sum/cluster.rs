@@ -1,13 +1,16 @@
 //! Several servers, any exponent.
 
 use evenhand_exact::ShareCoefficients;
-use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint, Status, UserModel};
+use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint, UserModel};
 use evenhand_problem::Constraints;
 use rayon::prelude::*;
 
 use super::{FairPoint, OnClass, near};
 
-/// [`maximise`](super::maximise) on any cluster.
+/// The optimum of any cluster.
+///
+/// # Errors
+/// [`ClusterError`] when the numbers leave the range of floating point, or there are too many rows.
 pub fn maximise(
     constraints: &Constraints<'_>,
     alpha: f64,
@@ -15,19 +18,13 @@ pub fn maximise(
 ) -> Result<FairPoint, ClusterError> {
     let view = View::new(constraints, share);
     let cluster = Cluster::new(view.capacity.len(), &view.users, alpha)?;
-    let point = cluster::solve(&cluster, &cluster::Settings::default());
-    if point.status == Status::Solved {
-        return Ok(view.point(point));
-    }
-    // The interior point method is accurate relative to the sum of all users only.
-    let other = cluster::solve_by_prices(&cluster).filter(|other| other.status == Status::Solved);
-    Ok(view.point(other.unwrap_or(point)))
+    Ok(view.point(cluster::solve(&cluster, &cluster::Settings::default())))
 }
 
 /// The same optimum by the method that follows from prices alone.
 ///
 /// # Errors
-/// As [`maximise`](super::maximise).
+/// As [`maximise`].
 pub fn maximise_by_prices(
     constraints: &Constraints<'_>,
     alpha: f64,
@@ -86,7 +83,6 @@ impl View {
             row_slack: point.row_slack,
             user_prices: vec![0.0; self.n_users],
             user_slack: vec![f64::INFINITY; self.n_users],
-            status: point.status,
             iterations: point.iterations,
         };
         for (k, &n) in self.active.iter().enumerate() {

@@ -4,14 +4,13 @@
 pub mod answer;
 pub mod cluster;
 pub mod dense;
+pub mod ladder;
 pub mod optimum;
 pub mod polish;
 pub mod pool;
 pub mod wide;
 
-use evenhand_exact::ShareCoefficients;
-use evenhand_ode::cluster::{ClusterError, Status};
-use evenhand_problem::{Constraints, Rational};
+use evenhand_problem::Rational;
 
 /// A user on a class at the optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,8 +37,6 @@ pub struct FairPoint {
     pub user_prices: Vec<f64>,
     /// By user: free part of its limit; infinite without one.
     pub user_slack: Vec<f64>,
-    /// How the method ended.
-    pub status: Status,
     /// Newton steps.
     pub iterations: usize,
 }
@@ -59,28 +56,6 @@ impl FairPoint {
 
 /// Part of a user's tasks, and relative excess of a cost, that count as small.
 const SMALL: f64 = 1e-7;
-
-/// Maximises `sum_n w_n g_a(U_n)`, `U_n = x_n` or, with a share, `U_n = sum_i u_ni x_ni`.
-///
-/// Proportional fairness on one server is solved in the space of its few prices, everything else by
-/// the interior point method for clusters.
-///
-/// # Errors
-/// [`ClusterError`] when the numbers leave the range of floating point, or there are too many rows.
-pub fn maximise(
-    constraints: &Constraints<'_>,
-    alpha: f64,
-    share: Option<&ShareCoefficients>,
-) -> Result<FairPoint, ClusterError> {
-    if constraints.problem().n_servers() == 1
-        && alpha == 1.0
-        && share.is_none()
-        && let Some(point) = pool::maximise(constraints, None)
-    {
-        return Ok(point);
-    }
-    cluster::maximise(constraints, alpha, share)
-}
 
 /// A double within two units of the last place.
 pub fn near(value: &Rational) -> f64 {

@@ -4,8 +4,9 @@ use evenhand_exact::axiom::proportional::{gap, total_worth};
 use evenhand_exact::{Instance, Prices, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
+use super::FairPoint;
+use super::ladder::Objective;
 use super::polish::polish;
-use super::{FairPoint, maximise, near};
 use crate::proportional::prices_of;
 use crate::{fisher, rounding};
 
@@ -30,7 +31,7 @@ impl<'a> FairOptimum<'a> {
         alpha: &'a Rational,
         share: Option<&'a ShareCoefficients>,
     ) -> Option<Self> {
-        let point = maximise(constraints, near(alpha), share).ok()?;
+        let point = Objective { constraints, alpha, share }.first().ok()?;
         Some(Self { constraints, alpha, share, point })
     }
 
@@ -52,7 +53,7 @@ impl<'a> FairOptimum<'a> {
     /// The prices of the exact optimum near it, or of the best that was found; of tasks alone.
     #[must_use]
     pub fn exact_prices(&self) -> Option<Prices> {
-        let exact = fisher::best(self.constraints, self.alpha, &self.point).ok();
+        let exact = fisher::best(self.constraints, self.alpha, &self.point);
         let exact = exact.filter(|found| found.gap.is_zero());
         exact.or_else(|| polish(self.constraints, self.alpha, &self.point)).map(|found| found.prices)
     }

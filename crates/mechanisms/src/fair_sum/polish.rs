@@ -14,13 +14,13 @@ use evenhand_exact::{Instance, Prices};
 use evenhand_ode::dense;
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
-use ndarray::Array2;
+use nalgebra::DMatrix;
 use rug::Integer;
 
 use super::{FairPoint, OnClass, near};
 use crate::fisher::{Equilibrium, sharing_of};
 use crate::lift::lift;
-use crate::rounding::{cut, digits_below, short};
+use crate::rounding::{self, cut, digits_below, short};
 
 /// Unknowns of a system that is worth a dense elimination of about `n^3` operations.
 const MOST_UNKNOWNS: usize = 160;
@@ -219,12 +219,12 @@ impl System<'_> {
 
     /// Residuals of the equations, each relative to its own size, and their derivatives by the relative
     /// changes of the unknowns.
-    fn equations(&self, values: &Values) -> Option<(Vec<Rational>, Array2<f64>)> {
+    fn equations(&self, values: &Values) -> Option<(Vec<Rational>, DMatrix<f64>)> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
         let (totals, worth) = self.totals_and_worth(&values.tasks)?;
         let (n_places, n_rows) = (places.len(), rows.len());
-        let mut matrix = Array2::zeros((self.unknowns.len(), self.unknowns.len()));
+        let mut matrix = DMatrix::zeros(self.unknowns.len(), self.unknowns.len());
         let mut residuals = Vec::with_capacity(self.unknowns.len());
         let mut left: Vec<Rational> =
             rows.iter().map(|row| self.constraints.rows()[*row].capacity.clone()).collect();
@@ -357,25 +357,9 @@ impl System<'_> {
     }
 }
 
-/// The shortest fraction within [`SAME`] of `value`, by its continued fraction; `None` if it is not short.
+/// The fraction that `value` stands for; `None` if it is not short.
 fn fraction(value: &Rational) -> Option<Rational> {
-    let bound = Rational::from(value.abs_ref()) * from_f64(SAME)?;
-    let mut rest = value.clone();
-    let (mut last, mut this) = ((Integer::from(0), Integer::from(1)), (Integer::from(1), Integer::from(0)));
-    loop {
-        let (fractional, whole) = rest.fract_floor(Integer::new());
-        let next = (Integer::from(&whole * &this.0) + last.0, Integer::from(&whole * &this.1) + last.1);
-        (last, this) = (this, next);
-        if this.0.significant_bits() + this.1.significant_bits() > SHORT {
-            return None;
-        }
-        let candidate = Rational::from((this.0.clone(), this.1.clone()));
-        if Rational::from(&candidate - value).abs() <= bound {
-            return Some(candidate);
-        }
-        if fractional.is_zero() {
-            return None;
-        }
-        rest = fractional.recip();
-    }
+    let is_short =
+        |above: &Integer, below: &Integer| above.significant_bits() + below.significant_bits() <= SHORT;
+    rounding::fraction(value, &from_f64(SAME)?, is_short)
 }

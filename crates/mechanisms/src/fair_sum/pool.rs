@@ -1,6 +1,5 @@
 //! One server: everything is told by the prices of its resources.
 
-use evenhand_ode::cluster::Status;
 use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
 use evenhand_problem::{Constraints, RowKind};
 
@@ -36,7 +35,6 @@ pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Optio
         row_slack: vec![1.0; n_rows],
         user_prices: vec![0.0; n_users],
         user_slack: vec![f64::INFINITY; n_users],
-        status: Status::Solved,
         iterations: end.iterations,
     };
     for (r, &row) in view.rows.iter().enumerate() {

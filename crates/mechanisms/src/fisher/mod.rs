@@ -14,21 +14,23 @@
 //! The last price is rational where `x_n^a` is; elsewhere the prices are rounded, and leave a gap beyond
 //! the fiftieth digit.
 
-mod error;
-mod forest;
 mod root;
-mod tree;
+pub mod spanning;
+pub mod tree;
+
+use std::collections::BTreeMap;
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
+use evenhand_lp::njc::Tasks;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 
-pub use self::error::{FisherError, Unsolved};
-use self::forest::{Edge, Forest};
-use self::tree::Tree;
+use self::spanning::Spanning;
+use self::tree::{ExactMarket, Fixed, Solved};
 use crate::fair_sum::{FairPoint, OnClass, near};
 use crate::lift;
+use crate::rounding::short;
 
 /// An exact equilibrium.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,59 +55,29 @@ const NO_PRICE: [f64; 2] = [1e-13, 1e-45];
 /// Beyond it fewer readings are tried.
 const MOST_PAIRS: usize = 1_000_000;
 
-/// The equilibrium near `point`, a floating-point optimum for time-shared `constraints`.
-///
-/// # Errors
-/// [`FisherError`]: no reading of the point gave a forest whose exact solution is one.
-pub fn exact(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Equilibrium, FisherError> {
-    let found = nearest(constraints, &Rational::from(1), point, usize::MAX)?;
-    match found.gap.is_zero() {
-        true => Ok(found),
-        false => Err(FisherError::Inexact),
-    }
-}
-
 /// The equilibrium near `point`, a floating-point optimum for the exponent `alpha`: with gap 0 if one of
-/// its readings gives it, else that of the least gap.
-///
-/// # Errors
-/// [`FisherError`]: none of them gave a forest whose exact solution is feasible and has prices.
-pub fn best(
-    constraints: &Constraints<'_>,
-    alpha: &Rational,
-    point: &FairPoint,
-) -> Result<Equilibrium, FisherError> {
+/// its readings gives it, else that of the least gap. `None` where no reading gives a forest whose exact solution is
+/// feasible and has prices.
+pub fn best(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
     let pairs: usize = point.places.iter().map(Vec::len).sum();
-    nearest(constraints, alpha, point, MOST_PAIRS / pairs.max(1))
-}
-
-/// [`best`] of at most so many readings, and at least one.
-fn nearest(
-    constraints: &Constraints<'_>,
-    alpha: &Rational,
-    point: &FairPoint,
-    most: usize,
-) -> Result<Equilibrium, FisherError> {
     let readings =
         NO_PRICE.into_iter().flat_map(|no_price| [false, true].map(|by_class| (no_price, by_class)));
     let readings = readings.flat_map(|(no_price, by_class)| {
         NEGLIGIBLE.map(|negligible| Reading { negligible, no_price, by_class })
     });
     let lifted = lift::lift(
-        readings.take(most.max(1)),
+        readings.take((MOST_PAIRS / pairs.max(1)).max(1)),
         |reading| {
             let market = Market::new(constraints, alpha, point, *reading);
-            market.solve().map(|found| (market, found))
+            market.solve().map(|found| (market, found)).ok_or(())
         },
         |(market, found)| {
-            let equilibrium = market.verified(found)?;
+            let equilibrium = market.verified(found).ok_or(())?;
             let gap = equilibrium.gap.clone();
             Ok((equilibrium, gap))
         },
     );
-    lifted.map_err(|refused| {
-        refused.reasons.into_iter().next_back().map_or(FisherError::Inexact, FisherError::Unsolved)
-    })
+    lifted.ok()
 }
 
 /// What counts as 0 in a point in floating point.
@@ -128,6 +100,8 @@ struct Market<'a> {
     reading: Reading,
     /// Price below which a whole row costs nothing.
     no_price: f64,
+    /// By user.
+    buyers: Vec<Buyer>,
 }
 
 /// How a user buys.
@@ -143,9 +117,6 @@ enum Buyer {
     Free,
 }
 
-/// Tasks, and the trees of the market with their prices but for a factor.
-type Solved = (Vec<Vec<(usize, Rational)>>, Vec<Tree>);
-
 impl<'a> Market<'a> {
     fn new(
         constraints: &'a Constraints<'a>,
@@ -155,7 +126,10 @@ impl<'a> Market<'a> {
     ) -> Self {
         let rows = constraints.rows().iter().zip(&point.row_prices);
         let money: f64 = rows.map(|(row, price)| near(&row.capacity) * price).sum();
-        Self { constraints, alpha, point, reading, no_price: reading.no_price * money }
+        let no_price = reading.no_price * money;
+        let mut market = Self { constraints, alpha, point, reading, no_price, buyers: Vec::new() };
+        market.buyers = (0..point.places.len()).map(|n| market.buyer(n)).collect();
+        market
     }
 
     /// Price of the whole row in floating point.
@@ -168,30 +142,21 @@ impl<'a> Market<'a> {
         self.point.row_slack[row] > self.reading.negligible || self.row_price(row) < self.no_price
     }
 
-    /// The row that user `n` pays for on class `i`; `None` where it pays for none.
-    ///
-    /// # Errors
-    /// That there are several: the conditions are not linear.
-    fn good(&self, n: usize, i: usize) -> Result<Option<usize>, Unsolved> {
-        let usage = self.constraints.usage(n, i).ok_or(Unsolved::CannotRun)?;
+    /// The row that user `n` pays for on class `i`, `Some(None)` where it pays for none; `None` where there are several,
+    /// so that the conditions are not linear.
+    fn good(&self, n: usize, i: usize) -> Option<Option<usize>> {
+        let usage = self.constraints.usage(n, i)?;
         let rows = self.constraints.class_rows(i).zip(usage.iter());
         let mut paid =
             rows.filter(|(row, usage)| !usage.is_zero() && !self.is_free(*row)).map(|(row, _)| row);
         match (paid.next(), paid.next()) {
-            (_, Some(_)) => Err(Unsolved::SeveralPrices),
-            (row, None) => Ok(row),
+            (_, Some(_)) => None,
+            (row, None) => Some(row),
         }
     }
 
-    /// Tasks of user `n` in the whole row.
-    fn rate(&self, n: usize, row: usize) -> Rational {
-        let at = &self.constraints.rows()[row];
-        let usage = self.constraints.usage(n, at.server).unwrap_or_default();
-        Rational::from(&at.capacity / &usage[row - self.constraints.class_rows(at.server).start])
-    }
-
     fn is_free_place(&self, n: usize, place: &OnClass) -> bool {
-        self.good(n, place.class) == Ok(None)
+        self.good(n, place.class) == Some(None)
     }
 
     fn buyer(&self, n: usize) -> Buyer {
@@ -207,52 +172,37 @@ impl<'a> Market<'a> {
         }
     }
 
-    fn solve(&self) -> Result<Solved, Unsolved> {
-        let problem = self.constraints.problem();
-        let n_users = problem.n_users();
-        let buyers: Vec<Buyer> = (0..n_users).map(|n| self.buyer(n)).collect();
-        let mut tasks = vec![Vec::new(); n_users];
-        let mut edges = Vec::new();
-        for (n, buyer) in buyers.iter().enumerate() {
-            if matches!(buyer, Buyer::Spends | Buyer::Satisfied) {
-                edges.extend(self.purchases(n)?);
+    /// Tasks by user, and the forest that they come from.
+    fn solve(&self) -> Option<(Tasks, Solved)> {
+        let n_rows = self.constraints.rows().len();
+        let mut tasks = vec![Vec::new(); self.buyers.len()];
+        let mut spanning = Spanning::new(n_rows);
+        for (n, buyer) in self.buyers.iter().enumerate() {
+            match buyer {
+                Buyer::Absent => {}
+                Buyer::Free => tasks[n] = self.free_tasks(n)?,
+                Buyer::Spends | Buyer::Satisfied => spanning.add(n, &self.purchases(n)?),
             }
         }
-        for (n, _) in buyers.iter().enumerate().filter(|(_, buyer)| **buyer == Buyer::Free) {
-            tasks[n] = self.free_tasks(n)?;
+        let several = spanning.split.into_iter().map(|(n, list)| (n, list.into_keys().collect()));
+        let one = spanning.single.into_iter().map(|(n, row)| (n, vec![row]));
+        let purchases: BTreeMap<usize, Vec<usize>> = several.chain(one).collect();
+        let nobody = Fixed { money: vec![Rational::new(); n_rows], left: vec![Rational::from(1); n_rows] };
+        let solved = tree::solve(self, &purchases, &nobody)?;
+        for (n, list) in &solved.tasks {
+            let on_class = |(row, x): &(usize, Rational)| (self.constraints.rows()[*row].server, x.clone());
+            tasks[*n] = list.iter().map(on_class).collect();
+            tasks[*n].sort_by_key(|(i, _)| *i);
         }
-        let mut forest = Forest::new(n_users + self.constraints.rows().len());
-        edges.sort_by(|a, b| b.flow.total_cmp(&a.flow).then(a.ends.cmp(&b.ends)));
-        edges.into_iter().for_each(|edge| forest.add(edge));
-        let mut trees = Vec::new();
-        for nodes in forest.trees() {
-            if let &[alone] = nodes.as_slice() {
-                let is_outside = if alone < n_users {
-                    matches!(buyers[alone], Buyer::Absent | Buyer::Free)
-                } else {
-                    self.is_free(alone - n_users)
-                        || self.constraints.rows()[alone - n_users].capacity.is_zero()
-                };
-                match is_outside {
-                    true => continue,
-                    false => return Err(Unsolved::NoPurchase),
-                }
-            }
-            let parents = forest.parents(&nodes);
-            trees.push(Tree::solve(self, nodes, &parents, &buyers, &mut tasks)?);
-        }
-        for list in &mut tasks {
-            list.sort_by_key(|(i, _)| *i);
-        }
-        Ok((tasks, trees))
+        Some((tasks, solved))
     }
 
-    /// What user `n` spends where, as far as it is not negligible.
-    fn purchases(&self, n: usize) -> Result<Vec<Edge>, Unsolved> {
-        let n_users = self.constraints.problem().n_users();
+    /// What user `n` spends where, as far as it is not negligible, the most first; `None` where that is nothing, or on a
+    /// class that costs nothing.
+    fn purchases(&self, n: usize) -> Option<Vec<(usize, f64)>> {
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
-        let mut edges = Vec::new();
+        let mut purchases = Vec::new();
         for place in places {
             let is_something = place.tasks > self.reading.negligible * total;
             if !is_something && !self.reading.by_class {
@@ -260,35 +210,35 @@ impl<'a> Market<'a> {
             }
             let Some(row) = self.good(n, place.class)? else {
                 match is_something {
-                    true => return Err(Unsolved::PaysNothing),
+                    true => return None,
                     false => continue,
                 }
             };
             let part = place.tasks / near(&self.rate(n, row));
             if is_something || part > self.reading.negligible {
-                edges.push(Edge { ends: [n, n_users + row], flow: part * self.row_price(row) });
+                purchases.push((row, part * self.row_price(row)));
             }
         }
-        Ok(edges)
+        purchases.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        (!purchases.is_empty()).then_some(purchases)
     }
 
     /// All tasks of user `n`, where they cost nothing.
-    fn free_tasks(&self, n: usize) -> Result<Vec<(usize, Rational)>, Unsolved> {
-        let limit = self.constraints.problem().users()[n].tasks().ok_or(Unsolved::FreeWithoutLimit)?;
+    fn free_tasks(&self, n: usize) -> Option<Vec<(usize, Rational)>> {
+        let limit = self.constraints.problem().users()[n].tasks()?;
         let free = self.point.places[n].iter().filter(|place| self.is_free_place(n, place));
         let used: Vec<&OnClass> =
             free.filter(|place| place.tasks > self.reading.negligible * near(limit)).collect();
-        let largest = (0..used.len()).max_by(|&a, &b| used[a].tasks.total_cmp(&used[b].tasks));
-        let largest = largest.ok_or(Unsolved::BuysNowhere)?;
+        let largest = (0..used.len()).max_by(|&a, &b| used[a].tasks.total_cmp(&used[b].tasks))?;
         let mut list: Vec<(usize, Rational)> =
-            used.iter().map(|place| (place.class, crate::rounding::short(place.tasks))).collect();
+            used.iter().map(|place| (place.class, short(place.tasks))).collect();
         let others: Rational = (0..list.len()).filter(|k| *k != largest).map(|k| &list[k].1).sum();
         list[largest].1 = limit - others;
-        Ok(list)
+        Some(list)
     }
 
     /// The equilibrium with its prices, if it is feasible and they prove a gap.
-    fn verified(&self, (tasks, trees): Solved) -> Result<Equilibrium, Unsolved> {
+    fn verified(&self, (tasks, solved): (Tasks, Solved)) -> Option<Equilibrium> {
         let (constraints, problem) = (self.constraints, self.constraints.problem());
         let allocation = Allocation {
             sharing: sharing_of(constraints),
@@ -296,37 +246,44 @@ impl<'a> Market<'a> {
             tasks,
             ..Allocation::default()
         };
-        let instance = Instance::new(problem, &allocation)?;
+        let instance = Instance::new(problem, &allocation).ok()?;
         if feasible::tightest(&instance).is_some_and(|(_, margin)| margin < 0) {
-            return Err(Unsolved::Infeasible);
+            return None;
         }
-        let worth = worth(&instance, self.alpha, None)?;
+        let worth = worth(&instance, self.alpha, None).ok()?;
         let most = |n: usize| worth[n].as_ref().map(|(_, upper)| upper);
-        let mut prices = Prices {
-            user_weights: Vec::new(),
-            rows: vec![Rational::new(); constraints.rows().len()],
-            users: vec![Rational::new(); problem.n_users()],
-        };
-        for tree in &trees {
-            tree.price(self, &most, &mut prices.rows)?;
+        let mut rows = solved.prices;
+        for tree in &solved.anchored {
+            let factor = Rational::from(most(tree.user)? / &tree.price);
+            tree.goods.iter().for_each(|row| rows[*row] *= &factor);
         }
-        for (n, user) in problem.users().iter().enumerate().filter(|(_, user)| user.tasks().is_some()) {
-            let slack = user.tasks().is_some_and(|tasks| *tasks > instance.total(n));
-            if let (false, Some(most)) = (slack, most(n)) {
-                let cost = |i| self.cost(n, i, &prices.rows);
-                let classes = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i));
-                let cheapest = classes.map(cost).min().unwrap_or_default();
-                prices.users[n] = (most - cheapest).max(Rational::new());
-            }
-        }
+        let stated = constraints.rows().iter().zip(&mut rows).filter(|(_, price)| !price.is_zero());
+        stated.for_each(|(row, price)| *price /= &row.capacity);
+        let users = (0..problem.n_users()).map(|n| self.limit_price(&instance, n, most(n), &rows)).collect();
+        let prices = Prices { user_weights: Vec::new(), rows, users };
         if let Ok(gap) = gap(&instance, self.alpha, None, &prices) {
-            return Ok(Equilibrium { tasks: allocation.tasks, prices, gap });
+            return Some(Equilibrium { tasks: allocation.tasks, prices, gap });
         }
         // Where the worth of tasks is irrational, the enclosures of two users need not agree.
-        let prices = lift_prices(&instance, self.alpha, None, &prices.rows, &prices.users)
-            .ok_or(Unsolved::NoPrices)?;
-        let gap = gap(&instance, self.alpha, None, &prices)?;
-        Ok(Equilibrium { tasks: allocation.tasks, prices, gap })
+        let prices = lift_prices(&instance, self.alpha, None, &prices.rows, &prices.users)?;
+        let gap = gap(&instance, self.alpha, None, &prices).ok()?;
+        Some(Equilibrium { tasks: allocation.tasks, prices, gap })
+    }
+
+    /// The price of a task of the limit of user `n`: what a task is worth beyond its cost on the cheapest class.
+    fn limit_price(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+        most: Option<&Rational>,
+        rows: &[Rational],
+    ) -> Rational {
+        let problem = self.constraints.problem();
+        let has_all = problem.users()[n].tasks().is_some_and(|tasks| *tasks <= instance.total(n));
+        let Some(most) = most.filter(|_| has_all) else { return Rational::new() };
+        let classes = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i));
+        let cheapest = classes.map(|i| self.cost(n, i, rows)).min().unwrap_or_default();
+        (most - cheapest).max(Rational::new())
     }
 
     /// What a task of user `n` costs on class `i`.
@@ -334,6 +291,35 @@ impl<'a> Market<'a> {
         let usage = self.constraints.usage(n, i).unwrap_or_default();
         let rows = self.constraints.class_rows(i).zip(usage.iter());
         rows.filter(|(row, _)| !prices[*row].is_zero()).map(|(row, d)| Rational::from(&prices[row] * d)).sum()
+    }
+}
+
+impl ExactMarket for Market<'_> {
+    fn n_goods(&self) -> usize {
+        self.constraints.rows().len()
+    }
+
+    fn rate(&self, n: usize, row: usize) -> Rational {
+        let at = &self.constraints.rows()[row];
+        let usage = self.constraints.usage(n, at.server).unwrap_or_default();
+        Rational::from(&at.capacity / &usage[row - self.constraints.class_rows(at.server).start])
+    }
+
+    fn weight(&self, n: usize) -> &Rational {
+        self.constraints.problem().users()[n].weight()
+    }
+
+    fn all_tasks(&self, n: usize) -> Option<&Rational> {
+        let tasks = self.constraints.problem().users()[n].tasks();
+        tasks.filter(|_| self.buyers[n] == Buyer::Satisfied)
+    }
+
+    fn alpha(&self) -> &Rational {
+        self.alpha
+    }
+
+    fn near_price(&self, row: usize) -> Rational {
+        short(self.row_price(row))
     }
 }
 

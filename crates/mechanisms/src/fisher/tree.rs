@@ -1,162 +1,257 @@
-//! Solves one tree of purchases of a linear Fisher market (docs/theory.md, section 4, fact 5): its prices up to a
-//! common factor, and what is bought along it, in rationals.
+//! The prices and purchases of a linear Fisher market along a forest, in rationals.
+//!
+//! Along a tree all prices follow from one, the tasks from what the tree has to sell, and the purchases from the leaves
+//! inwards (docs/theory.md, section 4, fact 5).
+
+use std::collections::BTreeMap;
 
 use evenhand_problem::Rational;
 
 use super::root::power;
-use super::{Buyer, Market, Unsolved};
-use crate::rounding::short;
 
-/// A tree that has been solved.
-pub struct Tree {
-    /// Users, then rows after the last user, each node after its parent.
-    nodes: Vec<usize>,
-    /// Price of a whole row, or of a task of a user, but for the factor of the tree.
-    relative: Vec<Rational>,
-    /// What tells the factor.
-    anchor: Anchor,
+/// A market in exact numbers.
+pub trait ExactMarket {
+    /// Number of goods.
+    fn n_goods(&self) -> usize;
+    /// Tasks of a user in the whole of a good.
+    fn rate(&self, user: usize, good: usize) -> Rational;
+    /// `w_n`.
+    fn weight(&self, user: usize) -> &Rational;
+    /// All tasks of a user that buys as many; `None` for a user that spends as long as a task is worth its price.
+    fn all_tasks(&self, user: usize) -> Option<&Rational>;
+    /// The exponent `a`.
+    fn alpha(&self) -> &Rational;
+    /// A price near that of the whole good, for trees whose money does not tell it.
+    fn near_price(&self, good: usize) -> Rational;
 }
 
-/// What tells the factor of the prices of a tree.
-enum Anchor {
-    /// A task of the user at this position is worth what it costs.
+/// What users outside the trees, with one good each, do to the goods.
+pub struct Fixed {
+    /// Money of the users that spend all of theirs, which only the exponent 1 tells beforehand.
+    pub money: Vec<Rational>,
+    /// Part of the good beside the users that have all their tasks.
+    pub left: Vec<Rational>,
+}
+
+/// What a forest leads to.
+pub struct Solved {
+    /// Price of every whole good; of some 0.
+    pub prices: Vec<Rational>,
+    /// Tasks of the users of the trees, by good.
+    pub tasks: BTreeMap<usize, Vec<(usize, Rational)>>,
+    /// Trees whose prices are known but for a factor.
+    pub anchored: Vec<Anchored>,
+}
+
+/// A tree in which a task of a user has to be worth what it costs: with an exponent other than 1 that can be irrational.
+pub struct Anchored {
+    pub goods: Vec<usize>,
+    pub user: usize,
+    /// Price of a task of the user, but for the factor of the tree.
+    pub price: Rational,
+}
+
+/// The only prices and purchases of a forest in which these users buy these goods; `None` where there are none, or a
+/// purchase is negative.
+pub fn solve<M: ExactMarket>(
+    market: &M,
+    purchases: &BTreeMap<usize, Vec<usize>>,
+    fixed: &Fixed,
+) -> Option<Solved> {
+    let n_goods = market.n_goods();
+    let mut buyers: Vec<Vec<usize>> = vec![Vec::new(); n_goods];
+    for (user, goods) in purchases {
+        goods.iter().for_each(|good| buyers[*good].push(*user));
+    }
+    let solved =
+        Solved { prices: vec![Rational::new(); n_goods], tasks: BTreeMap::new(), anchored: Vec::new() };
+    let mut forest = Forest { market, purchases, fixed, buyers, seen: vec![false; n_goods], solved };
+    for root in 0..n_goods {
+        if !forest.seen[root] {
+            forest.tree(root)?;
+        }
+    }
+    Some(forest.solved)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Node {
+    Good(usize),
     User(usize),
-    /// Users that have all their tasks fill the rows exactly: a range of prices does, and floating point
-    /// is inside of it.
-    Price(Rational),
 }
 
-impl Tree {
-    /// The tasks that are bought along the tree are added to `tasks`.
-    pub fn solve(
-        market: &Market<'_>,
-        nodes: Vec<usize>,
-        parents: &[usize],
-        buyers: &[Buyer],
-        tasks: &mut [Vec<(usize, Rational)>],
-    ) -> Result<Self, Unsolved> {
-        let problem = market.constraints.problem();
-        let n_users = problem.n_users();
-        let mut relative = vec![Rational::from(1); nodes.len()];
-        for k in 1..nodes.len() {
-            let (node, near, parent) = (nodes[k], nodes[parents[k]], &relative[parents[k]]);
-            relative[k] = match node < n_users {
-                true => parent / market.rate(node, near - n_users),
-                false => parent * market.rate(near, node - n_users),
-            };
-        }
-        // What is left for those that buy as long as it is worth it, at these prices.
-        let mut left = Rational::new();
-        let mut spenders = Vec::new();
-        for (k, (node, price)) in nodes.iter().zip(&relative).enumerate() {
-            if *node >= n_users {
-                left += price;
-            } else if buyers[*node] == Buyer::Spends {
-                spenders.push(k);
-            } else if let Some(limit) = problem.users()[*node].tasks() {
-                left -= Rational::from(price * limit);
-            }
-        }
-        let mut bought = vec![Rational::new(); nodes.len()];
-        let anchor = match spenders.first() {
-            Some(&first) => {
-                divide(market, &nodes, &relative, &spenders, &left, &mut bought)?;
-                Anchor::User(first)
-            }
-            None if left.is_zero() => Anchor::Price(short(market.row_price(nodes[0] - n_users))),
-            None => return Err(Unsolved::NoAnchor),
+/// A node of a tree, with the position of its parent and the price of a whole good or of a task.
+struct Place {
+    node: Node,
+    parent: usize,
+    price: Rational,
+}
+
+struct Forest<'a, M> {
+    market: &'a M,
+    purchases: &'a BTreeMap<usize, Vec<usize>>,
+    fixed: &'a Fixed,
+    /// By good.
+    buyers: Vec<Vec<usize>>,
+    /// By good.
+    seen: Vec<bool>,
+    solved: Solved,
+}
+
+impl<M: ExactMarket> Forest<'_, M> {
+    fn tree(&mut self, root: usize) -> Option<()> {
+        let mut places = self.grow(root)?;
+        let left = self.left(&places);
+        let is_spender = |place: &Place| match place.node {
+            Node::User(user) => self.market.all_tasks(user).is_none(),
+            Node::Good(_) => false,
         };
-        for (k, node) in nodes.iter().enumerate().filter(|(_, node)| **node < n_users) {
-            if let (Buyer::Satisfied, Some(limit)) = (buyers[*node], problem.users()[*node].tasks()) {
-                bought[k].clone_from(limit);
+        let spenders: Vec<usize> = (0..places.len()).filter(|k| is_spender(&places[*k])).collect();
+        let mut money: Rational = places.iter().filter_map(|place| self.fixed_money(place)).sum();
+        if spenders.is_empty() && money.is_zero() {
+            // Nobody pays for what is left over; where nothing is, a range of prices does.
+            if !left.is_zero() {
+                return (left > 0 && places.len() == 1).then_some(());
             }
+            scale(&mut places, &self.market.near_price(root));
+        } else if left <= 0 {
+            return None;
         }
-        let tree = Self { nodes, relative, anchor };
-        tree.purchases(market, parents, &bought, tasks)?;
-        Ok(tree)
+        let mut paid = vec![Rational::new(); places.len()];
+        if *self.market.alpha() == 1 {
+            for &k in &spenders {
+                paid[k].clone_from(self.weight(&places[k]));
+                money += &paid[k];
+            }
+            if money > 0 {
+                scale(&mut places, &(money / left));
+            }
+        } else if let Some(first) = spenders.first() {
+            self.divide(&places, &spenders, &left, &mut paid)?;
+            self.anchor(&places, *first);
+        }
+        self.buy(&places, paid)
     }
 
-    /// From the leaves inwards: what is left of the money of a node goes to its parent.
-    fn purchases(
-        &self,
-        market: &Market<'_>,
-        parents: &[usize],
-        bought: &[Rational],
-        tasks: &mut [Vec<(usize, Rational)>],
-    ) -> Result<(), Unsolved> {
-        let n_users = market.constraints.problem().n_users();
-        let nodes = self.nodes.iter().zip(&self.relative).zip(bought);
-        let money = |((node, price), bought): ((&usize, &Rational), &Rational)| match *node < n_users {
-            true => Rational::from(price * bought),
-            false => price.clone(),
+    /// The nodes of the tree, each after its parent, with prices but for a common factor.
+    fn grow(&mut self, root: usize) -> Option<Vec<Place>> {
+        let mut places = vec![Place { node: Node::Good(root), parent: 0, price: Rational::from(1) }];
+        self.seen[root] = true;
+        let mut next = 0;
+        while let Some(Place { node, parent, price }) = places.get(next) {
+            let above = places[*parent].node;
+            let mut found = Vec::new();
+            match *node {
+                Node::Good(good) => {
+                    for &user in self.buyers[good].iter().filter(|user| Node::User(**user) != above) {
+                        let price = price / self.market.rate(user, good);
+                        found.push(Place { node: Node::User(user), parent: next, price });
+                    }
+                }
+                Node::User(user) => {
+                    for &good in self.purchases[&user].iter().filter(|good| Node::Good(**good) != above) {
+                        if std::mem::replace(&mut self.seen[good], true) {
+                            return None;
+                        }
+                        let price = price * self.market.rate(user, good);
+                        found.push(Place { node: Node::Good(good), parent: next, price });
+                    }
+                }
+            }
+            places.append(&mut found);
+            next += 1;
+        }
+        Some(places)
+    }
+
+    /// What the goods are worth beside the users that have all their tasks.
+    fn left(&self, places: &[Place]) -> Rational {
+        let worth = |Place { node, price, .. }: &Place| match *node {
+            Node::Good(good) => Some(Rational::from(price * &self.fixed.left[good])),
+            Node::User(user) => self.market.all_tasks(user).map(|tasks| -Rational::from(price * tasks)),
         };
-        let mut left: Vec<Rational> = nodes.map(money).collect();
-        for k in (1..self.nodes.len()).rev() {
-            let money = std::mem::take(&mut left[k]);
+        places.iter().filter_map(worth).sum()
+    }
+
+    fn fixed_money(&self, place: &Place) -> Option<&Rational> {
+        match place.node {
+            Node::Good(good) => Some(&self.fixed.money[good]),
+            Node::User(_) => None,
+        }
+    }
+
+    fn weight(&self, place: &Place) -> &Rational {
+        match place.node {
+            Node::User(user) => self.market.weight(user),
+            Node::Good(good) => &self.fixed.money[good],
+        }
+    }
+
+    /// Divides what is `left` among the users at `spenders`: a task of each is worth what it costs, so that `x_n` is
+    /// proportional to `(w_n / price_n)^(1/a)`. `None` where the roots are irrational.
+    fn divide(
+        &self,
+        places: &[Place],
+        spenders: &[usize],
+        left: &Rational,
+        paid: &mut [Rational],
+    ) -> Option<()> {
+        let marginal = |k: usize| Rational::from(self.weight(&places[k]) / &places[k].price);
+        let first = marginal(*spenders.first()?);
+        let inverse = Rational::from(self.market.alpha().recip_ref());
+        for &k in spenders {
+            paid[k] = power(&(marginal(k) / &first), &inverse)? * &places[k].price;
+        }
+        let unit = left / spenders.iter().map(|k| &paid[*k]).sum::<Rational>();
+        spenders.iter().for_each(|k| paid[*k] *= &unit);
+        Some(())
+    }
+
+    fn anchor(&mut self, places: &[Place], at: usize) {
+        let good = |place: &Place| match place.node {
+            Node::Good(good) => Some(good),
+            Node::User(_) => None,
+        };
+        if let Node::User(user) = places[at].node {
+            let goods = places.iter().filter_map(good).collect();
+            self.solved.anchored.push(Anchored { goods, user, price: places[at].price.clone() });
+        }
+    }
+
+    /// From the leaves inwards: what a good still needs comes from its parent, what a user has left goes to it.
+    fn buy(&mut self, places: &[Place], paid: Vec<Rational>) -> Option<()> {
+        let due = places.iter().zip(paid).map(|(Place { node, price, .. }, paid)| match *node {
+            Node::Good(good) => Rational::from(price * &self.fixed.left[good]) - &self.fixed.money[good],
+            Node::User(user) => {
+                self.market.all_tasks(user).map_or(paid, |tasks| Rational::from(price * tasks))
+            }
+        });
+        let mut due: Vec<Rational> = due.collect();
+        for k in (1..places.len()).rev() {
+            let money = std::mem::take(&mut due[k]);
             if money < 0 {
-                return Err(Unsolved::NegativePurchase);
+                return None;
             }
-            left[parents[k]] -= &money;
-            let (node, near) = (k, parents[k]);
-            let (user, row) = if self.nodes[node] < n_users { (node, near) } else { (near, node) };
-            if !money.is_zero() {
-                let class = market.constraints.rows()[self.nodes[row] - n_users].server;
-                tasks[self.nodes[user]].push((class, money / &self.relative[user]));
+            let parent = places[k].parent;
+            due[parent] -= &money;
+            let (user, good, cost) = match (places[k].node, places[parent].node) {
+                (Node::Good(good), Node::User(user)) => (user, good, &places[parent].price),
+                (Node::User(user), Node::Good(good)) => (user, good, &places[k].price),
+                _ => return None,
+            };
+            if !money.is_zero() && !cost.is_zero() {
+                self.solved.tasks.entry(user).or_default().push((good, money / cost));
             }
         }
-        if left[0].is_zero() { Ok(()) } else { Err(Unsolved::Uneven) }
-    }
-
-    /// Writes the prices of the rows of the tree, one unit of each; `worth` tells what a task of a user is
-    /// worth.
-    pub fn price<'w>(
-        &self,
-        market: &Market<'_>,
-        worth: &dyn Fn(usize) -> Option<&'w Rational>,
-        prices: &mut [Rational],
-    ) -> Result<(), Unsolved> {
-        let n_users = market.constraints.problem().n_users();
-        let factor = match &self.anchor {
-            Anchor::Price(price) => price.clone(),
-            Anchor::User(at) => {
-                let worth = worth(self.nodes[*at]).ok_or(Unsolved::NothingBought)?;
-                Rational::from(worth / &self.relative[*at])
+        for place in places {
+            if let Node::Good(good) = place.node {
+                self.solved.prices[good].clone_from(&place.price);
             }
-        };
-        for (node, relative) in self.nodes.iter().zip(&self.relative).filter(|(node, _)| **node >= n_users) {
-            let row = node - n_users;
-            prices[row] = Rational::from(relative * &factor) / &market.constraints.rows()[row].capacity;
         }
-        Ok(())
+        due[0].is_zero().then_some(())
     }
 }
 
-/// Divides what is `left` among the users at `spenders`: a task of each is worth what it costs, so that
-/// `x_n` is proportional to `(w_n / price_n)^(1/a)`.
-fn divide(
-    market: &Market<'_>,
-    nodes: &[usize],
-    relative: &[Rational],
-    spenders: &[usize],
-    left: &Rational,
-    bought: &mut [Rational],
-) -> Result<(), Unsolved> {
-    let users = market.constraints.problem().users();
-    let marginal = |k: usize| Rational::from(users[nodes[k]].weight() / &relative[k]);
-    let first = marginal(spenders[0]);
-    let inverse = Rational::from(market.alpha.recip_ref());
-    let mut sum = Rational::new();
-    for &k in spenders {
-        let ratio = power(&(marginal(k) / &first), &inverse);
-        bought[k] = ratio.ok_or(Unsolved::Irrational)?;
-        sum += Rational::from(&bought[k] * &relative[k]);
-    }
-    if *left <= 0 {
-        return Err(Unsolved::NothingLeft);
-    }
-    let unit = Rational::from(left / &sum);
-    for &k in spenders {
-        bought[k] *= &unit;
-    }
-    Ok(())
+fn scale(places: &mut [Place], factor: &Rational) {
+    places.iter_mut().for_each(|place| place.price *= factor);
 }

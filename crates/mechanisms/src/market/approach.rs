@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use evenhand_ode::market::{Market, Purchases, minimise};
 use evenhand_problem::Rational;
 
-use super::forest::{Basis, Fixed};
+use super::basis::Basis;
 use super::goods::{Goods, log_near_one};
-use super::spanning::Spanning;
 use crate::fair_sum::near;
+use crate::fisher::spanning::Spanning;
 
 /// `tau` at the start, at least, and its factor from stage to stage; where that is too far, its root, up to the last one.
 const FIRST_TAU: f64 = 0.5;
@@ -24,8 +24,6 @@ const NEXT_CENTRE: f64 = 1e-9;
 const LEAST_PART: f64 = 1e-13;
 /// Least logarithm of a price that nobody pays, in units of all money: far from what doubles cannot hold.
 const LEAST_LOG_PRICE: f64 = -500.0;
-/// Logarithm of the part of an equal share of all money below which prices are not taken over to a new start.
-const WITHIN: f64 = 20.0;
 /// `tau` from which users are decided.
 const DECIDED_FROM: f64 = 0.05;
 /// Differences of logarithms that decide, in units of `tau` and of the last change of prices.
@@ -50,8 +48,6 @@ pub struct Approach<'a> {
     /// Whether users are decided on the way.
     decides: bool,
     choices: Vec<Choice>,
-    /// By buyer: whether it was decided wrongly, and is not decided again.
-    is_kept: Vec<bool>,
     /// The open buyers, relative to the centre.
     market: Market,
     /// By buyer of the market.
@@ -100,7 +96,6 @@ impl<'a> Approach<'a> {
             goods,
             decides,
             choices: vec![Choice::Open; goods.n_buyers()],
-            is_kept: vec![false; goods.n_buyers()],
             buyers: Vec::new(),
             market: Market::default(),
             centre: vec![Rational::from(1); n_goods],
@@ -118,7 +113,7 @@ impl<'a> Approach<'a> {
         Some(approach)
     }
 
-    /// States the market relative to prices of 1.
+    /// States the market of all buyers.
     fn state(&mut self) {
         let goods = self.goods;
         let n_goods = goods.n_goods();
@@ -128,18 +123,8 @@ impl<'a> Approach<'a> {
             start: vec![0],
             ..Market::default()
         };
-        self.buyers.clear();
+        self.buyers = (0..goods.n_buyers()).collect();
         for b in 0..goods.n_buyers() {
-            if let Choice::Buys { class, satisfied } = self.choices[b] {
-                let i = class as usize;
-                if satisfied {
-                    market.worth[i] -= libm::exp(goods.log_tasks[b] - goods.log_rate_of(b, i));
-                } else {
-                    market.money[i] += goods.weight[b];
-                }
-                continue;
-            }
-            self.buyers.push(b);
             let best = goods.places(b).map(|(_, rate)| rate).fold(f64::NEG_INFINITY, f64::max);
             let places = goods.start[b]..goods.start[b + 1];
             market.good.extend_from_slice(&goods.good[places.clone()]);
@@ -148,30 +133,13 @@ impl<'a> Approach<'a> {
             market.weight.push(goods.weight[b]);
             market.log_limit.push(goods.log_tasks[b] - best - goods.log_weight[b]);
         }
-        market.spare = market.worth.iter().zip(&market.money).map(|(worth, money)| worth - money).collect();
+        market.spare.clone_from(&market.worth);
         self.market = market;
-    }
-
-    /// Whether one of these buyers was decided, and wrongly.
-    pub fn has_decided(&self, wrong: &[usize]) -> bool {
-        wrong.iter().any(|b| self.choices[*b] != Choice::Open)
-    }
-
-    /// From the first stage again, near the prices that have been found; the buyers in `wrong` stay open.
-    pub fn restart(&mut self, wrong: &[usize]) {
-        for &b in wrong {
-            self.choices[b] = Choice::Open;
-            self.is_kept[b] = true;
-        }
-        let floor = self.log_total - libm::log(self.goods.n_goods() as f64) - WITHIN;
-        self.shift.iter_mut().for_each(|q| *q = q.max(floor));
-        self.is_fresh = true;
-        self.state();
     }
 
     /// From stage to stage until `tau` is as small as this centre allows.
     pub fn run(&mut self) -> Option<()> {
-        if self.is_fresh {
+        if std::mem::take(&mut self.is_fresh) {
             self.first_stages()?;
         }
         let mut factor = SMALLER_TAU;
@@ -197,7 +165,6 @@ impl<'a> Approach<'a> {
     /// A `tau` for which everybody buys a little of everything. There the money that is spent whatever a class costs
     /// becomes small in stages, so that prices that nobody pays have fallen before choices become sharp.
     fn first_stages(&mut self) -> Option<()> {
-        self.is_fresh = false;
         let market = &self.market;
         let mut range = 0.0_f64;
         for b in 0..market.n_buyers() {
@@ -259,8 +226,13 @@ impl<'a> Approach<'a> {
             })
             .collect();
         let old = std::mem::take(&mut self.market);
-        let mut new = Market { worth: old.worth, money: old.money, spare: old.spare, ..Market::default() };
-        new.start.push(0);
+        let mut new = Market {
+            worth: old.worth,
+            money: old.money,
+            spare: old.spare,
+            start: vec![0],
+            ..Market::default()
+        };
         let mut buyers = Vec::new();
         for (b, &buyer) in self.buyers.iter().enumerate() {
             let places = old.start[b]..old.start[b + 1];
@@ -269,7 +241,6 @@ impl<'a> Approach<'a> {
             let mut classes = kept();
             if let (Some(k), None) = (classes.next(), classes.next())
                 && purchases.limit[b].abs() > clear
-                && !self.is_kept[buyer]
                 && (!is_satisfied || leaves[old.good[k] as usize])
             {
                 let i = old.good[k] as usize;
@@ -308,7 +279,7 @@ impl<'a> Approach<'a> {
             };
         }
         let goods = self.goods;
-        let fixed = Fixed::new(goods, |b| match self.choices[b] {
+        let fixed = goods.fixed(|b| match self.choices[b] {
             Choice::Buys { class, satisfied } => Some((class as usize, satisfied)),
             Choice::Open => None,
         });

@@ -4,6 +4,9 @@ use evenhand_problem::{Constraints, Problem, Rational};
 use rayon::prelude::*;
 use rug::Integer;
 
+use crate::fair_sum::near;
+use crate::fisher::tree::Fixed;
+
 /// Goods, beyond which the matrix of a Newton step is too large.
 const MOST_GOODS: usize = 2000;
 /// Doubles between whose logarithms weights must lie.
@@ -89,6 +92,21 @@ impl<'a> Goods<'a> {
         self.problem.users()[self.active[b]].tasks()
     }
 
+    /// What the buyers do to the classes for which `class` tells the one class and whether they have all their tasks.
+    pub fn fixed(&self, class: impl Fn(usize) -> Option<(usize, bool)>) -> Fixed {
+        let mut money = vec![Rational::new(); self.n_goods()];
+        let mut used = vec![Vec::new(); self.n_goods()];
+        for b in 0..self.n_buyers() {
+            let Some((i, is_satisfied)) = class(b) else { continue };
+            match self.tasks(b).filter(|_| is_satisfied) {
+                Some(tasks) => used[i].push(tasks / self.rate(b, i)),
+                None => money[i] += self.exact_weight(b),
+            }
+        }
+        let left = used.into_iter().map(|terms| Rational::from(1) - sum(terms)).collect();
+        Fixed { money, left }
+    }
+
     /// Class and `ln gamma_ni`.
     pub fn places(&self, b: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let places = self.start[b]..self.start[b + 1];
@@ -115,16 +133,12 @@ pub fn log(value: &Rational) -> f64 {
 /// The same with all digits near 1.
 pub fn log_near_one(value: &Rational) -> f64 {
     let above = Rational::from(value - 1u32);
-    if above.clone().abs() < Rational::from((1, 4)) {
-        libm::log1p(super::super::fair_sum::near(&above))
-    } else {
-        log(value)
-    }
+    if above.clone().abs() < Rational::from((1, 4)) { libm::log1p(near(&above)) } else { log(value) }
 }
 
 /// The sum of many numbers, those of similar length first: of numbers with different denominators the sum is as long as
 /// all of them together.
-pub fn sum(mut terms: Vec<Rational>) -> Rational {
+fn sum(mut terms: Vec<Rational>) -> Rational {
     while terms.len() > 1 {
         let pairs = terms.chunks(2);
         terms = pairs

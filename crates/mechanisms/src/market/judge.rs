@@ -4,18 +4,17 @@
 use evenhand_problem::Rational;
 use rayon::prelude::*;
 
-use super::forest::Basis;
+use super::basis::Basis;
 use super::goods::{Goods, log};
 
 /// Error of a sum of three logarithms in units of the last place of the largest, generously.
 const ULPS: f64 = 64.0;
 
-/// The buyers that do not keep to the conditions of an equilibrium at these prices.
-pub fn violators(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> Vec<usize> {
+/// Whether every buyer keeps to the conditions of an equilibrium at these prices.
+pub fn is_equilibrium(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> bool {
     let log_prices: Vec<f64> =
         prices.iter().map(|p| if *p > 0 { log(p) } else { f64::NEG_INFINITY }).collect();
-    let is_wrong = |b: &usize| !is_content(goods, basis, prices, &log_prices, *b);
-    (0..goods.n_buyers()).into_par_iter().filter(is_wrong).collect()
+    (0..goods.n_buyers()).into_par_iter().all(|b| is_content(goods, basis, prices, &log_prices, b))
 }
 
 fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices: &[f64], b: usize) -> bool {

@@ -23,12 +23,13 @@ use thiserror::Error;
 
 use self::onto_face::round_onto;
 use self::reduce::Reduction;
+use crate::fair_sum::ladder::{Objective, leaving};
 use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
 use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
-use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome, Status};
 use crate::rounding::{short, simple};
 use crate::{fisher, proportional, rounding};
 
@@ -152,26 +153,38 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         })?;
         return allocate_reduced(problem, &reduction, settings);
     }
-    let point = match &settings.barrier {
-        Some(weights) => by_barrier(&constraints, weights)?,
-        None => fair_sum::maximise(&constraints, 1.0, None)
-            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?,
-    };
-    match settings.arithmetic {
-        Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
-        Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
-            // Two methods err in different places when weights are 10^9 apart.
-            let found = match fair_sum::cluster::maximise(&constraints, 1.0, None) {
-                Ok(other) if problem.n_servers() == 1 => exactly(&constraints, &other),
-                _ => Err(error),
-            };
-            // More digits tell rows apart that are nearly saturated.
-            found.or_else(|error| match fair_sum::wide::maximise(&constraints, &Rational::from(1), None) {
-                Some(wide) => exactly(&constraints, &wide.point).map_err(|_| error),
-                None => Err(error),
-            })
+    let answer = |point: &FairPoint| match settings.arithmetic {
+        Arithmetic::Float => Ok(in_floating_point(&constraints, point)),
+        Arithmetic::Exact => leaving(8, || exactly(&constraints, point)).unwrap_or_else(|| {
+            let mut outcome = in_floating_point(&constraints, point);
+            outcome.findings.status = Some(Status::Limit);
+            Ok(outcome)
         }),
+    };
+    match &settings.barrier {
+        Some(weights) => answer(&by_barrier(&constraints, weights)?),
+        None => near_the_optimum(&constraints, answer),
     }
+}
+
+/// The first answer near an optimum that one of the methods finds: two of them err in different places when weights are
+/// 10^9 apart, and more digits tell rows apart that are nearly saturated.
+fn near_the_optimum(
+    constraints: &Constraints<'_>,
+    answer: impl Fn(&FairPoint) -> Result<Outcome, MechanismError>,
+) -> Result<Outcome, MechanismError> {
+    let alpha = Rational::from(1);
+    let objective = Objective { constraints, alpha: &alpha, share: None };
+    let mut first = None;
+    for optimum in objective.optima() {
+        let optimum = optimum.map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source });
+        match optimum.and_then(|optimum| answer(&optimum.point)) {
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    let why = "no method is for this problem".to_owned();
+    Err(first.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why }))
 }
 
 /// The limit of the path whose barrier has these weights (NJC, section 5.5).
@@ -295,7 +308,7 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
     let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
     // Where the proportional optimum is rational it is the answer.
     let one = Rational::from(1);
-    let optimum = fisher::best(constraints, &one, point).ok().filter(|found| found.gap.is_zero());
+    let optimum = fisher::best(constraints, &one, point).filter(|found| found.gap.is_zero());
     let optimum = optimum.or_else(|| polish(constraints, &one, point).filter(|found| found.gap.is_zero()));
     if let Some(outcome) = optimum.and_then(|found| accept(constraints.problem(), found.tasks)) {
         return Ok(outcome);

@@ -8,7 +8,9 @@
 
 use evenhand_lp::linear::Lu;
 use evenhand_lp::njc::{Face, Tasks, Witness};
+use evenhand_ode::dense;
 use evenhand_problem::{Constraints, Rational};
+use nalgebra::DMatrix;
 
 use crate::fair_sum::{FairPoint, near};
 
@@ -145,15 +147,18 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             column
         })
         .collect();
-    let scaled = columns.iter().zip(movable).map(|(column, m)| {
-        column
-            .iter()
-            .map(|(k, value)| {
-                (*k, near(value) * m.room / near(&constraints.rows()[face.bottlenecks[*k]].capacity))
-            })
-            .collect()
-    });
-    let (rows, chosen) = pivots(missing.len(), &scaled.collect::<Vec<_>>());
+    // An elimination with complete pivoting looks at the whole table for every pivot.
+    let what = "a correction of saturated rows";
+    evenhand_budget::table(missing.len(), columns.len(), size_of::<f64>(), what);
+    evenhand_budget::charge((missing.len() * missing.len() * columns.len() / 2) as u64, what);
+    let mut scaled = DMatrix::zeros(missing.len(), columns.len());
+    for (c, (column, m)) in columns.iter().zip(movable).enumerate() {
+        for (k, value) in column {
+            let capacity = near(&constraints.rows()[face.bottlenecks[*k]].capacity);
+            scaled[(*k, c)] += near(value) * m.room / capacity;
+        }
+    }
+    let (rows, chosen) = dense::pivots(scaled, LEAST_PIVOT);
     let at: std::collections::HashMap<usize, usize> =
         rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
     let mut matrix = vec![Vec::new(); rows.len()];
@@ -187,51 +192,4 @@ fn entries(
     let usage = constraints.usage(n, i).unwrap_or_default();
     let rows = constraints.class_rows(i).zip(usage.iter()).filter(|(_, usage)| !usage.is_zero());
     rows.filter_map(|(row, usage)| Some((*position.get(&row)?, usage.clone()))).collect()
-}
-
-/// Rows and columns of the pivots of an elimination with complete pivoting.
-fn pivots(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> (Vec<usize>, Vec<usize>) {
-    let mut dense: Vec<Vec<f64>> = columns
-        .iter()
-        .map(|column| {
-            let mut values = vec![0.0; n_rows];
-            for (row, value) in column {
-                values[*row] += value;
-            }
-            values
-        })
-        .collect();
-    let (mut rows, mut chosen) = (Vec::new(), Vec::new());
-    let mut first = 0.0;
-    while rows.len() < n_rows {
-        let mut best = (0.0_f64, 0, 0);
-        for (c, column) in dense.iter().enumerate() {
-            for (row, value) in column.iter().enumerate() {
-                if value.abs() > best.0 {
-                    best = (value.abs(), row, c);
-                }
-            }
-        }
-        let (size, row, c) = best;
-        if rows.is_empty() {
-            first = size;
-        }
-        if size <= LEAST_PIVOT * first {
-            break;
-        }
-        let pivot = dense[c].clone();
-        for column in &mut dense {
-            let factor = column[row] / pivot[row];
-            if factor != 0.0 {
-                for (value, p) in column.iter_mut().zip(&pivot) {
-                    *value -= factor * p;
-                }
-                column[row] = 0.0;
-            }
-        }
-        dense[c].iter_mut().for_each(|value| *value = 0.0);
-        rows.push(row);
-        chosen.push(c);
-    }
-    (rows, chosen)
 }

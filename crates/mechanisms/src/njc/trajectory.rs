@@ -7,7 +7,6 @@
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::njc::examine;
-use evenhand_ode::cluster;
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
@@ -121,7 +120,6 @@ impl View<'_> {
             row_slack: vec![1.0; n_rows],
             user_prices: vec![0.0; problem.n_users()],
             user_slack: vec![f64::INFINITY; problem.n_users()],
-            status: cluster::Status::Solved,
             iterations: end.steps + end.rejected_steps,
         };
         for ((&row, slack), capacity) in rows.iter().zip(&end.slacks).zip(capacity) {

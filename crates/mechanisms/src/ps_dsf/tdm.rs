@@ -12,7 +12,8 @@ use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use super::Settings;
-use crate::fair_sum::{self, near};
+use crate::fair_sum::ladder::Objective;
+use crate::fair_sum::near;
 use crate::fisher;
 use crate::flags::{METHOD, Method, ORDER, SECONDS};
 use crate::guarantees::Condition::Always;
@@ -89,18 +90,23 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
             }
         });
     }
-    let point = fair_sum::maximise(&constraints, 1.0, None)
+    let one = Rational::from(1);
+    let point = Objective { constraints: &constraints, alpha: &one, share: None }
+        .first()
         .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
     match options.arithmetic {
         Arithmetic::Float => {
             let allocation = allocation(rounding::feasible(&constraints, point.tasks()));
-            let one = Rational::from(1);
             let findings = proportional::findings(problem, &allocation, &one, None, &point);
             Ok(Outcome { findings, ..Outcome::of(allocation) })
         }
         Arithmetic::Exact => {
-            let found = fisher::exact(&constraints, &point)
-                .map_err(|error| MechanismError::NotFound { mechanism: INFO.id, why: error.to_string() })?;
+            let found = fisher::best(&constraints, &one, &point);
+            let found =
+                found.filter(|found| found.gap.is_zero()).ok_or_else(|| MechanismError::NotFound {
+                    mechanism: INFO.id,
+                    why: "no forest of purchases near the optimum solves the market exactly".to_owned(),
+                })?;
             Ok(solved(allocation(found.tasks), found.prices, point.iterations))
         }
     }

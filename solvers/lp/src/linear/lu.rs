@@ -1,16 +1,59 @@
-//! Sparse LU factors of a rational matrix, pivots chosen by Markowitz' count.
+//! Sparse LU factors over a field: rational numbers, or residues modulo a prime.
 //!
-//! Row and column singletons cost nothing by that count, so a basis that is triangular but for a
-//! small kernel is factored in time proportional to its entries, and numbers grow in the kernel
-//! alone.
+//! Columns with one entry come first, then the shortest row on its rarest column: a basis that is triangular but for a
+//! small kernel is factored in time proportional to its entries, and numbers grow in the kernel alone.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rug::Rational;
 use thiserror::Error;
 
 /// `(column, value)` of the entries of one row that are not 0, in any order, no column twice.
-pub type SparseRow = Vec<(usize, Rational)>;
+pub type SparseRow<F = Rational> = Vec<(usize, F)>;
+
+/// Numbers that can be divided, with 0 as the default.
+pub trait Field: Clone + Default {
+    /// Whether this is 0.
+    fn is_zero(&self) -> bool;
+    /// `1 / self`, for a number that is not 0.
+    fn inverse(&self) -> Self;
+    /// `self other`.
+    fn times(&self, other: &Self) -> Self;
+    /// Takes off `a b`.
+    fn subtract(&mut self, a: &Self, b: &Self);
+    /// Bits that the number takes: of pivots that are as good otherwise the shortest is taken.
+    fn bits(&self) -> u32;
+    /// Charges as many multiplications of this number before they are done.
+    fn charge(&self, count: usize);
+}
+
+impl Field for Rational {
+    fn is_zero(&self) -> bool {
+        self.is_zero()
+    }
+
+    fn inverse(&self) -> Self {
+        Self::from(self.recip_ref())
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        Self::from(self * other)
+    }
+
+    fn subtract(&mut self, a: &Self, b: &Self) {
+        *self -= Self::from(a * b);
+    }
+
+    fn bits(&self) -> u32 {
+        self.numer().significant_bits() + self.denom().significant_bits()
+    }
+
+    fn charge(&self, count: usize) {
+        let bits = self.numer().significant_bits().max(self.denom().significant_bits());
+        let words = evenhand_budget::words_of_bits(u64::from(bits));
+        evenhand_budget::operations(count as u64, words, "exact factors of a matrix");
+    }
+}
 
 /// The rows of a matrix are linearly dependent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -24,36 +67,36 @@ pub struct Singular {
 ///
 /// With more columns than rows some columns stay without a pivot: [`Lu::free_columns`].
 #[derive(Debug, Clone)]
-pub struct Lu {
+pub struct Lu<F = Rational> {
     n_rows: usize,
     n_columns: usize,
-    steps: Vec<Step>,
+    steps: Vec<Step<F>>,
     free_columns: Vec<usize>,
 }
 
 /// One elimination step.
 #[derive(Debug, Clone)]
-struct Step {
+struct Step<F> {
     row: usize,
     column: usize,
-    pivot: Rational,
+    /// Inverse of the pivot.
+    inverse: F,
     /// `(row, multiplier)`: rows from which `multiplier` times the pivot row was subtracted.
-    lower: Vec<(usize, Rational)>,
+    lower: Vec<(usize, F)>,
     /// `(column, value)` of the pivot row right of the pivot.
-    upper: Vec<(usize, Rational)>,
+    upper: Vec<(usize, F)>,
 }
 
-impl Lu {
+impl<F: Field> Lu<F> {
     /// Factors the matrix with the given rows.
     ///
     /// # Errors
     /// [`Singular`] when the rows are linearly dependent (always so with more rows than columns).
-    pub fn factor(rows: Vec<SparseRow>, n_columns: usize) -> Result<Self, Singular> {
+    pub fn factor(rows: Vec<SparseRow<F>>, n_columns: usize) -> Result<Self, Singular> {
         let n_rows = rows.len();
         let mut active = Active::new(rows, n_columns);
         let mut steps = Vec::with_capacity(n_rows);
-        for _ in 0..n_rows {
-            let (row, column) = active.choose_pivot()?;
+        while let Some((row, column)) = active.choose_pivot()? {
             steps.push(active.eliminate(row, column));
         }
         let free_columns = (0..n_columns).filter(|&c| !active.column_done[c]).collect();
@@ -70,29 +113,21 @@ impl Lu {
     ///
     /// # Panics
     /// When `b` has not one entry for each row or `x` not one for each column.
-    pub fn solve(&self, mut b: Vec<Rational>, x: &mut [Rational]) {
+    pub fn solve(&self, mut b: Vec<F>, x: &mut [F]) {
         assert_eq!((b.len(), x.len()), (self.n_rows, self.n_columns));
         for step in &self.steps {
-            if b[step.row].is_zero() {
-                continue;
-            }
             let value = std::mem::take(&mut b[step.row]);
-            for (row, multiplier) in &step.lower {
-                b[*row] -= Rational::from(multiplier * &value);
+            if !value.is_zero() {
+                step.lower.iter().for_each(|(row, multiplier)| b[*row].subtract(multiplier, &value));
             }
             b[step.row] = value;
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut b[step.row]);
-            for (column, entry) in &step.upper {
-                if !x[*column].is_zero() {
-                    value -= Rational::from(entry * &x[*column]);
-                }
+            for (column, entry) in step.upper.iter().filter(|(column, _)| !x[*column].is_zero()) {
+                value.subtract(entry, &x[*column]);
             }
-            if !value.is_zero() {
-                value /= &step.pivot;
-            }
-            x[step.column] = value;
+            x[step.column] = if value.is_zero() { value } else { value.times(&step.inverse) };
         }
     }
 
@@ -102,26 +137,21 @@ impl Lu {
     /// # Panics
     /// When `c` has not one entry for each column.
     #[must_use]
-    pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
+    pub fn solve_transposed(&self, mut c: Vec<F>) -> Vec<F> {
         assert_eq!(c.len(), self.n_columns);
-        let mut y = vec![Rational::new(); self.n_rows];
+        let mut y = vec![F::default(); self.n_rows];
         for step in &self.steps {
-            let mut value = std::mem::take(&mut c[step.column]);
-            if value.is_zero() {
-                continue;
+            let value = std::mem::take(&mut c[step.column]);
+            if !value.is_zero() {
+                let value = value.times(&step.inverse);
+                step.upper.iter().for_each(|(column, entry)| c[*column].subtract(entry, &value));
+                y[step.row] = value;
             }
-            value /= &step.pivot;
-            for (column, entry) in &step.upper {
-                c[*column] -= Rational::from(entry * &value);
-            }
-            y[step.row] = value;
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut y[step.row]);
-            for (row, multiplier) in &step.lower {
-                if !y[*row].is_zero() {
-                    value -= Rational::from(multiplier * &y[*row]);
-                }
+            for (row, multiplier) in step.lower.iter().filter(|(row, _)| !y[*row].is_zero()) {
+                value.subtract(multiplier, &y[*row]);
             }
             y[step.row] = value;
         }
@@ -130,144 +160,101 @@ impl Lu {
 }
 
 /// The part of the matrix that has no pivot yet.
-struct Active {
-    rows: Vec<BTreeMap<usize, Rational>>,
-    /// Rows with an entry in each column; may name rows that are done or lost the entry.
-    column_rows: Vec<Vec<usize>>,
-    column_count: Vec<usize>,
-    row_done: Vec<bool>,
+struct Active<F> {
+    rows: Vec<SparseRow<F>>,
+    /// By column: the rows with an entry there.
+    in_column: Vec<Vec<usize>>,
     column_done: Vec<bool>,
-    /// Rows and columns that may have a single entry left.
-    row_singletons: Vec<usize>,
-    column_singletons: Vec<usize>,
+    /// Rows by their length.
+    open: BTreeSet<(usize, usize)>,
+    /// Columns that may have a single entry left.
+    singletons: Vec<usize>,
+    /// By column: its position in the row that was looked at last.
+    place: Vec<usize>,
 }
 
-impl Active {
-    fn new(rows: Vec<SparseRow>, n_columns: usize) -> Self {
-        let mut column_rows = vec![Vec::new(); n_columns];
-        let mut column_count = vec![0; n_columns];
-        for (row, entries) in rows.iter().enumerate() {
-            for (column, _) in entries {
-                column_rows[*column].push(row);
-                column_count[*column] += 1;
-            }
+impl<F: Field> Active<F> {
+    fn new(mut rows: Vec<SparseRow<F>>, n_columns: usize) -> Self {
+        let mut in_column = vec![Vec::new(); n_columns];
+        for (row, entries) in rows.iter_mut().enumerate() {
+            entries.retain(|(_, value)| !value.is_zero());
+            entries.iter().for_each(|(column, _)| in_column[*column].push(row));
         }
-        let row_singletons = (0..rows.len()).rev().filter(|&r| rows[r].len() <= 1).collect();
-        let column_singletons = (0..n_columns).rev().filter(|&c| column_count[c] == 1).collect();
         Self {
-            row_done: vec![false; rows.len()],
             column_done: vec![false; n_columns],
-            rows: rows.into_iter().map(|r| r.into_iter().filter(|(_, v)| !v.is_zero()).collect()).collect(),
-            column_rows,
-            column_count,
-            row_singletons,
-            column_singletons,
+            open: rows.iter().enumerate().map(|(row, entries)| (entries.len(), row)).collect(),
+            singletons: (0..n_columns).rev().filter(|c| in_column[*c].len() == 1).collect(),
+            place: vec![usize::MAX; n_columns],
+            rows,
+            in_column,
         }
     }
 
-    fn choose_pivot(&mut self) -> Result<(usize, usize), Singular> {
-        while let Some(column) = self.column_singletons.pop() {
-            if self.column_done[column] || self.column_count[column] != 1 {
-                continue;
-            }
-            let row = self.column_rows[column]
-                .iter()
-                .copied()
-                .find(|&r| !self.row_done[r] && self.rows[r].contains_key(&column));
-            if let Some(row) = row {
-                return Ok((row, column));
+    fn choose_pivot(&mut self) -> Result<Option<(usize, usize)>, Singular> {
+        while let Some(column) = self.singletons.pop() {
+            if let (false, [row]) = (self.column_done[column], self.in_column[column].as_slice()) {
+                return Ok(Some((*row, column)));
             }
         }
-        while let Some(row) = self.row_singletons.pop() {
-            if self.row_done[row] {
-                continue;
-            }
-            match self.rows[row].len() {
-                0 => return Err(Singular { row }),
-                1 => {
-                    let column = *self.rows[row].keys().next().ok_or(Singular { row })?;
-                    return Ok((row, column));
-                }
-                _ => {}
-            }
-        }
-        self.choose_in_kernel()
+        let Some(&(_, row)) = self.open.first() else { return Ok(None) };
+        let rarest =
+            self.rows[row].iter().min_by_key(|(c, value)| (self.in_column[*c].len(), value.bits(), *c));
+        rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
     }
 
-    /// The entry with the least Markowitz count, then the smallest number, then the lowest index.
-    fn choose_in_kernel(&self) -> Result<(usize, usize), Singular> {
-        let mut best: Option<((usize, u32), usize, usize)> = None;
-        for (row, entries) in self.rows.iter().enumerate() {
-            if self.row_done[row] {
-                continue;
-            }
-            if entries.is_empty() {
-                return Err(Singular { row });
-            }
-            for (column, value) in entries {
-                let count = (entries.len() - 1) * (self.column_count[*column] - 1);
-                let bits = value.numer().significant_bits() + value.denom().significant_bits();
-                if best.as_ref().is_none_or(|(least, _, _)| (count, bits) < *least) {
-                    best = Some(((count, bits), row, *column));
-                }
-            }
-        }
-        best.map(|(_, row, column)| (row, column)).ok_or(Singular { row: 0 })
-    }
-
-    fn eliminate(&mut self, row: usize, column: usize) -> Step {
-        let mut entries = std::mem::take(&mut self.rows[row]);
-        self.row_done[row] = true;
+    fn eliminate(&mut self, row: usize, column: usize) -> Step<F> {
+        let mut upper = std::mem::take(&mut self.rows[row]);
+        self.open.remove(&(upper.len(), row));
         self.column_done[column] = true;
-        let pivot = entries.remove(&column).unwrap_or_default();
-        let upper: Vec<(usize, Rational)> = entries.into_iter().collect();
-        for (other, _) in &upper {
-            self.lose(*other);
-        }
+        let pivot = upper.iter().position(|(other, _)| *other == column).map(|at| upper.swap_remove(at).1);
+        let inverse = pivot.unwrap_or_default().inverse();
+        upper.iter().for_each(|(other, _)| self.lose(row, *other));
         let mut lower = Vec::new();
-        for target in std::mem::take(&mut self.column_rows[column]) {
-            if self.row_done[target] {
-                continue;
-            }
-            let Some(entry) = self.rows[target].remove(&column) else { continue };
-            let multiplier = entry / &pivot;
+        for target in std::mem::take(&mut self.in_column[column]) {
+            let Some(at) = self.rows[target].iter().position(|(other, _)| *other == column) else { continue };
+            self.open.remove(&(self.rows[target].len(), target));
+            let multiplier = self.rows[target].swap_remove(at).1.times(&inverse);
             self.subtract(target, &multiplier, &upper);
+            self.open.insert((self.rows[target].len(), target));
             lower.push((target, multiplier));
         }
-        Step { row, column, pivot, lower, upper }
+        Step { row, column, inverse, lower, upper }
     }
 
-    fn subtract(&mut self, target: usize, multiplier: &Rational, upper: &[(usize, Rational)]) {
-        let bits = multiplier.numer().significant_bits().max(multiplier.denom().significant_bits());
-        let words = evenhand_budget::words_of_bits(u64::from(bits));
-        evenhand_budget::operations(upper.len() as u64, words, "exact factors of a matrix");
+    fn subtract(&mut self, target: usize, multiplier: &F, upper: &[(usize, F)]) {
+        multiplier.charge(upper.len());
+        let mut entries = std::mem::take(&mut self.rows[target]);
+        for (at, (column, _)) in entries.iter().enumerate() {
+            self.place[*column] = at;
+        }
         for (column, value) in upper {
-            let change = Rational::from(multiplier * value);
-            match self.rows[target].entry(*column) {
-                std::collections::btree_map::Entry::Vacant(slot) => {
-                    slot.insert(-change);
-                    self.column_rows[*column].push(target);
-                    self.column_count[*column] += 1;
-                }
-                std::collections::btree_map::Entry::Occupied(mut slot) => {
-                    *slot.get_mut() -= change;
-                    if slot.get().is_zero() {
-                        slot.remove();
-                        self.column_rows[*column].retain(|&r| r != target);
-                        self.lose(*column);
-                    }
+            match entries.get_mut(self.place[*column]).filter(|(other, _)| other == column) {
+                Some((_, entry)) => entry.subtract(multiplier, value),
+                None => {
+                    self.place[*column] = entries.len();
+                    let mut entry = F::default();
+                    entry.subtract(multiplier, value);
+                    entries.push((*column, entry));
+                    self.in_column[*column].push(target);
                 }
             }
         }
-        if self.rows[target].len() <= 1 {
-            self.row_singletons.push(target);
-        }
+        entries.retain(|(column, value)| {
+            let is_zero = value.is_zero();
+            if is_zero {
+                self.lose(target, *column);
+            }
+            !is_zero
+        });
+        self.rows[target] = entries;
     }
 
-    fn lose(&mut self, column: usize) {
-        self.column_count[column] -= 1;
-        if self.column_count[column] == 1 && !self.column_done[column] {
-            self.column_singletons.push(column);
+    /// The row has no entry in the column any more.
+    fn lose(&mut self, row: usize, column: usize) {
+        let rows = &mut self.in_column[column];
+        rows.retain(|other| *other != row);
+        if rows.len() == 1 {
+            self.singletons.push(column);
         }
     }
 }
@@ -343,6 +330,6 @@ mod tests {
         let row = vec![(0, Rational::from(1)), (1, Rational::from(2))];
         let twice = vec![(0, Rational::from(2)), (1, Rational::from(4))];
         assert!(Lu::factor(vec![row, twice], 2).is_err());
-        assert!(Lu::factor(vec![Vec::new()], 1).is_err());
+        assert!(Lu::<Rational>::factor(vec![Vec::new()], 1).is_err());
     }
 }

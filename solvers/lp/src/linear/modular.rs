@@ -6,11 +6,10 @@
 //! equations using p-adic expansions", Numerische Mathematik 40, 1982). No number grows in the factors, and no
 //! fraction is reduced on the way.
 
-use std::collections::BTreeSet;
-
 use rug::{Assign, Integer};
 
-use super::modulus::{self, P};
+use super::lu::Lu;
+use super::modulus::{P, Residue};
 use super::reconstruct::fractions;
 
 /// Coefficients up to this many bits: sums of their products with digits fit into 128 bits.
@@ -31,16 +30,7 @@ pub struct Modular {
     /// `(row, value)` of the free column.
     free_column: Vec<(usize, i64)>,
     free: Option<usize>,
-    steps: Vec<Step>,
-}
-
-struct Step {
-    row: usize,
-    column: usize,
-    /// Inverse of the pivot.
-    inverse: u64,
-    lower: Vec<(usize, u64)>,
-    upper: Vec<(usize, u64)>,
+    factors: Lu<Residue>,
 }
 
 /// Fractions over one denominator, which is positive.
@@ -71,8 +61,9 @@ impl Modular {
             sums.retain(|(_, value)| *value != 0);
             whole.push(sums);
         }
-        let (steps, used) = eliminate(&whole, n_columns)?;
-        let free = used.iter().position(|used| !used);
+        let residues = |row: &Vec<(usize, i64)>| row.iter().map(|(c, a)| (*c, Residue::of_i64(*a))).collect();
+        let factors = Lu::factor(whole.iter().map(residues).collect(), n_columns).ok()?;
+        let free = factors.free_columns().first().copied();
         let mut columns = vec![Vec::new(); n_columns];
         for (row, entries) in whole.iter().enumerate() {
             for &(column, value) in entries {
@@ -83,7 +74,7 @@ impl Modular {
         for row in &mut whole {
             row.retain(|(column, _)| Some(*column) != free);
         }
-        Some(Self { rows: whole, columns, free_column, free, steps })
+        Some(Self { rows: whole, columns, free_column, free, factors })
     }
 
     /// A vector of the null space, by column, whose entry at the free column is the denominator.
@@ -93,7 +84,11 @@ impl Modular {
         for &(row, value) in &self.free_column {
             b[row].assign(-value);
         }
-        let found = self.lift(&b, &self.rows, self.columns.len(), |r| self.solve(r))?;
+        let found = self.lift(&b, &self.rows, self.columns.len(), |rest| {
+            let mut digit = vec![Residue::default(); self.columns.len()];
+            self.factors.solve(rest, &mut digit);
+            digit
+        })?;
         let mut vector = found.numerators;
         vector[free] = found.denominator;
         Some(vector)
@@ -104,7 +99,7 @@ impl Modular {
         if let Some(free) = self.free {
             c[free].assign(0);
         }
-        self.lift(&c, &self.columns, self.rows.len(), |r| self.solve_mod_transposed(r))
+        self.lift(&c, &self.columns, self.rows.len(), |rest| self.factors.solve_transposed(rest))
     }
 
     /// Digits of the solution of `matrix x = b` until they are fractions that satisfy it.
@@ -113,7 +108,7 @@ impl Modular {
         b: &[Integer],
         matrix: &[Vec<(usize, i64)>],
         n_unknowns: usize,
-        solve: impl Fn(Vec<u64>) -> Vec<u64>,
+        solve: impl Fn(Vec<Residue>) -> Vec<Residue>,
     ) -> Option<Fractions> {
         let prime = Integer::from(P);
         let mut rest = b.to_vec();
@@ -126,14 +121,14 @@ impl Modular {
             // Two systems of sparse factors, and sums that grow by a word with every digit.
             let each = n_entries as u64 + (b.len() + n_unknowns) as u64 * (10 + digits as u64 / 4);
             evenhand_budget::charge(each, "the exact solution of equations");
-            let digit = solve(rest.iter().map(modulus::of).collect());
+            let digit = solve(rest.iter().map(Residue::of).collect());
             for (row, rest) in matrix.iter().zip(&mut rest) {
-                let product: i128 = row.iter().map(|&(k, a)| i128::from(a) * i128::from(digit[k])).sum();
+                let product: i128 = row.iter().map(|&(k, a)| i128::from(a) * i128::from(digit[k].0)).sum();
                 *rest -= product;
                 rest.div_exact_mut(&prime);
             }
             for (sum, digit) in sums.iter_mut().zip(digit) {
-                *sum += Integer::from(&power * digit);
+                *sum += Integer::from(&power * digit.0);
             }
             power *= P;
             let is_whole = rest.iter().all(Integer::is_zero);
@@ -147,49 +142,6 @@ impl Modular {
             }
         }
         None
-    }
-
-    /// `A x = b` modulo `p`, with 0 for the free column.
-    fn solve(&self, mut b: Vec<u64>) -> Vec<u64> {
-        let mut x = vec![0; self.columns.len()];
-        for step in &self.steps {
-            let value = b[step.row];
-            if value != 0 {
-                for &(row, multiplier) in &step.lower {
-                    b[row] = modulus::sub(b[row], modulus::mul(multiplier, value));
-                }
-            }
-        }
-        for step in self.steps.iter().rev() {
-            let mut value = b[step.row];
-            for &(column, entry) in &step.upper {
-                value = modulus::sub(value, modulus::mul(entry, x[column]));
-            }
-            x[step.column] = modulus::mul(value, step.inverse);
-        }
-        x
-    }
-
-    /// `A' y = c` modulo `p`, without the equation of the free column.
-    fn solve_mod_transposed(&self, mut c: Vec<u64>) -> Vec<u64> {
-        let mut y = vec![0; self.rows.len()];
-        for step in &self.steps {
-            let value = modulus::mul(c[step.column], step.inverse);
-            if value != 0 {
-                for &(column, entry) in &step.upper {
-                    c[column] = modulus::sub(c[column], modulus::mul(entry, value));
-                }
-            }
-            y[step.row] = value;
-        }
-        for step in self.steps.iter().rev() {
-            let mut value = y[step.row];
-            for &(row, multiplier) in &step.lower {
-                value = modulus::sub(value, modulus::mul(multiplier, y[row]));
-            }
-            y[step.row] = value;
-        }
-        y
     }
 }
 
@@ -216,71 +168,6 @@ fn satisfies(matrix: &[Vec<(usize, i64)>], x: &Fractions, b: &[Integer]) -> bool
         }
         sum.is_zero()
     })
-}
-
-/// Elimination modulo `p`: the shortest row next, on its rarest column. Also which columns have a pivot.
-fn eliminate(whole: &[Vec<(usize, i64)>], n_columns: usize) -> Option<(Vec<Step>, Vec<bool>)> {
-    let mut rows: Vec<Vec<(usize, u64)>> = whole
-        .iter()
-        .map(|row| row.iter().map(|&(column, value)| (column, modulus::of_i64(value))).collect())
-        .collect();
-    let mut in_column: Vec<Vec<usize>> = vec![Vec::new(); n_columns];
-    for (row, entries) in rows.iter().enumerate() {
-        for &(column, _) in entries {
-            in_column[column].push(row);
-        }
-    }
-    let mut open: BTreeSet<(usize, usize)> =
-        rows.iter().enumerate().map(|(row, list)| (list.len(), row)).collect();
-    let mut used = vec![false; n_columns];
-    let mut place = vec![usize::MAX; n_columns];
-    let mut steps = Vec::with_capacity(rows.len());
-    while let Some((_, row)) = open.pop_first() {
-        let entries = std::mem::take(&mut rows[row]);
-        let &(column, pivot) =
-            entries.iter().min_by_key(|(column, _)| (in_column[*column].len(), *column))?;
-        let inverse = modulus::inverse(pivot);
-        let upper: Vec<(usize, u64)> = entries.into_iter().filter(|(other, _)| *other != column).collect();
-        used[column] = true;
-        for &(other, _) in &upper {
-            in_column[other].retain(|&r| r != row);
-        }
-        let mut lower = Vec::new();
-        for target in std::mem::take(&mut in_column[column]) {
-            if target == row {
-                continue;
-            }
-            let list = &mut rows[target];
-            open.remove(&(list.len(), target));
-            let Some(at) = list.iter().position(|(other, _)| *other == column) else { continue };
-            let multiplier = modulus::mul(list.swap_remove(at).1, inverse);
-            evenhand_budget::charge((list.len() + upper.len()) as u64, "an elimination");
-            for (k, (other, _)) in list.iter().enumerate() {
-                place[*other] = k;
-            }
-            for &(other, value) in &upper {
-                let change = modulus::mul(multiplier, value);
-                match list.get_mut(place[other]).filter(|(column, _)| *column == other) {
-                    Some((_, value)) => *value = modulus::sub(*value, change),
-                    None => {
-                        place[other] = list.len();
-                        list.push((other, modulus::sub(0, change)));
-                        in_column[other].push(target);
-                    }
-                }
-            }
-            list.retain(|&(other, value)| {
-                if value == 0 {
-                    in_column[other].retain(|&r| r != target);
-                }
-                value != 0
-            });
-            open.insert((list.len(), target));
-            lower.push((target, multiplier));
-        }
-        steps.push(Step { row, column, inverse, lower, upper });
-    }
-    Some((steps, used))
 }
 
 #[cfg(test)]

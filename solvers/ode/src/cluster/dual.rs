@@ -15,10 +15,11 @@
 //! method, accurate relative to the sum of all, cannot offer. It is slower where there are many rows,
 //! and ends with an error of about [`LEAST_TAU`] where users divide themselves over classes.
 
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
 use super::interior::{ClusterPoint, Status};
 use super::model::{Cluster, Scaled};
+use crate::linear;
 
 /// Smallest `tau`: prices are known to `1e-16` of themselves, places to `1e-16 / tau`.
 const LEAST_TAU: f64 = 1e-9;
@@ -44,6 +45,9 @@ const HALVINGS: usize = 40;
 const MOST_PRICES: usize = 400;
 /// Relative error of a row that is used up beyond which the result does not count as solved.
 const ROUGH: f64 = 1e-6;
+
+/// Added to the unit diagonal of the matrix of a step.
+const RIDGES: [f64; 6] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
 
 /// A user in logarithms, with the rows and limits that it pays for.
 struct Buyer {
@@ -75,9 +79,10 @@ struct Dual<'a> {
     log_unit: f64,
 }
 
-/// The optimum of `cluster`; `None` where there are too many rows, or numbers leave the range of
-/// doubles.
-pub(super) fn solve(cluster: &Cluster) -> Option<ClusterPoint> {
+/// The optimum of `cluster`, for clusters on which [`solve`](super::solve) ends with [`Status::Limit`]; `None` where there
+/// are too many rows, or numbers leave the range of doubles.
+#[must_use]
+pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
     let dual = Dual::new(cluster)?;
     let mut price = vec![1.0; dual.n_prices];
     let mut steps = 0;
@@ -176,7 +181,9 @@ impl<'a> Dual<'a> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
         while steps < STEPS && idle < IDLE {
+            // Users whose tasks are limited have prices too.
             self.cluster.charge_step();
+            evenhand_budget::charge((self.n_prices as u64).pow(3) / 12, "a path to an optimum");
             let slope = slopes(&state, barrier, tau);
             // What is missing in units of the rows.
             let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);
@@ -245,7 +252,8 @@ impl<'a> Dual<'a> {
                 }
             }
         }
-        solve_scaled(matrix, slope)
+        let change = linear::factor(matrix, &RIDGES)?.solve(&-DVector::from_column_slice(slope));
+        change.iter().all(|d| d.is_finite()).then(|| change.data.into())
     }
 
     fn point(&self, state: &State, iterations: usize) -> ClusterPoint {
@@ -330,31 +338,4 @@ fn outer(matrix: &mut DMatrix<f64>, vector: &[(usize, f64)], factor: f64) {
             matrix[(*r, *s)] += factor * a * b;
         }
     }
-}
-
-/// `-matrix^-1 slope`, with ones on the diagonal and a ridge where rounding has cost positivity.
-fn solve_scaled(mut matrix: DMatrix<f64>, slope: &[f64]) -> Option<Vec<f64>> {
-    let size = slope.len();
-    let scale: Vec<f64> = (0..size).map(|r| matrix[(r, r)].sqrt().recip()).collect();
-    if !scale.iter().all(|s| s.is_finite() && *s > 0.0) {
-        return None;
-    }
-    for r in 0..size {
-        for s in 0..size {
-            matrix[(r, s)] *= scale[r] * scale[s];
-        }
-    }
-    let mut ridge = 1e-15;
-    while ridge < 1e-3 {
-        let mut regular = matrix.clone();
-        (0..size).for_each(|r| regular[(r, r)] += ridge);
-        if let Some(factor) = Cholesky::new(regular) {
-            let right = DVector::from_fn(size, |r, _| -slope[r] * scale[r]);
-            let solved = factor.solve(&right);
-            let change: Vec<f64> = solved.iter().zip(&scale).map(|(x, s)| x * s).collect();
-            return change.iter().all(|d| d.is_finite()).then_some(change);
-        }
-        ridge *= 100.0;
-    }
-    None
 }

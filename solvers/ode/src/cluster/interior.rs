@@ -99,14 +99,6 @@ pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     }
 }
 
-/// The same optimum by Newton's method on the dual function: for clusters on which [`solve`] ends with
-/// [`Status::Limit`]. `None` where there are too many rows for it, or numbers leave the range of
-/// doubles.
-#[must_use]
-pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
-    super::dual::solve(cluster)
-}
-
 /// From 1 towards `alpha` by factors of 2, both ends left out.
 fn exponents(alpha: f64) -> Vec<f64> {
     let factor = if alpha > 1.0 { 2.0 } else { 0.5 };

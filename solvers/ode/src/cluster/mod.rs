@@ -21,5 +21,6 @@ mod point;
 mod start;
 mod step;
 
-pub use interior::{ClusterPoint, Settings, Status, solve, solve_by_prices};
+pub use dual::solve_by_prices;
+pub use interior::{ClusterPoint, Settings, Status, solve};
 pub use model::{ClassUse, Cluster, ClusterError, UserModel};

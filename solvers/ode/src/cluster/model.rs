@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::newton::PARTS;
+
 /// One class on which a user may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassUse {
@@ -60,11 +62,16 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Charges one Newton step before it is taken: all placements, and equations of the rows.
+    /// Charges one Newton step before it is taken: all placements with the pairs of their rows, the sums over users of
+    /// all pairs of rows, the factors of the rows' matrix, and the parts in which it is summed.
     pub(super) fn charge_step(&self) {
-        let placements: usize = self.users.iter().map(|user| user.gamma.len()).sum();
-        let rows = self.n_rows as u64;
-        evenhand_budget::charge(50 * placements as u64 + rows.saturating_pow(3) / 50, "a path to an optimum");
+        const WHAT: &str = "a path to an optimum";
+        let usage = self.users.iter().flat_map(|user| &user.usage);
+        let placements: u64 = usage.map(|usage| 50 + (usage.len() * usage.len()) as u64).sum();
+        let (users, rows) = (self.users.len() as u64, self.n_rows as u64);
+        let matrix = rows.saturating_mul(rows);
+        evenhand_budget::room(matrix.saturating_mul(8 * (PARTS as u64 + 2)), WHAT);
+        evenhand_budget::charge(placements + matrix.saturating_mul(users / 10 + rows / 12), WHAT);
     }
 }
 

@@ -7,16 +7,20 @@
 //! (THEORY, fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a
 //! small `D_k`, and nothing cancels.
 
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::model::{Cluster, Scaled};
 use super::point::Point;
+use crate::linear::{self, Factored};
 
 /// Users whose low-rank parts are multiplied at a time.
 const BLOCK: usize = 256;
 /// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
-const PARTS: usize = 16;
+pub(super) const PARTS: usize = 16;
+
+/// Added to the unit diagonal where rounding has cost the matrix its positivity.
+const RIDGES: [f64; 6] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
 
 /// A user's step. Sums over the placements are kept as they were solved for: added up again they
 /// would lose all digits when a user moves between classes.
@@ -151,9 +155,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// The factored matrix at a point.
 pub(super) struct Newton {
     pub blocks: Vec<UserBlock>,
-    factor: Cholesky<f64, Dyn>,
-    /// Rows were multiplied by this to have ones on the diagonal.
-    scale: DVector<f64>,
+    rows: Factored,
 }
 
 impl Newton {
@@ -175,33 +177,12 @@ impl Newton {
         for row in 0..cluster.n_rows {
             matrix[(row, row)] += at.slack[row] / at.price[row];
         }
-        let scale = DVector::from_fn(cluster.n_rows, |row, _| matrix[(row, row)].sqrt().recip());
-        if !scale.iter().all(|s| s.is_finite() && *s > 0.0) {
-            return None;
-        }
-        for column in 0..cluster.n_rows {
-            for row in 0..cluster.n_rows {
-                matrix[(row, column)] *= scale[row] * scale[column];
-            }
-        }
-        let mut ridge = 0.0;
-        while ridge < 1e-6 {
-            let mut regular = matrix.clone();
-            for row in 0..cluster.n_rows {
-                regular[(row, row)] += ridge;
-            }
-            if let Some(factor) = Cholesky::new(regular) {
-                return Some(Self { blocks, factor, scale });
-            }
-            ridge = (ridge * 100.0_f64).max(1e-15);
-        }
-        None
+        linear::factor(matrix, &RIDGES).map(|rows| Self { blocks, rows })
     }
 
     /// Solves for the prices: `M dp = right`.
     pub fn prices(&self, right: &DVector<f64>) -> DVector<f64> {
-        let scaled = right.component_mul(&self.scale);
-        self.factor.solve(&scaled).component_mul(&self.scale)
+        self.rows.solve(right)
     }
 }
 

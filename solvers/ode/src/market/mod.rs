@@ -72,10 +72,10 @@ const LEAST_CHUNK: usize = 4096;
 const MOST_CHUNKS: usize = 16;
 
 impl Market {
-    /// Charges one Newton step before it is taken: all places, and equations of the goods.
+    /// Charges one Newton step before it is taken: all places, and the elimination of the goods.
     fn charge_step(&self) {
         let goods = self.worth.len() as u64;
-        let steps = 20 * self.good.len() as u64 + goods.saturating_pow(3) / 100;
+        let steps = 20 * self.good.len() as u64 + goods.saturating_pow(3) / 12;
         evenhand_budget::charge(steps, "a path to prices");
     }
 

@@ -3,9 +3,11 @@
 //! Unknown are the prices `p` and slacks `s` of the resources: `s_j = 1 - usage_j(p, mu)` and
 //! `p_j s_j = b_j mu`. Users are eliminated, so a step costs one sweep over them.
 
+use nalgebra::{DMatrix, DVector};
+
 use super::blocks::Blocks;
-use super::linear::{self, Factored};
 use super::sweep::{Sums, Sweeper};
+use crate::linear::{self, Factored};
 
 /// Part of the way to the boundary that a step may go.
 const STEP_FRACTION: f64 = 0.95;
@@ -19,6 +21,8 @@ const MOST_HALVINGS: usize = 30;
 /// The safe method is near its minimum when Newton's step promises at most this part of `mu`.
 const CENTRED: f64 = 0.1;
 const SAFE_REDUCTION: f64 = 0.1;
+/// Added to the unit diagonal of the matrix. Newton's method repeats, so this costs no accuracy.
+pub(super) const RIDGES: [f64; 7] = [1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
 
 /// A point near the path.
 #[derive(Debug)]
@@ -73,14 +77,8 @@ impl Barrier {
     /// One step; `false` if rounding leaves nothing to step along.
     pub fn step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.slacks.len();
-        let rows = blocks.rows;
-        let Some(factored) = linear::factor(size, |j, k| {
-            let diagonal = if j == k { self.slacks[j] / self.prices[j] } else { 0.0 };
-            self.sums.hessian[j * rows + k] + diagonal
-        }) else {
-            return false;
-        };
-        let (price_step, slack_step) = self.direction(&factored, rows, |_| 0.0);
+        let Some(factored) = self.factor(|j| self.slacks[j] / self.prices[j]) else { return false };
+        let (price_step, slack_step) = self.direction(&factored, |_| 0.0);
         let price_reach = largest_step(&self.prices, &price_step).min(1.0);
         let slack_reach = largest_step(&self.slacks, &slack_step).min(1.0);
         let reach = price_reach.min(slack_reach);
@@ -92,7 +90,7 @@ impl Barrier {
         let centering = (predicted / self.mu).powi(3).clamp(LEAST_CENTERING, 1.0);
         let target = centering * self.mu;
         let part = price_reach * slack_reach;
-        let (price_step, slack_step) = self.direction(&factored, rows, |j| {
+        let (price_step, slack_step) = self.direction(&factored, |j| {
             // Mehrotra's second-order term, kept within what one step can mend.
             let bound = 10.0 * target * self.weights[j];
             self.weights[j] * target - (price_step[j] * slack_step[j] * part).max(-bound).min(bound)
@@ -116,26 +114,19 @@ impl Barrier {
     /// `1 - usage_j - b_j mu / p_j`. Once near its minimum, `mu` is reduced.
     pub fn safe_step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.weights.len();
-        let rows = blocks.rows;
         let slope = self.safe_slope();
-        let Some(factored) = linear::factor(size, |j, k| {
-            let barrier =
-                if j == k { self.weights[j] * self.mu / (self.prices[j] * self.prices[j]) } else { 0.0 };
-            self.sums.hessian[j * rows + k] + barrier
-        }) else {
-            return false;
-        };
-        let mut direction: Vec<f64> = slope.iter().map(|value| -value).collect();
-        factored.solve(&mut direction);
-        let descent = dot(&slope, &direction);
+        let curvature = |j: usize| self.weights[j] * self.mu / (self.prices[j] * self.prices[j]);
+        let Some(factored) = self.factor(curvature) else { return false };
+        let direction = factored.solve(&-&slope);
+        let descent = slope.dot(&direction);
         let start = self.prices.clone();
-        let mut length = (STEP_FRACTION * largest_step(&start, &direction)).min(1.0);
+        let mut length = (STEP_FRACTION * largest_step(&start, direction.as_slice())).min(1.0);
         for _ in 0..MOST_HALVINGS {
             for j in 0..size {
                 self.prices[j] = start[j] + length * direction[j];
             }
             self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
-            let end = dot(&self.safe_slope(), &direction);
+            let end = self.safe_slope().dot(&direction);
             if end.is_nan() || end <= OVERSHOOT * -descent {
                 break;
             }
@@ -152,23 +143,24 @@ impl Barrier {
     }
 
     /// Derivative of the barrier function.
-    fn safe_slope(&self) -> Vec<f64> {
-        (0..self.weights.len())
-            .map(|j| 1.0 - self.sums.usage[j] - self.weights[j] * self.mu / self.prices[j])
-            .collect()
+    fn safe_slope(&self) -> DVector<f64> {
+        DVector::from_fn(self.weights.len(), |j, _| {
+            1.0 - self.sums.usage[j] - self.weights[j] * self.mu / self.prices[j]
+        })
+    }
+
+    /// The matrix of Newton's method with this diagonal of the barrier, factored.
+    fn factor(&self, barrier: impl Fn(usize) -> f64) -> Option<Factored> {
+        let (size, rows) = (self.slacks.len(), self.prices.len());
+        let entry = |j, k| self.sums.hessian[j * rows + k] + if j == k { barrier(j) } else { 0.0 };
+        linear::factor(DMatrix::from_fn(size, size, entry), &RIDGES)
     }
 
     /// Newton's direction towards products `p_j s_j` of the given size.
-    fn direction(
-        &self,
-        factored: &Factored,
-        rows: usize,
-        product: impl Fn(usize) -> f64,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let size = self.slacks.len();
-        let mut price_step: Vec<f64> =
-            (0..size).map(|j| product(j) / self.prices[j] + self.sums.usage[j] - 1.0).collect();
-        factored.solve(&mut price_step);
+    fn direction(&self, factored: &Factored, product: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
+        let (size, rows) = (self.slacks.len(), self.prices.len());
+        let goal = |j: usize, _| product(j) / self.prices[j] + self.sums.usage[j] - 1.0;
+        let price_step: Vec<f64> = factored.solve(&DVector::from_fn(size, goal)).data.into();
         let slack_step = (0..size)
             .map(|j| {
                 let change: f64 =

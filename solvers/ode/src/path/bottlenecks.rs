@@ -4,9 +4,12 @@
 //! that both sides are in units of usage: a resource is treated as a bottleneck when its price
 //! holds back more than its slack. Bottlenecks must be used up, the others have price 0.
 
+use nalgebra::{DMatrix, DVector};
+
+use super::barrier::RIDGES;
 use super::blocks::Blocks;
-use super::linear;
 use super::sweep::{Sums, Sweeper};
+use crate::linear;
 
 /// A residual that no step will improve.
 const ROUNDING: f64 = 1e-15;
@@ -95,21 +98,20 @@ fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
     let hessian = |j: usize, k: usize| sums.hessian[j.max(k) * rows + j.min(k)];
     let (active, idle): (Vec<usize>, Vec<usize>) =
         (0..blocks.kept.len()).partition(|&j| hessian(j, j) * prices[j] > 1.0 - sums.usage[j]);
-    let mut change: Vec<f64> = active
+    let missing = active
         .iter()
-        .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>())
-        .collect();
-    let Some(factored) = linear::factor(active.len(), |j, k| hessian(active[j], active[k])) else {
-        return false;
-    };
-    factored.solve(&mut change);
+        .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>());
+    let missing = DVector::from_iterator(active.len(), missing);
+    let matrix = DMatrix::from_fn(active.len(), active.len(), |j, k| hessian(active[j], active[k]));
+    let Some(factored) = linear::factor(matrix, &RIDGES) else { return false };
+    let change = factored.solve(&missing);
     if change.iter().any(|value| !value.is_finite()) {
         return false;
     }
     for &j in &idle {
         prices[j] = 0.0;
     }
-    for (&j, &change) in active.iter().zip(&change) {
+    for (&j, &change) in active.iter().zip(change.iter()) {
         prices[j] = (prices[j] + change).max(0.0);
     }
     true

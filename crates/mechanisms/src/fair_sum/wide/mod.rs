@@ -15,7 +15,6 @@ mod step;
 mod tests;
 
 use evenhand_exact::{Prices, ShareCoefficients};
-use evenhand_ode::cluster::Status;
 use evenhand_problem::{Constraints, Rational};
 
 use self::model::Model;
@@ -23,6 +22,7 @@ use self::newton::Newton;
 use self::number::Wide;
 use self::start::Objective;
 use self::step::{Point, Residuals, direction};
+use super::ladder::{Digits, Optimum};
 use super::{FairPoint, OnClass};
 
 /// Products of a step beyond which a problem is too large: each is about a tenth of a microsecond.
@@ -43,21 +43,12 @@ const BITS: u32 = 192;
 /// Part of a user's utility that is nothing where the class costs it more than it is worth.
 const NOTHING: f64 = 1e-20;
 
-/// The end of the method.
-pub struct WideOptimum {
-    /// In doubles: 0 or infinite where they end.
-    pub point: FairPoint,
-    /// By user: `(class, tasks)`, from within.
-    pub tasks: Vec<Vec<(usize, Rational)>>,
-    pub prices: Prices,
-}
-
 /// The optimum; `None` where the problem is too large for it, or nobody can be given anything.
 pub fn maximise(
     constraints: &Constraints<'_>,
     alpha: &Rational,
     share: Option<&ShareCoefficients>,
-) -> Option<WideOptimum> {
+) -> Option<Optimum> {
     let model = Model::new(constraints, share)?;
     if model.work() > MOST_WORK {
         return None;
@@ -65,17 +56,14 @@ pub fn maximise(
     let exponent = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
     let objective = Objective::new(&model, exponent);
     let end = run(&objective);
-    Some(WideOptimum {
-        point: point(constraints, &objective, &end, end.steps),
-        tasks: tasks(constraints, &objective, &end),
-        prices: prices(constraints, &objective, &end),
-    })
+    let digits =
+        Digits { tasks: tasks(constraints, &objective, &end), prices: prices(constraints, &objective, &end) };
+    Some(Optimum { point: point(constraints, &objective, &end), digits: Some(digits) })
 }
 
 /// What the method came to.
 struct End {
     point: Point,
-    is_solved: bool,
     steps: usize,
 }
 
@@ -131,7 +119,7 @@ fn run(objective: &Objective<'_>) -> End {
         }
         point = point.moved_within(objective.model, &step, (NOT_QUITE * step.longest(&point)).min(1.0));
     }
-    End { is_solved: best.0 <= SOLVED, point: best.1, steps }
+    End { point: best.1, steps }
 }
 
 /// What is used of the places, each number cut off by itself.
@@ -168,12 +156,7 @@ fn prices(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -
 }
 
 /// The end of the method in doubles, each number rounded by itself.
-fn point(
-    constraints: &Constraints<'_>,
-    objective: &Objective<'_>,
-    end: &End,
-    iterations: usize,
-) -> FairPoint {
+fn point(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> FairPoint {
     let (model, at) = (objective.model, &end.point);
     let n_users = constraints.problem().n_users();
     let price = |row: usize, unit: &Wide| (&(&at.price[row] * &objective.total) * unit).to_f64();
@@ -183,8 +166,7 @@ fn point(
         row_slack: vec![1.0; constraints.rows().len()],
         user_prices: vec![0.0; n_users],
         user_slack: vec![f64::INFINITY; n_users],
-        status: if end.is_solved { Status::Solved } else { Status::Limit },
-        iterations,
+        iterations: end.steps,
     };
     for (row, of) in model.rows.iter().enumerate() {
         let (prices, slacks, at_index) = match of.limit_of {

@@ -2,7 +2,7 @@
 
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 
-use super::{WideOptimum, maximise};
+use super::{Optimum, maximise};
 
 /// `10^power`.
 fn ten(power: i32) -> Rational {
@@ -55,8 +55,8 @@ fn known(alpha: u32, spread: i32) -> (ProblemSpec, Vec<Rational>) {
     (spec, tasks)
 }
 
-fn totals(optimum: &WideOptimum) -> Vec<Rational> {
-    optimum.tasks.iter().map(|list| list.iter().map(|(_, x)| x).sum()).collect()
+fn totals(optimum: &Optimum) -> Vec<Rational> {
+    optimum.digits.as_ref().unwrap().tasks.iter().map(|list| list.iter().map(|(_, x)| x).sum()).collect()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn optima_that_are_known_beforehand_are_found() {
             let off = Rational::from(x - right).abs() / right;
             assert!(off < ten(-25), "alpha {alpha}, {spread}: {} instead of {right}", x.to_f64());
         }
-        assert!(found.prices.rows.iter().all(|price| *price >= 0));
+        assert!(found.digits.as_ref().unwrap().prices.rows.iter().all(|price| *price >= 0));
     }
 }
 
@@ -84,8 +84,8 @@ fn limits_are_rows_too() {
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let found = maximise(&constraints, &Rational::from(5), None).unwrap();
     assert!(Rational::from(&limit - &totals(&found)[2]) < limit * ten(-20));
-    assert!(found.prices.users[2] > 0 && found.point.user_slack[2] < 1e-15);
-    assert!(found.prices.users[0] == 0 && found.point.user_slack[0].is_infinite());
+    assert!(found.digits.as_ref().unwrap().prices.users[2] > 0 && found.point.user_slack[2] < 1e-15);
+    assert!(found.digits.as_ref().unwrap().prices.users[0] == 0 && found.point.user_slack[0].is_infinite());
 }
 
 #[test]
