@@ -6,8 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use evenhand_budget::{charge, operations, words_of_bits};
 use rug::Rational;
 use thiserror::Error;
+
+/// What is charged here.
+const WHAT: &str = "exact equations";
 
 /// `(column, value)` of the entries of one row that are not 0, in any order, no column twice.
 pub type SparseRow = Vec<(usize, Rational)>;
@@ -77,6 +81,7 @@ impl Lu {
                 continue;
             }
             let value = std::mem::take(&mut b[step.row]);
+            charge_products(step.lower.len(), bits(&value));
             for (row, multiplier) in &step.lower {
                 b[*row] -= Rational::from(multiplier * &value);
             }
@@ -84,6 +89,9 @@ impl Lu {
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut b[step.row]);
+            let others = step.upper.iter().map(|(column, _)| &x[*column]).filter(|x| !x.is_zero());
+            let (count, widest) = others.fold((0, 0), |(count, most), x| (count + 1, bits(x).max(most)));
+            charge_products(count, widest);
             for (column, entry) in &step.upper {
                 if !x[*column].is_zero() {
                     value -= Rational::from(entry * &x[*column]);
@@ -111,6 +119,7 @@ impl Lu {
                 continue;
             }
             value /= &step.pivot;
+            charge_products(step.upper.len(), bits(&value));
             for (column, entry) in &step.upper {
                 c[*column] -= Rational::from(entry * &value);
             }
@@ -118,6 +127,9 @@ impl Lu {
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut y[step.row]);
+            let others = step.lower.iter().map(|(row, _)| &y[*row]).filter(|y| !y.is_zero());
+            let (count, widest) = others.fold((0, 0), |(count, most), y| (count + 1, bits(y).max(most)));
+            charge_products(count, widest);
             for (row, multiplier) in &step.lower {
                 if !y[*row].is_zero() {
                     value -= Rational::from(multiplier * &y[*row]);
@@ -126,6 +138,18 @@ impl Lu {
             y[step.row] = value;
         }
         y
+    }
+}
+
+/// Bits of both halves of a fraction.
+fn bits(value: &Rational) -> u64 {
+    u64::from(value.numer().significant_bits()) + u64::from(value.denom().significant_bits())
+}
+
+/// Charges so many products with a fraction of so many bits, or with narrower ones, before they are made.
+fn charge_products(count: usize, bits: u64) {
+    if count > 0 {
+        operations(count as u64, words_of_bits(bits), WHAT);
     }
 }
 
@@ -196,7 +220,8 @@ impl Active {
 
     /// The entry with the least Markowitz count, then the smallest number, then the lowest index.
     fn choose_in_kernel(&self) -> Result<(usize, usize), Singular> {
-        let mut best: Option<((usize, u32), usize, usize)> = None;
+        charge(self.rows.iter().map(|entries| entries.len() as u64).sum(), WHAT);
+        let mut best: Option<((usize, u64), usize, usize)> = None;
         for (row, entries) in self.rows.iter().enumerate() {
             if self.row_done[row] {
                 continue;
@@ -206,9 +231,9 @@ impl Active {
             }
             for (column, value) in entries {
                 let count = (entries.len() - 1) * (self.column_count[*column] - 1);
-                let bits = value.numer().significant_bits() + value.denom().significant_bits();
-                if best.as_ref().is_none_or(|(least, _, _)| (count, bits) < *least) {
-                    best = Some(((count, bits), row, *column));
+                let size = (count, bits(value));
+                if best.as_ref().is_none_or(|(least, _, _)| size < *least) {
+                    best = Some((size, row, *column));
                 }
             }
         }
@@ -238,9 +263,8 @@ impl Active {
     }
 
     fn subtract(&mut self, target: usize, multiplier: &Rational, upper: &[(usize, Rational)]) {
-        let bits = multiplier.numer().significant_bits().max(multiplier.denom().significant_bits());
-        let words = evenhand_budget::words_of_bits(u64::from(bits));
-        evenhand_budget::operations(upper.len() as u64, words, "exact factors of a matrix");
+        let widest = upper.iter().map(|(_, value)| bits(value)).max().unwrap_or(0);
+        charge_products(upper.len(), widest.max(bits(multiplier)));
         for (column, value) in upper {
             let change = Rational::from(multiplier * value);
             match self.rows[target].entry(*column) {
