@@ -225,11 +225,7 @@ fn allocate_with(
     })
 }
 
-fn coefficients(
-    info: &Info,
-    share: Share,
-    problem: &Problem,
-) -> Result<ShareCoefficients, MechanismError> {
+fn coefficients(info: &Info, share: Share, problem: &Problem) -> Result<ShareCoefficients, MechanismError> {
     let not_applicable = |why| MechanismError::NotApplicable { mechanism: info.id, why };
     share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))
 }

@@ -100,7 +100,11 @@ pub(crate) struct InDoubles {
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
-pub(crate) fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Result<InDoubles, LpError> {
+pub(crate) fn in_doubles(
+    lp: &ExactLp,
+    units: &[f64],
+    start: StartingPoint<'_>,
+) -> Result<InDoubles, LpError> {
     let scaling = Scaling::new(lp, units);
     let (basis, solution) = Around::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
     let duals = solution.row_duals.iter().zip(&scaling.rows).map(|(y, row)| y * scaling.cost / row);

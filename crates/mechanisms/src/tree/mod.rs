@@ -23,9 +23,9 @@ mod turn;
 mod whole;
 mod why;
 
+use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, ClassLimit, Forest};
-use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices, Share, Tasks};
 use evenhand_problem::groups::{GroupShare, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rational, Sharing};
@@ -143,11 +143,7 @@ pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
     Ok(Evidence::Filling { tasks, prices: bounds.into_iter().map(prices).collect() })
 }
 
-fn filled(
-    problem: &Problem,
-    forest: &Forest<'_>,
-    so_far: &mut SoFar,
-) -> Result<Filled, MechanismError> {
+fn filled(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Filled, MechanismError> {
     let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
     fill::fill(problem, forest, so_far).map_err(solver)?.ok_or_else(|| {
         let why = "filling would take too many segments".to_owned();

@@ -139,7 +139,8 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let stays = round.stays.take();
     let ended = Ended { level: level.clone(), targets, tasks: std::mem::take(&mut round.tasks) };
     let stays = |_: &Ended<Rational>| stays.unwrap_or_else(|| round.stays(part));
-    let rest = ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some, search.master.as_mut());
+    let rest =
+        ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some, search.master.as_mut());
     let (solves, pivots) = (search.solves.max(1), search.pivots);
     Ok(Solved { level, known, dual, blocks, rest, solves, pivots })
 }
@@ -230,16 +231,14 @@ fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError>
 
 /// Newton's method in doubles, which leaves the targets of its last programme in place.
 fn newton_in_doubles(search: &mut Search<'_>) -> Result<(), LpError> {
-    search.descend()?;
     let part = search.part;
     let mut reached = 0.0;
     for step in 0..search.settings.max_steps {
         let before = search.targets.clone();
-        let level = search.solve_or_restart(step == 0)?.level;
-        let solved = if step == 0 { search.targets.clone() } else { before };
+        let level = search.solve()?.level;
         let again = search.update_satisfied(|g| part.satisfied_at[g] <= level);
         if !again || (step > 0 && level <= reached * (1.0 + 1e-12)) {
-            search.targets = solved;
+            search.targets = before;
             return Ok(());
         }
         reached = level;

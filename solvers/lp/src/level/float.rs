@@ -165,11 +165,10 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
 
 /// Newton's method on the satisfied users.
 fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
-    search.descend()?;
     let part = search.part;
     let mut reached = 0.0;
     for step in 0..search.settings.max_steps {
-        let mut solution = search.solve_or_restart(step == 0)?;
+        let mut solution = search.solve()?;
         // The level rises with every step; rounding may make a tie go back and forth.
         let level = if solution.level > reached { solution.level } else { reached };
         let stalled = step > 0 && level <= reached * (1.0 + 1e-12);

@@ -46,7 +46,8 @@ impl<T> Ended<T> {
         let mut rest = Rest { settled: Vec::new(), parts: Vec::new(), left: Vec::new() };
         let is_over = !self.targets.contains(&Target::Active);
         let mut stays = if is_over { part.classes.clone() } else { stays(&self) };
-        let components = if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
+        let components =
+            if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
         let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
         for component in components {
             if !component.iter().any(|&g| self.targets[g] == Target::Active) {
