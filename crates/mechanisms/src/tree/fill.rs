@@ -42,11 +42,7 @@ pub struct Filled {
 
 /// The exact hierarchical filling; `None` where it would take more work than is allowed. On several classes `so_far`
 /// keeps what has a place, for a caller that ends the filling early.
-pub fn fill(
-    problem: &Problem,
-    forest: &Forest<'_>,
-    so_far: &mut SoFar,
-) -> Result<Option<Filled>, LpError> {
+pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
     if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() {
@@ -121,7 +117,7 @@ fn on_classes(
 
 #[cfg(test)]
 mod tests {
-    use evenhand_budget::{Limits, within};
+    use evenhand_budget::{Limits, spent, within};
     use evenhand_problem::format::Source;
     use serde_json::{Value, json};
 
@@ -131,15 +127,16 @@ mod tests {
 
     /// Two groups with limits on three classes; every user has another demand and other tasks.
     fn problem() -> Problem {
-        let server = |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 300 + 70 * i, "memory": 500}});
+        let server =
+            |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 3000 + 700 * i, "memory": 5000}});
         let user = |n: u32| {
             let (cpu, memory) = (1 + n % 7, 1 + n % 5);
-            json!({"name": format!("u{n}"), "group": ["a", "b"][n as usize % 2], "tasks": 1 + n * n % 83,
+            json!({"name": format!("u{n}"), "group": if n % 2 == 0 { "a" } else { "b" }, "tasks": 1 + n * n % 83,
                    "demand": {"cpu": cpu, "memory": memory}})
         };
         let text = json!({
             "kind": "allocation-problem", "resources": ["cpu", "memory"],
-            "groups": [{"name": "a", "weight": 2}, {"name": "b", "limit": {"cpu": 400}}],
+            "groups": [{"name": "a", "weight": 2}, {"name": "b", "limit": {"cpu": 4000}}],
             "servers": (0..3).map(server).collect::<Vec<Value>>(),
             "users": (0..60).map(user).collect::<Vec<Value>>(),
         });
@@ -151,10 +148,12 @@ mod tests {
         let problem = problem();
         let forest = super::super::forest_of(&problem, &Settings::default()).unwrap();
         let constraints = Constraints::new(&problem, Sharing::Rdm);
-        let total = fill(&problem, &forest, &mut SoFar::new()).unwrap().unwrap();
+        let whole = || (fill(&problem, &forest, &mut SoFar::new()), spent());
+        let (total, cost) = within(&Limits::default(), whole).unwrap();
+        let total = total.unwrap().unwrap();
         let most = |n: usize| total.tasks[n].iter().map(|(_, x)| x).sum::<Rational>();
         let mut some = 0;
-        for work in (0..400).map(|k| 2_000 * k) {
+        for work in (1..60).map(|k| cost * k / 60) {
             let mut so_far = SoFar::new();
             let limits = Limits { work: Some(work), ..Limits::default() };
             if within(&limits, || fill(&problem, &forest, &mut so_far)).is_ok() || so_far.is_empty() {
