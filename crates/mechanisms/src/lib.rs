@@ -1,7 +1,7 @@
 //! Allocation mechanisms.
 //!
-//! Every mechanism is a file of its own, with settings of its own, and a row of the [`registry`], which the command line, the
-//! tests and the table of the README read. What proves their allocations is found by
+//! Every mechanism is a row of the [`registry`], which the command line, the tests and the table of the README read. Those
+//! that equalise one share stand together in `max_min.rs`, every other one in a file or folder with its settings. What proves their allocations is found by
 //! `evenhand-certify`. Nothing here prints.
 //!
 //! # What they compute
@@ -24,15 +24,10 @@
 #![forbid(unsafe_code)]
 
 pub mod alpha;
-mod asset;
-mod cdrf;
-mod drf;
-mod drfh;
 mod fair_sum;
 pub mod filling;
 mod fisher;
 pub mod flags;
-mod generic;
 pub mod guarantees;
 mod lift;
 mod market;
@@ -45,7 +40,6 @@ pub mod ps_dsf;
 pub mod registry;
 pub mod rounding;
 pub mod tree;
-mod tsf;
 pub mod utilitarian;
 
 pub use fair_sum::optimum::FairOptimum;

@@ -1,38 +1,187 @@
-//! What all share-based mechanisms do: the weighted lexicographic maximum of one share.
+//! The mechanisms that equalise one share: each is the weighted lexicographic maximum of that share (theory, section 2).
 //!
-//! With a time after which exact work ends ([`SECONDS`]) the answer may be an interval for each level: an allocation
-//! that is feasible exactly, and bounds that hold for the lexicographic maximum.
+//! | mechanism | `sigma_n`, whose inverse the tasks are multiplied with | properties |
+//! |---|---|---|
+//! | `drf` | as `drfh` on one server | all of DRF's (proven by Ghodsi et al.; DRFH, section III-C, asks for it as "single-server DRF") |
+//! | `drfh` | `1 / max_r (d_nr / sum_i k_i c_ir)`, whatever the placement constraints | envy-free for positive demands without placement constraints (DRFH, section IV-B); no sharing incentive in general (PS-DSF, Table I) |
+//! | `cdrf` | `gamma_n` | `x_n = e_n gamma_n` for all is feasible, so that the equal level is at least `1 / sum of weights`: sharing incentive; envy-freeness and truthfulness can fail |
+//! | `tsf` | `gamma_n` as if there were no placement constraint (a server that lacks a demanded resource still counts 0) | with placement constraints sharing incentive (theory, section 4, has the instance) and envy-freeness over all servers can fail |
+//! | `asset` | `1 / sum_r (d_nr / sum_i k_i c_ir)` | equal sums can leave a user with less than its part of every resource: no sharing incentive (NJC, section 4) |
+//! | `generic` | `U_n = (1/w_n) sum_i u_ni x_ni` with stated `u_ni > 0` (Kesidis, equation 3) in place of `x_n / (w_n sigma_n)`: equation 9 gives DRFH, 12 and 13 give criteria like PS-DSF's | where `u_ni` depends on the class, a user's level can rise by moving its tasks, so that a user with all its tasks may still be active |
+//!
+//! The share vector is unique; the placement `x_ni` is not, and a vertex is returned. With a time after which exact work
+//! ends ([`SECONDS`]) the answer may be an interval for each level: an allocation that is feasible exactly, and bounds
+//! that hold for the lexicographic maximum.
 
 use std::time::Instant;
 
-use evenhand_exact::{Axiom, Parameters, Share, Tasks};
+use evenhand_exact::Axiom::{
+    BottleneckFair, EnvyFree, GlobalBottleneckFair, MaxMin, ParetoOptimal, SharingIncentive,
+    SingleResourceFair, WorkConserving,
+};
+use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients, Tasks};
 use evenhand_lp::level::{
     LevelIntervals, LexicographicOptimum, Settings, Within, lexicographic, lexicographic_float,
     lexicographic_within,
 };
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
 use crate::flags::{Flags, SECONDS};
-use crate::mechanism::{Info, Intervals, MechanismError, Outcome, Status};
+use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere};
+use crate::mechanism::{Info, Intervals, Late, Mechanism, MechanismError, Outcome, Status};
 use crate::rounding;
 
 /// The widest interval that counts as an answer, in parts of what the user would have with everything to itself.
 const WIDEST: (u32, u32) = (1, 1_000_000_000);
 
-/// The axiom of such allocations.
-pub fn axiom(share: Share) -> Option<(Axiom, Parameters)> {
-    Some((Axiom::MaxMin, Parameters::from(Some(share))))
+/// A mechanism of this module: its share, what it is, and what is proven for it. It applies to problems that pass the
+/// checks which may follow.
+macro_rules! equalises {
+    ($(#[$doc:meta])* $name:ident, $share:expr, $info:expr, $proven:expr $(, $check:expr)*) => {
+        $(#[$doc])*
+        pub static $name: Mechanism = Mechanism {
+            info: &$info,
+            proven: $proven,
+            flags: &[SECONDS],
+            axiom: |_| Some((Axiom::MaxMin, Parameters::from(Some($share)))),
+            late: Late::Itself,
+            solve: |problem, flags| {
+                $($check(problem)?;)*
+                allocate_with($name.info, $share, problem, flags)
+            },
+        };
+    };
 }
 
-/// The weighted lexicographic max-min allocation of `share` (THEORY, section 2).
+equalises!(
+    /// Dominant Resource Fairness.
+    DRF,
+    Share::Dominant,
+    Info {
+        id: "drf",
+        aliases: &[],
+        title: "Dominant Resource Fairness",
+        equalises: "x_n max_r(d_nr / c_r) / w_n, the dominant share on the one server",
+        guarantees: "Pareto optimal; envy-free; sharing incentive; bottleneck fair; truthful",
+        reference: "NJC, section 4; DRFH, section III-C",
+    },
+    &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (OneDemand, &[EnvyFree, SharingIncentive, BottleneckFair, GlobalBottleneckFair, SingleResourceFair]),
+    ],
+    one_server
+);
+
+equalises!(
+    /// Dominant Resource Fairness, Heterogeneous.
+    DRFH,
+    Share::Dominant,
+    Info {
+        id: "drfh",
+        aliases: &["c-drfh"],
+        title: "Dominant Resource Fairness, Heterogeneous",
+        equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share",
+        guarantees: "Pareto optimal; where every user has one demand, positive and the same on all servers: envy-free, fair on a common global dominant resource, truthful",
+        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
+    },
+    &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (OneDemand, &[EnvyFree, GlobalBottleneckFair, SingleResourceFair]),
+    ]
+);
+
+equalises!(
+    /// Containerized DRF.
+    CDRF,
+    Share::Containerized,
+    Info {
+        id: "cdrf",
+        aliases: &[],
+        title: "Containerized DRF",
+        equalises: "x_n / (w_n gamma_n), the part of the tasks that the whole cluster alone would give",
+        guarantees: "Pareto optimal; sharing incentive: x_n >= e_n gamma_n",
+        reference: "PS-DSF, section II-B; Kesidis, section I",
+    },
+    &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive]),
+        (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
+    ]
+);
+
+equalises!(
+    /// Task Share Fairness.
+    TSF,
+    Share::TaskShare,
+    Info {
+        id: "tsf",
+        aliases: &[],
+        title: "Task Share Fairness",
+        equalises: "x_n / (w_n gamma_n), gamma_n as if there were no placement constraint",
+        guarantees: "Pareto optimal; without placement constraints the same as cdrf, with its sharing incentive",
+        reference: "PS-DSF, section II-B; Kesidis, section I",
+    },
+    &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
+    ]
+);
+
+equalises!(
+    /// Asset fairness.
+    ASSET,
+    Share::Asset,
+    Info {
+        id: "asset",
+        aliases: &[],
+        title: "Asset fairness",
+        equalises: "x_n sum_r(d_nr / total capacity of r) / w_n, the sum of resource shares",
+        guarantees: "Pareto optimal; neither sharing incentive nor envy-freeness",
+        reference: "NJC, section 4",
+    },
+    &[(Always, &[MaxMin, ParetoOptimal, WorkConserving]), (OneDemand, &[SingleResourceFair])]
+);
+
+equalises!(
+    /// Generic max-min fairness.
+    GENERIC,
+    Share::Generic,
+    Info {
+        id: "generic",
+        aliases: &[],
+        title: "Generic max-min fairness",
+        equalises: "U_n = (1/w_n) sum_i u_ni x_ni with the u_ni stated as criterion in the problem",
+        guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
+        reference: "Kesidis, equation 3; lexicographic, which is more than Definition 1 asks for",
+    },
+    &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])]
+);
+
+fn one_server(problem: &Problem) -> Result<(), MechanismError> {
+    let not_applicable = |why| Err(MechanismError::NotApplicable { mechanism: DRF.info.id, why });
+    let servers = problem.n_single_servers();
+    if servers != 1 {
+        return not_applicable(format!(
+            "it is defined for one server, this cluster has {servers} (see drfh)"
+        ));
+    }
+    let states_other = |user: &&User| !user.demand_overrides().is_empty() || !user.given_gamma().is_empty();
+    match problem.users().iter().find(states_other) {
+        None => Ok(()),
+        Some(user) => not_applicable(format!(
+            "user `{}` states demand_on or gamma for the only server: state its demand",
+            user.name()
+        )),
+    }
+}
+
+/// The weighted lexicographic max-min allocation of `share` (theory, section 2).
 pub fn allocate(
     info: &Info,
     share: Share,
     problem: &Problem,
     arithmetic: Arithmetic,
 ) -> Result<Outcome, MechanismError> {
-    let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: info.id, why };
-    let coefficients = share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))?;
+    let coefficients = coefficients(info, share, problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let settings = Settings::default();
     let solver = |source| MechanismError::Solver { mechanism: info.id, source };
@@ -53,7 +202,7 @@ pub fn allocate(
 }
 
 /// [`allocate`] with what the flags say.
-pub fn allocate_with(
+fn allocate_with(
     info: &Info,
     share: Share,
     problem: &Problem,
@@ -66,8 +215,7 @@ pub fn allocate_with(
         let why = "doubles prove no bounds: leave --float out".to_owned();
         return Err(MechanismError::Unreadable { option: SECONDS.name, why });
     }
-    let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: info.id, why };
-    let coefficients = share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))?;
+    let coefficients = coefficients(info, share, problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
     // A time beyond all clocks is none.
     let settings = Settings { until: Instant::now().checked_add(budget), ..Settings::default() };
@@ -75,6 +223,11 @@ pub fn allocate_with(
         Within::Exact(optimum) => exact(info, optimum),
         Within::Between(found) => intervals(info, found),
     })
+}
+
+fn coefficients(info: &Info, share: Share, problem: &Problem) -> Result<ShareCoefficients, MechanismError> {
+    let not_applicable = |why| MechanismError::NotApplicable { mechanism: info.id, why };
+    share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))
 }
 
 fn intervals(info: &Info, found: LevelIntervals) -> Outcome {

@@ -45,8 +45,6 @@ pub enum Late {
     Itself,
     /// Its answer in doubles.
     Doubles,
-    /// This, if it has anything.
-    Own(fn(&Problem, &Flags) -> Option<Result<Outcome, MechanismError>>),
     /// What it has placed by then: nothing, before it has begun.
     Placed,
 }
@@ -68,7 +66,7 @@ impl Mechanism {
         self.check(flags)?;
         self.check_groups(problem)?;
         match (flags.seconds()?, self.late) {
-            (Some(time), Late::Doubles | Late::Own(_) | Late::Placed) => self.within(time, problem, flags),
+            (Some(time), Late::Doubles | Late::Placed) => self.within(time, problem, flags),
             _ => (self.solve)(problem, flags),
         }
     }
@@ -79,15 +77,13 @@ impl Mechanism {
         if let Ok(outcome) = within(&limits, || (self.solve)(problem, flags)) {
             return outcome;
         }
-        let found = match self.late {
-            Late::Doubles => Some((self.solve)(problem, &flags.in_doubles())),
-            Late::Own(find) => find(problem, flags),
-            Late::Itself | Late::Placed => None,
+        let mut outcome = match self.late {
+            Late::Doubles => (self.solve)(problem, &flags.in_doubles())?,
+            Late::Itself | Late::Placed => {
+                let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
+                Outcome::of(Allocation { mechanism: Some(self.info.id.to_owned()), ..nothing })
+            }
         };
-        let mut outcome = found.unwrap_or_else(|| {
-            let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
-            Ok(Outcome::of(Allocation { mechanism: Some(self.info.id.to_owned()), ..nothing }))
-        })?;
         outcome.findings.status = Some(Status::Limit);
         Ok(outcome)
     }

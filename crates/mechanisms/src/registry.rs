@@ -8,13 +8,13 @@ use crate::mechanism::Mechanism;
 
 /// Every mechanism, in the order in which tables show them.
 pub static ALL: &[&Mechanism] = &[
-    &crate::drf::DRF,
-    &crate::drfh::DRFH,
-    &crate::cdrf::CDRF,
-    &crate::tsf::TSF,
-    &crate::asset::ASSET,
+    &crate::max_min::DRF,
+    &crate::max_min::DRFH,
+    &crate::max_min::CDRF,
+    &crate::max_min::TSF,
+    &crate::max_min::ASSET,
     &crate::per_server_drf::PER_SERVER_DRF,
-    &crate::generic::GENERIC,
+    &crate::max_min::GENERIC,
     &crate::utilitarian::UTILITARIAN,
     &crate::alpha::PROPORTIONAL,
     &crate::alpha::ALPHA,

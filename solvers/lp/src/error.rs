@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::njc::FaceError;
 
-/// Why a linear programme has no answer. Every status of HiGHS but `Optimal` has its own variant.
+/// Why a linear programme has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LpError {
@@ -35,24 +35,9 @@ pub enum LpError {
     /// An earlier call failed and took the model with it.
     #[error("the HiGHS model is gone after an earlier failure")]
     Lost,
-    /// HiGHS: not set.
-    #[error("HiGHS did not solve the model (status: not set)")]
-    NotSet,
-    /// HiGHS: load error.
-    #[error("HiGHS could not load the model")]
-    Load,
-    /// HiGHS: model error.
-    #[error("HiGHS calls the model invalid")]
-    Model,
-    /// HiGHS: presolve error.
-    #[error("HiGHS failed in presolve")]
-    Presolve,
-    /// HiGHS: solve error.
-    #[error("HiGHS failed while solving")]
-    Solve,
-    /// HiGHS: postsolve error.
-    #[error("HiGHS failed in postsolve")]
-    Postsolve,
+    /// A status of HiGHS that calls for nothing but a message.
+    #[error("HiGHS ended with the status {0}")]
+    Status(&'static str),
     /// HiGHS: the model is empty.
     #[error("the linear programme is empty")]
     Empty,
@@ -65,33 +50,12 @@ pub enum LpError {
     /// HiGHS: unbounded.
     #[error("the linear programme is unbounded")]
     Unbounded,
-    /// HiGHS: objective bound.
-    #[error("HiGHS stopped at an objective bound")]
-    ObjectiveBound,
-    /// HiGHS: objective target.
-    #[error("HiGHS stopped at an objective target")]
-    ObjectiveTarget,
     /// HiGHS: time limit.
     #[error("HiGHS reached its time limit")]
     TimeLimit,
     /// HiGHS: iteration limit.
     #[error("HiGHS reached its iteration limit")]
     IterationLimit,
-    /// HiGHS: solution limit.
-    #[error("HiGHS reached its solution limit")]
-    SolutionLimit,
-    /// HiGHS: interrupted.
-    #[error("HiGHS was interrupted")]
-    Interrupted,
-    /// HiGHS: memory limit.
-    #[error("HiGHS reached its memory limit")]
-    MemoryLimit,
-    /// HiGHS: unknown.
-    #[error("HiGHS ended with status unknown")]
-    Unknown,
-    /// A status that this version does not know.
-    #[error("HiGHS ended with the status {0}, which this version does not know")]
-    NewStatus(String),
     /// The time that was given is up.
     #[error("no exact answer in the time that was given")]
     OutOfTime,

@@ -435,30 +435,24 @@ impl BasisStatus {
 }
 
 impl LpError {
-    /// `None` for `Optimal`; every other status by its own name.
+    /// `None` for `Optimal`, else the error that a status is.
     pub(crate) fn from_status(status: HighsModelStatus) -> Option<Self> {
         Some(match status {
             HighsModelStatus::Optimal => return None,
-            HighsModelStatus::NotSet => Self::NotSet,
-            HighsModelStatus::LoadError => Self::Load,
-            HighsModelStatus::ModelError => Self::Model,
-            HighsModelStatus::PresolveError => Self::Presolve,
-            HighsModelStatus::SolveError => Self::Solve,
-            HighsModelStatus::PostsolveError => Self::Postsolve,
             HighsModelStatus::ModelEmpty => Self::Empty,
             HighsModelStatus::Infeasible => Self::Infeasible,
             HighsModelStatus::UnboundedOrInfeasible => Self::UnboundedOrInfeasible,
             HighsModelStatus::Unbounded => Self::Unbounded,
-            HighsModelStatus::ObjectiveBound => Self::ObjectiveBound,
-            HighsModelStatus::ObjectiveTarget => Self::ObjectiveTarget,
             HighsModelStatus::ReachedTimeLimit => Self::TimeLimit,
             HighsModelStatus::ReachedIterationLimit => Self::IterationLimit,
-            HighsModelStatus::ReachedSolutionLimit => Self::SolutionLimit,
-            HighsModelStatus::ReachedInterrupt => Self::Interrupted,
-            HighsModelStatus::ReachedMemoryLimit => Self::MemoryLimit,
-            HighsModelStatus::Unknown => Self::Unknown,
-            // The enum is open; a status that this version does not know is no success.
-            other => Self::NewStatus(format!("{other:?}")),
+            HighsModelStatus::LoadError => Self::Status("load error"),
+            HighsModelStatus::ModelError => Self::Status("model error"),
+            HighsModelStatus::PresolveError => Self::Status("presolve error"),
+            HighsModelStatus::SolveError => Self::Status("solve error"),
+            HighsModelStatus::PostsolveError => Self::Status("postsolve error"),
+            HighsModelStatus::ReachedMemoryLimit => Self::Status("memory limit"),
+            // No limit on objectives or solutions is set here. A status that this version does not know is no success.
+            _ => Self::Status("unknown"),
         })
     }
 }

@@ -4,7 +4,6 @@
 pub mod error;
 pub mod exact_lp;
 pub mod groups;
-pub mod guess;
 pub mod highs;
 pub mod level;
 pub mod linear;
@@ -12,7 +11,7 @@ pub mod mip;
 pub mod njc;
 pub mod own_part;
 pub mod placement;
-mod refine;
+pub mod refine;
 pub mod weighted_sum;
 
 pub use error::LpError;

@@ -167,7 +167,7 @@ impl MipModel {
         let status = match solved.status() {
             HighsModelStatus::Optimal => MipStatus::Optimal,
             HighsModelStatus::ReachedTimeLimit if has_solution => MipStatus::TimeLimit,
-            other => return Err(LpError::from_status(other).unwrap_or(LpError::Unknown)),
+            other => return Err(LpError::from_status(other).unwrap_or(LpError::Status("unknown"))),
         };
         let objective = solved.objective_value();
         let bound = if self.columns.iter().any(|c| c.is_integer) {

@@ -38,6 +38,9 @@ const FEW: usize = 1000;
 const ROOM: f64 = 4.0;
 /// How much cheaper than what a user has a placement must be to come: HiGHS' tolerance.
 const CHEAPER: f64 = 1e-9;
+/// Part of a total that [`Placements::in_doubles`] places: ten times as far from all of it as [`EXCESS`] may be above
+/// the capacity, so that rounding breaks no limit.
+const NEARLY_ALL: f64 = 1.0 - 10.0 * EXCESS;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
@@ -73,6 +76,8 @@ pub struct Placements {
     /// The totals in `float`, in units of what each user can have alone.
     asked: Vec<f64>,
     alone: Vec<f64>,
+    /// By column of `float`: where the last totals that had a place were.
+    last: Vec<f64>,
 }
 
 impl Placements {
@@ -134,9 +139,21 @@ impl Placements {
         let float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
         let classes = problem.n_servers();
         let (asked, room, is_inside) = (vec![0.0; users], vec![0.0; users], vec![false; lp.columns.len()]);
-        let inside = Vec::new();
-        let mut all =
-            Self { capacity, lp, units, placements, classes, float, inside, is_inside, room, asked, alone };
+        let (inside, last) = (Vec::new(), Vec::new());
+        let mut all = Self {
+            capacity,
+            lp,
+            units,
+            placements,
+            classes,
+            float,
+            inside,
+            is_inside,
+            room,
+            asked,
+            alone,
+            last,
+        };
         let first = all.first();
         all.let_in(first)?;
         Ok(all)
@@ -226,6 +243,7 @@ impl Placements {
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
             if needed <= EXCESS {
+                self.last = solution.columns;
                 return Ok(None);
             }
             let wanted = self.wanted(&solution.row_duals);
@@ -240,6 +258,24 @@ impl Placements {
         let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();
         let bound = self.bound(&search.y()[..rows]);
         Ok(Some(bound).filter(|bound| bound.left(totals) < 0))
+    }
+
+    /// Tasks by user, `(class, tasks)`, close to the totals that [`Placements::broken`] found no bound against last.
+    #[must_use]
+    pub fn in_doubles(&self) -> Vec<Vec<(usize, f64)>> {
+        let mut left: Vec<f64> =
+            self.asked.iter().zip(&self.alone).map(|(asked, alone)| asked * alone * NEARLY_ALL).collect();
+        let mut placed = vec![Vec::new(); left.len()];
+        for (column, value) in self.inside.iter().zip(&self.last).filter(|(column, _)| **column > 0) {
+            let (n, i) = self.placements[column - 1];
+            let tasks = (value * self.units[*column] * NEARLY_ALL).min(left[n]);
+            if tasks > 0.0 {
+                left[n] -= tasks;
+                placed[n].push((i, tasks));
+            }
+        }
+        placed.iter_mut().for_each(|list| list.sort_unstable_by_key(|(i, _)| *i));
+        placed
     }
 
     /// A place of totals, or a bound that they break.

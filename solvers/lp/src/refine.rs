@@ -87,7 +87,7 @@ pub fn optimise(
 }
 
 /// An optimum in doubles, as differences from the point at which it started.
-pub struct InDoubles {
+pub(crate) struct InDoubles {
     /// By column.
     pub differences: Vec<f64>,
     /// By row: change of the optimum for one more unit of the right-hand side.
@@ -100,7 +100,11 @@ pub struct InDoubles {
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
-pub fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Result<InDoubles, LpError> {
+pub(crate) fn in_doubles(
+    lp: &ExactLp,
+    units: &[f64],
+    start: StartingPoint<'_>,
+) -> Result<InDoubles, LpError> {
     let scaling = Scaling::new(lp, units);
     let (basis, solution) = Around::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
     let duals = solution.row_duals.iter().zip(&scaling.rows).map(|(y, row)| y * scaling.cost / row);
@@ -112,7 +116,7 @@ pub fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Resu
 }
 
 /// Units that bring the numbers of a programme near 1.
-pub struct Scaling<'a> {
+pub(crate) struct Scaling<'a> {
     /// By column.
     units: &'a [f64],
     /// By row: its largest entry in these units.

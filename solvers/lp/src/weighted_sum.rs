@@ -12,7 +12,6 @@ use evenhand_problem::{Constraints, Rational};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
-use crate::guess;
 use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
@@ -106,13 +105,12 @@ pub fn maximise_sum_float<'a>(
     if programme.placements.is_empty() {
         return Ok(users);
     }
-    let solution = guess::float(&programme.lp, &programme.scales)?.solve()?;
-    for ((&(g, i), scale), value) in programme.placements.iter().zip(&programme.scales).zip(&solution.columns)
-    {
+    let optimum = refine::in_doubles(&programme.lp, &programme.scales, StartingPoint::default())?;
+    for (&(g, i), tasks) in programme.placements.iter().zip(&optimum.differences) {
         let members = &programme.groups[g].members;
-        if *value > 0.0 {
+        if *tasks > 0.0 {
             for &n in members {
-                users[n].push((i, value * scale / members.len() as f64));
+                users[n].push((i, tasks / members.len() as f64));
             }
         }
     }

@@ -4,10 +4,9 @@ use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::rule::Score;
-use crate::drfh::DRFH;
+use crate::max_min::{DRFH, TSF};
 use crate::mechanism::MechanismError;
 use crate::ps_dsf::PS_DSF;
-use crate::tsf::TSF;
 
 /// Whole tasks beside their divisible ideal.
 #[derive(Debug, Clone, PartialEq)]

@@ -25,6 +25,9 @@ fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LpError
     course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
 }
 
+/// By user `(class, tasks)`: what had a place when the filling was last looked at, as far as doubles tell.
+pub type SoFar = Vec<Vec<(usize, f64)>>;
+
 /// A filled tree.
 pub struct Filled {
     /// By user: `(class, tasks)`, ascending by class.
@@ -37,12 +40,13 @@ pub struct Filled {
     pub is_late: bool,
 }
 
-/// The exact hierarchical filling; `None` where it would take more work than is allowed.
-pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, LpError> {
+/// The exact hierarchical filling; `None` where it would take more work than is allowed. On several classes `so_far`
+/// keeps what has a place, for a caller that ends the filling early.
+pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
     if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() {
-        return on_classes(problem, forest, &nothing, most);
+        return on_classes(problem, forest, &nothing, most, so_far);
     }
     // All servers are alike: what fits by its sum fits.
     let mut course = Course::new(forest, nothing, &[]);
@@ -62,6 +66,7 @@ fn on_classes(
     forest: &Forest<'_>,
     nothing: &[Rational],
     most: usize,
+    so_far: &mut SoFar,
 ) -> Result<Option<Filled>, LpError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
@@ -95,6 +100,7 @@ fn on_classes(
         match broken {
             None => {
                 placed.push(tasks.to_vec());
+                *so_far = placements.in_doubles();
                 stride *= 2;
             }
             Some(bound) => {
@@ -107,4 +113,67 @@ fn on_classes(
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_budget::{Limits, spent, within};
+    use evenhand_problem::format::Source;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::rounding;
+    use crate::tree::Settings;
+
+    /// Two groups with limits on three classes; every user has another demand and other tasks.
+    fn problem() -> Problem {
+        let server =
+            |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 3000 + 700 * i, "memory": 5000}});
+        let user = |n: u32| {
+            let (cpu, memory) = (1 + n % 7, 1 + n % 5);
+            json!({"name": format!("u{n}"), "group": if n % 2 == 0 { "a" } else { "b" }, "tasks": 1 + n * n % 83,
+                   "demand": {"cpu": cpu, "memory": memory}})
+        };
+        let text = json!({
+            "kind": "allocation-problem", "resources": ["cpu", "memory"],
+            "groups": [{"name": "a", "weight": 2}, {"name": "b", "limit": {"cpu": 4000}}],
+            "servers": (0..3).map(server).collect::<Vec<Value>>(),
+            "users": (0..60).map(user).collect::<Vec<Value>>(),
+        });
+        Source { name: "-", text: &text.to_string() }.problem().unwrap()
+    }
+
+    #[test]
+    fn what_is_placed_when_the_filling_is_ended_is_feasible() {
+        let problem = problem();
+        let forest = super::super::forest_of(&problem, &Settings::default()).unwrap();
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let whole = || (fill(&problem, &forest, &mut SoFar::new()), spent());
+        let (total, cost) = within(&Limits::default(), whole).unwrap();
+        let total = total.unwrap().unwrap();
+        let most = |n: usize| total.tasks[n].iter().map(|(_, x)| x).sum::<Rational>();
+        let mut some = 0;
+        for work in (1..60).map(|k| cost * k / 60) {
+            let mut so_far = SoFar::new();
+            let limits = Limits { work: Some(work), ..Limits::default() };
+            if within(&limits, || fill(&problem, &forest, &mut so_far)).is_ok() || so_far.is_empty() {
+                continue;
+            }
+            some += 1;
+            let tasks = rounding::feasible(&constraints, so_far);
+            let mut used = vec![Rational::new(); constraints.rows().len()];
+            for (n, list) in tasks.iter().enumerate() {
+                assert!(list.iter().map(|(_, x)| x).sum::<Rational>() <= most(n), "user {n}");
+                for (i, x) in list {
+                    let usage = constraints.usage(n, *i).unwrap();
+                    for (row, usage) in constraints.class_rows(*i).zip(usage.iter()) {
+                        used[row] += Rational::from(usage * x);
+                    }
+                }
+            }
+            assert!(used.iter().zip(constraints.rows()).all(|(used, row)| *used <= row.capacity));
+            assert!(used.iter().any(|used| *used > 0));
+        }
+        assert!(some > 0, "the filling was never ended on its way");
+    }
 }

@@ -23,9 +23,10 @@ mod turn;
 mod whole;
 mod why;
 
+use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, ClassLimit, Forest};
-use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices, Share};
+use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices, Share, Tasks};
 use evenhand_problem::groups::{GroupShare, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rational, Sharing};
 
@@ -40,12 +41,13 @@ pub(crate) use whole::fill_in_time;
 pub use whole::{Whole, fill_whole};
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
-use fill::Filled;
+use fill::{Filled, SoFar};
 
 use crate::flags::{Flag, Flags, SECONDS, Takes};
 use crate::guarantees::Condition;
 use crate::max_min;
 use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome, Status};
+use crate::rounding;
 
 /// Hierarchical filling.
 pub static TREE: Mechanism = Mechanism {
@@ -60,8 +62,8 @@ pub static TREE: Mechanism = Mechanism {
     proven: &[(Condition::Always, &[Axiom::WorkConserving, Axiom::Limits, Axiom::Tree])],
     flags: &[RULE, NO_NOMINAL_FIRST, WHOLE, SECONDS],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
-    late: Late::Own(hurried),
-    solve: |problem, flags| allocate(problem, &settings(flags)?),
+    late: Late::Itself,
+    solve: in_time,
 };
 
 /// Users times limits on server classes above them, times classes: entries of the programme that places tasks, about 100
@@ -108,6 +110,11 @@ impl Settings {
             rule.into_iter().chain(first).chain(self.whole.then_some(WHOLE.name)).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }
+
+    fn allocation(&self, arithmetic: Arithmetic, tasks: Tasks) -> Allocation {
+        let mechanism = Some(TREE.info.id.to_owned());
+        Allocation { mechanism, rule: self.name(), arithmetic, tasks, ..Allocation::default() }
+    }
 }
 
 /// What hierarchical filling by the problem's own rule ends with: the evidence of the axiom `tree`.
@@ -116,7 +123,7 @@ impl Settings {
 /// [`MechanismError`], as [`allocate`] has them.
 pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
     let forest = forest_of(problem, &Settings::default())?;
-    let Filled { tasks, bounds, .. } = filled(problem, &forest)?;
+    let Filled { tasks, bounds, .. } = filled(problem, &forest, &mut SoFar::new())?;
     let limits = &forest.class_limits.list;
     let rows = Constraints::new(problem, Sharing::Rdm).rows().len();
     let prices = |bound: Bound| {
@@ -136,9 +143,9 @@ pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
     Ok(Evidence::Filling { tasks, prices: bounds.into_iter().map(prices).collect() })
 }
 
-fn filled(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, MechanismError> {
+fn filled(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Filled, MechanismError> {
     let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
-    fill::fill(problem, forest).map_err(solver)?.ok_or_else(|| {
+    fill::fill(problem, forest, so_far).map_err(solver)?.ok_or_else(|| {
         let why = "filling would take too many segments".to_owned();
         MechanismError::Limit { mechanism: TREE.info.id, why }
     })
@@ -163,15 +170,17 @@ pub fn settings(flags: &Flags) -> Result<Settings, MechanismError> {
 /// [`MechanismError`]: a user's demand depends on the class, time is shared, settings do not go together, or a linear
 /// programme could not be solved.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    allocate_noting(problem, settings, &mut SoFar::new())
+}
+
+/// [`allocate`], which notes in `so_far` what has a place on the way.
+fn allocate_noting(
+    problem: &Problem,
+    settings: &Settings,
+    so_far: &mut SoFar,
+) -> Result<Outcome, MechanismError> {
     if let Some(entitlements) = entitlements(problem, settings)? {
-        let tasks = vec![Vec::new(); problem.n_users()];
-        let nothing = Allocation {
-            mechanism: Some(TREE.info.id.to_owned()),
-            rule: settings.name(),
-            arithmetic: Arithmetic::Exact,
-            tasks,
-            ..Allocation::default()
-        };
+        let nothing = settings.allocation(Arithmetic::Exact, vec![Vec::new(); problem.n_users()]);
         let findings = Findings { entitlements: Some(entitlements), ..Findings::default() };
         return Ok(Outcome { findings, ..Outcome::of(nothing) });
     }
@@ -183,27 +192,38 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         return Ok(outcome);
     }
     let forest = forest_of(problem, settings)?;
-    let filled = filled(problem, &forest)?;
-    let allocation = Allocation {
-        mechanism: Some(TREE.info.id.to_owned()),
-        rule: settings.name(),
-        arithmetic: Arithmetic::Exact,
-        tasks: filled.tasks,
-        ..Allocation::default()
-    };
-    let mut outcome = Outcome::of(allocation);
+    let filled = filled(problem, &forest, so_far)?;
+    let mut outcome = Outcome::of(settings.allocation(Arithmetic::Exact, filled.tasks));
     outcome.findings.status = filled.is_late.then_some(Status::Limit);
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..outcome })
 }
 
-/// Where the time is up before the filling has anything: DRFH in doubles, where it is that.
-fn hurried(problem: &Problem, flags: &Flags) -> Option<Result<Outcome, MechanismError>> {
-    let settings = settings(flags).ok()?;
-    is_drfh(problem, &settings).then(|| {
-        let mut outcome = max_min::allocate(TREE.info, Share::Dominant, problem, Arithmetic::Float)?;
-        outcome.allocation.rule = settings.name();
-        Ok(outcome)
-    })
+/// What the flags ask for; where the time is up before, what there is by then.
+fn in_time(problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
+    let settings = settings(flags)?;
+    let time = flags.seconds()?;
+    if time.is_none() {
+        return allocate(problem, &settings);
+    }
+    let mut so_far = SoFar::new();
+    let limits = Limits { time, ..Limits::default() };
+    let done = within(&limits, || allocate_noting(problem, &settings, &mut so_far));
+    done.unwrap_or_else(|_| hurried(problem, &settings, so_far))
+}
+
+/// Where the time is up: DRFH in doubles, where the filling is that, else what had a place.
+fn hurried(problem: &Problem, settings: &Settings, mut so_far: SoFar) -> Result<Outcome, MechanismError> {
+    let mut outcome = if is_drfh(problem, settings) {
+        max_min::allocate(TREE.info, Share::Dominant, problem, Arithmetic::Float)?
+    } else {
+        let arithmetic = if so_far.is_empty() { Arithmetic::Exact } else { Arithmetic::Float };
+        so_far.resize_with(problem.n_users(), Vec::new);
+        let tasks = rounding::feasible(&Constraints::new(problem, Sharing::Rdm), so_far);
+        Outcome::of(settings.allocation(arithmetic, tasks))
+    };
+    outcome.allocation.rule = settings.name();
+    outcome.findings.status = Some(Status::Limit);
+    Ok(outcome)
 }
 
 /// Whether the filling is DRFH, which needs no segments: there are no groups, and users are compared by their

@@ -2,24 +2,20 @@
 //! optimum is proven.
 
 use evenhand_problem::Rational;
-use rayon::prelude::*;
 
 use super::data::LevelData;
 use super::duals::{BlockDual, Duals};
 use super::float::BlockPrices;
 use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
-use super::master::{Master, MasterBasis};
-use super::part::{Part, Seat, Target};
+use super::master::MasterBasis;
+use super::part::{Part, Target};
 use super::repair::{self, LastPoint};
 use super::round::Round;
-use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts};
+use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
-use super::split::components;
+use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
-
-/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
-pub type Settled = (usize, Vec<(usize, Rational)>);
 
 /// What a round leaves.
 struct Solved<'a> {
@@ -29,10 +25,7 @@ struct Solved<'a> {
     dual: BlockDual,
     /// Whether the level blocks anybody.
     blocks: bool,
-    /// `(group, class of the problem)` on which those that go on no longer run.
-    left: Vec<(usize, usize)>,
-    settled: Vec<Settled>,
-    parts: Vec<Part<'a>>,
+    rest: Rest<'a, Rational>,
     solves: usize,
     pivots: usize,
 }
@@ -50,7 +43,7 @@ pub struct Rounds<'a> {
     integers: Integers,
     /// Parts whose next round is not solved.
     pub waiting: Vec<Part<'a>>,
-    pub settled: Vec<Settled>,
+    pub settled: Vec<Settled<Rational>>,
     /// Groups whose level is final, with it.
     pub known: Vec<(usize, Rational)>,
     duals: Duals,
@@ -82,15 +75,7 @@ impl<'a> Rounds<'a> {
         while !self.waiting.is_empty() {
             let (now, later): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(&wanted);
             late.extend(later);
-            let limits = evenhand_budget::handle();
-            // In order of the parts, whatever thread solves them.
-            let solved: Vec<(Part<'a>, Result<Solved<'a>, LpError>)> = now
-                .into_par_iter()
-                .map(|part| {
-                    let solved = limits.enter(|| solve(&part, &self.integers, settings));
-                    (part, solved)
-                })
-                .collect();
+            let solved = in_parallel(now, |part| solve(part, &self.integers, settings));
             for (part, solved) in solved {
                 match solved {
                     Ok(solved) => self.take_over(solved),
@@ -109,10 +94,10 @@ impl<'a> Rounds<'a> {
         self.count += 1;
         self.solves += solved.solves;
         self.pivots += solved.pivots;
-        self.settled.extend(solved.settled);
+        self.settled.extend(solved.rest.settled);
         self.known.extend(solved.known);
-        self.duals.push(solved.level, solved.blocks, solved.dual, solved.left);
-        self.waiting.extend(solved.parts);
+        self.duals.push(solved.level, solved.blocks, solved.dual, solved.rest.left);
+        self.waiting.extend(solved.rest.parts);
     }
 
     /// The maximum, where nothing waits.
@@ -132,7 +117,7 @@ impl<'a> Rounds<'a> {
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
     settings.time()?;
     part.charge_round();
-    let (mut search, round) = optimum_of(part, integers, settings)?;
+    let (mut search, mut round) = optimum_of(part, integers, settings)?;
     let mut blocks = false;
     let mut known = Vec::new();
     let mut targets = part.targets.clone();
@@ -151,9 +136,33 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     }
     let dual = BlockDual::new(part, &round);
     let level = round.level.clone();
-    let Rest { settled, parts, left } = split(part, round, &targets, search.master.as_mut());
+    let stays = round.stays.take();
+    let ended = Ended { level: level.clone(), targets, tasks: std::mem::take(&mut round.tasks) };
+    let stays = |_: &Ended<Rational>| stays.unwrap_or_else(|| round.stays(part));
+    let rest =
+        ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some, search.master.as_mut());
     let (solves, pivots) = (search.solves.max(1), search.pivots);
-    Ok(Solved { level, known, dual, blocks, left, settled, parts, solves, pivots })
+    Ok(Solved { level, known, dual, blocks, rest, solves, pivots })
+}
+
+/// What a group keeps: no more than its target where its level tells how much that is.
+fn settled(
+    part: &Part<'_>,
+    ended: &Ended<Rational>,
+    g: usize,
+    mut list: Vec<(usize, Rational)>,
+) -> Vec<(usize, Rational)> {
+    if part.tasks_per_level(g).is_some() {
+        let target = match ended.targets[g] {
+            Target::Frozen(at) if at == part.levels.len() => Target::Active,
+            other => other,
+        };
+        let placed: Rational = list.iter().map(|(_, x)| x).sum();
+        let surplus = placed - part.target_tasks(g, target, &ended.level);
+        trim(&mut list, surplus);
+    }
+    list.retain(|(_, x)| !x.is_zero());
+    list
 }
 
 /// The exact optimum of a part.
@@ -175,80 +184,6 @@ fn optimum_of<'s>(
         }
         other => other,
     }
-}
-
-/// What is left of a part: see [`Solved`].
-struct Rest<'a> {
-    settled: Vec<Settled>,
-    parts: Vec<Part<'a>>,
-    left: Vec<(usize, usize)>,
-}
-
-fn split<'a>(
-    part: &Part<'a>,
-    mut round: Round,
-    targets: &[Target],
-    mut master: Option<&mut Master<'_>>,
-) -> Rest<'a> {
-    let mut settled = Vec::new();
-    let (mut parts, mut left) = (Vec::new(), Vec::new());
-    let level = round.level.clone();
-    let mut settle = |g: usize, mut list: Vec<(usize, Rational)>| {
-        if part.tasks_per_level(g).is_some() {
-            let target = match targets[g] {
-                Target::Frozen(at) if at == part.levels.len() => Target::Active,
-                other => other,
-            };
-            let placed: Rational = list.iter().map(|(_, x)| x).sum();
-            let surplus = placed - part.target_tasks(g, target, &level);
-            trim(&mut list, surplus);
-        }
-        let list = list.into_iter().filter(|(_, x)| !x.is_zero());
-        settled.push((part.groups[g], list.map(|(c, x)| (part.class_id(c), x)).collect()));
-    };
-    if !targets.contains(&Target::Active) {
-        for (g, list) in round.tasks.into_iter().enumerate() {
-            settle(g, list);
-        }
-        return Rest { settled, parts, left };
-    }
-    let mut stays = round.stays(part);
-    for component in components(part, &stays) {
-        if !component.iter().any(|&g| targets[g] == Target::Active) {
-            for g in component {
-                settle(g, std::mem::take(&mut round.tasks[g]));
-            }
-            continue;
-        }
-        let mut levels: Vec<Rational> = Vec::new();
-        let mut renumbered = vec![None; part.levels.len() + 1];
-        let mut seats = Vec::with_capacity(component.len());
-        for &g in &component {
-            let target = match targets[g] {
-                Target::Frozen(at) => Target::Frozen(*renumbered[at].get_or_insert_with(|| {
-                    levels.push(part.levels.get(at).unwrap_or(&level).clone());
-                    levels.len() - 1
-                })),
-                other => other,
-            };
-            let leaves = part.classes[g].iter().filter(|c| stays[g].binary_search(c).is_err());
-            left.extend(leaves.map(|&c| (part.groups[g], part.class_id(c))));
-            let frozen_now = targets[g] == Target::Frozen(part.levels.len());
-            let of_problem = |(c, x): (usize, Rational)| (part.class_id(c), x);
-            seats.push(Seat {
-                group: part.groups[g],
-                classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
-                target,
-                frozen_at: if frozen_now { level.to_f64() } else { part.frozen_at[g] },
-                ran: std::mem::take(&mut round.tasks[g]).into_iter().map(of_problem).collect(),
-            });
-        }
-        let mut rest = Part::new(part.data, seats, Some(level.clone()), levels);
-        rest.floor = level.to_f64();
-        rest.carry(part, &component, master.as_deref_mut());
-        parts.push(rest);
-    }
-    Rest { settled, parts, left }
 }
 
 /// The optimum of the programme whose satisfied users are exactly those that its level satisfies.
@@ -296,16 +231,14 @@ fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError>
 
 /// Newton's method in doubles, which leaves the targets of its last programme in place.
 fn newton_in_doubles(search: &mut Search<'_>) -> Result<(), LpError> {
-    search.descend()?;
     let part = search.part;
     let mut reached = 0.0;
     for step in 0..search.settings.max_steps {
         let before = search.targets.clone();
-        let level = search.solve_or_restart(step == 0)?.level;
-        let solved = if step == 0 { search.targets.clone() } else { before };
+        let level = search.solve()?.level;
         let again = search.update_satisfied(|g| part.satisfied_at[g] <= level);
         if !again || (step > 0 && level <= reached * (1.0 + 1e-12)) {
-            search.targets = solved;
+            search.targets = before;
             return Ok(());
         }
         reached = level;

@@ -1,14 +1,13 @@
 //! The rounds in double precision.
 
 use evenhand_problem::Rational;
-use rayon::prelude::*;
 
 use super::data::LevelData;
-use super::master::{Master, MasterSolution};
-use super::part::{Part, Seat, Target};
-use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts};
+use super::master::MasterSolution;
+use super::part::{Part, Target};
+use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
-use super::split::components;
+use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
 
 /// Duals below this part of the largest count as 0.
@@ -22,9 +21,6 @@ const REDUCED_COST_TOLERANCE: f64 = 1e-7;
 const ROOMS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
 /// Part of a capacity by which a solution may exceed it.
 const SOUND: f64 = 1e-7;
-
-/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
-pub type Settled = (usize, Vec<(usize, f64)>);
 
 /// The prices of a round, and whom they concern.
 #[derive(Default)]
@@ -41,15 +37,14 @@ pub struct BlockPrices {
 /// What a round leaves.
 struct Solved<'a> {
     block: BlockPrices,
-    settled: Vec<Settled>,
-    parts: Vec<Part<'a>>,
+    rest: Rest<'a, f64>,
     solves: usize,
 }
 
 /// What all rounds found.
 #[derive(Default)]
 pub struct Rounds {
-    pub settled: Vec<Settled>,
+    pub settled: Vec<Settled<f64>>,
     /// In the order in which they were solved.
     pub blocks: Vec<BlockPrices>,
     pub rounds: usize,
@@ -78,7 +73,8 @@ fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
         (*group, ran.iter().map(|(c, x)| (part.class_id(*c), x.to_f64())).collect())
     };
     let settled = part.groups.iter().zip(&part.ran).map(as_it_was).collect();
-    Solved { block: BlockPrices::default(), settled, parts: Vec::new(), solves: 0 }
+    let rest = Rest { settled, parts: Vec::new(), left: Vec::new() };
+    Solved { block: BlockPrices::default(), rest, solves: 0 }
 }
 
 /// All rounds, each solved by `solve`.
@@ -86,24 +82,19 @@ fn rounds<'a>(
     mut waiting: Vec<Part<'a>>,
     solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LpError> + Sync,
 ) -> Result<Rounds, LpError> {
-    let mut settled = Vec::new();
-    let mut blocks = Vec::new();
-    let (mut rounds, mut solves) = (0, 0);
-    let limits = evenhand_budget::handle();
+    let mut all = Rounds::default();
     while !waiting.is_empty() {
-        let solve = |part: &Part<'a>| limits.enter(|| solve(part));
-        let solved: Vec<Result<Solved<'_>, LpError>> = waiting.par_iter().map(solve).collect();
-        waiting = Vec::new();
-        for solved in solved {
-            let solved = solved?;
-            rounds += 1;
-            solves += solved.solves;
-            settled.extend(solved.settled);
-            blocks.push(solved.block);
-            waiting.extend(solved.parts);
+        for (_, solved) in in_parallel(std::mem::take(&mut waiting), &solve) {
+            let Solved { mut block, rest, solves } = solved?;
+            all.rounds += 1;
+            all.solves += solves;
+            all.settled.extend(rest.settled);
+            block.left = rest.left;
+            all.blocks.push(block);
+            waiting.extend(rest.parts);
         }
     }
-    Ok(Rounds { settled, blocks, rounds, solves })
+    Ok(all)
 }
 
 /// One round of a part, with that room for frozen levels. Unless `guess`, it is an error where doubles do not tell
@@ -123,35 +114,24 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
         return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();
-    let mut frozen_at = part.frozen_at.clone();
-    let mut block = prices(part, &solution, DUAL_TOLERANCE * most);
+    let block = prices(part, &solution, DUAL_TOLERANCE * most);
     let mut done = 0;
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.satisfied_at[g] <= solution.level {
             *target = Target::Tasks;
         } else if solution.group_prices[g] > DUAL_TOLERANCE * most || stays[g].is_empty() {
-            *target = Target::Frozen(0);
-            frozen_at[g] = solution.level;
+            *target = Target::Frozen(part.levels.len());
         } else {
             continue;
         }
         done += 1;
     }
-    if done == 0 {
-        return Err(LpError::NoProgress { round: 1 });
-    }
-    for (g, classes) in part.classes.iter().enumerate() {
-        let leaves = classes.iter().filter(|c| stays[g].binary_search(c).is_err());
-        block.left.extend(leaves.map(|&c| (part.groups[g], part.class_id(c))));
-    }
-    let tasks = tasks(part, &solution, &targets, &frozen_at);
-    let mut solved = split(part, tasks, stays, &targets, &frozen_at, search.master.as_mut());
-    solved.block = block;
-    solved.solves = search.solves;
-    for rest in &mut solved.parts {
-        rest.floor = solution.level;
-    }
-    Ok(solved)
+    let level = Rational::from_f64(solution.level).filter(|_| done > 0);
+    let level = level.ok_or(LpError::NoProgress { round: 1 })?;
+    let tasks = tasks(part, &solution, &targets);
+    let ended = Ended { level, targets, tasks };
+    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64, search.master.as_mut());
+    Ok(Solved { block, rest, solves: search.solves })
 }
 
 /// The prices of a round.
@@ -164,41 +144,6 @@ fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices
         priced: priced.map(|g| part.groups[g]).collect(),
         left: Vec::new(),
     }
-}
-
-/// The settled groups, and the parts that are left.
-fn split<'a>(
-    part: &Part<'a>,
-    mut tasks: Vec<Vec<(usize, f64)>>,
-    mut stays: Vec<Vec<usize>>,
-    targets: &[Target],
-    frozen_at: &[f64],
-    mut master: Option<&mut Master<'_>>,
-) -> Solved<'a> {
-    let mut solved =
-        Solved { block: BlockPrices::default(), settled: Vec::new(), parts: Vec::new(), solves: 0 };
-    for component in components(part, &stays) {
-        if !component.iter().any(|&g| targets[g] == Target::Active) {
-            for g in component {
-                let list = std::mem::take(&mut tasks[g]).into_iter();
-                solved.settled.push((part.groups[g], list.map(|(c, x)| (part.class_id(c), x)).collect()));
-            }
-            continue;
-        }
-        let exact = |(c, x): (usize, f64)| Some((part.class_id(c), Rational::from_f64(x)?));
-        let seat = |g: usize| Seat {
-            group: part.groups[g],
-            classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
-            target: targets[g],
-            frozen_at: frozen_at[g],
-            ran: std::mem::take(&mut tasks[g]).into_iter().filter_map(exact).collect(),
-        };
-        let seats = component.iter().copied().map(seat).collect();
-        let mut rest = Part::new(part.data, seats, None, Vec::new());
-        rest.carry(part, &component, master.as_deref_mut());
-        solved.parts.push(rest);
-    }
-    solved
 }
 
 /// By group: the classes whose reduced cost may be 0, and where it runs anyway.
@@ -220,11 +165,10 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
 
 /// Newton's method on the satisfied users.
 fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
-    search.descend()?;
     let part = search.part;
     let mut reached = 0.0;
     for step in 0..search.settings.max_steps {
-        let mut solution = search.solve_or_restart(step == 0)?;
+        let mut solution = search.solve()?;
         // The level rises with every step; rounding may make a tie go back and forth.
         let level = if solution.level > reached { solution.level } else { reached };
         let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
@@ -238,12 +182,7 @@ fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
 }
 
 /// By group: `(class, tasks)`, cut down to what it was to reach.
-fn tasks(
-    part: &Part<'_>,
-    solution: &MasterSolution,
-    targets: &[Target],
-    frozen_at: &[f64],
-) -> Vec<Vec<(usize, f64)>> {
+fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<Vec<(usize, f64)>> {
     let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for (placement, level) in &solution.placed {
         if *level > 0.0 {
@@ -255,7 +194,8 @@ fn tasks(
         list.sort_by_key(|(c, _)| *c);
         if part.tasks_per_level(g).is_some() {
             let level = match targets[g] {
-                Target::Frozen(_) => frozen_at[g],
+                Target::Frozen(at) if at == part.levels.len() => solution.level,
+                Target::Frozen(_) => part.frozen_at[g],
                 _ => part.satisfied_at[g],
             };
             let first = part.classes[g].first();

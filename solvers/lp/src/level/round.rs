@@ -33,12 +33,12 @@ impl Round {
         price * part.tasks_per_level_on(g, c)
     }
 
-    /// By group: the classes of reduced cost 0. Whoever runs elsewhere is in no optimum.
+    /// By group: the classes of reduced cost 0. A group runs on no others in any optimum.
     pub fn stays(&self, part: &Part<'_>) -> Vec<Vec<usize>> {
         let of = |g: usize| {
             let classes = part.classes[g].iter().copied();
             classes.filter(|&c| self.price(part, g, c) == self.level_prices[g]).collect()
         };
-        self.stays.clone().unwrap_or_else(|| (0..part.groups.len()).map(of).collect())
+        (0..part.groups.len()).map(of).collect()
     }
 }

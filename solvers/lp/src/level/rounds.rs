@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use evenhand_exact::{PriceVector, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
+use rayon::prelude::*;
 
 use super::data::LevelData;
 use super::part::{Part, Seat};
@@ -105,6 +106,19 @@ pub fn lexicographic_float(
         Err(error) if error.is_of_highs() => exact::run(&data, *settings).map(float::rounded),
         Err(error) => Err(error),
     }
+}
+
+/// Solves parts, whatever threads do it; the answers are in their order.
+pub fn in_parallel<'a, S: Send>(
+    parts: Vec<Part<'a>>,
+    solve: impl Fn(&Part<'a>) -> Result<S, LpError> + Sync,
+) -> Vec<(Part<'a>, Result<S, LpError>)> {
+    let limits = evenhand_budget::handle();
+    let solved = |part: Part<'a>| {
+        let solved = limits.enter(|| solve(&part));
+        (part, solved)
+    };
+    parts.into_par_iter().map(solved).collect()
 }
 
 /// The problem as parts that share no row.

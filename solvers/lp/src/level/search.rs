@@ -4,7 +4,6 @@ use super::master::{Master, MasterBasis, MasterSolution, Need};
 use super::part::{Part, Target};
 use super::round::Round;
 use super::rounds::Settings;
-use super::start;
 use crate::error::LpError;
 
 /// The state of the search, in whatever arithmetic.
@@ -47,64 +46,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Approaches the blocking level from above, where every programme is feasible.
-    ///
-    /// Given a bound `s` of the level, those that `s` satisfies are asked for all their tasks at
-    /// `t = s` and in proportion below. The optimum is a better bound: what is asked for at the true
-    /// level is no more than the true needs. Its prices give a better one still. The last bound tells
-    /// whom to take for satisfied.
-    pub fn descend(&mut self) -> Result<(), LpError> {
-        const STEPS: usize = 20;
-        let Some(mut bound) = self.master.as_ref().map(|master| master.unit) else { return Ok(()) };
-        let part = self.part;
-        let is_open = |g: usize| part.targets[g] == Target::Active && part.satisfied_at[g].is_finite();
-        if !(0..part.groups.len()).any(is_open) {
-            return Ok(());
-        }
-        let order = start::by_satisfaction(part);
-        for _ in 0..STEPS {
-            let need = |g: usize| match part.targets[g] {
-                Target::Active if part.satisfied_at[g] <= bound => Need::Times(part.satisfied_at[g] / bound),
-                other => self.need(g, other),
-            };
-            let needs: Vec<Need> = (0..part.groups.len()).map(need).collect();
-            let master = self.master.as_mut().ok_or(LpError::Empty)?;
-            master.set_needs(&needs)?;
-            self.solves += 1;
-            let solution = master.solve()?;
-            let level = solution.level.min(start::bound(part, &order, &solution.prices));
-            let stays = !part.satisfied_at.iter().any(|&at| at <= bound && at > level);
-            bound = bound.min(level);
-            if stays {
-                break;
-            }
-        }
-        for (target, &at) in self.targets.iter_mut().zip(&part.satisfied_at) {
-            if *target == Target::Active && at <= bound {
-                *target = Target::Tasks;
-            }
-        }
-        self.keep_somebody_active();
-        Ok(())
-    }
-
-    /// A level needs somebody to carry it: where everybody that is not frozen would be satisfied,
-    /// those that are satisfied last stay active. Whether all are satisfied is then seen at the
-    /// level they reach.
-    fn keep_somebody_active(&mut self) {
-        if self.targets.contains(&Target::Active) {
-            return;
-        }
-        let at = |g: usize| self.part.exactly_satisfied_at(g);
-        let open: Vec<usize> =
-            (0..self.targets.len()).filter(|&g| self.part.targets[g] == Target::Active).collect();
-        let Some(last) = open.iter().copied().max_by(|&a, &b| at(a).cmp(&at(b))) else { return };
-        let together: Vec<usize> = open.into_iter().filter(|&g| at(g) == at(last)).collect();
-        for g in together {
-            self.targets[g] = Target::Active;
-        }
-    }
-
     fn need(&self, g: usize, target: Target) -> Need {
         match target {
             Target::Active => Need::Times(1.0),
@@ -119,17 +60,6 @@ impl<'a> Search<'a> {
         master.set_needs(&needs)?;
         self.solves += 1;
         master.solve()
-    }
-
-    /// [`Search::solve`]; when the guess of the satisfied users asks for more than there is, the
-    /// guess is dropped.
-    pub fn solve_or_restart(&mut self, first: bool) -> Result<MasterSolution, LpError> {
-        match self.solve() {
-            Err(LpError::Infeasible | LpError::UnboundedOrInfeasible) if first && self.release() => {
-                self.solve()
-            }
-            other => other,
-        }
     }
 
     /// Makes everybody active that no earlier level has satisfied; returns whether anybody was not.

@@ -7,7 +7,98 @@
 //! not blocked none, so that every block leaves with its classes; with demands of 0 blocked groups that
 //! share rows with others stay, at their level (SCALE, Lemma 1).
 
-use super::part::Part;
+use evenhand_problem::Rational;
+
+use super::master::Master;
+use super::part::{Part, Seat, Target};
+
+/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
+pub type Settled<T> = (usize, Vec<(usize, T)>);
+
+/// How a round of a part ended.
+pub struct Ended<T> {
+    pub level: Rational,
+    /// By group; one that the round froze has the number of the next level of the part.
+    pub targets: Vec<Target>,
+    /// By group: `(class, tasks)`.
+    pub tasks: Vec<Vec<(usize, T)>>,
+}
+
+/// What a round leaves of a part.
+pub struct Rest<'a, T> {
+    pub settled: Vec<Settled<T>>,
+    pub parts: Vec<Part<'a>>,
+    /// `(group, class of the problem)` on which those that go on no longer run.
+    pub left: Vec<(usize, usize)>,
+}
+
+impl<T> Ended<T> {
+    /// What is left. `stays`, by group: the classes on which it may run in later rounds; `settle`: what a settled
+    /// group keeps; `exact`: tasks as a number of the later rounds.
+    pub fn rest<'a>(
+        mut self,
+        part: &Part<'a>,
+        stays: impl FnOnce(&Self) -> Vec<Vec<usize>>,
+        settle: impl Fn(&Self, usize, Vec<(usize, T)>) -> Vec<(usize, T)>,
+        exact: impl Fn(T) -> Option<Rational>,
+        mut master: Option<&mut Master<'_>>,
+    ) -> Rest<'a, T> {
+        let mut rest = Rest { settled: Vec::new(), parts: Vec::new(), left: Vec::new() };
+        let is_over = !self.targets.contains(&Target::Active);
+        let mut stays = if is_over { part.classes.clone() } else { stays(&self) };
+        let components =
+            if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
+        let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
+        for component in components {
+            if !component.iter().any(|&g| self.targets[g] == Target::Active) {
+                for g in component {
+                    let list = std::mem::take(&mut self.tasks[g]);
+                    let list = settle(&self, g, list).into_iter().map(of_problem).collect();
+                    rest.settled.push((part.groups[g], list));
+                }
+                continue;
+            }
+            let mut levels = Levels::default();
+            let mut seats = Vec::with_capacity(component.len());
+            for &g in &component {
+                let leaves = part.classes[g].iter().filter(|c| stays[g].binary_search(c).is_err());
+                rest.left.extend(leaves.map(|&c| (part.groups[g], part.class_id(c))));
+                let frozen_now = self.targets[g] == Target::Frozen(part.levels.len());
+                let ran = std::mem::take(&mut self.tasks[g]).into_iter().map(of_problem);
+                seats.push(Seat {
+                    group: part.groups[g],
+                    classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
+                    target: levels.renumbered(self.targets[g], part, &self.level),
+                    frozen_at: if frozen_now { self.level.to_f64() } else { part.frozen_at[g] },
+                    ran: ran.filter_map(|(i, x)| Some((i, exact(x)?))).collect(),
+                });
+            }
+            let mut next = Part::new(part.data, seats, Some(self.level.clone()), levels.list);
+            next.floor = self.level.to_f64();
+            next.carry(part, &component, master.as_deref_mut());
+            rest.parts.push(next);
+        }
+        rest
+    }
+}
+
+/// The levels of earlier rounds that a part still needs.
+#[derive(Default)]
+struct Levels {
+    list: Vec<Rational>,
+    /// By number in the part before: the number here.
+    numbers: std::collections::BTreeMap<usize, usize>,
+}
+
+impl Levels {
+    fn renumbered(&mut self, target: Target, part: &Part<'_>, level: &Rational) -> Target {
+        let Target::Frozen(at) = target else { return target };
+        Target::Frozen(*self.numbers.entry(at).or_insert_with(|| {
+            self.list.push(part.levels.get(at).unwrap_or(level).clone());
+            self.list.len() - 1
+        }))
+    }
+}
 
 /// The components of the part where group `g` may run on `classes[g]`: groups, ascending, that share
 /// rows with no others. In order of their first groups.

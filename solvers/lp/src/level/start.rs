@@ -6,8 +6,6 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
-mod whole;
-
 use super::master::GroupOnClass;
 use super::part::{Part, Target};
 
@@ -134,11 +132,13 @@ pub fn guess(part: &Part<'_>) -> Guess {
             }
         }
     }
-    for list in &mut counts {
-        list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    }
+    // Prices beyond all doubles prefer no class.
+    let most = |(list, on): (&Vec<(usize, f64)>, &Vec<usize>)| {
+        let most = list.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        most.map_or(on[0], |(c, _)| *c)
+    };
     let columns = FirstColumns {
-        favourite: whole::classes(part, &counts, |g| needed(part, g, level)),
+        favourite: counts.iter().zip(&part.classes).map(most).collect(),
         placements: first_placements(part, &best_prices),
     };
     Guess { level, columns, prices: best_prices }
@@ -191,13 +191,13 @@ pub fn rough_bound(part: &Part<'_>) -> f64 {
 
 /// An upper bound of the first blocking level, from any prices: what everybody needs at its
 /// cheapest class must not cost more than all capacity is worth.
-pub fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
+fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
     let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, prices)).collect();
     affordable_level(part, order, &least, prices)
 }
 
 /// Groups that no level has frozen, by the level at which they are satisfied.
-pub fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
+fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
     let is_frozen = |g: usize| matches!(part.targets[g], Target::Frozen(_));
     let mut order: Vec<usize> = (0..part.groups.len()).filter(|&g| !is_frozen(g)).collect();
     order.sort_by(|&a, &b| part.satisfied_at[a].total_cmp(&part.satisfied_at[b]));

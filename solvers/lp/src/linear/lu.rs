@@ -118,12 +118,14 @@ impl<F: Field> Lu<F> {
         for step in &self.steps {
             let value = std::mem::take(&mut b[step.row]);
             if !value.is_zero() {
+                value.charge(step.lower.len());
                 step.lower.iter().for_each(|(row, multiplier)| b[*row].subtract(multiplier, &value));
             }
             b[step.row] = value;
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut b[step.row]);
+            charge_widest(step.upper.iter().map(|(column, _)| &x[*column]).filter(|x| !x.is_zero()));
             for (column, entry) in step.upper.iter().filter(|(column, _)| !x[*column].is_zero()) {
                 value.subtract(entry, &x[*column]);
             }
@@ -144,18 +146,27 @@ impl<F: Field> Lu<F> {
             let value = std::mem::take(&mut c[step.column]);
             if !value.is_zero() {
                 let value = value.times(&step.inverse);
+                value.charge(step.upper.len());
                 step.upper.iter().for_each(|(column, entry)| c[*column].subtract(entry, &value));
                 y[step.row] = value;
             }
         }
         for step in self.steps.iter().rev() {
             let mut value = std::mem::take(&mut y[step.row]);
+            charge_widest(step.lower.iter().map(|(row, _)| &y[*row]).filter(|y| !y.is_zero()));
             for (row, multiplier) in step.lower.iter().filter(|(row, _)| !y[*row].is_zero()) {
                 value.subtract(multiplier, &y[*row]);
             }
             y[step.row] = value;
         }
         y
+    }
+}
+
+/// Charges a multiplication with each of these numbers by the longest of them, before they are done.
+fn charge_widest<'n, F: Field + 'n>(numbers: impl Iterator<Item = &'n F> + Clone) {
+    if let Some(widest) = numbers.clone().max_by_key(|number| number.bits()) {
+        widest.charge(numbers.count());
     }
 }
 
@@ -223,6 +234,7 @@ impl<F: Field> Active<F> {
 
     fn subtract(&mut self, target: usize, multiplier: &F, upper: &[(usize, F)]) {
         multiplier.charge(upper.len());
+        charge_widest(upper.iter().map(|(_, value)| value));
         let mut entries = std::mem::take(&mut self.rows[target]);
         for (at, (column, _)) in entries.iter().enumerate() {
             self.place[*column] = at;

@@ -8,7 +8,7 @@ use super::goal::{Goal, Shares};
 use super::market::{Candidate, ClusterModel};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
-use crate::guess;
+use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
 pub const MAX_PIVOTS: usize = 100_000;
@@ -42,8 +42,8 @@ pub fn best(
     if let Some(goal) = objective {
         programme.aim(market, face, goal);
     }
-    let basis = guess::basis(&programme.lp, &programme.units);
-    Ok(match programme.lp.solve(&basis, MAX_PIVOTS)? {
+    let start = StartingPoint::default();
+    Ok(match refine::solve(&programme.lp, &programme.units, start, MAX_PIVOTS)? {
         Feasibility::Feasible(optimum) => Some(market.tasks(&optimum.x)),
         Feasibility::Infeasible(_) => None,
     })

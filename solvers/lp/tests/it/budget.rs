@@ -7,6 +7,7 @@ use evenhand_exact::Share;
 use evenhand_lp::level::{Settings, lexicographic};
 use evenhand_lp::mip::{MipColumn, MipModel, MipSettings};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::clusters::Cluster;
 use evenhand_testkit::random::static_shares::Noise;
@@ -51,4 +52,18 @@ fn a_programme_of_whole_numbers_is_charged_by_its_size() {
     }
     let limits = Limits { work: Some(1000), ..Limits::default() };
     assert!(within(&limits, || mip.solve(&MipSettings::default())).is_err());
+}
+
+/// Pivots fill the equations of these users with numbers of hundreds of digits: work ends them, and no clock.
+#[test]
+fn equations_in_long_numbers_are_charged() {
+    let text = include_str!("../../../../crates/evenhand/tests/bombs/asset-slow.json");
+    let problem = Source { name: "-", text }.problem().unwrap();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let coefficients = Share::Asset.coefficients(&problem).unwrap();
+    let limit = 400_000_000;
+    let limits = Limits { work: Some(limit), ..Limits::default() };
+    let settings = Settings::default();
+    let ended = within(&limits, || lexicographic(&constraints, &coefficients, &settings).map(|_| ()));
+    assert_eq!(ended.unwrap_err().kind, Kind::Work { limit });
 }

@@ -4,8 +4,7 @@ use evenhand_problem::Rational;
 
 use super::{below, entries};
 use crate::level::data::LevelData;
-use crate::level::exact;
-use crate::level::float::Settled;
+use crate::level::split::Settled;
 
 /// Part of its tasks that a group in doubles may lack or exceed and still has them all.
 const ALL_TASKS: f64 = 1e-9;
@@ -15,8 +14,8 @@ const ALL_TASKS: f64 = 1e-9;
 /// others have less.
 pub(super) fn feasible(
     data: &LevelData<'_>,
-    exactly: Vec<exact::Settled>,
-    settled: Vec<Settled>,
+    exactly: Vec<Settled<Rational>>,
+    settled: Vec<Settled<f64>>,
 ) -> Vec<Vec<(usize, Rational)>> {
     let mut placed: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); data.groups.len()];
     let mut is_full = vec![false; data.groups.len()];
