@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use evenhand_budget::{Held, hold};
+use evenhand_budget::{Exceeded, Held, Limits, hold, within};
 
 /// Steps for an arrival, with what the queues do.
 pub(crate) const ARRIVAL: u64 = 20;
@@ -19,6 +19,12 @@ pub(crate) const CELL_OF_TEXT: u64 = 20;
 /// Whether a run stops now with what it has.
 pub(crate) fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
+}
+
+/// Does what a run cannot begin without, unless the time is up before it is done.
+pub(crate) fn in_time<T>(until: Option<Instant>, work: impl FnOnce() -> T) -> Result<T, Exceeded> {
+    let time = until.map(|until| until.saturating_duration_since(Instant::now()));
+    within(&Limits { time, ..Limits::default() }, work)
 }
 
 /// Memory that grows: it is held in pieces that grow with it, so that this is charged some times only.
