@@ -1,7 +1,7 @@
 //! What a run costs, in steps and bytes that are charged before they are spent. A task of a table, from its row to its
 //! end, takes about .6 microseconds.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use evenhand_budget::{Exceeded, Held, Limits, hold, within};
 
@@ -21,9 +21,16 @@ pub(crate) fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
 }
 
-/// Does what a run cannot begin without, unless the time is up before it is done.
-pub(crate) fn in_time<T>(until: Option<Instant>, work: impl FnOnce() -> T) -> Result<T, Exceeded> {
-    let time = until.map(|until| until.saturating_duration_since(Instant::now()));
+/// The least time for what a run cannot begin without, so that a small one has something to show.
+pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
+
+/// Does a part of a run, unless the time is up before it is done; it has `least` at least.
+pub(crate) fn in_time<T>(
+    until: Option<Instant>,
+    least: Duration,
+    work: impl FnOnce() -> T,
+) -> Result<T, Exceeded> {
+    let time = until.map(|until| until.saturating_duration_since(Instant::now()).max(least));
     within(&Limits { time, ..Limits::default() }, work)
 }
 

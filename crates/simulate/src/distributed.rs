@@ -18,7 +18,7 @@ use evenhand_mechanisms::{MechanismError, ps_dsf};
 use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 use thiserror::Error;
 
-use crate::cost::{Growing, in_time, is_over};
+use crate::cost::{Growing, TO_BEGIN, in_time, is_over};
 use crate::duration::Duration;
 
 /// Clocks and messages.
@@ -131,7 +131,7 @@ pub(crate) fn follow_until(
     if problem.n_single_servers() > MAX_SERVERS {
         return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
     }
-    in_time(until, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
+    in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
 
 /// A report on its way.
@@ -300,7 +300,7 @@ impl<'p> Course<'p> {
             }
             while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
                 self.is_there[user] = there;
-                match in_time(until, || self.gather()) {
+                match in_time(until, std::time::Duration::ZERO, || self.gather()) {
                     Err(_) if !states.is_empty() => return Ok((states, now)),
                     gathered => gathered??,
                 }

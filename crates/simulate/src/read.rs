@@ -364,7 +364,8 @@ pub(crate) fn whole(
     let stated = document.number(raw)?;
     let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
     let (least, most) = (bounds.start(), bounds.end());
-    let message = || format!("found {}: expected a whole number from {least} to {most}", raw.get());
+    let found = || evenhand_problem::number::format_stated(&stated);
+    let message = || format!("found {}: expected a whole number from {least} to {most}", found());
     whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 

@@ -53,9 +53,11 @@ pub(super) struct Found<R> {
 }
 
 /// Servers of one class of which the same is left.
-struct Group {
+struct Group<D: Digits> {
     /// The first coordinate.
     at: f64,
+    /// What is left of the first two rows, so that most searches look no further.
+    left: [D::Amount; 2],
     /// The preferred server.
     server: u32,
     /// The others, the preferred ones last.
@@ -64,7 +66,7 @@ struct Group {
 
 /// Groups that lie side by side.
 struct Block<D: Digits> {
-    groups: Vec<Group>,
+    groups: Vec<Group<D>>,
     /// By row: the most that is left.
     most: Vec<D::Amount>,
 }
@@ -98,6 +100,8 @@ pub(super) struct Lines<'m, D: Digits> {
     is_filtered: bool,
     /// Error of a distance as a part of the coordinates.
     error: f64,
+    /// By line: the coordinates of the server that was put in place last.
+    last: Vec<Vec<f64>>,
 }
 
 /// The coordinates of amounts, in parts of the one of `first`; a single 0 where there is no other row.
@@ -145,7 +149,9 @@ impl<'m, D: Digits> Lines<'m, D> {
             least: (0..model.n_rows).map(least).collect(),
             is_filtered: !model.rule.unfiltered,
             error: (model.n_rows + 8) as f64 * 4.0 * f64::EPSILON,
+            last: Vec::new(),
         };
+        lines.last = vec![Vec::new(); lines.lines.len()];
         // Where servers are equal the preferred ones come last.
         let n_servers = model.n_servers();
         let in_order = |k: usize| if model.rule.ties == Ties::High { k } else { n_servers - 1 - k };
@@ -161,9 +167,11 @@ impl<'m, D: Digits> Lines<'m, D> {
             }
         }
         self.amounts.left[state.model.rows_of(j)].clone_from_slice(state.left(j));
-        for line in &mut self.lines {
+        for (line, last) in self.lines.iter_mut().zip(&mut self.last) {
+            last.clear();
             if is_of_use::<D>(state.left(j), &self.least, self.is_filtered, line.first) {
                 line.insert(&self.amounts, j as u32);
+                last.extend(place(state.model, line.first, state.left(j)));
             }
         }
     }
@@ -213,20 +221,20 @@ impl<'m, D: Digits> Lines<'m, D> {
         true
     }
 
-    /// The mismatch of user `n` and server `j`, if that counts.
+    /// The mismatch of user `n` and server `j`, which was put in place last, if that counts.
     fn value(&self, state: &State<'_, D>, n: usize, j: usize) -> Option<Interval> {
         let demand = state.model.users[n].demand_on[state.model.class[j] as usize]?;
         let target = self.targets[n].iter().find(|target| target.demand == demand)?;
-        let left = state.left(j);
-        let is_there = left[target.first] != D::Amount::default();
-        let counts = is_there && (!self.is_filtered || state.fits(n, j));
-        counts.then(|| self.distance(target, left))
+        let line = self.lines.iter().position(|line| line.first == target.first)?;
+        let at = &self.last[line];
+        let counts = !at.is_empty() && (!self.is_filtered || state.fits(n, j));
+        counts.then(|| self.distance(target, at.iter().copied()))
     }
 
     /// The distance of a demand and a server.
-    fn distance(&self, target: &Target, left: &[D::Amount]) -> Interval {
+    fn distance(&self, target: &Target, at: impl Iterator<Item = f64>) -> Interval {
         let (mut value, mut size) = (0.0, target.size);
-        for (t, at) in target.at.iter().zip(place(self.amounts.model, target.first, left)) {
+        for (t, at) in target.at.iter().zip(at) {
             value += (at - t).abs();
             size += at;
         }
@@ -271,13 +279,13 @@ impl<D: Digits> Amounts<'_, D> {
     }
 
     /// By row: the most that was left of the servers of some groups.
-    fn most(&self, groups: &[Group]) -> Vec<D::Amount> {
+    fn most(&self, groups: &[Group<D>]) -> Vec<D::Amount> {
         let mut most = vec![D::Amount::default(); self.model.n_rows];
         groups.iter().for_each(|group| raise(&mut most, self.of(group.server).0));
         most
     }
 
-    fn block(&self, groups: Vec<Group>) -> Block<D> {
+    fn block(&self, groups: Vec<Group<D>>) -> Block<D> {
         let most = self.most(&groups);
         Block { groups, most }
     }
@@ -291,9 +299,13 @@ fn raise<A: Ord + Clone>(most: &mut [A], amounts: &[A]) {
     }
 }
 
-impl Group {
-    fn order<D: Digits>(&self, amounts: &Amounts<'_, D>, at: f64, j: u32) -> Ordering {
+impl<D: Digits> Group<D> {
+    fn order(&self, amounts: &Amounts<'_, D>, at: f64, j: u32) -> Ordering {
         self.at.total_cmp(&at).then_with(|| amounts.of(self.server).cmp(&amounts.of(j)))
+    }
+
+    fn fits(&self, demand: &[D::Amount]) -> bool {
+        self.left.iter().zip(demand).all(|(left, d)| d <= left)
     }
 
     fn insert(&mut self, mut j: u32, ties: Ties) {
@@ -340,7 +352,9 @@ impl<D: Digits> Line<D> {
 
     fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
         let (at, which, place) = self.find(amounts, j);
-        let group = Group { at, server: j, others: Vec::new() };
+        let left = amounts.of(j).0;
+        let left = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
+        let group = Group { at, left, server: j, others: Vec::new() };
         let Some(block) = self.blocks.get_mut(which) else {
             self.blocks.push(amounts.block(vec![group]));
             self.measure(0);
@@ -427,7 +441,7 @@ struct Search<'a, D: Digits> {
     n: usize,
     best: Option<Found<D::Ratio>>,
     /// For random ties: the groups that are as good as the best one.
-    equals: Vec<&'a Group>,
+    equals: Vec<&'a Group<D>>,
     /// A lower bound of all that was turned down.
     rival: f64,
 }
@@ -479,20 +493,29 @@ impl<'a, D: Digits> Search<'a, D> {
     }
 
     /// Groups by their distance from the target along the line.
-    fn among(&mut self, groups: impl Iterator<Item = &'a Group>, target: &Target, demand: &[D::Amount]) {
+    fn among(&mut self, groups: impl Iterator<Item = &'a Group<D>>, target: &Target, demand: &[D::Amount]) {
+        let model = self.state.model;
+        let (n_rows, demand_on) = (model.n_rows, &model.users[self.n].demand_on);
         for group in groups {
             if self.is_too_far((group.at - target.at[0]).abs(), target) {
                 return;
             }
+            if self.lines.is_filtered && !group.fits(demand) {
+                continue;
+            }
             let (left, class) = self.lines.amounts.of(group.server);
-            let demand_on = self.state.model.users[self.n].demand_on[class as usize];
-            if demand_on == Some(target.demand) && (!self.lines.is_filtered || fits::<D>(demand, left)) {
-                self.offer(group, self.lines.distance(target, left));
+            let is_of_class = demand_on[class as usize] == Some(target.demand);
+            if is_of_class && (n_rows <= 2 || !self.lines.is_filtered || fits::<D>(demand, left)) {
+                let value = match n_rows {
+                    2 => self.lines.distance(target, std::iter::once(group.at)),
+                    _ => self.lines.distance(target, place(model, target.first, left)),
+                };
+                self.offer(group, value);
             }
         }
     }
 
-    fn offer(&mut self, group: &'a Group, value: Interval) {
+    fn offer(&mut self, group: &'a Group<D>, value: Interval) {
         let (server, ties) = (group.server as usize, self.lines.amounts.ties);
         let mut new = Found { server, is_only: false, value, exact: None, rival: f64::INFINITY };
         let order =

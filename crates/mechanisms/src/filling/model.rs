@@ -127,7 +127,7 @@ pub(super) struct State<'m, D: Digits> {
     /// By user: steps so far.
     pub steps: Vec<u64>,
     /// By user: the same as its score counts them.
-    counted: Vec<u64>,
+    pub counted: Vec<u64>,
     /// By user: the most steps that it may have.
     limit: Vec<u64>,
     record: Record,

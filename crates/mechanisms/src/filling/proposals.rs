@@ -11,13 +11,63 @@ use super::digits::Digits;
 use super::draw::Draw;
 use super::lines::{Found, Lines};
 use super::model::{State, TooMany};
+use super::queue::{Look, Queue};
 use super::rule::Ties;
 
 /// Fills until no best server fits its user.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     let users = (0..state.model.users.len()).collect();
     let mut lines = Lines::new(state);
+    if state.model.rule.score.is_of_user() && state.model.rule.ties != Ties::Random {
+        return by_scores_of_users(state, &mut lines, draw);
+    }
     fill_among(state, &mut lines, users, draw)
+}
+
+/// Where scores are of users and servers need not be drawn, only the user whose turn it is names its server: one that
+/// does not fit there waits until a placement makes another server its best one. Half the time for 300 users.
+fn by_scores_of_users<D: Digits>(
+    state: &mut State<'_, D>,
+    lines: &mut Lines<'_, D>,
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
+    let (ties, n_users) = (state.model.rule.ties, state.model.users.len());
+    let mut queue = Queue::new(ties, (0..n_users).map(|n| (state.user_score(n), n)));
+    let mut blocked: Vec<(usize, Found<D::Ratio>)> = Vec::new();
+    while let Some(n) = queue.next(draw, |_, _| Look::Same) {
+        let Some(found) = lines.best(state, n, draw) else { continue };
+        let j = found.server;
+        if !state.fits(n, j) {
+            blocked.push((n, found));
+            continue;
+        }
+        state.place(n, j)?;
+        lines.update(state, j);
+        if state.has_more(n) {
+            queue.push(state.user_score(n), n);
+        }
+        blocked.retain_mut(|(user, waits_for)| {
+            let found = if waits_for.server == j {
+                if lines.stays(state, *user, waits_for) {
+                    return true;
+                }
+                lines.best(state, *user, draw)
+            } else {
+                match lines.compare(state, *user, j, waits_for) {
+                    Some((order, found)) if comes_first(order, j, waits_for.server, ties) => Some(found),
+                    _ => return true,
+                }
+            };
+            let Some(found) = found else { return false };
+            if state.fits(*user, found.server) {
+                queue.push(state.user_score(*user), *user);
+                return false;
+            }
+            *waits_for = found;
+            true
+        });
+    }
+    Ok(())
 }
 
 /// Fills with tasks of `users`, ascending, alone.

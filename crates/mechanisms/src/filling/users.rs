@@ -18,6 +18,9 @@ const BITS: usize = u64::BITS as usize;
 const MOST_SETS: usize = 512;
 /// Words of all sets, and of all bounds, at most: they should stay in the caches.
 const MOST_WORDS: usize = 1 << 20;
+/// Scores of a step of this range have estimates with errors of a few units in the last place, and so have their
+/// products with numbers of steps.
+const RANGE: std::ops::Range<f64> = 1e-200..1e200;
 /// Above the error of a quotient of two estimates, by far.
 const NEAR: f64 = 1.0 + 1e-12;
 
@@ -69,8 +72,11 @@ pub(super) struct Users<D: Digits> {
     waiting: Vec<u64>,
     /// By user: steps when it was looked at last.
     steps: Vec<u64>,
-    /// By user: its score, where that does not depend on the server.
-    estimates: Vec<f64>,
+    /// By class, or for all classes, by user: what a step adds to its score; not a number beyond the range of estimates.
+    /// Empty where that changes with what is left, or where there are too many.
+    units: Vec<f64>,
+    /// By user: steps as its score counts them.
+    counted: Vec<f64>,
     /// By class, or for all classes, by word: no waiting user there has a lower score. Empty where scores change with
     /// what is left.
     bounds: Vec<f64>,
@@ -85,18 +91,24 @@ impl<D: Digits> Users<D> {
         let (n_users, score) = (model.users.len(), model.rule.score);
         let words = n_users.div_ceil(BITS);
         let (tables_of, tables) = tables(model, MOST_WORDS / words.max(1)).unwrap_or_default();
-        let n_bounds = match score {
-            Score::Drf | Score::Tsf => words,
-            Score::PsDsf => words * model.n_classes(),
-            Score::ResidualPsDsf => 0,
+        let columns = match score {
+            Score::Drf | Score::Tsf => 1,
+            Score::PsDsf if n_users * model.n_classes() <= MOST_WORDS => model.n_classes(),
+            Score::PsDsf | Score::ResidualPsDsf => 0,
+        };
+        let unit = |at: usize| {
+            let unit = D::to_f64(model.unit(at % n_users, at / n_users));
+            // Who may not run there has 0.
+            if unit == 0.0 || RANGE.contains(&unit) { unit } else { f64::NAN }
         };
         let mut users = Self {
             tables_of,
             tables,
             waiting: vec![0; words],
             steps: vec![0; n_users],
-            estimates: if score.is_of_user() { vec![0.0; n_users] } else { Vec::new() },
-            bounds: vec![0.0; if n_bounds > MOST_WORDS { 0 } else { n_bounds }],
+            units: (0..columns * n_users).map(unit).collect(),
+            counted: vec![0.0; n_users],
+            bounds: vec![0.0; columns * words],
             fitting: vec![0; words],
             equals: Vec::new(),
         };
@@ -107,9 +119,7 @@ impl<D: Digits> Users<D> {
     /// Takes over the score of user `n`, and whether it has more to place.
     pub fn update(&mut self, state: &State<'_, D>, n: usize) {
         let (word, bit) = (n / BITS, 1 << (n % BITS));
-        if state.model.rule.score.is_of_user() {
-            self.estimates[n] = state.estimate(n, 0);
-        }
+        self.counted[n] = state.counted[n] as f64;
         let was_waiting = self.waiting[word] & bit != 0;
         if state.has_more(n) {
             self.waiting[word] |= bit;
@@ -169,15 +179,18 @@ impl<D: Digits> Users<D> {
     }
 
     fn estimate(&self, state: &State<'_, D>, n: usize, j: usize) -> f64 {
-        match self.estimates.get(n) {
-            Some(estimate) => *estimate,
+        match self.units.get(self.column(state, j) * self.counted.len() + n) {
+            Some(unit) => unit * self.counted[n],
             None => state.estimate(n, j),
         }
     }
 
+    fn column(&self, state: &State<'_, D>, j: usize) -> usize {
+        if state.model.rule.score.is_of_user() { 0 } else { state.model.class[j] as usize }
+    }
+
     fn bound(&mut self, state: &State<'_, D>, j: usize, word: usize) -> Option<&mut f64> {
-        let is_of_user = state.model.rule.score.is_of_user();
-        let column = if is_of_user { 0 } else { state.model.class[j] as usize };
+        let column = self.column(state, j);
         self.bounds.get_mut(column * self.waiting.len() + word)
     }
 

@@ -12,7 +12,7 @@ mod output;
 mod read;
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use evenhand_budget::{Exceeded, charge, hold, table};
 use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Status};
@@ -21,7 +21,7 @@ use evenhand_problem::utilisation::{by_class, dominant_share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
 use rayon::prelude::*;
 
-use crate::cost::in_time;
+use crate::cost::{TO_BEGIN, in_time};
 use crate::distributed::{Absence, Network, State, follow_until};
 use crate::error::SimulateError;
 use crate::summary::Amounts;
@@ -158,7 +158,7 @@ pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, Simula
 /// The same; a run that is not done at that moment stops where it is, at the time [`Course::end`].
 ///
 /// # Errors
-/// As [`run_course`]; [`SimulateError::Late`] where what users have at the beginning is not found by then.
+/// As [`run_course`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or within a second.
 pub fn run_course_until(
     scenario: &CourseScenario,
     seed: u64,
@@ -270,12 +270,13 @@ fn stepwise(
     let mut known = HashSet::new();
     let different: Vec<&Vec<bool>> = there.iter().filter(|is_there| known.insert(*is_there)).collect();
     let budget = evenhand_budget::handle();
-    let answer = |is_there: &&Vec<bool>| {
+    let answer = |(k, is_there): (usize, &&Vec<bool>)| {
         let solved = || if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) };
-        budget.enter(|| in_time(until, solved))
+        let least = if k == 0 { TO_BEGIN } else { Duration::ZERO };
+        budget.enter(|| in_time(until, least, solved))
     };
     let solved: Vec<Result<Result<Standing, SimulateError>, Exceeded>> =
-        different.par_iter().map(answer).collect();
+        different.par_iter().enumerate().map(answer).collect();
     let mut states: BTreeMap<&Vec<bool>, Standing> = BTreeMap::new();
     for (is_there, standing) in different.into_iter().zip(solved) {
         match standing {
