@@ -66,6 +66,8 @@ struct Group<D: Digits> {
 
 /// Groups that lie side by side.
 struct Block<D: Digits> {
+    /// Where the first of them lies: blocks are searched without looking at their groups.
+    begin: f64,
     groups: Vec<Group<D>>,
     /// By row: the most that is left.
     most: Vec<D::Amount>,
@@ -287,7 +289,7 @@ impl<D: Digits> Amounts<'_, D> {
 
     fn block(&self, groups: Vec<Group<D>>) -> Block<D> {
         let most = self.most(&groups);
-        Block { groups, most }
+        Block { begin: groups.first().map_or(f64::INFINITY, |group| group.at), groups, most }
     }
 }
 
@@ -336,7 +338,9 @@ impl<D: Digits> Line<D> {
     /// Where server `j` lies, the block of its group, and the place of the group there, or where that belongs.
     fn find(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
         let at = place(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
-        let is_before = |block: &Block<D>| block.groups[0].order(amounts, at, j).is_le();
+        let is_before = |block: &Block<D>| {
+            block.begin.total_cmp(&at).then_with(|| block.groups[0].order(amounts, at, j)).is_le()
+        };
         let which = self.blocks.partition_point(is_before).saturating_sub(1);
         let groups = self.blocks.get(which).map_or(&[][..], |block| &block.groups);
         (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
@@ -364,6 +368,7 @@ impl<D: Digits> Line<D> {
             Ok(at) => block.groups[at].insert(j, amounts.ties),
             Err(at) => {
                 block.groups.insert(at, group);
+                block.begin = block.groups[0].at;
                 raise(&mut block.most, amounts.of(j).0);
                 raise(&mut self.most[which / ROW], amounts.of(j).0);
             }
@@ -383,6 +388,7 @@ impl<D: Digits> Line<D> {
             return;
         }
         block.groups.remove(at);
+        block.begin = block.groups.first().map_or(block.begin, |group| group.at);
         let was_most = amounts.of(j).0.iter().zip(&block.most).any(|(left, most)| left == most);
         let (row, len) = (which / ROW, block.groups.len());
         if self.blocks.get(which + 1).is_some_and(|next| len + next.groups.len() <= BLOCK / 2) {
@@ -399,7 +405,7 @@ impl<D: Digits> Line<D> {
             return;
         }
         if let Some(block) = self.blocks.get_mut(which) {
-            block.most = amounts.most(&block.groups);
+            *block = amounts.block(std::mem::take(&mut block.groups));
         }
         self.measure(row);
     }
@@ -452,7 +458,7 @@ impl<'a, D: Digits> Search<'a, D> {
         let demand = &self.state.model.users[self.n].demands[target.demand as usize];
         let is_enough = |most: &[D::Amount]| !self.lines.is_filtered || fits::<D>(demand, most);
         let t = target.at[0];
-        let start = line.blocks.partition_point(|block| block.groups[0].at <= t).saturating_sub(1);
+        let start = line.blocks.partition_point(|block| block.begin <= t).saturating_sub(1);
         let Some(block) = line.blocks.get(start) else { return };
         let middle = block.groups.partition_point(|group| group.at < t);
         // Groups that have not been looked at, to the right and to the left.

@@ -3,7 +3,7 @@
 //! After every filling no waiting task fits anywhere. So only two things can be placed next: tasks of
 //! users that have come since (*open* users), and any task on a server that has been given something
 //! back (a *freed* server). With one freed server and no open user, the user whose turn it is there is
-//! asked from a tournament, and no other server is looked at; the servers' index is brought up to date
+//! read from the sets of users, and no other server is looked at; the servers' index is brought up to date
 //! only when it is needed.
 
 use super::digits::Digits;

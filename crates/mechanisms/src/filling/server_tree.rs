@@ -105,14 +105,14 @@ impl<D: Digits> ServerTree<D> {
     /// The servers on which user `n` fits, as ranges in ascending order.
     pub fn fitting(&self, state: &State<'_, D>, n: usize) -> Vec<Range<usize>> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
-        search.collect((1, 0..self.leaves));
+        search.collect(&(1, 0..self.leaves));
         search.found
     }
 
     /// The first server of `within` on which user `n` fits, or the last.
     pub fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
         let mut search = self.search(state, n, within, Some(end));
-        search.collect((1, 0..self.leaves));
+        search.collect(&(1, 0..self.leaves));
         let range = search.found.first()?;
         Some(if end == End::First { range.start } else { range.end - 1 })
     }
@@ -132,7 +132,7 @@ impl<D: Digits> ServerTree<D> {
                 let mut all = Vec::new();
                 for range in within {
                     let mut search = self.search(state, n, range.clone(), None);
-                    search.collect((1, 0..self.leaves));
+                    search.collect(&(1, 0..self.leaves));
                     all.append(&mut search.found);
                 }
                 one_of(&all, Ties::Random, draw)
@@ -146,7 +146,7 @@ impl<D: Digits> ServerTree<D> {
         let mut search = self.search(state, n, 0..self.n_servers, None);
         let root = (1, 0..self.leaves);
         let bound = search.bound(&root)?;
-        search.roomiest(root, &bound);
+        search.roomiest(&root, &bound);
         search.found.sort_unstable_by_key(|range| range.start);
         one_of(&search.found, state.model.rule.ties, draw)
     }
@@ -172,7 +172,7 @@ impl<D: Digits> Search<'_, D> {
         [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)]
     }
 
-    fn collect(&mut self, node: Node) {
+    fn collect(&mut self, node: &Node) {
         let on = self.on(&node.1);
         if on.is_empty() || self.one.is_some() && !self.found.is_empty() {
             return;
@@ -192,10 +192,10 @@ impl<D: Digits> Search<'_, D> {
         }
         // A leaf fits or does not.
         if node.0 < self.tree.leaves {
-            let [left, right] = self.halves(&node);
+            let [left, right] = self.halves(node);
             let (first, second) = if self.one == Some(End::Last) { (right, left) } else { (left, right) };
-            self.collect(first);
-            self.collect(second);
+            self.collect(&first);
+            self.collect(&second);
         }
     }
 
@@ -219,7 +219,7 @@ impl<D: Digits> Search<'_, D> {
         }
     }
 
-    fn roomiest(&mut self, node: Node, bound: &D::Ratio) {
+    fn roomiest(&mut self, node: &Node, bound: &D::Ratio) {
         let on = self.on(&node.1);
         if self.least.as_ref().is_some_and(|least| bound > least || bound == least && self.is_preferred(&on))
         {
@@ -233,7 +233,7 @@ impl<D: Digits> Search<'_, D> {
             self.found.push(on);
             return;
         }
-        let mut halves = self.halves(&node).map(|half| (self.bound(&half), half));
+        let mut halves = self.halves(node).map(|half| (self.bound(&half), half));
         // The more promising one first: what it holds may rule the other one out.
         let is_last_first = self.state.model.rule.ties == Ties::High;
         if halves[1].0 < halves[0].0 || is_last_first && halves[1].0 == halves[0].0 {
@@ -241,7 +241,7 @@ impl<D: Digits> Search<'_, D> {
         }
         for (bound, half) in halves {
             if let Some(bound) = bound {
-                self.roomiest(half, &bound);
+                self.roomiest(&half, &bound);
             }
         }
     }

@@ -211,7 +211,7 @@ impl Candidate {
             Index::ByProportion(lines) => Some(lines.best(state, n, draw)?.server),
             Index::InOrder(tree) if server != ServerRule::FirstFit => {
                 if score.is_of_user() || state.steps[n] == 0 {
-                    return tree.pick(state, n, &[0..model.n_servers()], draw);
+                    return tree.pick(state, n, std::slice::from_ref(&(0..model.n_servers())), draw);
                 }
                 if score == Score::PsDsf {
                     return tree.pick(state, n, &self.least_classes(state), draw);
