@@ -92,6 +92,8 @@ impl From<SimulateError> for Failure {
             SimulateError::Mechanism(error) => error.into(),
             SimulateError::TooManyServers { .. }
             | SimulateError::TooManyExpected { .. }
+            | SimulateError::TooManyRows { .. }
+            | SimulateError::Late(_)
             | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error.to_string()),
             error => Self::input(error.to_string()),
         }

@@ -9,12 +9,16 @@ use std::{
 };
 
 use csv::StringRecord;
+use evenhand_budget::charge;
 use evenhand_problem::printable;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use super::ImportError;
 use super::limits::{self, Counted, MAX_LINE_BYTES};
+
+/// Steps for a row: its fields and the numbers in them, beside a step for each byte.
+const ROW: u64 = 50;
 
 /// A table to import, plain, gzip or zstd: its first bytes say which.
 pub struct Input {
@@ -147,6 +151,7 @@ impl Records {
             }
             self.line += 1;
             self.unpacked += read;
+            charge(ROW + read, "the rows of the table");
             if read > MAX_LINE_BYTES {
                 let limit = format!("more than {MAX_LINE_BYTES} bytes, the most that a line may have");
                 return Err(self.too_large(limit));

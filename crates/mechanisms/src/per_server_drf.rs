@@ -6,17 +6,15 @@
 //! section III-D and Figure 2). Defined for unlimited tasks only: a task limit would tie the
 //! servers together.
 
+use evenhand_budget::{hold, operations};
 use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
-use evenhand_exact::Share;
-use evenhand_problem::{
-    Allocation, Arithmetic, Problem, ProblemError, ProblemSpec, Quantities, Rational, ServerSpec, Sharing,
-    UserSpec,
-};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Resources;
-use crate::max_min;
 use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
+use crate::ps_dsf::alone;
+use crate::rounding;
 
 /// DRF in every server on its own.
 pub static PER_SERVER_DRF: Mechanism = Mechanism {
@@ -35,16 +33,19 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-/// Steps of a user on a class: a user of a problem of its own, and what it gets.
-const OF_USER: u64 = 800;
+/// Operations on fractions for a user on a class: its rate there, its event, its part of the growth of every row, and
+/// what it gets.
+const OF_USER: u64 = 10;
 
-/// DRF on every class, as if it were alone.
+/// Bytes of what a user has on a class: a fraction, its two integers with what the allocator adds, and room in a list.
+const OF_PAIR: u64 = 140;
+
+/// DRF on every class, as if it were alone: there the level of a user by its `gamma` is its dominant share.
 ///
 /// # Errors
-/// [`MechanismError::NotApplicable`] with task limits or servers that are shared by time; a solver failed.
+/// [`MechanismError::NotApplicable`] with task limits or servers that are shared by time.
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
-    let info = PER_SERVER_DRF.info;
-    let not_applicable = |why| MechanismError::NotApplicable { mechanism: info.id, why };
+    let not_applicable = |why| MechanismError::NotApplicable { mechanism: PER_SERVER_DRF.info.id, why };
     if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {
         let why = format!("it is defined for unlimited tasks, and user `{}` has a limit", user.name());
         return Err(not_applicable(why));
@@ -53,50 +54,28 @@ pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, Me
         let why = format!("server `{}` is shared by time (a user states gamma there)", server.name());
         return Err(not_applicable(why));
     }
-    let mut outcome = Outcome::of(Allocation {
-        mechanism: Some(info.id.to_owned()),
-        arithmetic,
-        ..Allocation::empty(problem.n_users(), Sharing::Rdm)
-    });
+    let classes_of = |user: &User| user.servers().map_or(problem.n_servers(), <[usize]>::len);
+    let pairs = problem.users().iter().map(classes_of).sum::<usize>() as u64;
+    let _held = hold(pairs.saturating_mul(OF_PAIR), "what users have of every class");
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let mut tasks = vec![Vec::new(); problem.n_users()];
+    let mut doubles = vec![Vec::new(); problem.n_users()];
     for i in 0..problem.n_servers() {
-        let users = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).count();
-        evenhand_budget::charge(OF_USER * (1 + users as u64), "the shares of every class");
-        let (single, users) = one_class(problem, i).map_err(|error| not_applicable(error.to_string()))?;
-        let local = max_min::allocate(info, Share::Dominant, &single, arithmetic)?;
-        for (n, tasks) in users.into_iter().zip(local.allocation.tasks) {
-            outcome.allocation.tasks[n].extend(tasks.into_iter().map(|(_, x)| (i, x)));
+        let each = OF_USER * (1 + problem.n_resources() as u64);
+        operations(each * problem.n_users() as u64, 1, "the shares of every class");
+        match arithmetic {
+            Arithmetic::Exact => alone::<Rational>(&constraints, i).for_each(|(n, x)| tasks[n].push((i, x))),
+            Arithmetic::Float => alone::<f64>(&constraints, i).for_each(|(n, x)| doubles[n].push((i, x))),
         }
-        outcome.rounds += local.rounds;
-        outcome.programmes += local.programmes;
-        outcome.pivots += local.pivots;
     }
-    Ok(outcome)
-}
-
-/// Class `i` as a problem of its own, with the users that can run there.
-fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), ProblemError> {
-    let users: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).collect();
-    let name = |r: usize| problem.resources()[r].clone();
-    let named =
-        |values: &Quantities| values.entries().iter().map(|(r, amount)| (name(*r), amount.clone())).collect();
-    let class = &problem.servers()[i];
-    let spec = ProblemSpec {
-        resources: problem.resources().to_vec(),
-        servers: vec![ServerSpec {
-            name: class.name().to_owned(),
-            count: Some(Rational::from(class.count())),
-            capacity: named(class.capacity()),
-        }],
-        users: users
-            .iter()
-            .map(|&n| UserSpec {
-                name: problem.users()[n].name().to_owned(),
-                weight: Some(problem.users()[n].weight().clone()),
-                demand: named(problem.demand(n, i)),
-                ..UserSpec::default()
-            })
-            .collect(),
-        ..ProblemSpec::default()
-    };
-    Problem::new(spec).map(|single| (single, users))
+    if arithmetic == Arithmetic::Float {
+        tasks = rounding::feasible(&constraints, doubles);
+    }
+    Ok(Outcome::of(Allocation {
+        mechanism: Some(PER_SERVER_DRF.info.id.to_owned()),
+        sharing: Sharing::Rdm,
+        arithmetic,
+        tasks,
+        ..Allocation::default()
+    }))
 }

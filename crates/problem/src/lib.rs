@@ -33,7 +33,7 @@ pub use constraint::{Constraints, Row, RowKind, Sharing};
 pub use dedicated::dedicated;
 pub use groups::{Group, Groups, Member};
 pub use names::UnknownName;
-pub use nearest::nearest;
+pub use nearest::{hint, nearest};
 pub use on::On;
 pub use place::Place;
 pub use printable::{Medium, printable, printable_json, printable_lines};

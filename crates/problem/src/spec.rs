@@ -2,6 +2,9 @@
 
 use rug::Rational;
 
+use crate::problem::Problem;
+use crate::quantities::Quantities;
+
 /// An allocation problem as somebody states it, by name, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProblemSpec {
@@ -45,4 +48,37 @@ pub struct UserSpec {
     pub gamma: Vec<(String, Rational)>,
     /// `u_ni` of the generic criterion (Kesidis, equation 3).
     pub criterion: Vec<(String, Rational)>,
+}
+
+/// A problem as it could have been stated, without its groups.
+impl From<&Problem> for ProblemSpec {
+    fn from(problem: &Problem) -> Self {
+        let class = |i: &usize| problem.servers()[*i].name().to_owned();
+        let named = |amounts: &Quantities| -> Vec<(String, Rational)> {
+            let name = |r: &usize| problem.resources()[*r].clone();
+            amounts.entries().iter().map(|(r, amount)| (name(r), amount.clone())).collect()
+        };
+        let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (class(i), x.clone())).collect();
+        let servers = problem.servers().iter().map(|server| ServerSpec {
+            name: server.name().to_owned(),
+            count: Some(Rational::from(server.count())),
+            capacity: named(server.capacity()),
+        });
+        let users = problem.users().iter().map(|user| UserSpec {
+            name: user.name().to_owned(),
+            weight: Some(user.weight().clone()),
+            tasks: user.tasks().cloned(),
+            demand: named(user.base_demand()),
+            servers: user.servers().map(|list| list.iter().map(class).collect()),
+            demand_on: user.demand_overrides().iter().map(|(i, d)| (class(i), named(d))).collect(),
+            gamma: by_class(user.given_gamma()),
+            criterion: by_class(user.criterion()),
+        });
+        Self {
+            name: problem.name().to_owned(),
+            resources: problem.resources().to_vec(),
+            servers: servers.collect(),
+            users: users.collect(),
+        }
+    }
 }

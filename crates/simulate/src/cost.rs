@@ -1,9 +1,9 @@
 //! What a run costs, in steps and bytes that are charged before they are spent. A task of a table, from its row to its
 //! end, takes about .6 microseconds.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use evenhand_budget::{Held, hold};
+use evenhand_budget::{Exceeded, Held, Limits, hold, within};
 
 /// Steps for an arrival, with what the queues do.
 pub(crate) const ARRIVAL: u64 = 20;
@@ -19,6 +19,19 @@ pub(crate) const CELL_OF_TEXT: u64 = 20;
 /// Whether a run stops now with what it has.
 pub(crate) fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
+}
+
+/// The least time for what a run cannot begin without, so that a small one has something to show.
+pub(crate) const TO_BEGIN: Duration = Duration::from_secs(1);
+
+/// Does a part of a run, unless the time is up before it is done; it has `least` at least.
+pub(crate) fn in_time<T>(
+    until: Option<Instant>,
+    least: Duration,
+    work: impl FnOnce() -> T,
+) -> Result<T, Exceeded> {
+    let time = until.map(|until| until.saturating_duration_since(Instant::now()).max(least));
+    within(&Limits { time, ..Limits::default() }, work)
 }
 
 /// Memory that grows: it is held in pieces that grow with it, so that this is charged some times only.

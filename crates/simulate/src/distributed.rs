@@ -10,7 +10,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use evenhand_budget::{charge, table};
+use evenhand_budget::{Exceeded, charge, table};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
 use evenhand_mechanisms::ps_dsf::float;
@@ -18,7 +18,7 @@ use evenhand_mechanisms::{MechanismError, ps_dsf};
 use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 use thiserror::Error;
 
-use crate::cost::{Growing, is_over};
+use crate::cost::{Growing, TO_BEGIN, in_time, is_over};
 use crate::duration::Duration;
 
 /// Clocks and messages.
@@ -80,6 +80,9 @@ pub enum DistributedError {
     /// Users or servers make no problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    /// The time was up before the first exact allocation was found.
+    #[error(transparent)]
+    Late(#[from] Exceeded),
     /// A period, distance or number of servers that nothing can be made of.
     #[error("{0}")]
     Setting(&'static str),
@@ -128,7 +131,7 @@ pub(crate) fn follow_until(
     if problem.n_single_servers() > MAX_SERVERS {
         return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
     }
-    Course::new(problem, network, seed)?.follow(absences, horizon, every, until)
+    in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
 
 /// A report on its way.
@@ -229,54 +232,33 @@ impl<'p> Course<'p> {
 
     /// The problem of some users; every server a class of its own where `single` says so.
     fn of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
-        let resources = self.problem.resources();
-        let amounts = |amounts: &[(usize, Rational)]| {
-            amounts.iter().map(|(r, amount)| (resources[*r].clone(), amount.clone())).collect::<Vec<_>>()
+        let stated = ProblemSpec::from(self.problem);
+        let user = |n: &usize| {
+            let UserSpec { name, weight, demand, servers, .. } = stated.users[*n].clone();
+            UserSpec { name, weight, demand, servers, ..UserSpec::default() }
         };
-        let name = |j: usize| format!("server {}", j + 1);
-        let servers = self.problem.servers();
-        let stated = if single {
+        let mut spec = ProblemSpec {
+            users: users.iter().map(user).collect(),
+            resources: stated.resources,
+            servers: stated.servers,
+            ..ProblemSpec::default()
+        };
+        if single {
+            let name = |j: usize| format!("server {}", j + 1);
             let of = |(j, &i): (usize, &usize)| ServerSpec {
                 name: name(j),
                 count: None,
-                capacity: amounts(servers[i].capacity().entries()),
+                ..spec.servers[i].clone()
             };
-            self.class.iter().enumerate().map(of).collect()
-        } else {
-            let of = |server: &evenhand_problem::problem::ServerClass| ServerSpec {
-                name: server.name().to_owned(),
-                count: Some(Rational::from(server.count())),
-                capacity: amounts(server.capacity().entries()),
-            };
-            servers.iter().map(of).collect()
-        };
-        let user = |&n: &usize| {
-            let user = &self.problem.users()[n];
-            let allowed: Vec<String> = if single {
-                let may = self.class.iter().enumerate().filter(|(_, i)| user.may_use(**i));
-                may.map(|(j, _)| name(j)).collect()
-            } else {
-                servers
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| user.may_use(*i))
-                    .map(|(_, s)| s.name().to_owned())
-                    .collect()
-            };
-            UserSpec {
-                name: user.name().to_owned(),
-                weight: Some(user.weight().clone()),
-                demand: amounts(user.base_demand().entries()),
-                servers: Some(allowed),
-                ..UserSpec::default()
+            let servers = self.class.iter().enumerate().map(of).collect();
+            for (user, n) in spec.users.iter_mut().zip(users) {
+                let may =
+                    self.class.iter().enumerate().filter(|(_, i)| self.problem.users()[*n].may_use(**i));
+                user.servers = Some(may.map(|(j, _)| name(j)).collect());
             }
-        };
-        Problem::new(ProblemSpec {
-            name: String::new(),
-            resources: resources.to_vec(),
-            servers: stated,
-            users: users.iter().map(user).collect(),
-        })
+            spec.servers = servers;
+        }
+        Problem::new(spec)
     }
 
     fn follow(
@@ -318,7 +300,10 @@ impl<'p> Course<'p> {
             }
             while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
                 self.is_there[user] = there;
-                self.gather()?;
+                match in_time(until, std::time::Duration::ZERO, || self.gather()) {
+                    Err(_) if !states.is_empty() => return Ok((states, now)),
+                    gathered => gathered??,
+                }
             }
             self.deliver(now);
             self.act(j, now);

@@ -1,10 +1,12 @@
 //! Why a simulation does not begin, or stops.
 
+use evenhand_budget::Exceeded;
 use evenhand_import::ImportError;
 use evenhand_mechanisms::MechanismError;
 use evenhand_problem::{Place, ProblemError};
 use thiserror::Error;
 
+use crate::distributed::DistributedError;
 use crate::scenario::Scenario;
 
 /// Why a simulation does not begin, or stops.
@@ -125,6 +127,9 @@ pub enum SimulateError {
     /// A checkpoint that is none, is damaged, or is of something else.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
+    /// The time was up before there was anything to show.
+    #[error(transparent)]
+    Late(#[from] Exceeded),
     /// Tasks or shares that are no doubles.
     #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
     Beyond,
@@ -161,6 +166,7 @@ impl SimulateError {
             Self::TooManyServers { .. } => root.key("draw_servers"),
             Self::TooManyRows { .. } => root.key("every"),
             Self::Import(_)
+            | Self::Late(_)
             | Self::OutOfOrder { .. }
             | Self::Beyond
             | Self::Checkpoint(_)
@@ -168,6 +174,19 @@ impl SimulateError {
             | Self::TooManyTasks { .. }
             | Self::TooManyRuns(_) => return None,
         })
+    }
+}
+
+impl From<DistributedError> for SimulateError {
+    fn from(error: DistributedError) -> Self {
+        match error {
+            DistributedError::Mechanism(error) => error.into(),
+            DistributedError::Problem(error) => error.into(),
+            DistributedError::Late(error) => error.into(),
+            DistributedError::Setting(why) => {
+                MechanismError::NotApplicable { mechanism: "ps-dsf", why: why.to_owned() }.into()
+            }
+        }
     }
 }
 

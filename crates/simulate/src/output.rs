@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cost::CELL_OF_TEXT;
 use crate::jobs::FinishedJob;
-use crate::record::Tasks;
+use crate::record::{Row, Tasks};
 use crate::replicate::Simulated;
 use crate::run::Run;
 use crate::summary::{Amounts, CompletionTimes, SIZES, Summary};
@@ -145,36 +145,48 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
 pub fn series_csv(problem: &Problem, run: &Run) -> String {
     let cells = (problem.n_users() + problem.n_resources() + 4) as u64 * run.rows.len() as u64;
     room(CELL_OF_TEXT * cells, "the table of the series");
-    let series = series(problem, run);
-    let mut out = String::from("time");
-    for name in problem.resources() {
-        let _ = write!(out, ",{}", Medium::Csv.show(&format!("utilisation of {name}")));
-    }
-    out.push_str(",running,waiting");
-    let changes = run.there.is_some();
-    if changes {
-        out.push_str(",servers");
-    }
-    for user in problem.users() {
-        let _ = write!(out, ",{}", Medium::Csv.show(&format!("share of {}", user.name())));
-    }
-    out.push('\n');
-    for (at, row) in run.rows.iter().enumerate() {
-        let _ = write!(out, "{}", row.time);
-        for used in &series.utilisation {
-            let _ = write!(out, ",{}", used[at]);
-        }
-        let running: u64 = row.running.iter().sum();
-        let _ = write!(out, ",{running},{}", row.waiting);
-        if changes {
-            let _ = write!(out, ",{}", row.there.as_ref().map_or(0, |there| there.servers));
-        }
-        for share in &series.shares {
-            let _ = write!(out, ",{}", share[at]);
+    let columns = columns(problem, run);
+    let names: Vec<_> = columns.iter().map(|(name, _)| Medium::Csv.show(name)).collect();
+    let mut out = names.join(",") + "\n";
+    for row in 0..run.rows.len() {
+        for (k, (_, column)) in columns.iter().enumerate() {
+            let comma = if k > 0 { "," } else { "" };
+            let _ = match column {
+                Column::Numbers(numbers) => write!(out, "{comma}{}", numbers[row]),
+                Column::Counts(counts) => write!(out, "{comma}{}", counts[row]),
+            };
         }
         out.push('\n');
     }
     out
+}
+
+/// What stands in one column of a table.
+pub(crate) enum Column {
+    Numbers(Vec<f64>),
+    Counts(Vec<i64>),
+}
+
+/// The columns of [`series_csv`], with their names.
+pub(crate) fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
+    let series = series(problem, run);
+    let counts = |count: fn(&Row) -> u64| {
+        Column::Counts(run.rows.iter().map(|row| i64::try_from(count(row)).unwrap_or(i64::MAX)).collect())
+    };
+    let mut columns = vec![("time".to_owned(), Column::Numbers(series.times))];
+    for (name, used) in problem.resources().iter().zip(series.utilisation) {
+        columns.push((format!("utilisation of {name}"), Column::Numbers(used)));
+    }
+    columns.push(("running".to_owned(), counts(|row| row.running.iter().sum())));
+    columns.push(("waiting".to_owned(), counts(|row| row.waiting)));
+    if run.there.is_some() {
+        let servers = counts(|row| row.there.as_ref().map_or(0, |there| there.servers));
+        columns.push(("servers".to_owned(), servers));
+    }
+    for (user, shares) in problem.users().iter().zip(series.shares) {
+        columns.push((format!("share of {}", user.name()), Column::Numbers(shares)));
+    }
+    columns
 }
 
 /// The series of a run in columns.

@@ -1,5 +1,6 @@
 //! A scenario from its file (docs/simulation.md).
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use evenhand_import::{GoogleUsers, Input, google_machines, openb_nodes};
@@ -321,12 +322,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn whole(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
-        let value = self.document.number(raw)?;
-        let whole = if value.is_integer() { value.numer().to_u64() } else { None };
-        whole.filter(|whole| (1..=MOST).contains(whole)).ok_or_else(|| {
-            let found = evenhand_problem::number::format_stated(&value);
-            self.document.error(raw, format!("found {found}: expected an integer from 1 to 10^12"))
-        })
+        whole(self.document, raw, 1..=MOST)
     }
 }
 
@@ -357,6 +353,20 @@ pub(crate) fn positive(document: &Document<'_>, raw: &RawValue) -> Result<f64, F
     number(document, raw, "a number above 0", |value| {
         *value > 0 && evenhand_problem::number::to_f64(value) > 0.0
     })
+}
+
+/// A whole number within these bounds.
+pub(crate) fn whole(
+    document: &Document<'_>,
+    raw: &RawValue,
+    bounds: RangeInclusive<u64>,
+) -> Result<u64, FormatError> {
+    let stated = document.number(raw)?;
+    let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
+    let (least, most) = (bounds.start(), bounds.end());
+    let found = || evenhand_problem::number::format_stated(&stated);
+    let message = || format!("found {}: expected a whole number from {least} to {most}", found());
+    whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 
 /// Whether a task of user `n` fits on an empty server of class `i`.

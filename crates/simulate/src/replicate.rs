@@ -8,6 +8,7 @@ use evenhand_problem::{Problem, UserSpec};
 use rayon::prelude::*;
 
 use crate::checkpoint::{Checkpoint, Observer, digest};
+use crate::cost::{TO_BEGIN, in_time};
 use crate::duration::is_too_dense;
 use crate::error::SimulateError;
 use crate::read::fits_on;
@@ -57,7 +58,7 @@ pub fn run_until(
     until: Option<Instant>,
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
-    let read = trace(scenario)?;
+    let read = in_time(until, TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = match &read {
         Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
         None => (scenario.clone(), Tasks::Stated, &[][..]),
@@ -98,7 +99,7 @@ pub fn run_from(
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Simulated>, SimulateError> {
-    let read = trace(scenario)?;
+    let read = in_time(observer.until(), TO_BEGIN, || trace(scenario))??;
     let (scenario, tasks, notes) = match &read {
         Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
         None => (scenario.clone(), Tasks::Stated, &[][..]),

@@ -10,14 +10,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use crate::output::series;
+use crate::output::{Column, columns};
 use crate::run::Run;
-
-/// What stands in one column.
-enum Column {
-    Numbers(Vec<f64>),
-    Counts(Vec<i64>),
-}
 
 /// The columns of [`series_csv`](crate::series_csv) as one Parquet file without compression: its bytes.
 ///
@@ -50,25 +44,4 @@ pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetEr
     rows.close()?;
     file.close()?;
     Ok(bytes)
-}
-
-fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
-    let series = series(problem, run);
-    let count = |tasks: u64| i64::try_from(tasks).unwrap_or(i64::MAX);
-    let running = run.rows.iter().map(|row| count(row.running.iter().sum()));
-    let waiting = run.rows.iter().map(|row| count(row.waiting));
-    let mut columns = vec![("time".to_owned(), Column::Numbers(series.times))];
-    for (name, used) in problem.resources().iter().zip(series.utilisation) {
-        columns.push((format!("utilisation of {name}"), Column::Numbers(used)));
-    }
-    columns.push(("running".to_owned(), Column::Counts(running.collect())));
-    columns.push(("waiting".to_owned(), Column::Counts(waiting.collect())));
-    if run.there.is_some() {
-        let servers = run.rows.iter().map(|row| count(row.there.as_ref().map_or(0, |there| there.servers)));
-        columns.push(("servers".to_owned(), Column::Counts(servers.collect())));
-    }
-    for (user, shares) in problem.users().iter().zip(series.shares) {
-        columns.push((format!("share of {}", user.name()), Column::Numbers(shares)));
-    }
-    columns
 }

@@ -8,6 +8,7 @@ use evenhand::problem::Place;
 use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
+use evenhand_budget::{Limits, within};
 
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
@@ -19,16 +20,15 @@ pub fn run(
     until: Option<Instant>,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    if call.resume.is_some() {
-        return Err(Failure::input("--resume: runs of a reservation keep no checkpoints"));
-    }
-    if call.series != "csv" {
-        return Err(Failure::input("--series: the series of a reservation is written as csv"));
-    }
+    super::simulate::refuse_checkpoints(call, "a reservation")?;
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let source = document.source();
-    let scenario =
-        reservation::scenario(document, folder).map_err(|error| Failure::format(&error, source.text))?;
+    // A trace is read with the scenario.
+    let time = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let limits = Limits { time, ..Limits::default() };
+    let scenario = within(&limits, || reservation::scenario(document, folder));
+    let scenario = scenario.map_err(|late| Failure::solver(format!("{}: {late}", source.name)))?;
+    let scenario = scenario.map_err(|error| Failure::format(&error, source.text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let admitted = reservation::run_until(&scenario, &seeds, until).map_err(|error| match error {
         AdmissionError::Initial { ref name, .. } => {

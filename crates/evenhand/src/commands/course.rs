@@ -17,12 +17,7 @@ pub fn run(
     until: Option<Instant>,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    if call.resume.is_some() {
-        return Err(Failure::input("--resume: runs of divisible mechanisms keep no checkpoints"));
-    }
-    if call.series != "csv" {
-        return Err(Failure::input("--series: the series of a divisible mechanism is written as csv"));
-    }
+    super::simulate::refuse_checkpoints(call, "a divisible mechanism")?;
     let source = document.source();
     let scenario =
         simulate::course_scenario(document).map_err(|error| Failure::format(&error, source.text))?;

@@ -59,6 +59,18 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Refuses options of runs that place whole tasks: other runs keep no checkpoints, and write one form of series.
+pub(super) fn refuse_checkpoints(call: &Simulate, runs: &str) -> Result<(), Failure> {
+    if call.resume.is_some() {
+        let why = format!("--resume: runs of {runs} keep no checkpoints: a run that was stopped begins anew");
+        return Err(Failure::input(why));
+    }
+    if call.series != "csv" {
+        return Err(Failure::input(format!("--series: the series of {runs} is written as csv")));
+    }
+    Ok(())
+}
+
 /// How the program ends after everything has been written: runs that were stopped, each with its seed and the time in it,
 /// are no success.
 pub(super) fn ended(stopped: impl Iterator<Item = (u64, f64)>, call: &Simulate) -> Result<ExitCode, Failure> {
@@ -84,12 +96,12 @@ fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateErro
         return failure;
     }
     let source = document.source();
-    let Some(place) = place else { return Failure::input(format!("{}: {message}", source.name)) };
-    let error = document.error(document.locate(&place), message);
-    if failure.is_of_input() {
-        Failure::format(&error, source.text)
-    } else {
-        Failure::solver(error.to_string())
+    let error = place.map(|place| document.error(document.locate(&place), message.clone()));
+    match error {
+        Some(error) if failure.is_of_input() => Failure::format(&error, source.text),
+        Some(error) => Failure::solver(error.to_string()),
+        None if failure.is_of_input() => Failure::input(format!("{}: {message}", source.name)),
+        None => Failure::solver(format!("{}: {message}", source.name)),
     }
 }
 

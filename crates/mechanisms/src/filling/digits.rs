@@ -43,8 +43,9 @@ pub(super) trait Digits {
     /// `F` are the factors, one over the total of a resource. Of resource `f` something is left.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
-    /// Whether it is 0.
-    fn is_zero(ratio: &Self::Ratio) -> bool;
+    /// `factor * amount` in parts of another one's product, which is not 0, in floating point: the error is below eight
+    /// units in the last place and [`Digits::TINY`]; infinite beyond the range.
+    fn proportion(of: [&Self::Amount; 2], unit: [&Self::Amount; 2]) -> f64;
 
     /// `amount / unit` in floating point, and 0 for a unit of 0. The error is below four units in the
     /// last place and [`Digits::TINY`]; infinite, or 0, beyond the range.
@@ -58,9 +59,6 @@ pub(super) trait Digits {
 
     /// Steps of a filling, of all users together, at most: a minute's work.
     const MOST_STEPS: u64;
-
-    /// Whether two servers have left the same amounts in parts of what is left of resource `first`.
-    fn are_proportional(a: &[Self::Amount], b: &[Self::Amount], first: usize) -> bool;
 }
 
 /// Bits of [`Digits::MOST_STEPS`].
@@ -188,8 +186,8 @@ impl Digits for Narrow {
         Fraction { numerator: sum, denominator: u128::from(factors[f]) * df * cf }
     }
 
-    fn is_zero(ratio: &Fraction) -> bool {
-        ratio.numerator == 0
+    fn proportion([factor, amount]: [&u64; 2], [unit_factor, unit]: [&u64; 2]) -> f64 {
+        (*factor as f64 * *amount as f64) / (*unit_factor as f64 * *unit as f64)
     }
 
     fn quotient(amount: &u64, unit: &u64) -> f64 {
@@ -202,13 +200,8 @@ impl Digits for Narrow {
         float(ratio.numerator) / float(ratio.denominator)
     }
 
-    // Quotients of 64 bits, and products of two, are far from the smallest number.
+    // Quotients of 64 bits, and of two products of them, are far from the smallest number.
     const TINY: f64 = 0.0;
-
-    fn are_proportional(a: &[u64], b: &[u64], first: usize) -> bool {
-        let (of_a, of_b) = (u128::from(a[first]), u128::from(b[first]));
-        a.iter().zip(b).all(|(&a, &b)| u128::from(a) * of_b == u128::from(b) * of_a)
-    }
 }
 
 /// GMP's integers.
@@ -254,8 +247,8 @@ impl Digits for Wide {
         ratio(sum, &(Integer::from(&factors[f] * &d[f]) * &c[f]))
     }
 
-    fn is_zero(ratio: &Rational) -> bool {
-        ratio.is_zero()
+    fn proportion([factor, amount]: [&Integer; 2], [unit_factor, unit]: [&Integer; 2]) -> f64 {
+        ratio(Integer::from(factor * amount), &Integer::from(unit_factor * unit)).to_f64()
     }
 
     fn quotient(amount: &Integer, unit: &Integer) -> f64 {
@@ -267,12 +260,6 @@ impl Digits for Wide {
     }
 
     const TINY: f64 = 1e-280;
-
-    fn are_proportional(a: &[Integer], b: &[Integer], first: usize) -> bool {
-        let equal =
-            |(x, y): (&Integer, &Integer)| Integer::from(x * &b[first]) == Integer::from(y * &a[first]);
-        a.iter().zip(b).all(equal)
-    }
 }
 
 /// A quotient of integers; a denominator of 0 counts as 1.

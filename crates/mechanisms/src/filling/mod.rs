@@ -34,17 +34,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod best_fit;
 mod digits;
 mod draw;
-mod few_users;
-mod finder;
-mod first_fit;
 mod ideal;
-mod joint;
 mod law;
-mod line;
-mod marked;
+mod lines;
 mod mechanism;
 mod model;
 mod ongoing;
@@ -57,10 +51,9 @@ mod scheduler;
 mod server_first;
 mod server_tree;
 mod slots;
-mod space;
-mod target;
 mod trials;
-mod user_tree;
+mod user_first;
+mod users;
 
 pub use draw::Draw;
 pub use ideal::{Integrality, Measure};

@@ -1,5 +1,7 @@
 //! The numbers of a filling in one arithmetic, and its state.
 
+use std::ops::Range;
+
 use super::digits::Digits;
 use super::prepared::Prepared;
 use super::rule::{Rule, Score};
@@ -33,6 +35,8 @@ pub(super) struct ModelUser<D: Digits> {
     units: Vec<D::Ratio>,
     /// Its demands by row.
     pub demands: Vec<Vec<D::Amount>>,
+    /// By demand: how often a step counts in its score.
+    counts: Vec<u64>,
     /// By class: which of the demands; `None` where it may not run.
     pub demand_on: Vec<Option<u32>>,
     /// Whether its demand is the same on every class.
@@ -55,6 +59,7 @@ impl<D: Digits> Model<D> {
             per_weight: rug::Rational::from((rug::Integer::from(1), user.weight.clone())).to_f64(),
             units: user.units.iter().map(D::ratio).collect(),
             demands: user.demands.iter().map(|demand| amounts(demand)).collect(),
+            counts: user.counts.clone(),
             demand_on: user.demand_on.clone(),
             is_uniform: user.demand_on.iter().all(|demand| *demand == Some(0)),
         });
@@ -83,6 +88,18 @@ impl<D: Digits> Model<D> {
         user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
     }
 
+    /// What a step of user `n` takes of server `j`, where it may run, and how often it counts in the user's score.
+    fn step(&self, n: usize, j: usize) -> (&[D::Amount], u64) {
+        let user = &self.users[n];
+        let at = user.demand_on[self.class[j] as usize];
+        at.map_or((&[], 0), |at| (&user.demands[at as usize], user.counts[at as usize]))
+    }
+
+    /// Where the rows of server `j` stand.
+    pub fn rows_of(&self, j: usize) -> Range<usize> {
+        j * self.n_rows..(j + 1) * self.n_rows
+    }
+
     /// Whether a step of user `n` fits on an empty server of class `i`.
     pub fn fits_empty(&self, n: usize, i: usize) -> bool {
         self.demand(n, i).is_some_and(|demand| fits::<D>(demand, &self.capacity[i]))
@@ -109,6 +126,8 @@ pub(super) struct State<'m, D: Digits> {
     left: Vec<D::Amount>,
     /// By user: steps so far.
     pub steps: Vec<u64>,
+    /// By user: the same as its score counts them.
+    pub counted: Vec<u64>,
     /// By user: the most steps that it may have.
     limit: Vec<u64>,
     record: Record,
@@ -151,6 +170,7 @@ impl<'m, D: Digits> State<'m, D> {
             model,
             left: rows.cloned().collect(),
             steps: vec![0; model.users.len()],
+            counted: vec![0; model.users.len()],
             limit,
             record,
             total: 0,
@@ -176,7 +196,7 @@ impl<'m, D: Digits> State<'m, D> {
 
     /// What is left of server `j`, by row.
     pub fn left(&self, j: usize) -> &[D::Amount] {
-        &self.left[j * self.model.n_rows..(j + 1) * self.model.n_rows]
+        &self.left[self.model.rows_of(j)]
     }
 
     /// Whether user `n` has a step to place.
@@ -208,7 +228,7 @@ impl<'m, D: Digits> State<'m, D> {
     /// The score of user `n` on server `j`, where it fits.
     pub fn score(&self, n: usize, j: usize) -> D::Ratio {
         let class = self.model.class[j] as usize;
-        let steps = self.steps[n];
+        let steps = self.counted[n];
         if self.model.rule.score != Score::ResidualPsDsf {
             return D::times(self.model.unit(n, class), steps);
         }
@@ -216,24 +236,31 @@ impl<'m, D: Digits> State<'m, D> {
         D::residual_score(steps, &self.model.users[n].weight, demand, self.left(j))
     }
 
-    /// The score of user `n` on server `j`, where it fits, within a part of 1e-14; not a number where it
-    /// is beyond the range.
+    /// The score of user `n` on server `j`, where it fits, within a part of 1e-14; infinite where it may not run, and not
+    /// a number where the score is beyond the range.
     pub fn estimate(&self, n: usize, j: usize) -> f64 {
-        let class = self.model.class[j] as usize;
-        let steps = self.steps[n];
-        let score = if self.model.rule.score == Score::ResidualPsDsf {
-            let demand = self.model.demand(n, class).unwrap_or_default();
-            let parts = demand.iter().zip(self.left(j)).map(|(d, left)| D::quotient(d, left));
-            parts.fold(0.0, f64::max) * steps as f64 * self.model.users[n].per_weight
-        } else {
-            D::to_f64(self.model.unit(n, class)) * steps as f64
+        let model = self.model;
+        let class = model.class[j] as usize;
+        let steps = self.counted[n] as f64;
+        let unit = match model.rule.score {
+            score if score.is_of_user() => D::to_f64(model.unit(n, 0)),
+            score => {
+                let Some(demand) = model.demand(n, class) else { return f64::INFINITY };
+                if score == Score::PsDsf {
+                    D::to_f64(model.unit(n, class))
+                } else {
+                    let parts = demand.iter().zip(self.left(j)).map(|(d, left)| D::quotient(d, left));
+                    parts.fold(0.0, f64::max) * model.users[n].per_weight
+                }
+            }
         };
-        if (1e-250..1e250).contains(&score) { score } else { f64::NAN }
+        let score = unit * steps;
+        if score == 0.0 && steps == 0.0 || (1e-250..1e250).contains(&score) { score } else { f64::NAN }
     }
 
     /// The score of user `n` where it does not depend on the server.
     pub fn user_score(&self, n: usize) -> D::Ratio {
-        D::times(self.model.unit(n, 0), self.steps[n])
+        D::times(self.model.unit(n, 0), self.counted[n])
     }
 
     /// The mismatch of user `n` and server `j`; `None` where it may not run, or where nothing is left
@@ -257,11 +284,11 @@ impl<'m, D: Digits> State<'m, D> {
             let each = 20 + 5 * self.model.n_rows as u64;
             evenhand_budget::charge(AT_ONCE * each, "progressive filling");
         }
-        let rows = self.model.n_rows;
-        let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();
-        for (left, amount) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(demand) {
+        let (demand, count) = self.model.step(n, j);
+        for (left, amount) in self.left[self.model.rows_of(j)].iter_mut().zip(demand) {
             D::take(left, amount);
         }
+        self.counted[n] += count;
         self.total += 1;
         self.turns += 1;
         self.steps[n] += 1;
@@ -280,11 +307,11 @@ impl<'m, D: Digits> State<'m, D> {
 
     /// Removes a step of user `n` from server `j`, where it was placed: it is done and does not come back.
     pub fn remove(&mut self, n: usize, j: usize) {
-        let rows = self.model.n_rows;
-        let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();
-        for (left, amount) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(demand) {
+        let (demand, count) = self.model.step(n, j);
+        for (left, amount) in self.left[self.model.rows_of(j)].iter_mut().zip(demand) {
             D::give(left, amount);
         }
+        self.counted[n] -= count;
         self.total -= 1;
         self.steps[n] -= 1;
         self.limit[n] -= 1;
@@ -292,8 +319,8 @@ impl<'m, D: Digits> State<'m, D> {
 
     /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
-        let (rows, capacity) = (self.model.n_rows, &self.model.capacity[self.model.class[j] as usize]);
-        for (left, c) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(capacity) {
+        let capacity = &self.model.capacity[self.model.class[j] as usize];
+        for (left, c) in self.left[self.model.rows_of(j)].iter_mut().zip(capacity) {
             *left = if is_there { c.clone() } else { D::Amount::default() };
         }
     }

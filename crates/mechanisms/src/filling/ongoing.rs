@@ -3,57 +3,68 @@
 //! After every filling no waiting task fits anywhere. So only two things can be placed next: tasks of
 //! users that have come since (*open* users), and any task on a server that has been given something
 //! back (a *freed* server). With one freed server and no open user, the user whose turn it is there is
-//! asked from a tournament, and no other server is looked at; the servers' index is brought up to date
+//! read from the sets of users, and no other server is looked at; the servers' index is brought up to date
 //! only when it is needed.
 
-use super::best_fit::{self, BestServers};
 use super::digits::Digits;
 use super::draw::Draw;
-use super::finder::Finder;
-use super::joint::Servers;
-use super::line::Lines;
-use super::marked::Marked;
+use super::lines::Lines;
 use super::model::{Model, State, TooMany};
 use super::proposals;
-use super::rule::{Rule, ServerRule};
+use super::rule::Order;
 use super::run::too_many;
 use super::scheduler::Scheduler;
-use super::server_first::{self, Chooser};
+use super::server_first;
 use super::server_tree::ServerTree;
-use super::target::Aim;
-use super::{first_fit, joint};
+use super::user_first::{self, Servers};
+use super::users::Users;
 use crate::mechanism::MechanismError;
 
 /// The servers as the rule looks for them.
-enum Index<D: Digits> {
-    InOrder(ServerTree<D>),
-    OnLines(Lines<D>),
-    ByFit(Finder<D>),
-    ByScore(Servers<D>),
+enum Index<'m, D: Digits> {
+    UserFirst(Servers<'m, D>),
+    ServerFirst(ServerTree<D>),
+    Proposals(Lines<'m, D>),
 }
 
-impl<D: Digits> Index<D> {
-    fn new(state: &State<'_, D>) -> Self {
-        let Rule { score, server, ties, .. } = state.model.rule;
-        if server == ServerRule::BestFit
-            && score.is_of_user()
-            && let Some(lines) = Lines::new(state, ties)
-        {
-            return Self::OnLines(lines);
-        }
-        match server {
-            ServerRule::BestFit => Self::ByFit(Finder::new(state, Aim::Fitting, ties)),
-            ServerRule::Joint => Self::ByScore(Servers::new(state)),
-            _ => Self::InOrder(ServerTree::new(state)),
+impl<'m, D: Digits> Index<'m, D> {
+    fn new(state: &State<'m, D>) -> Self {
+        match state.model.rule.order() {
+            Order::UserFirst => Self::UserFirst(Servers::new(state)),
+            Order::ServerFirst => Self::ServerFirst(ServerTree::new(state)),
+            Order::Proposals => Self::Proposals(Lines::new(state)),
         }
     }
 
     fn update(&mut self, state: &State<'_, D>, j: usize) {
         match self {
-            Self::InOrder(tree) => tree.update(state, j),
-            Self::OnLines(lines) => lines.take_over(state, j),
-            Self::ByFit(finder) => finder.update(state, j),
-            Self::ByScore(servers) => servers.update(state, j),
+            Self::UserFirst(servers) => servers.update(state, j),
+            Self::ServerFirst(tree) => tree.update(state, j),
+            Self::Proposals(lines) => lines.update(state, j),
+        }
+    }
+}
+
+/// Numbers without repetition, which are listed and cleared in the time of their members.
+struct Marked {
+    is_in: Vec<bool>,
+    list: Vec<usize>,
+}
+
+impl Marked {
+    fn new(len: usize) -> Self {
+        Self { is_in: vec![false; len], list: Vec::new() }
+    }
+
+    fn insert(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.is_in[at], true) {
+            self.list.push(at);
+        }
+    }
+
+    fn clear(&mut self) {
+        for at in self.list.drain(..) {
+            self.is_in[at] = false;
         }
     }
 }
@@ -62,9 +73,9 @@ impl<D: Digits> Index<D> {
 pub(super) struct Ongoing<'m, D: Digits> {
     state: State<'m, D>,
     draw: Draw,
-    chooser: Chooser<D>,
+    users: Users<D>,
     /// Made when it is first needed.
-    index: Option<Index<D>>,
+    index: Option<Index<'m, D>>,
     /// Servers that the index has not taken over yet.
     stale: Marked,
     /// Servers that were given something back since the last filling.
@@ -86,18 +97,18 @@ impl<'m, D: Digits> Ongoing<'m, D> {
             of_problem[user.index] = Some(n as u32);
         }
         let state = State::ongoing(model);
-        let (servers, users) = (model.n_servers(), model.users.len());
+        let (servers, n_model_users) = (model.n_servers(), model.users.len());
         Self {
-            chooser: Chooser::ongoing(&state),
+            users: Users::new(&state),
             state,
             draw,
             index: None,
             stale: Marked::new(servers),
             freed: Marked::new(servers),
-            open: Marked::new(users),
+            open: Marked::new(n_model_users),
             of_problem,
             placed: Vec::new(),
-            changed: Marked::new(users),
+            changed: Marked::new(n_model_users),
         }
     }
 
@@ -106,7 +117,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
     }
 
     /// The index with what is left of all servers now.
-    fn up_to_date(&mut self) -> &mut Index<D> {
+    fn up_to_date(&mut self) -> &mut Index<'m, D> {
         // An update costs a path to the root, a new index everything once.
         if self.stale.list.len() * STALE_PARTS > self.state.model.n_servers() {
             self.index = None;
@@ -122,7 +133,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
 
     /// One server and whoever fits there.
     fn fill_server(&mut self, j: usize) -> Result<(), TooMany> {
-        while self.chooser.serve(&mut self.state, j, &mut self.draw)? {}
+        while server_first::serve(&mut self.state, &mut self.users, j, &mut self.draw)? {}
         self.stale.insert(j);
         self.state.drain(&mut self.placed);
         Ok(())
@@ -144,10 +155,9 @@ impl<'m, D: Digits> Ongoing<'m, D> {
 
     /// The servers on which some of `users` fits, ascending.
     fn live(&self, servers: &ServerTree<D>, users: &[usize]) -> Vec<usize> {
-        let all = 0..self.state.model.n_servers();
         let mut live = Marked::new(self.state.model.n_servers());
         for &n in users {
-            for range in servers.fitting(&self.state, n, &all, None) {
+            for range in servers.fitting(&self.state, n) {
                 range.for_each(|j| live.insert(j));
             }
         }
@@ -168,35 +178,30 @@ impl<'m, D: Digits> Ongoing<'m, D> {
         filled
     }
 
-    fn fill_by(&mut self, index: &mut Index<D>, users: Vec<usize>) -> Result<(), TooMany> {
-        let Rule { score, server, .. } = self.state.model.rule;
-        let (state, draw) = (&mut self.state, &mut self.draw);
+    fn fill_by(&mut self, index: &mut Index<'m, D>, users: Vec<usize>) -> Result<(), TooMany> {
         match index {
-            Index::InOrder(tree) if server == ServerRule::FirstFit && score.is_of_user() => {
-                first_fit::fill_among(state, tree, &users, draw)?;
+            Index::UserFirst(servers) => {
+                user_first::fill_among(&mut self.state, servers, &users, &mut self.draw)?;
             }
-            Index::InOrder(tree) => {
+            Index::Proposals(lines) => {
+                proposals::fill_among(&mut self.state, lines, users, &mut self.draw)?;
+            }
+            Index::ServerFirst(tree) => {
                 let live = self.live(tree, &users);
-                server_first::fill_on(&mut self.state, &mut self.chooser, live, &mut self.draw)?;
+                server_first::fill_on(&mut self.state, &mut self.users, live, &mut self.draw)?;
                 self.state.drain(&mut self.placed);
                 for &(_, j) in &self.placed {
                     self.stale.insert(j as usize);
                 }
                 return Ok(());
             }
-            Index::OnLines(lines) => best_fit::among_fitting(state, lines, &users, draw)?,
-            Index::ByFit(finder) if score.is_of_user() => {
-                best_fit::among_fitting(state, finder, &users, draw)?;
-            }
-            Index::ByFit(finder) => proposals::fill_among(state, finder, users, draw)?,
-            Index::ByScore(servers) => joint::fill_among(state, servers, &users, draw)?,
         }
         self.state.drain(&mut self.placed);
         for &(n, _) in &self.placed {
             self.changed.insert(n as usize);
         }
         for &n in &self.changed.list {
-            self.chooser.note(&self.state, n);
+            self.users.update(&self.state, n);
         }
         self.changed.clear();
         Ok(())
@@ -222,7 +227,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         // Whoever waited before fits nowhere, and more of the same does not either.
         if !was_waiting {
             self.open.insert(n);
-            self.chooser.note(&self.state, n);
+            self.users.update(&self.state, n);
         }
     }
 
@@ -230,7 +235,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         let Some(n) = self.user(user) else { return 0 };
         let waiting = self.state.waiting(n);
         self.state.forbid(n);
-        self.chooser.note(&self.state, n);
+        self.users.update(&self.state, n);
         waiting
     }
 
@@ -245,7 +250,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
     fn release(&mut self, user: usize, server: usize) {
         let Some(n) = self.user(user) else { return };
         self.state.remove(n, server);
-        self.chooser.note(&self.state, n);
+        self.users.update(&self.state, n);
         self.freed.insert(server);
         self.stale.insert(server);
     }
@@ -258,7 +263,7 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         self.state.allow(n, 1);
         self.state.place(n, server).map_err(too_many)?;
         self.state.drain(&mut self.placed);
-        self.chooser.note(&self.state, n);
+        self.users.update(&self.state, n);
         self.stale.insert(server);
         Ok(true)
     }

@@ -55,6 +55,8 @@ pub(super) struct PreparedUser {
     pub units: Vec<Rational>,
     /// Its demands per step, by row.
     pub demands: Vec<Vec<Integer>>,
+    /// By demand: how often a step counts in its score.
+    pub counts: Vec<u64>,
     /// By class: which of the demands; `None` where it may not run.
     pub demand_on: Vec<Option<u32>>,
 }
@@ -246,6 +248,7 @@ impl Stated {
             weight: Rational::from(problem.users()[user.index].weight() * &weight_unit).into_numer_denom().0,
             units: Vec::new(),
             demands: user.demands.iter().map(|demand| scale(demand)).collect(),
+            counts: vec![1; user.demands.len()],
             demand_on: user.demand_on.clone(),
         });
         let totals = scale(&self.totals);

@@ -64,6 +64,29 @@ pub struct Rule {
     pub unfiltered: bool,
 }
 
+/// What is chosen first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The user with the least score on a server on which it fits, then its server.
+    UserFirst,
+    /// The server, then the user with the least score of those that fit there.
+    ServerFirst,
+    /// Every user names its best server; of those that fit there the one with the least score is served.
+    Proposals,
+}
+
+impl Rule {
+    pub(super) fn order(self) -> Order {
+        let is_of_user = self.score.is_of_user();
+        match self.server {
+            ServerRule::Iid | ServerRule::Rrr => Order::ServerFirst,
+            ServerRule::FirstFit if !is_of_user => Order::ServerFirst,
+            ServerRule::BestFit if !is_of_user || self.unfiltered => Order::Proposals,
+            ServerRule::FirstFit | ServerRule::BestFit | ServerRule::Joint => Order::UserFirst,
+        }
+    }
+}
+
 names! { Score:
     Drf = "drf", "Global dominant share by weight";
     Tsf = "tsf", "Tasks by weight and by the tasks that fit on all servers";

@@ -8,8 +8,8 @@ use super::ideal::Integrality;
 use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
-use super::rule::{Rule, ServerRule, Ties};
-use super::{best_fit, first_fit, joint, server_first};
+use super::rule::{Order, Rule, ServerRule};
+use super::{proposals, server_first, user_first};
 use crate::mechanism::{Findings, MechanismError, Outcome, Status};
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
@@ -57,8 +57,8 @@ pub(super) fn fill_in_time(
     let prepared = prepare(problem, problem, rule, step)?;
     let mut draw = Draw::new(seed, 0);
     let filled = match prepared.widths.are_narrow() {
-        true => filled::<Narrow>(problem, &prepared, rule, step, &mut draw),
-        false => filled::<Wide>(problem, &prepared, rule, step, &mut draw),
+        true => filled::<Narrow>(problem, &prepared, rule, step, &mut draw, INFO.id),
+        false => filled::<Wide>(problem, &prepared, rule, step, &mut draw, INFO.id),
     };
     filled.map_err(too_many)
 }
@@ -89,12 +89,14 @@ pub(super) fn too_many(TooMany(steps): TooMany) -> MechanismError {
     MechanismError::Limit { mechanism: INFO.id, why }
 }
 
-fn filled<D: Digits>(
+/// A filling with one kind of numbers.
+pub(super) fn filled<D: Digits>(
     problem: &Problem,
     prepared: &Prepared,
     rule: Rule,
     step: &Rational,
     draw: &mut Draw,
+    mechanism: &str,
 ) -> Result<Filled, TooMany> {
     let model = Model::<D>::new(prepared, rule);
     let mut state = State::new(&model);
@@ -103,23 +105,20 @@ fn filled<D: Digits>(
         Err(TooMany(steps)) if steps < D::MOST_STEPS => true,
         Err(error) => return Err(error),
     };
-    Ok(Filled { allocation: allocation(problem, &state, step, INFO.id), is_late })
+    Ok(Filled { allocation: allocation(problem, &state, step, mechanism), is_late })
 }
 
 /// Fills until nothing fits.
 pub(super) fn run<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
-    let Rule { score, server, ties, .. } = state.model.rule;
-    match server {
-        ServerRule::FirstFit if score.is_of_user() => first_fit::fill(state, draw),
-        ServerRule::Joint if score.is_of_user() && ties != Ties::Random => first_fit::fill(state, draw),
-        ServerRule::Iid | ServerRule::Rrr | ServerRule::FirstFit => server_first::fill(state, draw),
-        ServerRule::BestFit => best_fit::fill(state, draw),
-        ServerRule::Joint => joint::fill(state, draw),
+    match state.model.rule.order() {
+        Order::UserFirst => user_first::fill(state, draw),
+        Order::ServerFirst => server_first::fill(state, draw),
+        Order::Proposals => proposals::fill(state, draw),
     }
 }
 
 /// What has been placed.
-pub(super) fn allocation<D: Digits>(
+fn allocation<D: Digits>(
     problem: &Problem,
     state: &State<'_, D>,
     step: &Rational,

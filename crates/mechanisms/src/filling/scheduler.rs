@@ -207,7 +207,7 @@ pub fn schedule_among<R>(
         }
         Policy::Slots { slots, ties } => {
             let prepared = slots::prepared_for_churn(problem, slots)?;
-            let is_narrow = prepared.widths.are_narrow();
+            let is_narrow = slots::is_narrow(&prepared);
             (prepared, Rule { ties, ..Rule::default() }, is_narrow)
         }
     };

@@ -1,4 +1,4 @@
-//! Servers in their order, by what is left of them: the first that fits.
+//! Servers in their order, by what is left of them: the first that fits, and the one with the most room.
 
 use std::ops::Range;
 
@@ -18,6 +18,30 @@ pub(super) struct ServerTree<D: Digits> {
     high: Vec<D::Amount>,
 }
 
+/// Which of several servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    First,
+    Last,
+}
+
+/// A node and the servers below it.
+type Node = (usize, Range<usize>);
+
+/// The servers on which a user fits are looked for.
+struct Search<'a, D: Digits> {
+    tree: &'a ServerTree<D>,
+    state: &'a State<'a, D>,
+    n: usize,
+    within: Range<usize>,
+    /// Only the first of them, or the last.
+    one: Option<End>,
+    /// Ranges of servers.
+    found: Vec<Range<usize>>,
+    /// Where the one with the most room is looked for: the score of a task on those found.
+    least: Option<D::Ratio>,
+}
+
 impl<D: Digits> ServerTree<D> {
     pub fn new(state: &State<'_, D>) -> Self {
         let (n_servers, n_rows) = (state.model.n_servers(), state.model.n_rows);
@@ -25,9 +49,9 @@ impl<D: Digits> ServerTree<D> {
         let rows = 2 * leaves * n_rows;
         let (low, high) = (vec![D::Amount::default(); rows], vec![D::Amount::default(); rows]);
         let mut tree = Self { leaves, n_servers, n_rows, low, high };
-        for leaf in 0..leaves {
-            // Leaves without a server look like the last one and are never reached.
-            tree.set(leaf, state.left(leaf.min(n_servers - 1)));
+        // Leaves without a server have nothing and are never reached.
+        for j in 0..n_servers {
+            tree.set(j, state.left(j));
         }
         for node in (1..leaves).rev() {
             tree.merge(node);
@@ -68,105 +92,159 @@ impl<D: Digits> ServerTree<D> {
         &self.high[node * self.n_rows..(node + 1) * self.n_rows]
     }
 
-    /// The demand of user `n` on all servers of the range, where it is one and the same; the range
-    /// is not empty. `Err` where it depends on the server, `Ok(None)` where it may not run.
-    fn demand<'m>(state: &State<'m, D>, n: usize, on: &Range<usize>) -> Result<Option<&'m [D::Amount]>, ()> {
-        let model = state.model;
-        let (first, last) = (model.class[on.start], model.class[on.end - 1]);
-        if first == last || model.users[n].is_uniform { Ok(model.demand(n, first as usize)) } else { Err(()) }
+    fn search<'a>(
+        &'a self,
+        state: &'a State<'a, D>,
+        n: usize,
+        within: Range<usize>,
+        one: Option<End>,
+    ) -> Search<'a, D> {
+        Search { tree: self, state, n, within, one, found: Vec::new(), least: None }
     }
 
-    /// The servers of `within` on which user `n` fits, as ranges in ascending order; only the first
-    /// of them where `one` says so, or the last.
-    pub fn fitting(
+    /// The servers on which user `n` fits, as ranges in ascending order.
+    pub fn fitting(&self, state: &State<'_, D>, n: usize) -> Vec<Range<usize>> {
+        let mut search = self.search(state, n, 0..self.n_servers, None);
+        search.collect(&(1, 0..self.leaves));
+        search.found
+    }
+
+    /// The first server of `within` on which user `n` fits, or the last.
+    pub fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
+        let mut search = self.search(state, n, within, Some(end));
+        search.collect(&(1, 0..self.leaves));
+        let range = search.found.first()?;
+        Some(if end == End::First { range.start } else { range.end - 1 })
+    }
+
+    /// A server of `within`, ascending ranges, on which user `n` fits, by the ties of the rule.
+    pub fn pick(
         &self,
         state: &State<'_, D>,
         n: usize,
-        within: &Range<usize>,
-        one: Option<End>,
-    ) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        self.collect(1, 0..self.leaves, state, n, within, one, &mut found);
-        if one == Some(End::Last) {
-            found.reverse();
+        within: &[Range<usize>],
+        draw: &mut Draw,
+    ) -> Option<usize> {
+        match state.model.rule.ties {
+            Ties::Low => within.iter().find_map(|range| self.one(state, n, range.clone(), End::First)),
+            Ties::High => within.iter().rev().find_map(|range| self.one(state, n, range.clone(), End::Last)),
+            Ties::Random => {
+                let mut all = Vec::new();
+                for range in within {
+                    let mut search = self.search(state, n, range.clone(), None);
+                    search.collect(&(1, 0..self.leaves));
+                    all.append(&mut search.found);
+                }
+                one_of(&all, Ties::Random, draw)
+            }
         }
-        found
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn collect(
-        &self,
-        node: usize,
-        below: Range<usize>,
-        state: &State<'_, D>,
-        n: usize,
-        within: &Range<usize>,
-        one: Option<End>,
-        found: &mut Vec<Range<usize>>,
-    ) {
-        let on = below.start.max(within.start)..below.end.min(within.end).min(self.n_servers);
-        if on.is_empty() || one.is_some() && !found.is_empty() {
+    /// The server on which a task of user `n` adds least to its score by what is left there, of those on which it
+    /// fits, by the ties of the rule.
+    pub fn roomiest(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
+        let mut search = self.search(state, n, 0..self.n_servers, None);
+        let root = (1, 0..self.leaves);
+        let bound = search.bound(&root)?;
+        search.roomiest(&root, &bound);
+        search.found.sort_unstable_by_key(|range| range.start);
+        one_of(&search.found, state.model.rule.ties, draw)
+    }
+}
+
+impl<D: Digits> Search<'_, D> {
+    /// The servers below a node that are searched.
+    fn on(&self, below: &Range<usize>) -> Range<usize> {
+        below.start.max(self.within.start)..below.end.min(self.within.end)
+    }
+
+    /// The demand on all servers of a range, where it is one and the same; the range is not empty. `Err` where it
+    /// depends on the server, `Ok(None)` where the user may not run.
+    fn demand(&self, on: &Range<usize>) -> Result<Option<&[D::Amount]>, ()> {
+        let model = self.state.model;
+        let (first, last) = (model.class[on.start], model.class[on.end - 1]);
+        let is_one = first == last || model.users[self.n].is_uniform;
+        if is_one { Ok(model.demand(self.n, first as usize)) } else { Err(()) }
+    }
+
+    fn halves(&self, (node, below): &Node) -> [Node; 2] {
+        let middle = below.start + (below.end - below.start) / 2;
+        [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)]
+    }
+
+    fn collect(&mut self, node: &Node) {
+        let on = self.on(&node.1);
+        if on.is_empty() || self.one.is_some() && !self.found.is_empty() {
             return;
         }
-        match Self::demand(state, n, &on) {
+        match self.demand(&on) {
             Ok(None) => return,
             Ok(Some(demand)) => {
-                if !fits::<D>(demand, self.high(node)) {
+                if !fits::<D>(demand, self.tree.high(node.0)) {
                     return;
                 }
-                if fits::<D>(demand, self.low(node)) {
-                    found.push(on);
+                if fits::<D>(demand, self.tree.low(node.0)) {
+                    self.found.push(on);
                     return;
                 }
             }
             Err(()) => {}
         }
         // A leaf fits or does not.
-        if node >= self.leaves {
+        if node.0 < self.tree.leaves {
+            let [left, right] = self.halves(node);
+            let (first, second) = if self.one == Some(End::Last) { (right, left) } else { (left, right) };
+            self.collect(&first);
+            self.collect(&second);
+        }
+    }
+
+    /// A lower bound of what a task adds to the score on servers below a node; `None` where it fits on none.
+    fn bound(&self, (node, below): &Node) -> Option<D::Ratio> {
+        let on = self.on(below);
+        if on.is_empty() {
+            return None;
+        }
+        let Ok(demand) = self.demand(&on) else { return Some(D::zero()) };
+        let (demand, most) = (demand?, self.tree.high(*node));
+        fits::<D>(demand, most).then(|| self.state.model.room(self.n, demand, most))
+    }
+
+    /// Whether a server that is found already is preferred to all others of the same score.
+    fn is_preferred(&self, on: &Range<usize>) -> bool {
+        match self.state.model.rule.ties {
+            Ties::Low => self.found.iter().any(|found| found.start < on.start),
+            Ties::High => self.found.iter().any(|found| found.end > on.end),
+            Ties::Random => false,
+        }
+    }
+
+    fn roomiest(&mut self, node: &Node, bound: &D::Ratio) {
+        let on = self.on(&node.1);
+        if self.least.as_ref().is_some_and(|least| bound > least || bound == least && self.is_preferred(&on))
+        {
             return;
         }
-        let middle = below.start + (below.end - below.start) / 2;
-        let halves = [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)];
-        let order = if one == Some(End::Last) { [1, 0] } else { [0, 1] };
-        for half in order {
-            let (child, below) = halves[half].clone();
-            self.collect(child, below, state, n, within, one, found);
+        if self.demand(&on).is_ok() && self.tree.low(node.0) == self.tree.high(node.0) {
+            if self.least.as_ref() != Some(bound) {
+                self.found.clear();
+                self.least = Some(bound.clone());
+            }
+            self.found.push(on);
+            return;
         }
-    }
-
-    /// The first server of `within` on which user `n` fits, or the last, or a random one.
-    pub fn pick(
-        &self,
-        state: &State<'_, D>,
-        n: usize,
-        within: &[Range<usize>],
-        ties: Ties,
-        draw: &mut Draw,
-    ) -> Option<usize> {
-        match ties {
-            Ties::Low => {
-                let mut found = within.iter().map(|range| self.fitting(state, n, range, Some(End::First)));
-                found.find_map(|ranges| Some(ranges.first()?.start))
-            }
-            Ties::High => {
-                let mut found =
-                    within.iter().rev().map(|range| self.fitting(state, n, range, Some(End::Last)));
-                found.find_map(|ranges| Some(ranges.first()?.end - 1))
-            }
-            Ties::Random => {
-                let all: Vec<_> =
-                    within.iter().flat_map(|range| self.fitting(state, n, range, None)).collect();
-                one_of(&all, ties, draw)
+        let mut halves = self.halves(node).map(|half| (self.bound(&half), half));
+        // The more promising one first: what it holds may rule the other one out.
+        let is_last_first = self.state.model.rule.ties == Ties::High;
+        if halves[1].0 < halves[0].0 || is_last_first && halves[1].0 == halves[0].0 {
+            halves.swap(0, 1);
+        }
+        for (bound, half) in halves {
+            if let Some(bound) = bound {
+                self.roomiest(&half, &bound);
             }
         }
     }
-}
-
-/// Which of several servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    First,
-    Last,
 }
 
 /// The lowest, highest or a random one of the servers, which are ascending.

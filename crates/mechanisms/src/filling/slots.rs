@@ -11,14 +11,13 @@ use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 use rug::Integer;
 
-use super::digits::{Digits, Narrow, Wide};
+use super::digits::{Narrow, Wide};
 use super::draw::Draw;
 use super::ideal;
-use super::model::{Model, State, TooMany};
+use super::model::TooMany;
 use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
-use super::queue::{Look, Queue};
 use super::rule::{Rule, Ties};
-use super::run::{Filled, allocation, late};
+use super::run::{Filled, filled, late};
 use crate::flags::{Flag, SECONDS, TIES, Takes};
 use crate::guarantees::Condition;
 use crate::mechanism::{Info, Late, Mechanism, MechanismError};
@@ -105,10 +104,10 @@ fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);
     let (rule, mut draw) = (Rule { ties, ..Rule::default() }, Draw::new(seed, 0));
-    let is_narrow = prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127;
-    let filled = match is_narrow {
-        true => filled::<Narrow>(problem, &prepared, rule, &mut draw),
-        false => filled::<Wide>(problem, &prepared, rule, &mut draw),
+    let (one, id) = (Rational::from(1), SLOTS.info.id);
+    let filled = match is_narrow(&prepared) {
+        true => filled::<Narrow>(problem, &prepared, rule, &one, &mut draw, id),
+        false => filled::<Wide>(problem, &prepared, rule, &one, &mut draw, id),
     };
     filled.map_err(|TooMany(steps)| MechanismError::Limit {
         mechanism: SLOTS.info.id,
@@ -116,23 +115,22 @@ fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result
     })
 }
 
+/// Whether machine integers hold all slots that a user may have.
+pub(super) fn is_narrow(prepared: &Prepared) -> bool {
+    prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127
+}
+
 /// Slots for tasks that come and go: a task takes the same number of slots everywhere, so that the slots
 /// of a user are its tasks times that number.
 pub(super) fn prepared_for_churn(problem: &Problem, slots: u64) -> Result<Prepared, MechanismError> {
     refuse(problem, slots)?;
-    let mut prepared = prepared(problem, slots);
-    for user in &mut prepared.users {
-        let [taken] = user.demands.as_slice() else {
-            let name = problem.users()[user.index].name();
-            let why = format!("user `{name}` takes more slots on some servers than on others");
-            return Err(MechanismError::NotApplicable { mechanism: SLOTS.info.id, why });
-        };
-        for unit in &mut user.units {
-            *unit *= &taken[0];
-        }
+    let prepared = prepared(problem, slots);
+    if let Some(user) = prepared.users.iter().find(|user| user.demands.len() > 1) {
+        let name = problem.users()[user.index].name();
+        let why = format!("user `{name}` takes more slots on some servers than on others");
+        return Err(MechanismError::NotApplicable { mechanism: SLOTS.info.id, why });
     }
-    let Prepared { counts, capacity, users, .. } = prepared;
-    Ok(Prepared::of_rows(counts, capacity, users))
+    Ok(prepared)
 }
 
 /// Refuses what slots are not defined for.
@@ -178,7 +176,9 @@ fn prepared(problem: &Problem, slots: u64) -> Prepared {
         let demand_on: Vec<Option<u32>> = demand_on.collect();
         if limit > 0 && !demands.is_empty() {
             let units = vec![user.weight().clone().recip()];
-            users.push(PreparedUser { index, limit, weight: Integer::from(1), units, demands, demand_on });
+            let counts = demands.iter().map(|taken| taken[0].to_u64().unwrap_or(0)).collect();
+            let weight = Integer::from(1);
+            users.push(PreparedUser { index, limit, weight, units, demands, counts, demand_on });
         }
     }
     Prepared::of_rows(
@@ -186,43 +186,4 @@ fn prepared(problem: &Problem, slots: u64) -> Prepared {
         per_server.into_iter().map(|there| vec![Integer::from(there)]).collect(),
         users,
     )
-}
-
-fn filled<D: Digits>(
-    problem: &Problem,
-    prepared: &Prepared,
-    rule: Rule,
-    draw: &mut Draw,
-) -> Result<Filled, TooMany> {
-    let model = Model::<D>::new(prepared, rule);
-    let mut state = State::new(&model);
-    let n_users = model.users.len();
-    let (mut first, mut held) = (vec![0_usize; n_users], vec![0_u64; n_users]);
-    let score = |n: usize, held: u64| D::times(model.unit(n, 0), held);
-    let mut queue = Queue::new(rule.ties, (0..n_users).map(|n| (score(n, 0), n)));
-    let mut is_late = false;
-    loop {
-        let look = |n: usize, _: &D::Ratio| {
-            while first[n] < model.n_servers() && !state.fits(n, first[n]) {
-                first[n] += 1;
-            }
-            if first[n] < model.n_servers() { Look::Same } else { Look::Out }
-        };
-        let Some(n) = queue.next(draw, look) else { break };
-        let class = model.class[first[n]] as usize;
-        match state.place(n, first[n]) {
-            Ok(()) => {}
-            Err(TooMany(steps)) if steps < D::MOST_STEPS => {
-                is_late = true;
-                break;
-            }
-            Err(error) => return Err(error),
-        }
-        let taken = prepared.users[n].demand_on[class].map(|at| &prepared.users[n].demands[at as usize][0]);
-        held[n] += taken.and_then(Integer::to_u64).unwrap_or(0);
-        if state.has_more(n) {
-            queue.push(score(n, held[n]), n);
-        }
-    }
-    Ok(Filled { allocation: allocation(problem, &state, &Rational::from(1), SLOTS.info.id), is_late })
 }

@@ -8,6 +8,9 @@
 //! so that it has limits. It is for unlimited tasks only, as in the paper.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
+
+use evenhand_budget::{charge, operations, words_of_bits};
 
 use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
@@ -24,6 +27,8 @@ pub struct RoundLimits {
     pub bits: usize,
     /// Relative difference at which doubles count as equal; without a meaning for rationals.
     pub tolerance: f64,
+    /// When it stops with the point that it has reached, if it has not ended before.
+    pub until: Option<Instant>,
 }
 
 /// How the algorithm ended.
@@ -75,6 +80,7 @@ impl<'a, T: Scalar> Server<'a, T> {
     /// The server procedure: the number of updates, or a limit.
     fn proceed(&mut self, point: &mut Point<T>) -> ControlFlow<(), usize> {
         let mut updates = 0;
+        self.charge(point);
         while let Some(least) = self.rest.iter().map(|p| self.model.level(point, *p)).min_by(T::order) {
             let same = |a: &T| a.same(&least, self.limits.tolerance);
             let lowest: Vec<usize> =
@@ -103,12 +109,27 @@ impl<'a, T: Scalar> Server<'a, T> {
             released.sort_unstable();
             released.dedup();
             updates += 1;
+            self.charge(point);
             let is_short = self.update(point, &least, &lowest, &released, free);
-            if updates > self.limits.updates || !is_short {
+            let is_late = self.limits.until.is_some_and(|until| Instant::now() >= until);
+            if updates > self.limits.updates || !is_short || is_late {
                 return ControlFlow::Break(());
             }
         }
         ControlFlow::Continue(updates)
+    }
+
+    /// Charges one update, and the look for it: every number of the class takes part in some operations.
+    fn charge(&self, point: &Point<T>) {
+        /// Operations on a number of the class in one update.
+        const EACH: u64 = 6;
+        const WHAT: &str = "algorithm-1";
+        let pairs = self.model.of_class[self.class].clone();
+        let numbers = pairs.clone().map(|p| 1 + self.model.pairs[p].usage.len() as u64).sum::<u64>();
+        match pairs.map(|p| point.tasks[p].bits()).max() {
+            None | Some(0) => charge(EACH * numbers, WHAT),
+            Some(bits) => operations(EACH * numbers, words_of_bits(bits as u64), WHAT),
+        }
     }
 
     fn uses(&self, p: usize, row: usize) -> Option<&T> {

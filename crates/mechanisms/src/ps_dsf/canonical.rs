@@ -5,8 +5,7 @@
 use std::cmp::Ordering;
 
 use evenhand_problem::{
-    Allocation, Constraints, Problem, ProblemError, ProblemSpec, Quantities, Rational, Row, RowKind,
-    ServerSpec, Sharing, UserSpec,
+    Allocation, Constraints, Problem, ProblemError, ProblemSpec, Rational, Row, RowKind, Sharing,
 };
 
 /// A problem in canonical order, and where everything was.
@@ -34,11 +33,12 @@ impl Canonical {
         users.sort_by(|a, b| problem.users()[*a].name().cmp(problem.users()[*b].name()));
         let mut classes: Vec<usize> = (0..problem.n_servers()).collect();
         classes.sort_by(|a, b| by_capacity(problem, &resources, *a, *b));
+        let stated = ProblemSpec::from(problem);
         let spec = ProblemSpec {
-            name: problem.name().to_owned(),
-            resources: resources.iter().map(|r| problem.resources()[*r].clone()).collect(),
-            servers: classes.iter().map(|i| server(problem, *i)).collect(),
-            users: users.iter().map(|n| user(problem, *n)).collect(),
+            name: stated.name,
+            resources: resources.iter().map(|r| stated.resources[*r].clone()).collect(),
+            servers: classes.iter().map(|i| stated.servers[*i].clone()).collect(),
+            users: users.iter().map(|n| stated.users[*n].clone()).collect(),
         };
         Ok(Self { problem: Problem::new(spec)?, users, classes, resources })
     }
@@ -78,33 +78,4 @@ fn by_capacity(problem: &Problem, resources: &[usize], a: usize, b: usize) -> Or
     };
     let differs = |r: &usize| Some(total(a, *r).cmp(&total(b, *r))).filter(|order| order.is_ne());
     resources.iter().find_map(differs).unwrap_or_else(|| a.name().cmp(b.name()))
-}
-
-fn named(problem: &Problem, amounts: &Quantities) -> Vec<(String, Rational)> {
-    amounts.entries().iter().map(|(r, amount)| (problem.resources()[*r].clone(), amount.clone())).collect()
-}
-
-fn server(problem: &Problem, i: usize) -> ServerSpec {
-    let class = &problem.servers()[i];
-    ServerSpec {
-        name: class.name().to_owned(),
-        count: Some(Rational::from(class.count())),
-        capacity: named(problem, class.capacity()),
-    }
-}
-
-fn user(problem: &Problem, n: usize) -> UserSpec {
-    let user = &problem.users()[n];
-    let name = |i: usize| problem.servers()[i].name().to_owned();
-    let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (name(*i), x.clone())).collect();
-    UserSpec {
-        name: user.name().to_owned(),
-        weight: Some(user.weight().clone()),
-        tasks: user.tasks().cloned(),
-        demand: named(problem, user.base_demand()),
-        servers: user.servers().map(|list| list.iter().map(|i| name(*i)).collect()),
-        demand_on: user.demand_overrides().iter().map(|(i, d)| (name(*i), named(problem, d))).collect(),
-        gamma: by_class(user.given_gamma()),
-        criterion: by_class(user.criterion()),
-    }
 }

@@ -47,12 +47,8 @@ impl ServerProcess {
     /// does not exist has no users.
     #[must_use]
     pub fn new(constraints: &Constraints<'_>, class: usize) -> Self {
-        let mut model = PairModel::<f64>::new(constraints);
-        let pairs = model.of_class.get(class).cloned().unwrap_or_default();
-        let rows = model.rows_of_class.get(class).cloned().unwrap_or_default();
-        model.pairs = model.pairs.drain(pairs).collect();
-        model.of_class = std::iter::once(0..model.pairs.len()).collect();
-        model.rows_of_class = vec![rows];
+        let classes = constraints.problem().n_servers();
+        let model = PairModel::<f64>::of_classes(constraints, class.min(classes)..(class + 1).min(classes));
         let n = model.pairs.len();
         Self { model, elsewhere: vec![0.0; n], tasks: vec![0.0; n], part: 1.0 }
     }
@@ -88,8 +84,11 @@ impl ServerProcess {
 
     /// Fills the server anew for what it has heard; `(user, tasks)` of users whose tasks here change.
     pub fn act(&mut self) -> Vec<(usize, f64)> {
-        let goal = filled(&self.model, 0, &self.elsewhere).0;
         let mut changed = Vec::new();
+        if self.tasks.is_empty() {
+            return changed;
+        }
+        let goal = filled(&self.model, 0, &self.elsewhere).0;
         for (k, goal) in goal.into_iter().enumerate() {
             let tasks =
                 if self.part < 1.0 { self.tasks[k] + self.part * (goal - self.tasks[k]) } else { goal };

@@ -27,7 +27,7 @@ pub mod tdm;
 mod theorem_1;
 mod water_filling;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, Parameters};
@@ -37,6 +37,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
+pub(crate) use self::water_filling::alone;
 use crate::fair_sum::near;
 use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
@@ -124,7 +125,7 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
     }
     match options.method {
         None | Some(Method::Sweep) => by_search(problem, Sharing::Rdm, &INFO, options),
-        Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
+        Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options),
         Some(method @ (Method::Market | Method::Trajectory)) => Err(no_method(INFO.id, method)),
     }
 }
@@ -133,9 +134,10 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
 const TOLERANCE: f64 = 1e-10;
 /// Limits of Algorithm I in floating point, where 280 of 300 random instances converge within them.
 const FLOAT_LIMITS: RoundLimits =
-    RoundLimits { rounds: 1000, updates: 10_000, bits: usize::MAX, tolerance: 1e-10 };
+    RoundLimits { rounds: 1000, updates: 10_000, bits: usize::MAX, tolerance: 1e-10, until: None };
 /// Limits of Algorithm I in rationals: numbers of 5,000 bits belong to runs that approach their limit for ever.
-const EXACT_LIMITS: RoundLimits = RoundLimits { rounds: 60, updates: 1000, bits: 5000, tolerance: 0.0 };
+const EXACT_LIMITS: RoundLimits =
+    RoundLimits { rounds: 60, updates: 1000, bits: 5000, tolerance: 0.0, until: None };
 
 fn no_method(mechanism: &'static str, method: Method) -> MechanismError {
     let why = format!("there is no method `{}` for it", method.name());
@@ -253,8 +255,10 @@ const FEW_SWEEPS: usize = 10;
 fn by_algorithm_1(
     constraints: &Constraints<'_>,
     order: &[usize],
-    arithmetic: Arithmetic,
+    options: &Settings,
 ) -> Result<Outcome, MechanismError> {
+    let arithmetic = options.arithmetic;
+    let until = options.seconds.and_then(|seconds| Instant::now().checked_add(seconds));
     if let Some(user) = constraints.problem().users().iter().find(|user| user.tasks().is_some()) {
         let why = format!("algorithm-1 is for unlimited tasks, and user `{}` has a limit", user.name());
         return Err(MechanismError::BadOption { mechanism: INFO.id, option: "method", why });
@@ -262,7 +266,7 @@ fn by_algorithm_1(
     let (tasks, rounds, converged) = match arithmetic {
         Arithmetic::Float => {
             let model = PairModel::<f64>::new(constraints);
-            let ended = algorithm_1::run(&model, order, &FLOAT_LIMITS);
+            let ended = algorithm_1::run(&model, order, &RoundLimits { until, ..FLOAT_LIMITS });
             (
                 crate::rounding::feasible(constraints, model.tasks_by_user(&ended.point)),
                 ended.rounds,
@@ -271,7 +275,7 @@ fn by_algorithm_1(
         }
         Arithmetic::Exact => {
             let model = PairModel::<Rational>::new(constraints);
-            let ended = algorithm_1::run(&model, order, &EXACT_LIMITS);
+            let ended = algorithm_1::run(&model, order, &RoundLimits { until, ..EXACT_LIMITS });
             let solved = ended.converged && theorem_1::bottlenecks(&model, &ended.point).is_ok();
             (model.tasks_by_user(&ended.point), ended.rounds, solved)
         }

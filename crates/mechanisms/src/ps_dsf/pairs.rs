@@ -44,6 +44,8 @@ pub struct PairModel<T> {
     _held: Arc<Held>,
 }
 
+const WHAT: &str = "the table of users and the server classes that they may use";
+
 /// Tasks by pair, and what follows from them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
@@ -56,27 +58,34 @@ pub struct Point<T> {
 impl<T: Scalar> PairModel<T> {
     /// The model of `constraints`.
     pub fn new(constraints: &Constraints<'_>) -> Self {
+        Self::of_classes(constraints, 0..constraints.problem().n_servers())
+    }
+
+    /// The model of some classes, which are numbered from 0 here; their rows are all there are.
+    pub fn of_classes(constraints: &Constraints<'_>, classes: Range<usize>) -> Self {
         let problem = constraints.problem();
         let users = problem.users();
-        let held = Arc::new(Self::held(constraints));
+        let rows = || classes.clone().map(|i| constraints.class_rows(i));
+        let first = rows().next().map_or(0, |rows| rows.start);
+        let last = rows().next_back().map_or(first, |rows| rows.end);
         let mut model = Self {
-            _held: held,
+            _held: Arc::new(Self::held(constraints, &classes)),
             pairs: Vec::new(),
             of_class: Vec::new(),
             of_user: vec![Vec::new(); users.len()],
-            rows_of_class: (0..problem.n_servers()).map(|i| constraints.class_rows(i)).collect(),
-            capacity: constraints.rows().iter().map(|row| T::of(&row.capacity)).collect(),
+            rows_of_class: rows().map(|rows| rows.start - first..rows.end - first).collect(),
+            capacity: constraints.rows()[first..last].iter().map(|row| T::of(&row.capacity)).collect(),
             limits: users.iter().map(|user| user.tasks().map(T::of)).collect(),
         };
-        for class in 0..problem.n_servers() {
-            let start = model.pairs.len();
+        for i in classes.clone() {
+            let (start, class) = (model.pairs.len(), i - classes.start);
             for (user, stated) in users.iter().enumerate() {
-                let Some(usage) = constraints.usage(user, class) else { continue };
+                let Some(usage) = constraints.usage(user, i) else { continue };
                 if stated.tasks().is_some_and(Rational::is_zero) {
                     continue;
                 }
-                let tasks_per_level = T::of(&(stated.weight() * problem.gamma(user, class)));
-                let rows = constraints.class_rows(class).zip(usage.iter());
+                let tasks_per_level = T::of(&(stated.weight() * problem.gamma(user, i)));
+                let rows = model.rows_of_class[class].clone().zip(usage.iter());
                 let usage = rows.filter(|(_, d)| !d.is_zero()).map(|(row, d)| (row, T::of(d))).collect();
                 model.of_user[user].push(model.pairs.len());
                 model.pairs.push(Pair { user, class, tasks_per_level, usage });
@@ -87,15 +96,17 @@ impl<T: Scalar> PairModel<T> {
     }
 
     /// The memory of all pairs, before any of them is made.
-    fn held(constraints: &Constraints<'_>) -> Held {
-        const WHAT: &str = "the table of users and the server classes that they may use";
+    pub fn held(constraints: &Constraints<'_>, classes: &Range<usize>) -> Held {
         let problem = constraints.problem();
-        let of_user = |user: &User| user.servers().map_or(problem.n_servers(), <[usize]>::len) as u64;
-        let pairs: u64 = problem.users().iter().map(of_user).sum();
+        let of_user = |user: &User| match user.servers() {
+            None => classes.len(),
+            Some(list) => list.iter().filter(|i| classes.contains(*i)).count(),
+        };
+        let pairs = problem.users().iter().map(of_user).sum::<usize>() as u64;
         let rows = problem.n_resources() as u64;
+        charge(pairs.saturating_mul(20 * (1 + rows)), WHAT);
         // What the allocator takes beside each list, and the words of long numbers.
         let bytes = size_of::<Pair<T>>() as u64 + 8 + rows * (size_of::<(usize, T)>() as u64 + T::HEAP) + 16;
-        charge(pairs.saturating_mul(20 * (1 + rows)), WHAT);
         hold(pairs.saturating_mul(bytes), WHAT)
     }
 

@@ -56,6 +56,11 @@ pub fn search(
     select: Option<Goal>,
     time: Option<Duration>,
 ) -> Searched {
+    // Before one of the two models is made there has to be room for both.
+    let classes = 0..constraints.problem().n_servers();
+    let room =
+        (PairModel::<f64>::held(constraints, &classes), PairModel::<Rational>::held(constraints, &classes));
+    drop(room);
     let until = time.and_then(|time| Instant::now().checked_add(time));
     let mut driver = Driver {
         constraints,

@@ -5,6 +5,8 @@
 //! runs out. In the end every user of the class has all its tasks or a bottleneck there: the only point that
 //! meets Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
 
+use evenhand_problem::Constraints;
+
 use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
 
@@ -50,6 +52,17 @@ pub fn fill<T: Scalar>(model: &PairModel<T>, class: usize, point: &mut Point<T>)
         point.tasks[p] = tasks;
     }
     levels
+}
+
+/// What users have of a class as if it were alone: tasks that are positive, by user.
+pub(crate) fn alone<T: Scalar>(
+    constraints: &Constraints<'_>,
+    class: usize,
+) -> impl Iterator<Item = (usize, T)> + use<T> {
+    let model = PairModel::of_classes(constraints, class..class + 1);
+    let tasks = filled(&model, 0, &vec![T::zero(); model.pairs.len()]).0;
+    let users = model.pairs.into_iter().map(|pair| pair.user);
+    users.zip(tasks).filter(|(_, tasks)| tasks.is_positive())
 }
 
 /// The tasks on `class` by pair of the class, for the given tasks elsewhere, and by row of the class the level at

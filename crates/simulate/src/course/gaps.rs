@@ -14,6 +14,7 @@ use evenhand_budget::charge;
 use super::{Course, CourseScenario, Moment, sampled};
 use crate::cost::is_over;
 use crate::error::SimulateError;
+use crate::summary::Amounts;
 
 /// Parts of a capacity below which a resource is used up, and of what a user would have alone below which a step is
 /// none: sums of thousands of doubles are exact to that.
@@ -89,15 +90,12 @@ pub(super) fn run(
     let all = scenario.problem(&vec![true; scenario.changes.len()])?;
     let total = all.total_capacity();
     let n_resources = all.n_resources();
+    let amounts = Amounts::new(&all);
     let asking = |is_there: &[bool]| -> Vec<Asking> {
         let there = || all.users().iter().enumerate().filter(|(n, _)| is_there[*n] && all.is_active(*n));
         let weights: f64 = there().map(|(_, user)| user.weight().to_f64()).sum();
         let of = |(index, user): (usize, &evenhand_problem::User)| {
-            let part = |r: usize| {
-                let demand = &user.base_demand()[r];
-                if *demand > 0 { evenhand_problem::Rational::from(demand / &total[r]).to_f64() } else { 0.0 }
-            };
-            let demand: Vec<f64> = (0..n_resources).map(part).collect();
+            let demand = amounts.parts[index].clone();
             let entitlement = user.weight().to_f64() / weights;
             let most = user.tasks().map_or(f64::INFINITY, evenhand_problem::Rational::to_f64);
             Asking { index, entitlement, demand, most }
@@ -133,11 +131,7 @@ pub(super) fn run(
             }
             parts += 1;
         }
-        let share = |n: usize| {
-            let parts = all.users()[n].base_demand().iter().zip(total).filter(|(_, total)| **total > 0);
-            let most = parts.map(|(d, total)| evenhand_problem::Rational::from(d / total).to_f64());
-            most.fold(0.0, f64::max) * tasks[n]
-        };
+        let share = |n: usize| amounts.dominant(n) * tasks[n];
         let rows = (0..n_resources).filter(|r| total[*r] > 0);
         let used = rows.map(|r| (all.resources()[r].clone(), 1.0 - left[r])).collect();
         moments.push(Moment {

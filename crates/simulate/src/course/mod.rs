@@ -12,17 +12,19 @@ mod output;
 mod read;
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use evenhand_budget::{Limits, charge, hold, table, within};
+use evenhand_budget::{Exceeded, charge, hold, table};
 use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
 use evenhand_problem::utilisation::{by_class, dominant_share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
 use rayon::prelude::*;
 
-use crate::distributed::{Absence, DistributedError, Network, State, follow_until};
+use crate::cost::{TO_BEGIN, in_time};
+use crate::distributed::{Absence, Network, State, follow_until};
 use crate::error::SimulateError;
+use crate::summary::Amounts;
 
 pub use output::{course_document, course_tasks_csv, course_utilisation_csv};
 pub use read::{course_scenario, is_course};
@@ -153,11 +155,10 @@ pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, Simula
     run_course_until(scenario, seed, None)
 }
 
-/// The same; a run that is not done at that moment stops where it is, at the time [`Course::end`]. What users have at
-/// the beginning is always found.
+/// The same; a run that is not done at that moment stops where it is, at the time [`Course::end`].
 ///
 /// # Errors
-/// As [`run_course`].
+/// As [`run_course`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or within a second.
 pub fn run_course_until(
     scenario: &CourseScenario,
     seed: u64,
@@ -271,22 +272,18 @@ fn stepwise(
     let budget = evenhand_budget::handle();
     let answer = |(k, is_there): (usize, &&Vec<bool>)| {
         let solved = || if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) };
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        match left.filter(|_| k > 0) {
-            None => Some(budget.enter(solved)),
-            Some(time) if time.is_zero() => None,
-            time => {
-                let limits = Limits { time, ..Limits::default() };
-                budget.enter(|| within(&limits, solved)).ok()
-            }
-        }
+        let least = if k == 0 { TO_BEGIN } else { Duration::ZERO };
+        budget.enter(|| in_time(until, least, solved))
     };
-    let solved: Vec<Option<Result<Standing, SimulateError>>> =
+    let solved: Vec<Result<Result<Standing, SimulateError>, Exceeded>> =
         different.par_iter().enumerate().map(answer).collect();
     let mut states: BTreeMap<&Vec<bool>, Standing> = BTreeMap::new();
     for (is_there, standing) in different.into_iter().zip(solved) {
-        let Some(standing) = standing else { break };
-        states.insert(is_there, standing?);
+        match standing {
+            Ok(standing) => states.insert(is_there, standing?),
+            Err(late) if states.is_empty() => return Err(late.into()),
+            Err(_) => break,
+        };
     }
     let known = there.iter().take_while(|is_there| states.contains_key(is_there)).count();
     let end = begins.get(known).copied().unwrap_or(scenario.horizon);
@@ -335,30 +332,13 @@ fn distributed(
             to: edges.get(1).copied().unwrap_or(f64::INFINITY),
         }));
     }
-    let (states, end) =
-        follow_until(&problem, &absences, network, (scenario.horizon, scenario.every), seed, until).map_err(
-            |error| match error {
-                DistributedError::Mechanism(error) => SimulateError::Mechanism(error),
-                DistributedError::Problem(error) => SimulateError::Problem(error),
-                DistributedError::Setting(why) => SimulateError::Mechanism(MechanismError::NotApplicable {
-                    mechanism: "ps-dsf",
-                    why: why.to_owned(),
-                }),
-            },
-        )?;
-    let total = problem.total_capacity();
-    let parts: Vec<f64> = problem
-        .users()
-        .iter()
-        .map(|user| {
-            let parts = user.base_demand().iter().zip(total).filter(|(_, total)| **total > 0);
-            parts.map(|(d, total)| Rational::from(d / total).to_f64()).fold(0.0, f64::max)
-        })
-        .collect();
+    let times = (scenario.horizon, scenario.every);
+    let (states, end) = follow_until(&problem, &absences, network, times, seed, until)?;
+    let amounts = Amounts::new(&problem);
     let moment = |state: &State| {
         let is_there = scenario.there(state.time);
         let tasks = state.totals.iter().zip(&is_there).map(|(total, there)| there.then_some(*total));
-        let shares = state.totals.iter().zip(&parts).zip(&is_there);
+        let shares = state.totals.iter().zip(&is_there).enumerate();
         let rows = |(used, server): (&Vec<f64>, &evenhand_problem::ServerClass)| {
             let rows = problem.resources().iter().zip(used).enumerate();
             let there = rows.filter(|(r, _)| server.capacity()[*r] > 0);
@@ -367,7 +347,9 @@ fn distributed(
         Moment {
             time: state.time,
             tasks: tasks.collect(),
-            shares: shares.map(|((total, part), there)| if *there { total * part } else { 0.0 }).collect(),
+            shares: shares
+                .map(|(n, (total, there))| if *there { total * amounts.dominant(n) } else { 0.0 })
+                .collect(),
             utilisation: state.utilisation.iter().zip(problem.servers()).map(rows).collect(),
         }
     };

@@ -6,13 +6,13 @@ use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::format::{
     Document, FormatError, MEMBER_FIELDS, groups_spec, member_spec, server_spec, user_spec,
 };
-use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, nearest, number};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, hint, number};
 use serde_json::value::RawValue;
 
 use super::{CoursePolicy, CourseScenario};
 use crate::distributed::Network;
 use crate::duration::Duration;
-use crate::read::{duration, not_negative, positive};
+use crate::read::{duration, not_negative, positive, whole};
 
 /// Users times rows of a series: each is a number that is kept.
 const MOST_CELLS: f64 = 1e7;
@@ -128,8 +128,7 @@ fn events<'t>(
         };
         let name = document.string(named)?;
         let Some(&user) = known.get(name.as_ref()) else {
-            let near = nearest(&name, known.keys().copied());
-            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            let near = hint(&name, known.keys().copied());
             return Err(document.error(named, format!("there is no user `{name}`{near}")));
         };
         let changes = &mut scenario.changes[user];
@@ -170,8 +169,7 @@ impl<'t> Reader<'_, 't> {
         let named = object.need(document, "mechanism")?;
         let name = document.string(named)?;
         let Some(mechanism) = registry::find(&name) else {
-            let near = nearest(&name, registry::names());
-            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            let near = hint(&name, registry::names());
             return Err(document.error(named, format!("there is no mechanism `{name}`{near}")));
         };
         if mechanism.is_of_whole_tasks() {
@@ -309,16 +307,8 @@ impl<'t> Reader<'_, 't> {
             return Err(document.error(raw, why));
         }
         self.without(&["demand_on", "gamma", "group", "servers"], "least_gap")?;
-        let steps = match object.get("steps") {
-            None => STEPS,
-            Some(raw) => {
-                let value = document.number(raw)?;
-                let whole = if value.is_integer() { value.numer().to_u64() } else { None };
-                let whole = whole.filter(|steps| (1..=MOST_STEPS).contains(steps));
-                let message = || format!("expected a whole number from 1 to {MOST_STEPS}");
-                whole.ok_or_else(|| document.error(raw, message()))? as u32
-            }
-        };
+        let steps = object.get("steps").map(|raw| whole(document, raw, 1..=MOST_STEPS)).transpose()?;
+        let steps = steps.map_or(STEPS, |steps| steps as u32);
         let running_time = object.get("running_time").map_or(Ok(1.0), |raw| positive(document, raw))?;
         let users = self.problem.n_users() as f64;
         let filled = self.horizon / running_time * users * users * f64::from(steps);

@@ -7,7 +7,7 @@ use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
 use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_problem::format::{FormatError, Object};
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, nearest, printable};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, hint, printable};
 use serde_json::value::RawValue;
 
 use super::Reader;
@@ -249,8 +249,7 @@ impl<'t> Reader<'_, 't> {
         if may_be_new {
             return Ok((cluster.add_kind(name.into_owned()), true));
         }
-        let near = nearest(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
-        let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let near = hint(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
         let message = format!(
             "there is no server `{}`{near}: `add` with a `capacity` adds servers of a new name",
             printable(&name)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use evenhand_mechanisms::filling::{Policy, Rule, Score, ServerRule, Ties};
 use evenhand_mechanisms::tree::{self, Preemption, TreePolicy};
 use evenhand_problem::format::FormatError;
-use evenhand_problem::nearest;
+use evenhand_problem::hint;
 use serde_json::value::RawValue;
 
 use super::Reader;
@@ -54,10 +54,8 @@ impl<'t> Reader<'_, 't> {
         match name.parse() {
             Ok(value) if known().any(|known| known == name) => Ok(value),
             _ => {
-                let near = nearest(&name, known()).map(|near| format!(" (did you mean `{near}`?)"));
-                let all = known().collect::<Vec<_>>().join(", ");
-                let message =
-                    format!("there is no such name: `{name}`{}: expected {all}", near.unwrap_or_default());
+                let (near, all) = (hint(&name, known()), known().collect::<Vec<_>>().join(", "));
+                let message = format!("there is no such name: `{name}`{near}: expected {all}");
                 Err(self.document.error(raw, message))
             }
         }

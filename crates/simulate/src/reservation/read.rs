@@ -1,19 +1,18 @@
 //! A scenario of admission from its file (docs/simulation.md).
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 
 use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, TaskTable};
 use evenhand_problem::format::{Document, FormatError, Object, Source, read_text};
-use evenhand_problem::{Place, Reservation, nearest, number::to_f64};
+use evenhand_problem::{Place, Reservation, hint, number::to_f64};
 use serde_json::value::RawValue;
 
 use super::{
     AdmissionError, AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve,
 };
 use crate::cost::{ARRIVAL, Growing};
-use crate::read::{LARGEST, TOO_LARGE, positive};
+use crate::read::{LARGEST, TOO_LARGE, positive, whole};
 
 /// Kind of such a file.
 pub const KIND: &str = "reservation-scenario";
@@ -145,19 +144,6 @@ fn servers<'t>(
     Ok(whole(document, raw, 1..=MOST_SERVERS as u64)? as usize)
 }
 
-/// A whole number within these bounds.
-fn whole<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    bounds: RangeInclusive<u64>,
-) -> Result<u64, FormatError> {
-    let stated = document.number(raw)?;
-    let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
-    let (least, most) = (bounds.start(), bounds.end());
-    let message = || format!("found {}: expected a whole number from {least} to {most}", raw.get());
-    whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
-}
-
 fn time<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<f64, FormatError> {
     let value = to_f64(&document.number(raw)?);
     if value > LARGEST {
@@ -252,8 +238,7 @@ fn by_type<'t>(
     let mut said = Vec::new();
     for (name, raw) in document.object(raw)?.fields() {
         let Some(j) = problem.jobs().iter().position(|job| job.name() == name) else {
-            let near = nearest(name, problem.jobs().iter().map(|job| job.name()));
-            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            let near = hint(name, problem.jobs().iter().map(|job| job.name()));
             return Err(document.error_on_key(raw, format!("there is no job type `{name}`{near}")));
         };
         said.push((j, *raw));

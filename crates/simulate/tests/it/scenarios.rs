@@ -159,9 +159,9 @@ fn what_is_wrong_is_said_with_its_place() {
         (job(r#""jobs": [{"at": -2, "tasks": 1, "duration": 1}]"#), "users[0].jobs[0].at: found -2"),
         (
             job(r#""jobs": [{"at": 0, "tasks": 0, "duration": 1}]"#),
-            "users[0].jobs[0].tasks: found 0: expected an integer",
+            "users[0].jobs[0].tasks: found 0: expected a whole number",
         ),
-        (job(r#""jobs": [{"at": 0, "tasks": "3/2", "duration": 1}]"#), "found 3/2: expected an integer"),
+        (job(r#""jobs": [{"at": 0, "tasks": "3/2", "duration": 1}]"#), "found 3/2: expected a whole number"),
         (
             job(r#""jobs": [{"at": 3, "tasks": 1, "duration": 1}, {"at": 2, "tasks": 1, "duration": 1}]"#),
             "users[0].jobs[1]: time goes back from 3 to 2",

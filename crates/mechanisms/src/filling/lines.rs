@@ -1,0 +1,546 @@
+//! Best fit: servers along lines, by the proportions of what is left of them.
+//!
+//! The mismatch of a task and a server (DRFH, equation 9) is the distance of their proportions: amounts in parts of the
+//! first resource that the task demands. Servers lie along a line by the first of these coordinates, so that a search
+//! starts where the task lies and goes to both sides until what is farther cannot be better. Servers of which the same
+//! is left form one group; groups lie in blocks that know the most that is left in them. Coordinates are in floating
+//! point with a bound of their error; exact mismatches decide where that does not.
+
+use std::cmp::Ordering;
+
+use super::digits::Digits;
+use super::draw::Draw;
+use super::model::{Model, State, first_demanded, fits};
+use super::rule::Ties;
+
+/// Groups of a block, at most; one that is full is divided.
+const BLOCK: usize = 32;
+/// Blocks of a row of blocks, which is passed over at once where too little is left in all of it: best fit uses up
+/// the nearest servers first, so that many of those are nearly full.
+const ROW: usize = 16;
+/// Coordinates above this count as this: then a distance is a lower bound only.
+const FAR: f64 = 1e290;
+/// Distances are exact but for rounding where those of users, and they themselves, are below this.
+const NEAR: f64 = 1e280;
+
+/// A demand of a user as a place on a line.
+struct Target {
+    /// Which of the user's demands.
+    demand: u32,
+    /// The first resource demanded.
+    first: usize,
+    at: Vec<f64>,
+    /// Sum of the coordinates, of which errors are parts; infinite where a coordinate is beyond the range.
+    size: f64,
+}
+
+/// Between which values something lies.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    low: f64,
+    high: f64,
+}
+
+/// The best server of a user, as long as it does not change.
+pub(super) struct Found<R> {
+    pub server: usize,
+    /// Whether no other server is as good; told where ties are decided at random.
+    pub is_only: bool,
+    value: Interval,
+    exact: Option<R>,
+    /// No other server has a mismatch below this.
+    rival: f64,
+}
+
+/// Servers of one class of which the same is left.
+struct Group<D: Digits> {
+    /// The first coordinate.
+    at: f64,
+    /// What is left of the first two rows, so that most searches look no further.
+    left: [D::Amount; 2],
+    /// The preferred server.
+    server: u32,
+    /// The others, the preferred ones last.
+    others: Vec<u32>,
+}
+
+/// Groups that lie side by side.
+struct Block<D: Digits> {
+    /// Where the first of them lies: blocks are searched without looking at their groups.
+    begin: f64,
+    groups: Vec<Group<D>>,
+    /// By row: the most that is left.
+    most: Vec<D::Amount>,
+}
+
+/// Servers as users see them that demand the resource `first` first.
+struct Line<D: Digits> {
+    first: usize,
+    /// None of them is empty.
+    blocks: Vec<Block<D>>,
+    /// By row of blocks, by resource: the most that is left.
+    most: Vec<Vec<D::Amount>>,
+}
+
+/// What was left of servers when they were put in place.
+struct Amounts<'m, D: Digits> {
+    model: &'m Model<D>,
+    /// By server, by row.
+    left: Vec<D::Amount>,
+    ties: Ties,
+}
+
+/// All servers.
+pub(super) struct Lines<'m, D: Digits> {
+    lines: Vec<Line<D>>,
+    /// By user: its demands.
+    targets: Vec<Vec<Target>>,
+    amounts: Amounts<'m, D>,
+    /// By row: the least that is demanded.
+    least: Vec<D::Amount>,
+    /// Whether only servers on which the task fits are compared.
+    is_filtered: bool,
+    /// Error of a distance as a part of the coordinates.
+    error: f64,
+    /// By line: the coordinates of the server that was put in place last.
+    last: Vec<Vec<f64>>,
+}
+
+/// The coordinates of amounts, in parts of the one of `first`; a single 0 where there is no other row.
+fn place<'a, D: Digits>(
+    model: &'a Model<D>,
+    first: usize,
+    amounts: &'a [D::Amount],
+) -> impl Iterator<Item = f64> + use<'a, D> {
+    let unit = [&model.factors[first], &amounts[first]];
+    let rows = (0..model.n_rows).filter(move |row| *row != first);
+    let none = (model.n_rows == 1).then_some(0.0);
+    let at = rows.map(move |row| D::proportion([&model.factors[row], &amounts[row]], unit).min(FAR));
+    at.chain(none)
+}
+
+impl Target {
+    fn of_user<D: Digits>(model: &Model<D>, n: usize) -> Vec<Self> {
+        let of_demand = |(demand, amounts): (usize, &Vec<D::Amount>)| {
+            let first = first_demanded::<D>(amounts)?;
+            let at: Vec<f64> = place(model, first, amounts).collect();
+            let size = if at.iter().all(|at| *at < NEAR) { at.iter().sum() } else { f64::INFINITY };
+            Some(Self { demand: demand as u32, first, at, size })
+        };
+        model.users[n].demands.iter().enumerate().filter_map(of_demand).collect()
+    }
+}
+
+impl<'m, D: Digits> Lines<'m, D> {
+    pub fn new(state: &State<'m, D>) -> Self {
+        let model = state.model;
+        let targets: Vec<_> = (0..model.users.len()).map(|n| Target::of_user(model, n)).collect();
+        let is_first = |row: &usize| targets.iter().flatten().any(|target| target.first == *row);
+        let least = |row: usize| {
+            let demands = model.users.iter().flat_map(|user| &user.demands).map(|demand| &demand[row]);
+            demands.min().cloned().unwrap_or_default()
+        };
+        let mut lines = Self {
+            lines: (0..model.n_rows).filter(is_first).map(Line::new).collect(),
+            targets,
+            amounts: Amounts {
+                model,
+                left: vec![D::Amount::default(); model.n_servers() * model.n_rows],
+                ties: model.rule.ties,
+            },
+            least: (0..model.n_rows).map(least).collect(),
+            is_filtered: !model.rule.unfiltered,
+            error: (model.n_rows + 8) as f64 * 4.0 * f64::EPSILON,
+            last: Vec::new(),
+        };
+        lines.last = vec![Vec::new(); lines.lines.len()];
+        // Where servers are equal the preferred ones come last.
+        let n_servers = model.n_servers();
+        let in_order = |k: usize| if model.rule.ties == Ties::High { k } else { n_servers - 1 - k };
+        (0..n_servers).for_each(|k| lines.update(state, in_order(k)));
+        lines
+    }
+
+    /// Takes over what is left of server `j`.
+    pub fn update(&mut self, state: &State<'_, D>, j: usize) {
+        for line in &mut self.lines {
+            if is_of_use::<D>(self.amounts.of(j as u32).0, &self.least, self.is_filtered, line.first) {
+                line.remove(&self.amounts, j as u32);
+            }
+        }
+        self.amounts.left[state.model.rows_of(j)].clone_from_slice(state.left(j));
+        for (line, last) in self.lines.iter_mut().zip(&mut self.last) {
+            last.clear();
+            if is_of_use::<D>(state.left(j), &self.least, self.is_filtered, line.first) {
+                line.insert(&self.amounts, j as u32);
+                last.extend(place(state.model, line.first, state.left(j)));
+            }
+        }
+    }
+
+    /// The best server of user `n`.
+    pub fn best(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<Found<D::Ratio>> {
+        let mut search =
+            Search { lines: self, state, n, best: None, equals: Vec::new(), rival: f64::INFINITY };
+        for target in &self.targets[n] {
+            if let Some(line) = self.lines.iter().find(|line| line.first == target.first) {
+                search.along(line, target);
+            }
+        }
+        let mut found = search.best?;
+        found.rival = search.rival;
+        if self.amounts.ties == Ties::Random {
+            let servers = search.equals.iter().flat_map(|group| group.others.iter().chain([&group.server]));
+            let mut servers: Vec<u32> = servers.copied().collect();
+            found.is_only = servers.len() == 1;
+            let at = draw.position(servers.len());
+            found.server = *servers.select_nth_unstable(at).1 as usize;
+        }
+        Some(found)
+    }
+
+    /// How server `j`, which has changed, compares for user `n` with another one, if it comes into question.
+    pub fn compare(
+        &self,
+        state: &State<'_, D>,
+        n: usize,
+        j: usize,
+        found: &mut Found<D::Ratio>,
+    ) -> Option<(Ordering, Found<D::Ratio>)> {
+        let value = self.value(state, n, j)?;
+        let rival = found.rival.min(found.value.low);
+        found.rival = found.rival.min(value.low);
+        let mut other = Found { server: j, is_only: true, value, exact: None, rival };
+        Some((order(state, n, &mut other, found), other))
+    }
+
+    /// Whether the server found, which has changed, is certainly still the best one of user `n`.
+    pub fn stays(&self, state: &State<'_, D>, n: usize, found: &mut Found<D::Ratio>) -> bool {
+        let Some(value) = self.value(state, n, found.server).filter(|value| value.high < found.rival) else {
+            return false;
+        };
+        (found.value, found.exact, found.is_only) = (value, None, true);
+        true
+    }
+
+    /// The mismatch of user `n` and server `j`, which was put in place last, if that counts.
+    fn value(&self, state: &State<'_, D>, n: usize, j: usize) -> Option<Interval> {
+        let demand = state.model.users[n].demand_on[state.model.class[j] as usize]?;
+        let target = self.targets[n].iter().find(|target| target.demand == demand)?;
+        let line = self.lines.iter().position(|line| line.first == target.first)?;
+        let at = &self.last[line];
+        let counts = !at.is_empty() && (!self.is_filtered || state.fits(n, j));
+        counts.then(|| self.distance(target, at.iter().copied()))
+    }
+
+    /// The distance of a demand and a server.
+    fn distance(&self, target: &Target, at: impl Iterator<Item = f64>) -> Interval {
+        let (mut value, mut size) = (0.0, target.size);
+        for (t, at) in target.at.iter().zip(at) {
+            value += (at - t).abs();
+            size += at;
+        }
+        let error = size * self.error + D::TINY;
+        Interval { low: value - error, high: if value < NEAR { value + error } else { f64::INFINITY } }
+    }
+}
+
+/// How the mismatches of user `n` with two servers compare.
+fn order<D: Digits>(
+    state: &State<'_, D>,
+    n: usize,
+    a: &mut Found<D::Ratio>,
+    b: &mut Found<D::Ratio>,
+) -> Ordering {
+    if a.value.high < b.value.low {
+        return Ordering::Less;
+    }
+    if a.value.low > b.value.high {
+        return Ordering::Greater;
+    }
+    for found in [&mut *a, &mut *b] {
+        found.exact = found.exact.take().or_else(|| state.mismatch(n, found.server));
+    }
+    a.exact.cmp(&b.exact)
+}
+
+/// Whether somebody may choose the server who demands `first` first.
+fn is_of_use<D: Digits>(left: &[D::Amount], least: &[D::Amount], is_filtered: bool, first: usize) -> bool {
+    left[first] != D::Amount::default() && (!is_filtered || fits::<D>(least, left))
+}
+
+/// Whether of two servers the second one is preferred: then the first one comes first in a group.
+fn preferred(ties: Ties, a: u32, b: u32) -> Ordering {
+    if ties == Ties::High { a.cmp(&b) } else { b.cmp(&a) }
+}
+
+impl<D: Digits> Amounts<'_, D> {
+    /// What was left of a server, and its class.
+    fn of(&self, j: u32) -> (&[D::Amount], u32) {
+        (&self.left[self.model.rows_of(j as usize)], self.model.class[j as usize])
+    }
+
+    /// By row: the most that was left of the servers of some groups.
+    fn most(&self, groups: &[Group<D>]) -> Vec<D::Amount> {
+        let mut most = vec![D::Amount::default(); self.model.n_rows];
+        groups.iter().for_each(|group| raise(&mut most, self.of(group.server).0));
+        most
+    }
+
+    fn block(&self, groups: Vec<Group<D>>) -> Block<D> {
+        let most = self.most(&groups);
+        Block { begin: groups.first().map_or(f64::INFINITY, |group| group.at), groups, most }
+    }
+}
+
+fn raise<A: Ord + Clone>(most: &mut [A], amounts: &[A]) {
+    for (most, amount) in most.iter_mut().zip(amounts) {
+        if *most < *amount {
+            most.clone_from(amount);
+        }
+    }
+}
+
+impl<D: Digits> Group<D> {
+    fn order(&self, amounts: &Amounts<'_, D>, at: f64, j: u32) -> Ordering {
+        self.at.total_cmp(&at).then_with(|| amounts.of(self.server).cmp(&amounts.of(j)))
+    }
+
+    fn fits(&self, demand: &[D::Amount]) -> bool {
+        self.left.iter().zip(demand).all(|(left, d)| d <= left)
+    }
+
+    fn insert(&mut self, mut j: u32, ties: Ties) {
+        if preferred(ties, self.server, j).is_lt() {
+            std::mem::swap(&mut self.server, &mut j);
+        }
+        let at = self.others.partition_point(|other| preferred(ties, *other, j).is_lt());
+        self.others.insert(at, j);
+    }
+
+    /// Takes out a server; says whether it was the only one.
+    fn remove(&mut self, j: u32, ties: Ties) -> bool {
+        if self.server != j {
+            if let Ok(at) = self.others.binary_search_by(|other| preferred(ties, *other, j)) {
+                self.others.remove(at);
+            }
+            return false;
+        }
+        self.others.pop().map(|next| self.server = next).is_none()
+    }
+}
+
+impl<D: Digits> Line<D> {
+    fn new(first: usize) -> Self {
+        Self { first, blocks: Vec::new(), most: Vec::new() }
+    }
+
+    /// Where server `j` lies, the block of its group, and the place of the group there, or where that belongs.
+    fn find(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
+        let at = place(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
+        let is_before = |block: &Block<D>| {
+            block.begin.total_cmp(&at).then_with(|| block.groups[0].order(amounts, at, j)).is_le()
+        };
+        let which = self.blocks.partition_point(is_before).saturating_sub(1);
+        let groups = self.blocks.get(which).map_or(&[][..], |block| &block.groups);
+        (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
+    }
+
+    /// Takes over what is left in the blocks of a row of blocks, and of those after it.
+    fn measure(&mut self, row: usize) {
+        self.most.truncate(row);
+        for blocks in self.blocks[(row * ROW).min(self.blocks.len())..].chunks(ROW) {
+            self.most.push(most_of(blocks));
+        }
+    }
+
+    fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
+        let (at, which, place) = self.find(amounts, j);
+        let left = amounts.of(j).0;
+        let left = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
+        let group = Group { at, left, server: j, others: Vec::new() };
+        let Some(block) = self.blocks.get_mut(which) else {
+            self.blocks.push(amounts.block(vec![group]));
+            self.measure(0);
+            return;
+        };
+        match place {
+            Ok(at) => block.groups[at].insert(j, amounts.ties),
+            Err(at) => {
+                block.groups.insert(at, group);
+                block.begin = block.groups[0].at;
+                raise(&mut block.most, amounts.of(j).0);
+                raise(&mut self.most[which / ROW], amounts.of(j).0);
+            }
+        }
+        if block.groups.len() > BLOCK {
+            let right = amounts.block(block.groups.split_off(BLOCK / 2));
+            block.most = amounts.most(&block.groups);
+            self.blocks.insert(which + 1, right);
+            self.measure(which / ROW);
+        }
+    }
+
+    fn remove(&mut self, amounts: &Amounts<'_, D>, j: u32) {
+        let (_, which, Ok(at)) = self.find(amounts, j) else { return };
+        let block = &mut self.blocks[which];
+        if !block.groups[at].remove(j, amounts.ties) {
+            return;
+        }
+        block.groups.remove(at);
+        block.begin = block.groups.first().map_or(block.begin, |group| group.at);
+        let was_most = amounts.of(j).0.iter().zip(&block.most).any(|(left, most)| left == most);
+        let (row, len) = (which / ROW, block.groups.len());
+        if self.blocks.get(which + 1).is_some_and(|next| len + next.groups.len() <= BLOCK / 2) {
+            let next = self.blocks.remove(which + 1);
+            self.blocks[which].groups.extend(next.groups);
+        } else if len == 0 {
+            self.blocks.remove(which);
+        } else if was_most {
+            self.blocks[which].most = amounts.most(&self.blocks[which].groups);
+            let end = (row * ROW + ROW).min(self.blocks.len());
+            self.most[row] = most_of(&self.blocks[row * ROW..end]);
+            return;
+        } else {
+            return;
+        }
+        if let Some(block) = self.blocks.get_mut(which) {
+            *block = amounts.block(std::mem::take(&mut block.groups));
+        }
+        self.measure(row);
+    }
+
+    /// The block to the right of one; rows of blocks in which too little is left are passed over.
+    fn right_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
+        let mut next = block + 1;
+        while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(&self.most[next / ROW]) {
+            next += ROW;
+        }
+        (next < self.blocks.len()).then_some(next)
+    }
+
+    /// The block to the left of one, in the same way.
+    fn left_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
+        let mut next = block.checked_sub(1)?;
+        while next % ROW == ROW - 1 && !is_enough(&self.most[next / ROW]) {
+            next = next.checked_sub(ROW)?;
+        }
+        Some(next)
+    }
+}
+
+/// By row: the most that is left in any of the blocks.
+fn most_of<D: Digits>(blocks: &[Block<D>]) -> Vec<D::Amount> {
+    let mut most = blocks.first().map_or(Vec::new(), |block| block.most.clone());
+    blocks.iter().for_each(|block| raise(&mut most, &block.most));
+    most
+}
+
+/// The two sides of a place on a line.
+const RIGHT: usize = 0;
+const LEFT: usize = 1;
+
+/// A search for the best server of a user.
+struct Search<'a, D: Digits> {
+    lines: &'a Lines<'a, D>,
+    state: &'a State<'a, D>,
+    n: usize,
+    best: Option<Found<D::Ratio>>,
+    /// For random ties: the groups that are as good as the best one.
+    equals: Vec<&'a Group<D>>,
+    /// A lower bound of all that was turned down.
+    rival: f64,
+}
+
+impl<'a, D: Digits> Search<'a, D> {
+    /// From the place of the target to both sides, the nearer one first.
+    fn along(&mut self, line: &'a Line<D>, target: &Target) {
+        let demand = &self.state.model.users[self.n].demands[target.demand as usize];
+        let is_enough = |most: &[D::Amount]| !self.lines.is_filtered || fits::<D>(demand, most);
+        let t = target.at[0];
+        let start = line.blocks.partition_point(|block| block.begin <= t).saturating_sub(1);
+        let Some(block) = line.blocks.get(start) else { return };
+        let middle = block.groups.partition_point(|group| group.at < t);
+        // Groups that have not been looked at, to the right and to the left.
+        let mut sides = [Some((start, middle..block.groups.len())), Some((start, 0..middle))];
+        loop {
+            let far = |side: usize| {
+                let Some((which, groups)) = &sides[side] else { return f64::INFINITY };
+                let nearest = if side == RIGHT { groups.clone().next() } else { groups.clone().next_back() };
+                nearest.map_or(0.0, |group| (line.blocks[*which].groups[group].at - t).abs())
+            };
+            let (right, left) = (far(RIGHT), far(LEFT));
+            let (side, distance) = if left < right { (LEFT, left) } else { (RIGHT, right) };
+            let Some((which, groups)) = sides[side].take() else { return };
+            // What lies beyond is at least as far, and the other side is farther still.
+            if self.is_too_far(distance, target) {
+                return;
+            }
+            let block = &line.blocks[which];
+            if is_enough(&block.most) && side == RIGHT {
+                self.among(block.groups[groups].iter(), target, demand);
+            } else if is_enough(&block.most) {
+                self.among(block.groups[groups].iter().rev(), target, demand);
+            }
+            let next =
+                if side == RIGHT { line.right_of(which, is_enough) } else { line.left_of(which, is_enough) };
+            sides[side] = next.map(|which| (which, 0..line.blocks[which].groups.len()));
+        }
+    }
+
+    /// Whether nothing at this distance from the target, or farther, is better than what was found.
+    fn is_too_far(&mut self, distance: f64, target: &Target) -> bool {
+        let low = distance - (2.0 * target.size + distance) * self.lines.error - D::TINY;
+        let is_too_far = self.best.as_ref().is_some_and(|best| low > best.value.high);
+        if is_too_far {
+            self.rival = self.rival.min(low);
+        }
+        is_too_far
+    }
+
+    /// Groups by their distance from the target along the line.
+    fn among(&mut self, groups: impl Iterator<Item = &'a Group<D>>, target: &Target, demand: &[D::Amount]) {
+        let model = self.state.model;
+        let (n_rows, demand_on) = (model.n_rows, &model.users[self.n].demand_on);
+        for group in groups {
+            if self.is_too_far((group.at - target.at[0]).abs(), target) {
+                return;
+            }
+            if self.lines.is_filtered && !group.fits(demand) {
+                continue;
+            }
+            let (left, class) = self.lines.amounts.of(group.server);
+            let is_of_class = demand_on[class as usize] == Some(target.demand);
+            if is_of_class && (n_rows <= 2 || !self.lines.is_filtered || fits::<D>(demand, left)) {
+                let value = match n_rows {
+                    2 => self.lines.distance(target, std::iter::once(group.at)),
+                    _ => self.lines.distance(target, place(model, target.first, left)),
+                };
+                self.offer(group, value);
+            }
+        }
+    }
+
+    fn offer(&mut self, group: &'a Group<D>, value: Interval) {
+        let (server, ties) = (group.server as usize, self.lines.amounts.ties);
+        let mut new = Found { server, is_only: false, value, exact: None, rival: f64::INFINITY };
+        let order =
+            self.best.as_mut().map_or(Ordering::Less, |best| order(self.state, self.n, &mut new, best));
+        if order.is_lt() {
+            self.equals.clear();
+        }
+        if order.is_le() && ties == Ties::Random {
+            self.equals.push(group);
+        }
+        let is_better = match &self.best {
+            Some(best) if order.is_eq() => preferred(ties, best.server as u32, group.server).is_lt(),
+            _ => order.is_lt(),
+        };
+        if !is_better || !group.others.is_empty() {
+            self.rival = self.rival.min(value.low);
+        }
+        if is_better && let Some(old) = self.best.replace(new) {
+            self.rival = self.rival.min(old.value.low);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Rules that choose the user first, the one with the least score on a server on which it fits, and then its server:
+//! first fit and best fit for scores of users, and the joint choice.
+//!
+//! A user's least score over the servers never falls: it gets more tasks, and what is left of the servers shrinks. So
+//! users wait in a queue with a score that was right once, and look again when it is their turn.
+
+use std::ops::Range;
+
+use super::digits::Digits;
+use super::draw::Draw;
+use super::lines::Lines;
+use super::model::{State, TooMany};
+use super::queue::{Look, Queue};
+use super::rule::{Rule, Score, ServerRule, Ties};
+use super::server_tree::{End, ServerTree};
+
+/// Fills until nothing fits.
+pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
+    let users: Vec<usize> = (0..state.model.users.len()).collect();
+    let mut servers = Servers::once(state);
+    fill_among(state, &mut servers, &users, draw)
+}
+
+/// Fills with tasks of `users`, ascending, alone.
+pub(super) fn fill_among<D: Digits>(
+    state: &mut State<'_, D>,
+    servers: &mut Servers<'_, D>,
+    users: &[usize],
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
+    let mut candidates: Vec<Candidate> = users.iter().map(|&n| Candidate::new(state, n)).collect();
+    let mut queue = Queue::new(state.model.rule.ties, (0..users.len()).map(|k| (D::zero(), k)));
+    loop {
+        let look = |k: usize, score: &D::Ratio| match candidates[k].score(state, servers) {
+            None => Look::Out,
+            Some(now) if now == *score => Look::Same,
+            Some(now) => Look::Risen(now),
+        };
+        let Some(k) = queue.next(draw, look) else { return Ok(()) };
+        let Some(j) = candidates[k].server(state, servers, draw) else { continue };
+        state.place(users[k], j)?;
+        servers.update(state, j);
+        if state.has_more(users[k])
+            && let Some(score) = candidates[k].score(state, servers)
+        {
+            queue.push(score, k);
+        }
+    }
+}
+
+/// The servers as the rule looks at them.
+pub(super) struct Servers<'m, D: Digits> {
+    index: Index<'m, D>,
+    /// By server: how often it has changed.
+    touched: Vec<u64>,
+    changes: u64,
+}
+
+enum Index<'m, D: Digits> {
+    /// Where servers only fill up and the first one is looked for, a user looks at each once.
+    None,
+    InOrder(ServerTree<D>),
+    ByProportion(Lines<'m, D>),
+}
+
+impl<'m, D: Digits> Servers<'m, D> {
+    /// For a single filling.
+    fn once(state: &State<'m, D>) -> Self {
+        let rule = state.model.rule;
+        let takes_any = rule.server == ServerRule::Joint && rule.ties == Ties::Random;
+        if rule.server != ServerRule::BestFit && rule.score.is_of_user() && !takes_any {
+            return Self { index: Index::None, touched: Vec::new(), changes: 0 };
+        }
+        Self::new(state)
+    }
+
+    /// For fillings between which servers are given something back.
+    pub fn new(state: &State<'m, D>) -> Self {
+        let model = state.model;
+        // Of a single resource every server suits every task equally well.
+        let index = match model.rule.server {
+            ServerRule::BestFit if model.n_rows > 1 => Index::ByProportion(Lines::new(state)),
+            _ => Index::InOrder(ServerTree::new(state)),
+        };
+        Self { index, touched: vec![0; model.n_servers()], changes: 0 }
+    }
+
+    /// Takes over what is left of server `j`.
+    pub fn update(&mut self, state: &State<'_, D>, j: usize) {
+        self.changes += 1;
+        match &mut self.index {
+            Index::None => return,
+            Index::InOrder(tree) => tree.update(state, j),
+            Index::ByProportion(lines) => lines.update(state, j),
+        }
+        self.touched[j] = self.changes;
+    }
+
+    fn roomiest(&self, state: &State<'_, D>, n: usize) -> Option<usize> {
+        let Index::InOrder(tree) = &self.index else { return None };
+        // Which of those with the same room does not matter yet.
+        tree.roomiest(state, n, &mut Draw::new(0, 0))
+    }
+
+    /// The first server of a range on which user `n` fits, or the last one; where proportions count, the best of all.
+    fn one(&self, state: &State<'_, D>, n: usize, within: Range<usize>, end: End) -> Option<usize> {
+        match &self.index {
+            Index::None if end == End::First => within.into_iter().find(|j| state.fits(n, *j)),
+            Index::None => within.rev().find(|j| state.fits(n, *j)),
+            Index::InOrder(tree) => tree.one(state, n, within, end),
+            // Which of the best ones does not matter yet.
+            Index::ByProportion(lines) => Some(lines.best(state, n, &mut Draw::new(0, 0))?.server),
+        }
+    }
+}
+
+/// Where a user may go next.
+struct Candidate {
+    user: usize,
+    /// A server on which it fits with its least score, or did.
+    server: Option<usize>,
+    /// Changes of servers when it was found to be the best one; `None` where it is any on which the user fits.
+    when: Option<u64>,
+    /// Classes by what a task adds to the score there, ascending; those before `class` are full for
+    /// this user.
+    classes: Vec<u32>,
+    class: usize,
+}
+
+impl Candidate {
+    fn new<D: Digits>(state: &State<'_, D>, user: usize) -> Self {
+        let model = state.model;
+        let mut classes: Vec<u32> = Vec::new();
+        if model.rule.score == Score::PsDsf {
+            classes.extend((0..model.n_classes()).filter(|&i| model.fits_empty(user, i)).map(|i| i as u32));
+            classes.sort_by(|&a, &b| model.unit(user, a as usize).cmp(model.unit(user, b as usize)));
+        }
+        Self { user, server: None, when: None, classes, class: 0 }
+    }
+
+    /// The least score over the servers on which the user fits; `None` if there is none.
+    fn score<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
+        let (model, n) = (state.model, self.user);
+        match model.rule.score {
+            Score::PsDsf if state.steps[n] > 0 => {
+                while !self.is_on_its_class(state, servers) {
+                    self.class += 1;
+                }
+                let class = *self.classes.get(self.class)?;
+                Some(D::times(model.unit(n, class as usize), state.steps[n]))
+            }
+            Score::ResidualPsDsf if state.steps[n] > 0 => {
+                if self.roomiest(servers).is_none() {
+                    // Those with the most room have the same score.
+                    self.server = servers.roomiest(state, n);
+                    self.when = Some(servers.changes);
+                }
+                self.server.map(|j| state.score(n, j))
+            }
+            score => {
+                if !self.server.is_some_and(|j| state.fits(n, j)) {
+                    self.server = self.next(state, servers);
+                    let is_best = matches!(servers.index, Index::ByProportion(_));
+                    self.when = is_best.then_some(servers.changes);
+                }
+                self.server.map(|_| if score.is_of_user() { state.user_score(n) } else { D::zero() })
+            }
+        }
+    }
+
+    /// Another server on which the user fits: what it has passed does not fit it any more.
+    fn next<D: Digits>(&self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<usize> {
+        let rule = state.model.rule;
+        let is_last = rule.server == ServerRule::Joint && rule.ties == Ties::High;
+        let (end, all) = (if is_last { End::Last } else { End::First }, 0..state.model.n_servers());
+        let rest = match self.server {
+            None => all,
+            Some(j) if is_last => 0..j,
+            Some(j) => j + 1..all.end,
+        };
+        servers.one(state, self.user, rest, end)
+    }
+
+    /// Whether the user fits on a server of its class; it has such a server then, or no class any more.
+    fn is_on_its_class<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
+        let Some(&class) = self.classes.get(self.class) else { return true };
+        if !self.server.is_some_and(|j| state.model.class[j] == class && state.fits(self.user, j)) {
+            self.server = servers.one(state, self.user, servers_of(state, class), End::First);
+        }
+        self.server.is_some()
+    }
+
+    /// The server with the most room, found before, if nothing has been placed there since.
+    fn roomiest<D: Digits>(&self, servers: &Servers<'_, D>) -> Option<usize> {
+        self.server.filter(|&j| self.when.is_some_and(|when| servers.touched[j] <= when))
+    }
+
+    /// The server among those of least score.
+    fn server<D: Digits>(
+        &self,
+        state: &State<'_, D>,
+        servers: &Servers<'_, D>,
+        draw: &mut Draw,
+    ) -> Option<usize> {
+        let (model, n) = (state.model, self.user);
+        let Rule { score, server, ties, .. } = model.rule;
+        match &servers.index {
+            Index::ByProportion(_) if ties != Ties::Random && self.when == Some(servers.changes) => {
+                self.server
+            }
+            Index::ByProportion(lines) => Some(lines.best(state, n, draw)?.server),
+            Index::InOrder(tree) if server != ServerRule::FirstFit => {
+                if score.is_of_user() || state.steps[n] == 0 {
+                    return tree.pick(state, n, std::slice::from_ref(&(0..model.n_servers())), draw);
+                }
+                if score == Score::PsDsf {
+                    return tree.pick(state, n, &self.least_classes(state), draw);
+                }
+                let known = self.roomiest(servers).filter(|_| ties != Ties::Random);
+                known.or_else(|| tree.roomiest(state, n, draw))
+            }
+            _ => self.server,
+        }
+    }
+
+    /// The servers of the classes where a task adds least to the score.
+    fn least_classes<D: Digits>(&self, state: &State<'_, D>) -> Vec<Range<usize>> {
+        let unit = |class: u32| state.model.unit(self.user, class as usize);
+        let classes = &self.classes[self.class..];
+        let equal = classes.iter().take_while(|&&class| unit(class) == unit(classes[0]));
+        equal.map(|&class| servers_of(state, class)).collect()
+    }
+}
+
+fn servers_of<D: Digits>(state: &State<'_, D>, class: u32) -> Range<usize> {
+    let first = &state.model.first_server;
+    first[class as usize]..first[class as usize + 1]
+}

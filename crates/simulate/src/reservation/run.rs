@@ -1,0 +1,256 @@
+//! One run of admission: jobs come, run on a server and end; the policy says where they go.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use evenhand_budget::charge;
+use evenhand_mechanisms::filling::Draw;
+use evenhand_problem::Reservation;
+
+use super::jobs::Jobs;
+use super::{Admission, AdmissionError, Admit, CHOICES, Job, Options, Setting};
+use crate::cost::{self, Growing, is_over};
+
+/// Times at which something happens, between two looks at the clock.
+const MOMENTS_BETWEEN_LOOKS: u64 = 8;
+
+/// A job that runs.
+#[derive(Clone, Copy)]
+struct Running {
+    of_type: usize,
+    server: usize,
+    /// Tells it from another one that had its place before.
+    turn: u64,
+}
+
+pub(super) struct Run<'a> {
+    setting: &'a Setting,
+    rewards: Vec<f64>,
+    /// A place is used again once its job is gone.
+    jobs: Vec<Running>,
+    free: Vec<usize>,
+    /// By server, by type: its jobs.
+    on: Vec<Vec<Vec<usize>>>,
+    /// Ends of jobs, as bits (times are not negative, so that bits compare as they do), places and turns.
+    ends: BinaryHeap<Reverse<(u64, usize, u64)>>,
+    turns: u64,
+    /// Reward of all jobs in a unit of time.
+    rate: f64,
+    /// By type: jobs that run.
+    running: Vec<u64>,
+    /// By type: jobs that would run, were nobody rejected, and their ends as bits.
+    all: Vec<u64>,
+    ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
+    memory: Growing,
+    pub result: Admission,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(problem: &Reservation, setting: &'a Setting) -> Self {
+        let types = problem.n_types();
+        let none = vec![0; types];
+        Self {
+            setting,
+            rewards: problem.rewards().iter().map(|reward| reward.to_f64()).collect(),
+            jobs: Vec::new(),
+            free: Vec::new(),
+            on: vec![vec![Vec::new(); types]; setting.servers],
+            ends: BinaryHeap::new(),
+            turns: 0,
+            rate: 0.0,
+            running: vec![0; types],
+            all: vec![0; types],
+            ends_of_all: BinaryHeap::new(),
+            memory: Growing::new("the jobs that run"),
+            result: Admission {
+                admitted: none.clone(),
+                rejected: none.clone(),
+                preempted: none,
+                ..Admission::default()
+            },
+        }
+    }
+
+    pub fn simulate(
+        &mut self,
+        jobs: &mut dyn Jobs,
+        policy: &mut dyn Admit,
+        options: &Options,
+    ) -> Result<(), AdmissionError> {
+        let Setting { horizon, from, seed, .. } = *self.setting;
+        let every = options.cra_every;
+        let mut choices = Draw::new(seed, CHOICES);
+        let (mut now, mut next) = (0.0, jobs.next());
+        let mut ticks = 0_u64;
+        for moment in 0_u64.. {
+            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(options.until) {
+                self.result.stopped_at = Some(now);
+                break;
+            }
+            charge(cost::MOMENT, "the run");
+            let comes = next.map_or(f64::INFINITY, |job| job.at);
+            let ends = self.next_end();
+            let tick = every.map_or(f64::INFINITY, |every| (ticks + 1) as f64 * every);
+            let time = comes.min(ends).min(tick);
+            self.advance(now, time.min(horizon), policy);
+            if time > horizon {
+                break;
+            }
+            now = time;
+            if tick <= comes.min(ends) {
+                policy.tick()?;
+                ticks += 1;
+            } else if ends <= comes {
+                self.end(policy)?;
+            } else if let Some(job) = next {
+                self.arrive(&job, policy, &mut choices)?;
+                next = jobs.next();
+            }
+        }
+        let lasted = self.result.stopped_at.unwrap_or(horizon) - from;
+        // Before rewards are counted there are none.
+        if lasted > 0.0 {
+            self.result.reward /= lasted * self.setting.servers as f64;
+        }
+        self.result.classified = policy.classified();
+        Ok(())
+    }
+
+    /// Time goes on from one moment to another while nothing changes.
+    fn advance(&mut self, from: f64, to: f64, policy: &dyn Admit) {
+        let counted = (to - from.max(self.setting.from)).max(0.0);
+        self.result.reward += self.rate * counted;
+        let servers = self.setting.servers as f64;
+        while self.result.series.len() as f64 * self.setting.every <= to {
+            let time = self.result.series.len() as f64 * self.setting.every;
+            while let Some(&Reverse((end, j))) = self.ends_of_all.peek()
+                && f64::from_bits(end) <= time
+            {
+                self.ends_of_all.pop();
+                self.all[j] -= 1;
+            }
+            self.result.series.push((time, self.rate / servers));
+            self.result.jobs.push(self.running.clone());
+            self.result.all.push(self.all.clone());
+            self.result.slots.push(policy.slots());
+            self.result.effective.push(policy.effective());
+        }
+    }
+
+    /// Jobs are there at time 0: by type their running times.
+    pub fn begin(
+        &mut self,
+        problem: &Reservation,
+        initial: &[Vec<f64>],
+        policy: &mut dyn Admit,
+    ) -> Result<(), AdmissionError> {
+        for (j, all) in initial.iter().enumerate() {
+            for (fit, lasts) in all.iter().enumerate() {
+                charge(cost::START, "the jobs that are there at time 0");
+                let server = policy.begin(j).ok_or_else(|| AdmissionError::Initial {
+                    name: problem.jobs()[j].name().to_owned(),
+                    fit: fit as u64,
+                })?;
+                self.count(j, *lasts);
+                self.place(j, server, *lasts);
+            }
+        }
+        policy.begun()
+    }
+
+    /// A job of this type is there until then, were nobody rejected.
+    fn count(&mut self, of_type: usize, end: f64) {
+        self.all[of_type] += 1;
+        self.ends_of_all.push(Reverse((end.to_bits(), of_type)));
+        // A heap of ends, and a job with its place, its end and its place in the list of its server.
+        let (all, running) = (self.ends_of_all.len() as u64, self.jobs.len() as u64);
+        self.memory.need(2 * (16 * all + 64 * running));
+    }
+
+    fn arrive(
+        &mut self,
+        job: &Job,
+        policy: &mut dyn Admit,
+        choices: &mut Draw,
+    ) -> Result<(), AdmissionError> {
+        let j = job.of_type;
+        charge(cost::ARRIVAL + cost::START, "the arrivals");
+        self.count(j, job.at + job.lasts);
+        let mut server = policy.admit(j, choices)?;
+        if server.is_none() {
+            let preempted = policy.make_room(j)?;
+            for &(of_type, server) in &preempted {
+                if let Some(place) = self.on[server][of_type].pop() {
+                    self.remove(place);
+                    self.result.preempted[of_type] += 1;
+                }
+            }
+            if !preempted.is_empty() {
+                server = policy.admit(j, choices)?;
+            }
+        }
+        match server {
+            Some(server) => {
+                self.place(j, server, job.at + job.lasts);
+                self.result.admitted[j] += 1;
+            }
+            None => self.result.rejected[j] += 1,
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, of_type: usize, server: usize, end: f64) {
+        self.turns += 1;
+        let job = Running { of_type, server, turn: self.turns };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.jobs[place] = job;
+                place
+            }
+            None => {
+                self.jobs.push(job);
+                self.jobs.len() - 1
+            }
+        };
+        self.on[server][of_type].push(place);
+        self.ends.push(Reverse((end.to_bits(), place, self.turns)));
+        self.rate += self.rewards[of_type];
+        self.running[of_type] += 1;
+    }
+
+    /// A job that is on no server's list any more is gone.
+    fn remove(&mut self, place: usize) {
+        let of_type = self.jobs[place].of_type;
+        self.rate -= self.rewards[of_type];
+        self.running[of_type] -= 1;
+        self.jobs[place].turn = 0;
+        self.free.push(place);
+    }
+
+    /// When the next job ends; those that were preempted end no more.
+    fn next_end(&mut self) -> f64 {
+        while let Some(&Reverse((bits, place, turn))) = self.ends.peek() {
+            if self.jobs[place].turn == turn {
+                return f64::from_bits(bits);
+            }
+            self.ends.pop();
+        }
+        f64::INFINITY
+    }
+
+    fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
+        let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
+        let Running { of_type: j, server, .. } = self.jobs[place];
+        charge(self.on[server][j].len() as u64, "the jobs that end");
+        self.on[server][j].retain(|other| *other != place);
+        self.remove(place);
+        if let Some(source) = policy.leave(j, server)?
+            && let Some(moved) = self.on[source][j].pop()
+        {
+            self.jobs[moved].server = server;
+            self.on[server][j].push(moved);
+            self.result.migrations += 1;
+        }
+        Ok(())
+    }
+}
