@@ -8,7 +8,7 @@ use crate::instance::{ProblemTable, TableUser};
 const SERVERS: &[(u32, &[&str])] = &[(1, &["100", "30"]), (1, &["30", "100"])];
 
 /// The example, with these priorities.
-pub(super) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
+pub(crate) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
     let [first, second] = priorities;
     let users = [
         TableUser { weight: first, ..TableUser::new(&["5", "1"]) },

@@ -2,7 +2,7 @@
 //! filling.
 
 mod batches;
-mod example;
+pub(super) mod example;
 mod max_min;
 mod proportional;
 mod steps;

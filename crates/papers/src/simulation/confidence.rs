@@ -11,7 +11,7 @@ const TRIALS: [u64; 2] = [200, 100_000];
 const SEED: u64 = 2018;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    let problem = crate::kesidis::example(["1", "1"])?;
+    let problem = crate::kesidis::example::example(["1", "1"])?;
     let mut entries = Vec::new();
     for score in [Score::Drf, Score::Tsf, Score::PsDsf] {
         let rule = Rule { score, server: ServerRule::Iid, ..Rule::default() };
