@@ -131,7 +131,7 @@ mod tests {
             |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 3000 + 700 * i, "memory": 5000}});
         let user = |n: u32| {
             let (cpu, memory) = (1 + n % 7, 1 + n % 5);
-            json!({"name": format!("u{n}"), "group": if n % 2 == 0 { "a" } else { "b" }, "tasks": 1 + n * n % 83,
+            json!({"name": format!("u{n}"), "group": if n.is_multiple_of(2) { "a" } else { "b" }, "tasks": 1 + n * n % 83,
                    "demand": {"cpu": cpu, "memory": memory}})
         };
         let text = json!({
