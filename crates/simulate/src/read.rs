@@ -364,8 +364,9 @@ pub(crate) fn whole(
     let stated = document.number(raw)?;
     let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
     let (least, most) = (bounds.start(), bounds.end());
-    let found = || evenhand_problem::number::format_stated(&stated);
-    let message = || format!("found {}: expected a whole number from {least} to {most}", found());
+    // As it is written, of which a number has no more than digits.
+    let found = raw.get().trim_matches('"');
+    let message = || format!("found {found:.60}: expected a whole number from {least} to {most}");
     whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 
