@@ -6,7 +6,7 @@ use evenhand_report::text::decimal;
 /// One published value beside ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Name of the entry; its part before the first point is what [`entries`] selects by.
+    /// Name of the entry; its part before the first point is what [`crate::entries`] selects by.
     pub id: String,
     /// Paper and place in it.
     pub source: &'static str,
