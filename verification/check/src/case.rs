@@ -223,8 +223,8 @@ impl<'a> Case<'a> {
         self.tasks_left(n).is_none_or(|left| if placed { left >= 1 } else { left > 0 })
     }
 
-    /// What is free on the servers of every class.
-    pub fn free(&self) -> Checked<Vec<Vec<Server>>> {
+    /// What is free on the servers of every class, by row; those that hold nothing are one.
+    pub fn free(&self) -> Checked<Vec<Vec<Amounts>>> {
         let mut servers = vec![Vec::new(); self.problem.classes.len()];
         for server in self.stated.placements.iter().flatten() {
             let free = self.left(server.class, self.problem.classes[server.class].count, &server.tasks)?;
@@ -249,12 +249,9 @@ pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// What is free on a server, by row; those that hold nothing are one.
-pub type Server = Amounts;
-
 /// Whether on one of some servers of a class there is so much free.
-pub fn fits_on(uses: &Amounts, servers: &[Server]) -> Checked<bool> {
+pub fn fits_on(uses: &Amounts, servers: &[Amounts]) -> Checked<bool> {
     work::steps(100 * servers.len() as u64)?;
-    let fits = |free: &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
+    let fits = |free: &Amounts| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
     Ok(servers.iter().any(fits))
 }

@@ -57,11 +57,6 @@ impl<'t> Json<'t> {
         (!self.is_absent()).then_some(self)
     }
 
-    /// Whether it is not there, or `null`.
-    pub fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Absent | Kind::Null)
-    }
-
     pub fn text(&self) -> Checked<&str> {
         if let Kind::Text(text) = &self.kind { Ok(text) } else { self.wrong("expected a string") }
     }
@@ -258,10 +253,9 @@ impl<'t> Reader<'t> {
                 low.filter(|low| *low < 0x400).map_or(code, |low| 0x10000 + ((code - 0xd800) << 10) + low);
             return char::from_u32(code).map_or_else(|| self.fault("a surrogate without another"), Ok);
         }
-        let escapes = [("\"", '"'), ("\\", '\\'), ("/", '/'), ("b", '\u{8}'), ("f", '\u{c}'), ("n", '\n')];
-        let escapes = escapes.into_iter().chain([("r", '\r'), ("t", '\t')]);
-        let found = escapes.into_iter().find(|(word, _)| self.passes(word));
-        found.map_or_else(|| self.fault("there is no such escape"), |(_, escaped)| Ok(escaped))
+        let escaped = ['"', '\\', '/', '\u{8}', '\u{c}', '\n', '\r', '\t'];
+        let found = ["\"", "\\", "/", "b", "f", "n", "r", "t"].iter().position(|word| self.passes(word));
+        found.map_or_else(|| self.fault("there is no such escape"), |at| Ok(escaped[at]))
     }
 
     fn hexadecimal(&mut self) -> Checked<u32> {

@@ -35,11 +35,6 @@ impl Names {
         Ok(Self { what, list, position })
     }
 
-    /// The names of which each is the first field of a row.
-    pub fn of_rows<const N: usize>(what: &'static str, rows: &[[&Json<'_>; N]]) -> Checked<Self> {
-        Self::new(what, rows.iter().map(|row| row[0]))
-    }
-
     /// The position of a name that stands at `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
         match self.position.get(name) {

@@ -24,7 +24,7 @@ impl Json<'_> {
 
     /// The same, or null.
     pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
-        if self.is_null() { Ok(None) } else { self.computed().map(Some) }
+        if matches!(self.kind, Kind::Absent | Kind::Null) { Ok(None) } else { self.computed().map(Some) }
     }
 
     /// A number that somebody states, at least 0.

@@ -46,7 +46,7 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
         let count = count.given().map_or(Ok(1), |count| count.count(1, MOST))?;
         Ok(Class { count, capacity: resources.amounts(capacity)?, states_time: false })
     };
-    let names = Names::of_rows("server", &rows)?;
+    let names = Names::new("server", rows.iter().map(|row| row[0]))?;
     Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
 }
 
@@ -67,7 +67,7 @@ impl Problem {
             )
         })?;
         let mut groups = Groups::read(groups, share, &resources, &class_names)?;
-        let user_names = Names::of_rows("user", &rows)?;
+        let user_names = Names::new("user", rows.iter().map(|row| row[0]))?;
         let mut users = Vec::new();
         for [name, weight, tasks, demand, servers, demand_on, gamma, criterion, group, gang, pinned] in rows {
             let asks = |_, raw| match resources.amounts(raw)? {

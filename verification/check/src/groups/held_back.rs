@@ -8,9 +8,9 @@
 use rug::Rational;
 
 use super::holdings::Holdings;
-use crate::case::{Case, Server, fits_on};
+use crate::case::{Case, fits_on};
 use crate::claim::Shown;
-use crate::names::at;
+use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 
 struct Judge<'c> {
@@ -20,7 +20,7 @@ struct Judge<'c> {
     root: Vec<Rational>,
     /// On single servers.
     placed: bool,
-    servers: Vec<Vec<Server>>,
+    servers: Vec<Vec<Amounts>>,
 }
 
 pub fn work_conserving(case: &Case<'_>) -> Checked<Shown> {

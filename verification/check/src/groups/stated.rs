@@ -52,7 +52,7 @@ impl Groups {
         let rows = groups.given().map_or(Ok(Vec::new()), |groups| {
             groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")
         })?;
-        let names = Names::of_rows("group", &rows)?;
+        let names = Names::new("group", rows.iter().map(|row| row[0]))?;
         let mut list = Vec::new();
         for [_, parent, weight, priority, guarantee, limit, lend, on] in &rows {
             let named = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());

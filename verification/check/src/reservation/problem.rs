@@ -65,7 +65,7 @@ impl Reservation {
             pools.push(Class { count: 1, capacity: Vec::new(), states_time: false });
         }
         let rows = jobs.rows("name demand? reward? load?")?;
-        let types = Names::of_rows("job type", &rows)?;
+        let types = Names::new("job type", rows.iter().map(|row| row[0]))?;
         let job = |[_, demand, reward, load]: &[&Json<'_>; 4]| {
             let number = |raw: &Json<'_>| raw.given().map_or(Ok(Rational::new()), Json::amount);
             Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })

@@ -62,7 +62,8 @@ impl Reader<'_> {
     pub fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
         let step = |[pool, k, servers, gone, first]: [&Json<'_>; 5]| {
             let (pool, k, servers) = self.placed([pool, k, servers])?;
-            let gone = if gone.is_null() { None } else { Some(self.problem.types.named(gone)?) };
+            let is_none = matches!(gone.kind, Kind::Absent | Kind::Null);
+            let gone = if is_none { None } else { Some(self.problem.types.named(gone)?) };
             Ok((pool, k, servers, gone, self.proof(first, true)?))
         };
         raw.rows("pool configuration servers exhausted first")?.into_iter().map(step).collect()
