@@ -1,20 +1,24 @@
-//! Mechanisms are listed once, in the registry: a list of names elsewhere would miss the next one.
+//! Mechanisms are listed once, in the registry, and axioms in `Axiom::ALL`: a list of names elsewhere would miss the
+//! next one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evenhand::Axiom;
 use evenhand::mechanisms::registry;
 
 /// So many names of mechanisms in one literal list are a list of mechanisms.
-const MANY: usize = 3;
+const MANY_MECHANISMS: usize = 3;
+/// So many names of axioms in one literal list are a list of axioms: three are asked for in many tests.
+const MANY_AXIOMS: usize = 4;
 
-/// Files whose lists are chosen, and why; a list of all mechanisms, or of all of a kind, is none of these.
+/// Files whose lists are chosen, and why; a list of all mechanisms or axioms, or of all of a kind, is none of these.
 const CHOSEN: &[(&str, &str)] = &[
-    ("crates/audit/tests", "few, since each is audited for seconds"),
+    ("crates/studies/audit/tests", "few, since each is audited for seconds"),
     ("crates/certify/src/explain", "those whose answers can be computed with one more unit at once"),
     ("crates/certify/tests", "what the papers promise of each, written apart from the registry"),
     ("crates/mechanisms/tests", "scores, some of which are called as mechanisms are"),
-    ("crates/papers", "the columns of published tables"),
+    ("crates/studies/papers", "the columns of published tables"),
     ("crates/report/tests/it/document.rs", "a column of each kind"),
     ("crates/simulate/tests", "scores, and the mechanisms of one test each"),
     ("crates/evenhand/src/suggest.rs", "names that are alike"),
@@ -55,15 +59,20 @@ fn lists(text: &str) -> impl Iterator<Item = Vec<&str>> {
     })
 }
 
-/// The mechanisms that it names, each once.
-fn named(list: &[&str]) -> Vec<&'static str> {
-    let found = list.iter().filter_map(|name| registry::find(name));
-    let names: BTreeSet<&str> = found.map(|mechanism| mechanism.info.id).collect();
-    names.into_iter().collect()
+/// The mechanisms that it names, each once, or the axioms, where these are many.
+fn many(list: &[&str]) -> Option<Vec<&'static str>> {
+    let mechanisms: BTreeSet<&str> =
+        list.iter().filter_map(|name| registry::find(name)).map(|mechanism| mechanism.info.id).collect();
+    let axioms: BTreeSet<&str> = list.iter().filter_map(|name| Axiom::parse(name)).map(Axiom::name).collect();
+    let are_many = [(mechanisms, MANY_MECHANISMS), (axioms, MANY_AXIOMS)];
+    are_many
+        .into_iter()
+        .find(|(names, many)| names.len() >= *many)
+        .map(|(names, _)| names.into_iter().collect())
 }
 
 #[test]
-fn no_list_of_mechanisms_beside_the_registry() {
+fn no_list_of_mechanisms_or_axioms_beside_the_registry() {
     let (root, mut files) = (root(), Vec::new());
     for folder in ["crates", "fuzz", "solvers", "verification", "benches", "examples"] {
         sources(&root.join(folder), &mut files);
@@ -73,16 +82,19 @@ fn no_list_of_mechanisms_beside_the_registry() {
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
         let is_chosen = CHOSEN.iter().any(|(place, _)| path.starts_with(root.join(place)));
-        let many = lists(&text).map(|list| named(&list)).filter(|names| names.len() >= MANY);
-        wrong.extend(many.filter(|_| !is_chosen).map(|names| format!("{}: {names:?}", path.display())));
+        let found = lists(&text).filter_map(|list| many(&list));
+        wrong.extend(found.filter(|_| !is_chosen).map(|names| format!("{}: {names:?}", path.display())));
     }
-    assert!(wrong.is_empty(), "take these from `registry`, or say why they are chosen: {wrong:#?}");
+    assert!(
+        wrong.is_empty(),
+        "take these from `registry` or `Axiom::ALL`, or say why they are chosen: {wrong:#?}"
+    );
 }
 
 #[test]
 fn a_list_is_found() {
     let text = r#"let few = ["drfh", "c-drfh", "tsf"]; let all = [ ("tsf", 1), ("alpha", 2),
-        ("drfh", 3)];"#;
-    let found: Vec<Vec<&str>> = lists(text).map(|list| named(&list)).collect();
-    assert_eq!(found, [vec!["drfh", "tsf"], vec!["alpha", "drfh", "tsf"]]);
+        ("drfh", 3)]; let axioms = ["ef1", "feasible", "njc", "envy-free"];"#;
+    let found: Vec<Vec<&str>> = lists(text).filter_map(|list| many(&list)).collect();
+    assert_eq!(found, [vec!["alpha", "drfh", "tsf"], vec!["ef1", "envy-free", "feasible", "njc"]]);
 }

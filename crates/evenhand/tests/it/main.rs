@@ -22,6 +22,7 @@ mod group_limits;
 mod hunt;
 mod import;
 mod json;
+mod library;
 mod lists;
 mod made_up_arguments;
 mod names;

@@ -1,5 +1,6 @@
 //! The kinds of cases.
 
+use evenhand_exact::Axiom;
 use evenhand_mechanisms::filling::{Score, ServerRule};
 use evenhand_mechanisms::registry;
 use evenhand_mechanisms::tree::Rule;
@@ -78,9 +79,9 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
         certify.extend(["--tolerance", attack.pick(&["0", "1e-9", "1e-6", "1/2", "1"])]);
     }
     if attack.odds(0.25) {
-        let axiom =
-            ["ef1", "bottleneck-fair", "max-min:tsf", "njc", "ps-dsf", "proportional:1/2", "group-envy-free"];
-        certify.extend(["--axiom", attack.pick(&axiom)]);
+        let with_parameters = ["max-min:tsf", "proportional:1/2"];
+        let axioms: Vec<&str> = Axiom::ALL.map(Axiom::name).into_iter().chain(with_parameters).collect();
+        certify.extend(["--axiom", attack.pick(&axioms)]);
     }
     attack.evenhand(&certify)?;
     if attack.odds(0.25) {
