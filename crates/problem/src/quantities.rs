@@ -4,6 +4,10 @@ use std::ops::Index;
 
 use rug::Rational;
 
+/// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
+/// named with 0 is not the same as one that is not named.
+pub type Named = Vec<(usize, Rational)>;
+
 /// Amounts by resource `r`, held as the entries that are not 0.
 ///
 /// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)), and what has to be linear in the
@@ -23,6 +27,11 @@ pub struct Quantities {
     len: usize,
     /// `(r, amount)`, ascending by `r`, none 0.
     entries: Box<[(usize, Rational)]>,
+}
+
+crate::names::getters! { Quantities:
+    /// `(r, amount)` of the resources whose amount is not 0, ascending.
+    entries: [(usize, Rational)];
 }
 
 impl Quantities {
@@ -55,12 +64,6 @@ impl Quantities {
         self.entries.is_empty()
     }
 
-    /// `(r, amount)` of the resources whose amount is not 0, ascending.
-    #[must_use]
-    pub fn entries(&self) -> &[(usize, Rational)] {
-        &self.entries
-    }
-
     /// Whether the amount of resource `r` is not 0.
     #[must_use]
     pub fn has(&self, r: usize) -> bool {
@@ -68,8 +71,12 @@ impl Quantities {
     }
 
     /// All amounts by resource, zeros included.
-    pub fn iter(&self) -> Iter<'_> {
-        Iter { entries: &self.entries, next: 0, len: self.len }
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Rational> + Clone {
+        let mut entries = self.entries.iter().peekable();
+        (0..self.len).map(move |r| match entries.next_if(|(at, _)| *at == r) {
+            Some((_, amount)) => amount,
+            None => Rational::ZERO,
+        })
     }
 
     /// All amounts by resource, zeros included.
@@ -104,47 +111,3 @@ impl FromIterator<Rational> for Quantities {
         Self { len, entries }
     }
 }
-
-impl<'a> IntoIterator for &'a Quantities {
-    type Item = &'a Rational;
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
-    }
-}
-
-/// All amounts of some [`Quantities`], zeros included.
-#[derive(Debug, Clone)]
-pub struct Iter<'a> {
-    /// Those not passed yet.
-    entries: &'a [(usize, Rational)],
-    next: usize,
-    len: usize,
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = &'a Rational;
-
-    fn next(&mut self) -> Option<&'a Rational> {
-        if self.next == self.len {
-            return None;
-        }
-        let r = self.next;
-        self.next += 1;
-        match self.entries {
-            [(first, amount), rest @ ..] if *first == r => {
-                self.entries = rest;
-                Some(amount)
-            }
-            _ => Some(Rational::ZERO),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.len - self.next;
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}

@@ -10,7 +10,7 @@ use super::{Document, FormatError, Object, Source, canonical::problem_sha256, do
 use crate::{
     allocation::{Allocation, Arithmetic, Placement},
     constraint::Sharing,
-    nearest::hint,
+    names::hint,
     place::Place,
     problem::{Problem, ServerClass, User},
 };

@@ -15,7 +15,7 @@ use serde_json::{error::Category, value::RawValue};
 
 use super::{FormatError, MAX_DEPTH, Source, text::too_deep};
 use crate::{
-    nearest,
+    names::hint,
     number::{self, DigitBudget, NumberError},
     place::{Place, PlaceStep},
     problem::ProblemError,
@@ -348,12 +348,12 @@ impl<'t> Object<'t> {
         match self.fields.iter().find(|(key, _)| !known.contains(&&**key) && !more.contains(&&**key)) {
             None => Ok(()),
             Some((key, value)) => {
-                let hint = nearest::hint(key, known.iter().copied());
+                let near = hint(key, known.iter().copied());
                 let expected = match known {
                     [] => "no field".to_owned(),
                     known => format!("one of {}", known.join(", ")),
                 };
-                let message = format!("unknown field `{}`{hint}: expected {expected}", shorten(key));
+                let message = format!("unknown field `{}`{near}: expected {expected}", shorten(key));
                 Err(document.error_on_key(value, message))
             }
         }
