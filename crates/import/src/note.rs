@@ -86,3 +86,8 @@ pub enum Note {
     #[error("{0} machine events after this time: not taken")]
     LaterMachineEvents(u64),
 }
+
+/// The notes about what there is any of.
+pub(super) fn notes<const N: usize>(counts: [(u64, fn(u64) -> Note); N]) -> Vec<Note> {
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| note(count)).collect()
+}

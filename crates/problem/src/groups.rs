@@ -15,7 +15,6 @@ use crate::problem_error::{ProblemError, ProblemErrorKind};
 pub use crate::quantities::Named;
 use crate::resolve::{Index, index_names, name_of, named, not_negative, resolve, whole};
 
-
 /// Groups, the members of each, and how siblings are compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Groups {
@@ -198,7 +197,9 @@ impl Groups {
         let place = Place::root().key("share").key("multipliers");
         let mut multipliers = named(share.multipliers, resources, &place)?;
         if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
-            return Err(place.key(name_of(resources, *r)).error(ProblemErrorKind::NotPositive(m.to_string())));
+            return Err(place
+                .key(name_of(resources, *r))
+                .error(ProblemErrorKind::NotPositive(m.to_string())));
         }
         multipliers.retain(|(_, m)| *m != 1);
         let GroupShareSpec { of, over, families, zero_weight, .. } = share;
@@ -291,7 +292,8 @@ impl Group {
         [resources, servers]: [&Index; 2],
         at: &Place,
     ) -> Result<Self, ProblemError> {
-        let parent = spec.parent.map(|name| resolve("group", &name, groups, || at.key("parent"))).transpose()?;
+        let parent =
+            spec.parent.map(|name| resolve("group", &name, groups, || at.key("parent"))).transpose()?;
         let weight = not_negative(spec.weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))?;
         let priority = spec.priority.unwrap_or_default();
         let Some(priority) = priority.numer().to_i64().filter(|_| priority.is_integer()) else {

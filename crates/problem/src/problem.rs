@@ -219,7 +219,8 @@ impl Problem {
 
     fn fits(&self, user: &User, i: usize) -> bool {
         let capacity = &self.servers[i].capacity;
-        lookup(&user.given_gamma, i).is_some() || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
+        lookup(&user.given_gamma, i).is_some()
+            || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
     /// Whether some user is barred from some class.
@@ -330,7 +331,6 @@ impl User {
         let all = if listed.is_none() { 0..n_servers } else { 0..0 };
         listed.unwrap_or_default().iter().copied().chain(all)
     }
-
 }
 
 fn lookup<T>(entries: &[(usize, T)], i: usize) -> Option<&T> {

@@ -94,7 +94,12 @@ impl Problem {
                 };
                 broken.extend(available.filter(|most| promised > *most).map(|available| {
                     let group = group.map(|group| group.name.clone());
-                    Warning::BrokenPromise { group, resource: self.resources()[r].clone(), promised, available }
+                    Warning::BrokenPromise {
+                        group,
+                        resource: self.resources()[r].clone(),
+                        promised,
+                        available,
+                    }
                 }));
             }
         }

@@ -13,8 +13,8 @@ use rug::{Integer, Rational};
 use crate::place::Place;
 use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::quantities::Quantities;
-pub use crate::spec::{JobSpec, PoolSpec, ReservationSpec};
 use crate::resolve::{Index, by_index, index_names, not_negative, quantities, whole};
+pub use crate::spec::{JobSpec, PoolSpec, ReservationSpec};
 
 /// A checked reservation problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -228,7 +228,6 @@ impl ServerPool {
     pub fn count(&self) -> Option<u64> {
         self.count
     }
-
 }
 
 crate::names::getters! { JobType:
@@ -261,7 +260,6 @@ impl JobType {
         let load = quantity(spec.load, "load")?;
         Ok(Self { name: spec.name, demand, reward, load })
     }
-
 }
 
 fn pools(

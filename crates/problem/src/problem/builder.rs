@@ -132,7 +132,16 @@ impl User {
         if base_demand.is_zero() && needs_demand {
             return Err(at.key("demand").error(nothing()));
         }
-        Ok(Self { name, weight, tasks, base_demand, servers: named, demand_overrides, given_gamma, criterion })
+        Ok(Self {
+            name,
+            weight,
+            tasks,
+            base_demand,
+            servers: named,
+            demand_overrides,
+            given_gamma,
+            criterion,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use evenhand_problem::number;
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::super::{ImportError, Input, Note, input::Record, ordered::Ordered};
+use super::{ImportError, Input, Note, input::Record, note::notes, ordered::Ordered};
 use super::stream::{Builder, Told, TraceStream};
 
 const COLUMNS: [&str; 10] = [
@@ -51,11 +51,7 @@ fn read(
     let (mut first, mut last, mut running, mut order) = (None, 0, 0, 0);
     while let Some(row) = rows.next()? {
         row.expect_columns(COLUMNS.len())?;
-        let at = row.whole(1, COLUMNS[1])?;
-        if at < last {
-            return Err(row.error(format!("time goes back from {last} to {at}")));
-        }
-        last = at;
+        let at = row.time(1, COLUMNS[1], &mut last)?;
         let start = *first.get_or_insert(at);
         let demand = [decimal(&row, 4)?, decimal(&row, 5)?];
         let flavour = row.field(3);
@@ -95,8 +91,7 @@ fn read(
         tell(Told { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
         order += 1;
     }
-    let notes = if running > 0 { vec![Note::RunsOn(running)] } else { Vec::new() };
-    Ok((users, notes))
+    Ok((users, notes([(running, Note::RunsOn)])))
 }
 
 fn decimal(row: &Record<'_>, column: usize) -> Result<Rational, ImportError> {
