@@ -6,8 +6,8 @@ use evenhand_problem::number;
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::{ImportError, Input, Note, input::Record, note::notes, ordered::Ordered};
 use super::stream::{Builder, Told, TraceStream};
+use super::{ImportError, Input, Note, input::Record, note::notes, ordered::Ordered};
 
 const COLUMNS: [&str; 10] = [
     "split",

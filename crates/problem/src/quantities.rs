@@ -71,12 +71,8 @@ impl Quantities {
     }
 
     /// All amounts by resource, zeros included.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Rational> + Clone {
-        let mut entries = self.entries.iter().peekable();
-        (0..self.len).map(move |r| match entries.next_if(|(at, _)| *at == r) {
-            Some((_, amount)) => amount,
-            None => Rational::ZERO,
-        })
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { entries: &self.entries, next: 0, len: self.len }
     }
 
     /// All amounts by resource, zeros included.
@@ -111,3 +107,47 @@ impl FromIterator<Rational> for Quantities {
         Self { len, entries }
     }
 }
+
+impl<'a> IntoIterator for &'a Quantities {
+    type Item = &'a Rational;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// All amounts of some [`Quantities`], zeros included.
+#[derive(Debug, Clone)]
+pub struct Iter<'a> {
+    /// Those not passed yet.
+    entries: &'a [(usize, Rational)],
+    next: usize,
+    len: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a Rational;
+
+    fn next(&mut self) -> Option<&'a Rational> {
+        if self.next == self.len {
+            return None;
+        }
+        let r = self.next;
+        self.next += 1;
+        match self.entries {
+            [(first, amount), rest @ ..] if *first == r => {
+                self.entries = rest;
+                Some(amount)
+            }
+            _ => Some(Rational::ZERO),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.len - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}

@@ -166,7 +166,7 @@ impl Reservation {
                         used[*r] += Rational::from(demand * k);
                     }
                 }
-                used.iter().zip(self.pools[i].capacity.iter()).all(|(used, capacity)| used <= capacity)
+                used.iter().zip(&self.pools[i].capacity).all(|(used, capacity)| used <= capacity)
             }
         }
     }
