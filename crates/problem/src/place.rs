@@ -47,7 +47,8 @@ impl Place {
         Self { steps: self.steps.iter().chain(&inner.steps).cloned().collect() }
     }
 
-    fn step(&self, step: PlaceStep) -> Self {
+    /// What a step leads to from here.
+    pub(crate) fn step(&self, step: PlaceStep) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
         Self { steps }

@@ -74,11 +74,7 @@ impl Problem {
     /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
     /// negative quantity, a weight or rate that is not positive, a bad count, a demand for nothing.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
-        let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
-        for user in spec.users {
-            builder.user(user, MemberSpec::default())?;
-        }
-        Ok(builder.finish())
+        Self::grouped(spec, Vec::new(), GroupShareSpec::default(), Vec::new())
     }
 
     /// [`new`](Self::new) with groups, and with what is said of each user beside its demand.

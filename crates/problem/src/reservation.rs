@@ -81,10 +81,10 @@ impl Reservation {
         for (j, job) in spec.jobs.into_iter().enumerate() {
             jobs.push(JobType::new(job, &index, listed, &at.key("jobs").index(j))?);
         }
-        let configurations = match spec.configurations {
-            None => None,
-            Some(list) => Some(configurations(list, &names, &at.key("configurations"))?),
-        };
+        let configurations = spec.configurations;
+        let configurations = configurations
+            .map(|list| self::configurations(list, &names, &at.key("configurations")))
+            .transpose()?;
         let problem = Self { name: spec.name, resources: spec.resources, pools, jobs, configurations };
         problem.check_fits(&at.key("jobs"))?;
         Ok(problem)
@@ -243,14 +243,7 @@ crate::names::getters! { JobType:
 
 impl JobType {
     fn new(spec: JobSpec, resources: &Index, listed: bool, at: &Place) -> Result<Self, ProblemError> {
-        let demand = if listed {
-            if !spec.demand.is_empty() {
-                return Err(at.key("demand").error(ProblemErrorKind::BesideConfigurations("demand")));
-            }
-            Quantities::default()
-        } else {
-            quantities(spec.demand, resources, &at.key("demand"))?
-        };
+        let demand = amounts(spec.demand, resources, listed, "demand", at)?;
         if !listed && demand.is_zero() {
             return Err(at.key("demand").error(ProblemErrorKind::TypeDemandsNothing(spec.name)));
         }
@@ -263,42 +256,26 @@ impl JobType {
 }
 
 fn pools(
-    specs: Vec<PoolSpec>,
+    mut specs: Vec<PoolSpec>,
     resources: &Index,
     listed: bool,
     at: &Place,
 ) -> Result<Vec<ServerPool>, ProblemError> {
     index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
     if specs.is_empty() {
-        let fraction = Rational::from(1);
-        return Ok(vec![ServerPool {
-            name: "servers".to_owned(),
-            count: None,
-            fraction,
-            capacity: Quantities::default(),
-        }]);
+        specs.push(PoolSpec { name: "servers".to_owned(), ..PoolSpec::default() });
     }
     let n_pools = specs.len();
     let counted = specs.iter().any(|pool| pool.count.is_some());
     let mut pools = Vec::with_capacity(n_pools);
     for (i, spec) in specs.into_iter().enumerate() {
         let at = at.index(i);
-        let count = match &spec.count {
-            None if counted => return Err(at.error(ProblemErrorKind::CountMissing)),
-            None => None,
-            Some(count) => Some(
-                whole(count, 1)
-                    .ok_or_else(|| at.key("count").error(ProblemErrorKind::BadCount(count.to_string())))?,
-            ),
-        };
-        if listed && !spec.capacity.is_empty() {
-            return Err(at.key("capacity").error(ProblemErrorKind::BesideConfigurations("capacity")));
+        if counted && spec.count.is_none() {
+            return Err(at.error(ProblemErrorKind::CountMissing));
         }
-        let capacity = if listed {
-            Quantities::default()
-        } else {
-            quantities(spec.capacity, resources, &at.key("capacity"))?
-        };
+        let bad = |count: &Rational| at.key("count").error(ProblemErrorKind::BadCount(count.to_string()));
+        let count = spec.count.map(|count| whole(&count, 1).ok_or_else(|| bad(&count))).transpose()?;
+        let capacity = amounts(spec.capacity, resources, listed, "capacity", &at)?;
         pools.push(ServerPool { name: spec.name, count, fraction: Rational::new(), capacity });
     }
     let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();
@@ -306,6 +283,21 @@ fn pools(
         pool.fraction = Rational::from((Integer::from(pool.count.unwrap_or(1)), total.clone()));
     }
     Ok(pools)
+}
+
+/// Capacities or demands, of which there are none beside listed configurations.
+fn amounts(
+    stated: Vec<(String, Rational)>,
+    resources: &Index,
+    listed: bool,
+    field: &'static str,
+    at: &Place,
+) -> Result<Quantities, ProblemError> {
+    match listed {
+        false => quantities(stated, resources, &at.key(field)),
+        true if stated.is_empty() => Ok(Quantities::default()),
+        true => Err(at.key(field).error(ProblemErrorKind::BesideConfigurations(field))),
+    }
 }
 
 fn configurations(
