@@ -63,16 +63,8 @@ pub struct ReservationSpec {
     pub configurations: Option<Vec<Vec<(String, Rational)>>>,
 }
 
-/// One pool of identical servers, as stated.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PoolSpec {
-    /// Name of the pool.
-    pub name: String,
-    /// Number of servers; without it only the fraction of all servers is known.
-    pub count: Option<Rational>,
-    /// Capacity of one server by resource; an absent resource is 0.
-    pub capacity: Vec<(String, Rational)>,
-}
+/// One pool of identical servers, as stated. Without a count only its fraction of all servers is known.
+pub type PoolSpec = ServerSpec;
 
 /// One job type, as stated.
 #[derive(Debug, Clone, Default, PartialEq)]

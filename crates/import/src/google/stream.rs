@@ -87,8 +87,9 @@ pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream,
     let mut by_task = Sorter::<6>::new();
     let mut order = 0;
     each_event(events, &mut numbers, |event, _, _| {
+        let row = packed(event, order);
         order += 1;
-        by_task.push(packed(event, order))
+        by_task.push(row)
     })?;
     let by_task = by_task.finish()?;
     let (mut rows, mut users) = (by_task.rows()?, Users { by, ..Users::default() });

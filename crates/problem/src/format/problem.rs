@@ -10,7 +10,7 @@ use crate::{
     place::Place,
     problem::{Problem, ProblemBuilder},
     reservation::Reservation,
-    spec::{JobSpec, PoolSpec, ReservationSpec, ServerSpec},
+    spec::{JobSpec, ReservationSpec},
 };
 
 impl<'a> Source<'a> {
@@ -108,9 +108,8 @@ fn read_reservation(document: &Document<'_>) -> Result<Reservation, FormatError>
     need(&object, "servers")?;
     for raw in object.get("servers").map_or(Ok(Vec::new()), |raw| document.list(raw))? {
         let pool = document.object(raw)?;
-        let ServerSpec { name, count, capacity } = server_spec(document, &pool, &[])?;
+        spec.pools.push(server_spec(document, &pool, &[])?);
         need(&pool, "capacity")?;
-        spec.pools.push(PoolSpec { name, count, capacity });
     }
     for raw in document.list(object.need(document, "jobs")?)? {
         let job = document.object(raw)?;
