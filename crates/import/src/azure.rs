@@ -7,7 +7,7 @@ use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::stream::{Builder, Told, TraceStream};
-use super::{ImportError, Input, Note, input::Record, note::notes, ordered::Ordered};
+use super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
 
 const COLUMNS: [&str; 10] = [
     "split",
@@ -66,7 +66,7 @@ fn read(
                 flavours.insert(flavour.to_owned(), (user, demand.clone()));
                 users.push(UserSpec {
                     name: flavour.to_owned(),
-                    demand: RESOURCES.map(str::to_owned).into_iter().zip(demand).collect(),
+                    demand: amounts(RESOURCES, demand),
                     ..UserSpec::default()
                 });
                 user

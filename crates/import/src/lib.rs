@@ -25,6 +25,7 @@ mod table;
 
 use evenhand_problem::number;
 use evenhand_problem::problem::{Problem, ProblemError};
+use rug::Rational;
 use thiserror::Error;
 
 pub use azure::azure_stream;
@@ -38,6 +39,11 @@ pub use note::Note;
 pub use openb::{openb, openb_nodes, openb_stream};
 pub use stream::{StreamedTasks, Trace, TraceStream, TraceTask};
 pub use table::{TaskRow, TaskTable};
+
+/// Amounts under the names of their resources.
+fn amounts<const N: usize>(resources: [&str; N], amounts: [Rational; N]) -> Vec<(String, Rational)> {
+    resources.map(str::to_owned).into_iter().zip(amounts).collect()
+}
 
 /// Refuses a problem that could be written but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {

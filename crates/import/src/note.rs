@@ -87,7 +87,10 @@ pub enum Note {
     LaterMachineEvents(u64),
 }
 
+/// Makes a note of a count.
+type OfCount = fn(u64) -> Note;
+
 /// The notes about what there is any of.
-pub(super) fn notes<const N: usize>(counts: [(u64, fn(u64) -> Note); N]) -> Vec<Note> {
+pub(super) fn notes<const N: usize>(counts: [(u64, OfCount); N]) -> Vec<Note> {
     counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| note(count)).collect()
 }

@@ -6,8 +6,11 @@ use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
 use super::stream::{Builder, Told, TraceStream};
-use super::{Import, ImportError, Input, Note, input::Record, note::notes, ordered::Ordered, writable};
+use super::{
+    Import, ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered, writable,
+};
 
+const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
 const MORE_POD_COLUMNS: [&str; 11] = [
@@ -57,7 +60,7 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     }
     let problem = Problem::new(ProblemSpec {
         name: "Alibaba GPU cluster 2023 (openb)".to_owned(),
-        resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(),
+        resources: RESOURCES.map(str::to_owned).to_vec(),
         servers,
         users,
     })?;
@@ -173,11 +176,7 @@ impl Node {
         ServerSpec {
             name: self.name(),
             count: Some(Rational::from(count)),
-            capacity: vec![
-                ("cpu".to_owned(), Rational::from(self.cpu)),
-                ("memory".to_owned(), Rational::from(self.memory)),
-                ("gpu".to_owned(), Rational::from(self.gpu)),
-            ],
+            capacity: amounts(RESOURCES, [self.cpu, self.memory, self.gpu].map(Rational::from)),
         }
     }
 }
@@ -216,11 +215,7 @@ impl Shape {
         UserSpec {
             name: self.name(),
             tasks: Some(Rational::from(count)),
-            demand: vec![
-                ("cpu".to_owned(), Rational::from(self.cpu)),
-                ("memory".to_owned(), Rational::from(self.memory)),
-                ("gpu".to_owned(), self.gpu()),
-            ],
+            demand: amounts(RESOURCES, [self.cpu.into(), self.memory.into(), self.gpu()]),
             servers,
             ..UserSpec::default()
         }

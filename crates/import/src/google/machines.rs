@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
 use rug::Rational;
 
-use super::super::{ImportError, Input, Note, input::Record, note::notes, ordered::Ordered};
+use super::super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
 use super::{Numbers, RESOURCES};
 
 /// Columns of machine events.
@@ -175,11 +175,7 @@ pub(super) fn server(
     ServerSpec {
         name: format!("{platform}-cpu{}-mem{}", numbers.text(*cpu), numbers.text(*memory)),
         count,
-        capacity: RESOURCES
-            .iter()
-            .zip([cpu, memory])
-            .map(|(name, id)| ((*name).to_owned(), numbers.value(*id).clone()))
-            .collect(),
+        capacity: amounts(RESOURCES, [*cpu, *memory].map(|id| numbers.value(id).clone())),
     }
 }
 

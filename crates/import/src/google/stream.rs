@@ -5,7 +5,7 @@ use rug::{Integer, Rational};
 
 use super::super::spill::Sorter;
 use super::super::stream::{self, Builder, Told, TraceStream};
-use super::super::{ImportError, Input, Note, note::notes, ordered::Ordered};
+use super::super::{ImportError, Input, Note, amounts, note::notes, ordered::Ordered};
 use super::event::{Event, What, each_event};
 use super::{GoogleUsers, MICRO, Numbers, RESOURCES, Requests};
 
@@ -191,7 +191,7 @@ impl Users {
                 GoogleUsers::ByUser => ("user", mean.map(rounded_up)),
                 GoogleUsers::ByShape => ("shape", mean),
             };
-            let demand = RESOURCES.map(str::to_owned).into_iter().zip(demand).collect();
+            let demand = amounts(RESOURCES, demand);
             UserSpec { name: format!("{name}-{:0width$}", n + 1), demand, ..UserSpec::default() }
         };
         (order.iter().enumerate().map(spec).collect(), number_of)

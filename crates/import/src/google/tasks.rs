@@ -3,7 +3,7 @@
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::super::{ImportError, Input, Note, note::notes as notes_of, ordered::Ordered};
+use super::super::{ImportError, Input, Note, amounts, note::notes as notes_of, ordered::Ordered};
 use super::event::{What, each_event};
 use super::{Numbers, RESOURCES, Requests};
 
@@ -144,7 +144,7 @@ fn push_user(
     users.push(UserSpec {
         name,
         tasks: Some(Rational::from(tasks)),
-        demand: RESOURCES.map(str::to_owned).into_iter().zip(demand).collect(),
+        demand: amounts(RESOURCES, demand),
         ..UserSpec::default()
     });
 }
