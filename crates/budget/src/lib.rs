@@ -26,14 +26,11 @@
 //! [`handle`] along, or charges all of it before.
 #![forbid(unsafe_code)]
 
-mod cost;
-mod exceeded;
 mod limits;
 mod meter;
 
-pub use cost::{operations, table, words_of_bits};
-pub use exceeded::{Exceeded, Kind};
-pub use limits::Limits;
+pub use limits::{Exceeded, Kind, Limits};
 pub use meter::{
-    Handle, Held, charge, exceeded, handle, hold, is_late, read, room, spent, within, work_left,
+    Handle, Held, charge, exceeded, handle, hold, is_late, operations, read, room, spent, table, within,
+    words_of_bits, work_left,
 };

@@ -35,7 +35,7 @@ impl Failure {
     /// Malformed input, shown in `text`, or input beyond the reader's budget.
     pub fn format(error: &FormatError, text: &str) -> Self {
         let help = excerpt(error, text).unwrap_or_default();
-        let status = if error.is_too_large() { 3 } else { 2 };
+        let status = if error.is_too_large { 3 } else { 2 };
         Self { status, message: error.to_string(), help }
     }
 
@@ -138,17 +138,17 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
 fn excerpt(error: &FormatError, text: &str) -> Option<String> {
     /// Characters of a line that are shown before and after the start of the piece.
     const AROUND: usize = 60;
-    let line = text.lines().nth(error.line().checked_sub(1)?)?;
+    let line = text.lines().nth(error.line.checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();
-    let at = error.column().saturating_sub(1).min(characters.len());
+    let at = error.column.saturating_sub(1).min(characters.len());
     let (from, to) = (at.saturating_sub(AROUND), (at + AROUND).min(characters.len()));
     let shown = |from: usize, to: usize| printable(&characters[from..to].iter().collect::<String>());
-    let piece = text.get(error.offset()..error.offset() + error.length()).unwrap_or_default();
+    let piece = text.get(error.offset..error.offset + error.length).unwrap_or_default();
     let end = (at + piece.chars().count().max(1)).min(to);
     let marks = "^".repeat(shown(at, end.max(at)).chars().count().max(1));
-    let (number, indent) = (error.line(), " ".repeat(shown(from, at).chars().count()));
+    let (number, indent) = (error.line, " ".repeat(shown(from, at).chars().count()));
     let gutter = " ".repeat(number.to_string().len());
-    let place = format!("[{}:{number}:{}]", printable(error.file()), error.column());
+    let place = format!("[{}:{number}:{}]", printable(&error.file), error.column);
     let line = shown(from, to);
     Some(printable_lines(&format!("{gutter} {place}\n{number} | {line}\n{gutter} | {indent}{marks}\n")))
 }

@@ -2,8 +2,8 @@
 //! allocation refutes.
 
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients, ShareError,
-    Tasks, check,
+    Axiom, Certificate, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
+    ShareError, Tasks, check,
 };
 use evenhand_problem::{Problem, Rational};
 use thiserror::Error;
@@ -55,13 +55,6 @@ struct Writer<'a, 'b> {
     x: Terms,
 }
 
-/// Prices without their zeros, `(index, price)`.
-#[derive(Clone, Copy)]
-struct Dual<'p> {
-    rows: &'p [(usize, Rational)],
-    users: &'p [(usize, Rational)],
-}
-
 impl<'a, 'b> Writer<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
         let region = Region::new(instance.constraints());
@@ -80,7 +73,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             export.leave_out(label, "limits of groups are not among the rows that are written");
             return Ok(());
         }
-        let name = file_name(claim);
+        let name = file_name(claim, self.problem);
         match (claim.axiom, claim.evidence.bare()) {
             (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {
                 let worth = self.over_scales();
@@ -125,7 +118,6 @@ impl<'a, 'b> Writer<'a, 'b> {
     /// The most that `worth` grows where nobody loses, and that the prices bound it.
     fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, NoProgramme> {
         let mut programme = self.no_worse(label, worth);
-        let (rows, users) = (sparse(&prices.rows), sparse(&prices.users));
         let keeps = self.region.rows.len() + self.region.users.len();
         let mut multipliers = Terms::new();
         for (at, n) in self.active().enumerate() {
@@ -135,7 +127,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             }
         }
         let weight = |v: usize| prices.user_weights[self.region.columns[v].0].clone();
-        self.prove(&mut programme, weight, Dual { rows: &rows, users: &users }, multipliers)?;
+        self.prove(&mut programme, weight, &PriceVector::of(prices), multipliers)?;
         Ok(programme)
     }
 
@@ -157,9 +149,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.describe(&mut programme, label, "the objective: what tasks are worth at the margin");
         match claim.evidence.bare() {
             Evidence::Prices(prices) => {
-                let (rows, users) = (sparse(&prices.rows), sparse(&prices.users));
-                let dual = Dual { rows: &rows, users: &users };
-                self.prove(&mut programme, |v| worth[v].clone(), dual, Terms::new())?;
+                let prices = PriceVector::of(prices);
+                self.prove(&mut programme, |v| worth[v].clone(), &prices, Terms::new())?;
             }
             Evidence::Better(better) => self.refute(&mut programme, "better", better),
             _ => {}
@@ -198,8 +189,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let covers: Vec<String> = level.covers.iter().map(|n| (n + 1).to_string()).collect();
         let covers = format!("the objective: the weighted shares; covers users {}", covers.join(" "));
         self.describe(&mut programme, label, &covers);
-        let dual = Dual { rows: &level.prices.rows, users: &level.prices.users };
-        self.prove(&mut programme, worth, dual, Terms::new())?;
+        self.prove(&mut programme, worth, &level.prices, Terms::new())?;
         Ok(programme)
     }
 
@@ -242,13 +232,13 @@ impl<'a, 'b> Writer<'a, 'b> {
         &self,
         programme: &mut Programme,
         worth: impl Fn(usize) -> Rational,
-        dual: Dual<'_>,
+        prices: &PriceVector,
         further: Terms,
     ) -> Result<(), NoProgramme> {
         let mut costs: Vec<Rational> = (0..self.region.columns.len()).map(|v| -worth(v)).collect();
         let mut multipliers = Terms::new();
-        let priced_rows = dual.rows.iter().map(|(row, price)| (*row, &self.region.rows[*row], price));
-        let priced_users = dual.users.iter().map(|(n, price)| {
+        let priced_rows = prices.rows.iter().map(|(row, price)| (*row, &self.region.rows[*row], price));
+        let priced_users = prices.users.iter().map(|(n, price)| {
             // Only finite tasks have a price.
             let at = self.region.users.partition_point(|(user, _)| user < n);
             (self.region.rows.len() + at, &self.region.users[at].1, price)
@@ -312,10 +302,6 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-fn sparse(values: &[Rational]) -> Vec<(usize, Rational)> {
-    values.iter().cloned().enumerate().filter(|(_, value)| !value.is_zero()).collect()
-}
-
 /// Tasks by column.
 fn point(region: &Region, tasks: &Tasks) -> Terms {
     let of = |n: usize, i: usize| {
@@ -339,16 +325,12 @@ fn label(claim: &Claim, problem: &Problem) -> String {
 }
 
 /// A claim in a file name; resources by number, since names may hold anything.
-fn file_name(claim: &Claim) -> String {
+fn file_name(claim: &Claim, problem: &Problem) -> String {
     let mut name = claim.axiom.name().to_owned();
     match claim.share {
         None => {}
-        Some(Share::Dominant) => name.push_str("-drfh"),
-        Some(Share::Containerized) => name.push_str("-cdrf"),
-        Some(Share::TaskShare) => name.push_str("-tsf"),
-        Some(Share::Asset) => name.push_str("-asset"),
-        Some(Share::Generic) => name.push_str("-generic"),
         Some(Share::Resource(r)) => name = format!("{name}-resource-{}", r + 1),
+        Some(share) => name = format!("{name}-{}", share.name(problem)),
     }
     match claim.alpha.as_ref().filter(|alpha| alpha.is_integer()) {
         Some(alpha) => format!("{name}-{alpha}"),

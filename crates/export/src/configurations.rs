@@ -4,6 +4,7 @@ use evenhand_exact::ratio::{Configuration, Optimum, sparse};
 use evenhand_problem::reservation::greatest_common_divisor;
 use evenhand_problem::{Rational, Reservation};
 
+use crate::numbered;
 use crate::vipr::{Programme, Reason, Sense, Terms};
 
 /// Maximise the reward of the jobs served, `y`, with servers `x` of configurations: `y_j` at most the
@@ -115,9 +116,8 @@ fn about(
 ) -> Vec<String> {
     let rewards = format!("yJ: jobs of type J that are served; rewards are in units of {unit}");
     let mut lines = vec![what.to_owned(), rewards];
-    let jobs = problem.jobs().iter().enumerate();
-    lines.extend(jobs.map(|(j, job)| format!("type {}: {}", j + 1, job.name())));
-    lines.extend(problem.pools().iter().enumerate().map(|(i, p)| format!("pool {}: {}", i + 1, p.name())));
+    lines.extend(numbered("type", problem.jobs().iter().map(|job| job.name())));
+    lines.extend(numbered("pool", problem.pools().iter().map(|pool| pool.name())));
     for (c, (i, k)) in columns.iter().enumerate() {
         let k: Vec<String> = k.iter().map(|(j, k)| format!("{k} of type {}", j + 1)).collect();
         let k = if k.is_empty() { "nothing".to_owned() } else { k.join(", ") };

@@ -123,6 +123,11 @@ impl<'w> Exporter<'w> {
     }
 }
 
+/// What the numbers in names stand for: `type 1: small`.
+fn numbered<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = String> {
+    names.enumerate().map(move |(at, name)| format!("{what} {}: {name}", at + 1))
+}
+
 /// Only what checks is exported.
 fn valid(verdict: evenhand_exact::Verdict) -> Result<(), ExportError> {
     match verdict.reason {

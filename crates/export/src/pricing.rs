@@ -14,6 +14,7 @@ use evenhand_exact::ratio::{Multipliers, TreeNode};
 use evenhand_problem::reservation::greatest_common_divisor;
 use evenhand_problem::{Integer, Rational, Reservation};
 
+use crate::numbered;
 use crate::vipr::{Left, Programme, Reason, Sense, Step, Terms};
 
 /// What a tree is to prove.
@@ -62,11 +63,8 @@ fn about(what: &str, claim: &Claim<'_>, unit: &Rational) -> Vec<String> {
             problem.pools()[claim.pool].name()
         ),
     ];
-    lines.extend(
-        problem.resources().iter().enumerate().map(|(r, name)| format!("resource {}: {name}", r + 1)),
-    );
-    let jobs = problem.jobs().iter().enumerate();
-    lines.extend(jobs.map(|(j, job)| format!("type {}: {}", j + 1, job.name())));
+    lines.extend(numbered("resource", problem.resources().iter().map(String::as_str)));
+    lines.extend(numbered("type", problem.jobs().iter().map(|job| job.name())));
     lines
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use evenhand_problem::{Constraints, Problem, Rational, Row, RowKind};
 
+use crate::numbered;
 use crate::vipr::Terms;
 
 /// The feasible allocations of a problem: a column for every active user and every class on which it can
@@ -75,11 +76,8 @@ pub(crate) fn legend(problem: &Problem) -> Vec<String> {
          uN: tasks that user N has"
             .to_owned(),
     ];
-    let mut list = |what: &str, names: &mut dyn Iterator<Item = &str>| {
-        lines.extend(names.enumerate().map(|(at, name)| format!("{what} {}: {name}", at + 1)));
-    };
-    list("resource", &mut problem.resources().iter().map(String::as_str));
-    list("class", &mut problem.servers().iter().map(|server| server.name()));
-    list("user", &mut problem.users().iter().map(|user| user.name()));
+    lines.extend(numbered("resource", problem.resources().iter().map(String::as_str)));
+    lines.extend(numbered("class", problem.servers().iter().map(|server| server.name())));
+    lines.extend(numbered("user", problem.users().iter().map(|user| user.name())));
     lines
 }

@@ -38,8 +38,8 @@ pub struct MachineType {
 /// # Errors
 /// [`ImportError`] when the file cannot be read, or its header or a row is malformed.
 pub fn catalogue(table: Input, region: &str) -> Result<Vec<MachineType>, ImportError> {
-    let mut rows = table.rows();
-    let header = rows.first("the header of a price list")?;
+    let mut rows = table.rows("the header of a price list");
+    let header = rows.first()?;
     if !header.is(&COLUMNS) {
         return Err(header.error(format!("not the header of a price list: expected {}", COLUMNS.join(","))));
     }

@@ -1,4 +1,5 @@
-//! Rows of tables, plain or compressed.
+//! Rows of tables, plain or compressed. A few kilobytes of compressed data can unpack to any amount, so that there are
+//! limits.
 
 use std::{
     cell::Cell,
@@ -15,8 +16,16 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use super::ImportError;
-use super::limits::{self, Counted, MAX_LINE_BYTES};
 
+/// Longest line, in bytes. The longest of the traces has under 1,000.
+pub const MAX_LINE_BYTES: u64 = 1 << 20;
+/// Most bytes of one file after unpacking. A part of the Google trace has about 10^8.
+pub const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+/// Most bytes that a compressed byte may stand for, once more than [`FREE_BYTES`] are unpacked: tables
+/// compress to a tenth or a fiftieth, repeated bytes to a ten-thousandth.
+pub const MAX_EXPANSION: u64 = 1_000;
+/// Unpacked bytes up to which any compression is believed.
+pub const FREE_BYTES: u64 = 1 << 24;
 /// Steps for a row: its fields and the numbers in them, beside a step for each byte.
 const ROW: u64 = 50;
 
@@ -54,17 +63,25 @@ impl Input {
         }
     }
 
-    pub(super) fn rows(self) -> Records {
-        let reader = BufReader::new(self.reader);
-        let (name, packed) = (self.name, self.packed);
-        Records { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new(), record: StringRecord::new() }
+    /// The rows; without any there is an error that says what was expected.
+    pub(super) fn rows(self, expected: impl Into<String>) -> Records {
+        Records {
+            name: self.name,
+            reader: BufReader::new(self.reader),
+            packed: self.packed,
+            unpacked: 0,
+            line: 0,
+            bytes: Vec::new(),
+            record: StringRecord::new(),
+            expected: Some(expected.into()),
+        }
     }
 
     /// The rows after a header, which names these columns.
     pub(super) fn rows_of(self, what: &str, columns: &[&str]) -> Result<Records, ImportError> {
-        let mut rows = self.rows();
         let expected = format!("{what} `{}`", columns.join(","));
-        let header = rows.first(&expected)?;
+        let mut rows = self.rows(&expected);
+        let header = rows.first()?;
         if header.is(columns) {
             return Ok(rows);
         }
@@ -117,6 +134,39 @@ impl Read for Zstd {
     }
 }
 
+/// Counts what is read of a file as it is stored.
+struct Counted<R> {
+    inner: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R> Counted<R> {
+    fn new(inner: R) -> (Self, Rc<Cell<u64>>) {
+        let read = Rc::new(Cell::new(0));
+        (Self { inner, read: Rc::clone(&read) }, read)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read.set(self.read.get() + read as u64);
+        evenhand_budget::read(read as u64);
+        Ok(read)
+    }
+}
+
+/// Which limit `unpacked` bytes from `packed` bytes break, in words.
+fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
+    if unpacked > MAX_UNPACKED_BYTES {
+        return Some(format!("more than {MAX_UNPACKED_BYTES} bytes, the most that a file may unpack to"));
+    }
+    let is_bomb = unpacked > FREE_BYTES && unpacked / MAX_EXPANSION > packed;
+    is_bomb.then(|| {
+        format!("it unpacks to more than {MAX_EXPANSION} times its {packed} bytes, the most that is accepted")
+    })
+}
+
 /// The rows of a table, one on each line.
 ///
 /// Lines are counted here: the csv crate loses count with blank lines and with `\r\n`.
@@ -128,6 +178,8 @@ pub(super) struct Records {
     line: u64,
     bytes: Vec<u8>,
     record: StringRecord,
+    /// What the first row is, until it has been read.
+    expected: Option<String>,
 }
 
 /// One row, which knows its line.
@@ -147,7 +199,8 @@ impl Records {
             let at = || format!("{}:{}", self.name, self.line + 1);
             let read = read.map_err(|source| ImportError::Io { file: at(), source })? as u64;
             if read == 0 {
-                return Ok(None);
+                let Some(expected) = self.expected.take() else { return Ok(None) };
+                return Err(self.error_at(1, format!("the file is empty: expected {expected}")));
             }
             self.line += 1;
             self.unpacked += read;
@@ -156,36 +209,29 @@ impl Records {
                 let limit = format!("more than {MAX_LINE_BYTES} bytes, the most that a line may have");
                 return Err(self.too_large(limit));
             }
-            if let Some(limit) = limits::broken(self.packed.get(), self.unpacked) {
+            if let Some(limit) = broken_limit(self.packed.get(), self.unpacked) {
                 return Err(self.too_large(limit));
             }
             if !self.bytes.trim_ascii_end().is_empty() {
                 break;
             }
         }
+        self.expected = None;
         match std::str::from_utf8(&self.bytes) {
             Ok(line) => split(line.trim_end_matches(['\n', '\r']), &mut self.record),
-            Err(_) => return Err(self.error("this line is not UTF-8 text".to_owned())),
+            Err(_) => return Err(self.error_at(self.line, "this line is not UTF-8 text".to_owned())),
         }
         Ok(Some(Record { file: &self.name, line: self.line, record: &self.record }))
     }
 
     /// The first row, which must be there.
-    pub(super) fn first(&mut self, expected: &str) -> Result<Record<'_>, ImportError> {
-        let empty = ImportError::Record {
-            file: self.name.clone(),
-            line: 1,
-            message: format!("the file is empty: expected {expected}"),
-        };
+    pub(super) fn first(&mut self) -> Result<Record<'_>, ImportError> {
+        let empty = self.error_at(1, "the file is empty".to_owned());
         self.next()?.ok_or(empty)
     }
 
     fn too_large(&self, limit: String) -> ImportError {
         ImportError::TooLarge { file: self.name.clone(), line: self.line, limit }
-    }
-
-    fn error(&self, message: String) -> ImportError {
-        self.error_at(self.line, message)
     }
 
     pub(super) fn error_at(&self, line: u64, message: String) -> ImportError {
@@ -243,5 +289,15 @@ impl<'a> Record<'a> {
         let text = self.field(column);
         let number = if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None };
         number.ok_or_else(|| self.column_error(column, name, "a whole number"))
+    }
+
+    /// A time, which is not before that of the row above.
+    pub(super) fn time(&self, column: usize, name: &str, last: &mut u64) -> Result<u64, ImportError> {
+        let now = self.whole(column, name)?;
+        if now < *last {
+            return Err(self.error(format!("time goes back from {last} to {now}")));
+        }
+        *last = now;
+        Ok(now)
     }
 }

@@ -12,29 +12,38 @@
 //! file and line; what the mapping cannot express is told in a [`Note`], with numbers.
 #![forbid(unsafe_code)]
 
+mod azure;
 mod catalogue;
 mod google;
 mod input;
-mod limits;
 mod note;
 mod openb;
 mod ordered;
-mod trace;
+mod spill;
+mod stream;
+mod table;
 
 use evenhand_problem::number;
 use evenhand_problem::problem::{Problem, ProblemError};
+use rug::Rational;
 use thiserror::Error;
 
+pub use azure::azure_stream;
 pub use catalogue::{MachineType, catalogue};
-pub use google::{GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google};
-pub use input::Input;
-pub use limits::{FREE_BYTES, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
-pub use note::Note;
-pub use openb::openb;
-pub use trace::{
-    StreamedTasks, TaskRow, TaskTable, Trace, TraceStream, TraceTask, azure_stream, google_machines,
-    google_stream, openb_nodes, openb_stream,
+pub use google::{
+    GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google, google_machines,
+    google_stream,
 };
+pub use input::{FREE_BYTES, Input, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
+pub use note::Note;
+pub use openb::{openb, openb_nodes, openb_stream};
+pub use stream::{StreamedTasks, Trace, TraceStream, TraceTask};
+pub use table::{TaskRow, TaskTable};
+
+/// Amounts under the names of their resources.
+fn amounts<const N: usize>(resources: [&str; N], amounts: [Rational; N]) -> Vec<(String, Rational)> {
+    resources.map(str::to_owned).into_iter().zip(amounts).collect()
+}
 
 /// Refuses a problem that could be written but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {
@@ -78,10 +87,10 @@ pub enum ImportError {
         source: std::io::Error,
     },
     /// What is not kept in memory cannot be written into a temporary file, or not be read again.
-    #[error("temporary file {file}: {source}")]
+    #[error("temporary file in {folder}: {source}")]
     Temporary {
-        /// Its path; where the system allows it, it stands there no longer.
-        file: String,
+        /// Where it is.
+        folder: String,
         /// What went wrong.
         source: std::io::Error,
     },

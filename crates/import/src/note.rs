@@ -86,3 +86,11 @@ pub enum Note {
     #[error("{0} machine events after this time: not taken")]
     LaterMachineEvents(u64),
 }
+
+/// Makes a note of a count.
+type OfCount = fn(u64) -> Note;
+
+/// The notes about what there is any of.
+pub(super) fn notes<const N: usize>(counts: [(u64, OfCount); N]) -> Vec<Note> {
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| note(count)).collect()
+}

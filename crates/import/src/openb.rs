@@ -1,15 +1,19 @@
 //! The Alibaba GPU cluster trace of 2023 (cluster-trace-gpu-v2023, "openb").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
-use super::{Import, ImportError, Input, Note, input::Record, ordered::Ordered, writable};
+use super::stream::{Builder, Told, TraceStream};
+use super::{
+    Import, ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered, writable,
+};
 
+const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
-pub(super) const MORE_POD_COLUMNS: [&str; 11] = [
+const MORE_POD_COLUMNS: [&str; 11] = [
     "name",
     "cpu_milli",
     "memory_mib",
@@ -56,21 +60,24 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     }
     let problem = Problem::new(ProblemSpec {
         name: "Alibaba GPU cluster 2023 (openb)".to_owned(),
-        resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(),
+        resources: RESOURCES.map(str::to_owned).to_vec(),
         servers,
         users,
     })?;
     Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
 }
 
-/// The nodes of a list as server classes.
-pub(super) fn servers(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
+/// The nodes of an openb node list as server classes, as for [`openb`].
+///
+/// # Errors
+/// As [`openb`].
+pub fn openb_nodes(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
     Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
 }
 
 /// The names of the servers whose GPU model a shape may use; `None` where it may use any. The model is the
 /// end of a class's name.
-pub(super) fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
+fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
     if shape.models.is_empty() {
         return None;
     }
@@ -91,7 +98,7 @@ struct Node {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+struct Shape {
     cpu: u64,
     memory: u64,
     gpus: u64,
@@ -123,9 +130,9 @@ fn read_nodes(nodes: Input) -> Result<Vec<(Node, u64)>, ImportError> {
 }
 
 fn read_pods(pods: Input) -> Result<Pods, ImportError> {
-    let mut rows = pods.rows();
     let expected = format!("the pod list, `{}` and perhaps more", POD_COLUMNS.join(","));
-    let header = rows.first(&expected)?;
+    let mut rows = pods.rows(&expected);
+    let header = rows.first()?;
     let has_more_columns = header.is(&MORE_POD_COLUMNS);
     if !has_more_columns && !header.is(&POD_COLUMNS) {
         return Err(header.error(format!("found another header: expected {expected}")));
@@ -141,7 +148,7 @@ fn read_pods(pods: Input) -> Result<Pods, ImportError> {
     Ok(Pods { shapes: shapes.into_entries(), rows: count, has_more_columns })
 }
 
-pub(super) fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {
+fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {
     let shape = Shape {
         cpu: row.whole(1, "cpu_milli")?,
         memory: row.whole(2, "memory_mib")?,
@@ -169,11 +176,7 @@ impl Node {
         ServerSpec {
             name: self.name(),
             count: Some(Rational::from(count)),
-            capacity: vec![
-                ("cpu".to_owned(), Rational::from(self.cpu)),
-                ("memory".to_owned(), Rational::from(self.memory)),
-                ("gpu".to_owned(), Rational::from(self.gpu)),
-            ],
+            capacity: amounts(RESOURCES, [self.cpu, self.memory, self.gpu].map(Rational::from)),
         }
     }
 }
@@ -204,19 +207,15 @@ impl Shape {
         Rational::from((self.gpus, 1000)) * self.milli
     }
 
-    pub(super) fn demands_nothing(&self) -> bool {
+    fn demands_nothing(&self) -> bool {
         self.cpu == 0 && self.memory == 0 && self.gpu().is_zero()
     }
 
-    pub(super) fn user(&self, count: u64, servers: Option<Vec<String>>) -> UserSpec {
+    fn user(&self, count: u64, servers: Option<Vec<String>>) -> UserSpec {
         UserSpec {
             name: self.name(),
             tasks: Some(Rational::from(count)),
-            demand: vec![
-                ("cpu".to_owned(), Rational::from(self.cpu)),
-                ("memory".to_owned(), Rational::from(self.memory)),
-                ("gpu".to_owned(), self.gpu()),
-            ],
+            demand: amounts(RESOURCES, [self.cpu.into(), self.memory.into(), self.gpu()]),
             servers,
             ..UserSpec::default()
         }
@@ -229,19 +228,11 @@ impl Pods {
     }
 
     fn notes(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let nothing = self.count(Shape::demands_nothing);
-        let no_cpu = self.count(|shape| shape.cpu == 0 && !shape.demands_nothing());
-        let shared = self.count(|shape| shape.gpus == 1 && (1..1000).contains(&shape.milli));
-        if nothing > 0 {
-            notes.push(Note::NothingRequested(nothing));
-        }
-        if no_cpu > 0 {
-            notes.push(Note::NoCpuRequest(no_cpu));
-        }
-        if shared > 0 {
-            notes.push(Note::SharedGpu(shared));
-        }
+        let mut notes = notes([
+            (self.count(Shape::demands_nothing), Note::NothingRequested),
+            (self.count(|shape| shape.cpu == 0 && !shape.demands_nothing()), Note::NoCpuRequest),
+            (self.count(|shape| shape.gpus == 1 && (1..1000).contains(&shape.milli)), Note::SharedGpu),
+        ]);
         if self.has_more_columns && self.rows > 0 {
             let columns = MORE_POD_COLUMNS[6..].join(", ");
             notes.push(Note::ColumnsNotModelled { columns, rows: self.rows });
@@ -259,4 +250,73 @@ fn unknown_models(models: &BTreeSet<&str>, pods: &Pods) -> Vec<Note> {
             tasks: pods.count(|shape| shape.allowed_models().any(|allowed| allowed == model)),
         })
         .collect()
+}
+
+/// Columns with the times, in seconds.
+const CREATED: usize = 8;
+const DELETED: usize = 9;
+
+/// The pods of a list with times: every pod is a job of one task. Pods of the same request and the same
+/// allowed GPU models are one user of weight 1, which may use those of `servers` (as
+/// [`openb_nodes`] names them) that have such a model.
+///
+/// Whose they are is known once all rows are read, and they need not be in the order of their times: all rows are read
+/// and checked first, and what is needed of them is sorted in temporary files.
+///
+/// # Errors
+/// [`ImportError`] when the list cannot be read, has no times, or a row is malformed; [`ImportError::Temporary`].
+pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
+    let mut builder = Builder::new();
+    let (users, notes) = read_times(pods, servers, |task| builder.push(&task))?;
+    builder.finish(users, notes, |user| user)
+}
+
+/// Tells every pod that is kept; the users and what is left out.
+fn read_times(
+    pods: Input,
+    servers: &[ServerSpec],
+    mut tell: impl FnMut(Told) -> Result<(), ImportError>,
+) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
+    let mut rows = pods.rows_of("a pod list with times,", &MORE_POD_COLUMNS)?;
+    let mut specs: Vec<UserSpec> = Vec::new();
+    let mut users: HashMap<Shape, Option<u32>> = HashMap::new();
+    let (mut nothing, mut nowhere) = (0, 0);
+    let mut order = 0;
+    while let Some(row) = rows.next()? {
+        row.expect_columns(MORE_POD_COLUMNS.len())?;
+        let shape = shape(&row)?;
+        let (created, deleted) = (row.whole(CREATED, "creation_time")?, row.whole(DELETED, "deletion_time")?);
+        if deleted < created {
+            return Err(row.error(format!("deleted at {deleted}, before it was created at {created}")));
+        }
+        order += 1;
+        if shape.demands_nothing() {
+            nothing += 1;
+            continue;
+        }
+        let user = match users.get(&shape) {
+            Some(user) => *user,
+            None => {
+                let allowed = server_names(&shape, servers);
+                let is_nowhere = allowed.as_ref().is_some_and(Vec::is_empty);
+                let user = (!is_nowhere).then_some(specs.len() as u32);
+                if !is_nowhere {
+                    specs.push(UserSpec { tasks: None, ..shape.user(1, allowed) });
+                }
+                users.insert(shape, user);
+                user
+            }
+        };
+        let Some(user) = user else {
+            nowhere += 1;
+            continue;
+        };
+        let (at, seconds) = (created as f64, (deleted - created) as f64);
+        tell(Told { job: [order, 0], order, at, user, seconds, priority: None })?;
+    }
+    let mut notes = notes([(nothing, Note::NothingRequested)]);
+    if nowhere > 0 {
+        notes.push(Note::NoServerAllowed { models: "GPU models".to_owned(), tasks: nowhere });
+    }
+    Ok((specs, notes))
 }

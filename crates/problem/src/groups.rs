@@ -4,23 +4,16 @@
 //! which has no name, holds the groups without a parent and the users without a group. The definition of all
 //! amounts is in docs/theory.md, section 9.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use rug::Rational;
 
 use crate::on::{self, On, OnSpec};
 use crate::place::Place;
-use crate::problem::{MAX_COUNT, ProblemError, ProblemErrorKind};
-use crate::promises::Promises;
-use crate::resolve::{Index, index_names, not_negative, resolve};
-
-/// Most groups that stand in each other: far more than any organisation has levels, and few enough to walk up from
-/// every user.
-pub const MOST_DEPTH: usize = 100;
-
-/// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
-/// named with 0 is not the same as one that is not named.
-pub type Named = Vec<(usize, Rational)>;
+pub use crate::problem_error::MOST_DEPTH;
+use crate::problem_error::{ProblemError, ProblemErrorKind};
+pub use crate::quantities::Named;
+use crate::resolve::{Index, index_names, name_of, named, not_negative, resolve, whole};
 
 /// Groups, the members of each, and how siblings are compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -171,6 +164,13 @@ pub struct GroupShareSpec {
     pub zero_weight: ZeroWeight,
 }
 
+crate::names::getters! { Groups:
+    /// The groups, in the order of the file.
+    list: [Group];
+    /// How siblings are compared.
+    share: GroupShare;
+}
+
 impl Groups {
     pub(crate) fn new(
         specs: Vec<GroupSpec>,
@@ -197,8 +197,9 @@ impl Groups {
         let place = Place::root().key("share").key("multipliers");
         let mut multipliers = named(share.multipliers, resources, &place)?;
         if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
-            let name = resources.iter().find(|(_, of)| *of == r).map_or("", |(name, _)| name.as_str());
-            return Err(place.key(name).error(ProblemErrorKind::NotPositive(m.to_string())));
+            return Err(place
+                .key(name_of(resources, *r))
+                .error(ProblemErrorKind::NotPositive(m.to_string())));
         }
         multipliers.retain(|(_, m)| *m != 1);
         let GroupShareSpec { of, over, families, zero_weight, .. } = share;
@@ -208,41 +209,19 @@ impl Groups {
 
     /// Adds what is said of the next user.
     pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index, at: &Place) -> Result<(), ProblemError> {
-        let group = match &spec.group {
-            None => None,
-            Some(name) => Some(resolve("group", name, index, || at.key("group"))?),
-        };
-        let gang = match spec.gang {
-            None => None,
-            Some(gang) => match gang.numer().to_u64() {
-                Some(tasks @ 1..=MAX_COUNT) if gang.is_integer() => Some(tasks).filter(|tasks| *tasks > 1),
-                _ => return Err(at.key("gang").error(ProblemErrorKind::BadGang(gang.to_string()))),
-            },
-        };
-        let pinned = match spec.pinned {
-            None => None,
-            Some(pinned) => Some(not_negative(pinned, || at.key("pinned"))?).filter(|tasks| !tasks.is_zero()),
-        };
+        let group = spec.group.map(|name| resolve("group", &name, index, || at.key("group"))).transpose()?;
+        let bad = |gang: &Rational| at.key("gang").error(ProblemErrorKind::BadGang(gang.to_string()));
+        let gang = spec.gang.map(|gang| whole(&gang, 1).ok_or_else(|| bad(&gang))).transpose()?;
+        let pinned = spec.pinned.map(|pinned| not_negative(pinned, &|| at.key("pinned"))).transpose()?;
+        let (gang, pinned) = (gang.filter(|tasks| *tasks > 1), pinned.filter(|tasks| !tasks.is_zero()));
         self.members.push(Member { group, gang, pinned });
         Ok(())
-    }
-
-    /// The groups, in the order of the file.
-    #[must_use]
-    pub fn list(&self) -> &[Group] {
-        &self.list
     }
 
     /// What is said of user `n`.
     #[must_use]
     pub fn member(&self, n: usize) -> &Member {
         &self.members[n]
-    }
-
-    /// How siblings are compared.
-    #[must_use]
-    pub fn share(&self) -> &GroupShare {
-        &self.share
     }
 
     /// Whether nothing is said of groups: neither is there one, nor a gang or a pinned task, nor another share.
@@ -285,34 +264,6 @@ impl Groups {
         std::iter::successors(from, |v| self.list[*v].parent)
     }
 
-    /// Promises that cannot all be kept: `(group, resource, promised, available)`; the group is `None` where all
-    /// groups of the root are promised more than the capacity, else the sum of its subgroups' guarantees
-    /// exceeds its own.
-    #[must_use]
-    pub fn broken_promises(&self, capacity: &[Rational]) -> Vec<(Option<usize>, usize, Rational, Rational)> {
-        let promises = Promises::new(self);
-        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.list.len() + 1];
-        for (group, guarantee) in self.list.iter().zip(&promises.guarantee) {
-            let above = group.parent.unwrap_or(self.list.len());
-            for (r, amount) in guarantee.iter().flatten() {
-                *sums[above].entry(*r).or_default() += amount;
-            }
-        }
-        let mut broken = Vec::new();
-        for (v, sums) in sums.into_iter().enumerate() {
-            let group = Some(v).filter(|v| *v < self.list.len());
-            for (r, sum) in sums {
-                let available = match group {
-                    Some(v) => promises.promised(v, r).cloned(),
-                    // A resource that no server has is ignored everywhere.
-                    None => Some(capacity[r].clone()).filter(|capacity| !capacity.is_zero()),
-                };
-                broken.extend(available.filter(|most| sum > *most).map(|most| (group, r, sum, most)));
-            }
-        }
-        broken
-    }
-
     /// All groups, each after its subgroups.
     #[must_use]
     pub fn from_the_leaves(&self) -> Vec<usize> {
@@ -341,31 +292,17 @@ impl Group {
         [resources, servers]: [&Index; 2],
         at: &Place,
     ) -> Result<Self, ProblemError> {
-        let parent = match &spec.parent {
-            None => None,
-            Some(name) => Some(resolve("group", name, groups, || at.key("parent"))?),
-        };
-        let weight = match spec.weight {
-            None => Rational::from(1),
-            Some(weight) => not_negative(weight, || at.key("weight"))?,
-        };
-        let priority = match spec.priority {
-            None => 0,
-            Some(priority) => match priority.numer().to_i64() {
-                Some(whole) if priority.is_integer() => whole,
-                _ => {
-                    return Err(at
-                        .key("priority")
-                        .error(ProblemErrorKind::BadPriority(priority.to_string())));
-                }
-            },
+        let parent =
+            spec.parent.map(|name| resolve("group", &name, groups, || at.key("parent"))).transpose()?;
+        let weight = not_negative(spec.weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))?;
+        let priority = spec.priority.unwrap_or_default();
+        let Some(priority) = priority.numer().to_i64().filter(|_| priority.is_integer()) else {
+            return Err(at.key("priority").error(ProblemErrorKind::BadPriority(priority.to_string())));
         };
         let amounts = |stated, field: &str| named(stated, resources, &at.key(field));
         let guarantee = spec.guarantee.map(|stated| amounts(stated, "guarantee")).transpose()?;
         let limit = amounts(spec.limit, "limit")?;
         let lend = amounts(spec.lend, "lend")?;
-        let name_of =
-            |r: usize| resources.iter().find(|(_, of)| **of == r).map_or("", |(name, _)| name.as_str());
         for (r, promised) in guarantee.iter().flatten() {
             let most = limit.binary_search_by_key(r, |(of, _)| *of).ok().map(|at| &limit[at].1);
             if let Some(most) = most.filter(|most| *most < promised) {
@@ -373,7 +310,7 @@ impl Group {
                     guarantee: promised.to_string(),
                     limit: most.to_string(),
                 };
-                return Err(at.key("guarantee").key(name_of(*r)).error(kind));
+                return Err(at.key("guarantee").key(name_of(resources, *r)).error(kind));
             }
         }
         let on = on::read(spec.on, resources, servers, &at.key("on"))?;
@@ -399,23 +336,4 @@ fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
         way.into_iter().for_each(|v| ends[v] = true);
     }
     None
-}
-
-/// Amounts of resources that are there, none negative, each named once.
-pub(crate) fn named(
-    stated: Vec<(String, Rational)>,
-    resources: &Index,
-    at: &Place,
-) -> Result<Named, ProblemError> {
-    let mut amounts = Named::with_capacity(stated.len());
-    let mut seen = HashSet::new();
-    for (name, amount) in stated {
-        let r = resolve("resource", &name, resources, || at.key(&name))?;
-        if !seen.insert(r) {
-            return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "resource", name }));
-        }
-        amounts.push((r, not_negative(amount, || at.key(&name))?));
-    }
-    amounts.sort_unstable_by_key(|(r, _)| *r);
-    Ok(amounts)
 }

@@ -1,4 +1,5 @@
-//! Closed sets of names, on the command line and in files.
+//! Names: closed sets of them, on the command line and in files; the known one that somebody may have meant; and those
+//! of fields that a type lends.
 
 use thiserror::Error;
 
@@ -54,3 +55,61 @@ macro_rules! names {
         }
     };
 }
+
+/// Longest name, in characters, that is compared: edit distances take the product of the lengths.
+const LONGEST: usize = 64;
+
+/// The known name nearest to `name`, if it is near: at most one edit in three characters (insertions,
+/// deletions, replacements, swaps), capitals apart. The first among equals.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::nearest;
+/// assert_eq!(nearest("memry", ["cpu", "memory"]), Some("memory"));
+/// assert_eq!(nearest("CPU", ["cpu", "memory"]), Some("cpu"));
+/// assert_eq!(nearest("disk", ["cpu", "memory"]), None);
+/// ```
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = name.chars().count();
+    if length > LONGEST {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let near = known.into_iter().filter_map(|known| {
+        let other = known.chars().take(LONGEST + 1).count();
+        let most = length.max(other).div_ceil(3);
+        if other > LONGEST || length.abs_diff(other) > most {
+            return None;
+        }
+        let edits = strsim::osa_distance(&lower, &known.to_lowercase());
+        (edits <= most && edits < length.max(other)).then_some((edits, known))
+    });
+    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
+}
+
+/// ` (did you mean `x`?)`, or nothing.
+#[must_use]
+pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    did_you_mean(nearest(name, known))
+}
+
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
+/// Methods that lend the fields of a type, each under the name of its field.
+macro_rules! getters {
+    ($type:ty: $($(#[$about:meta])+ $field:ident: $of:ty;)+) => {
+        impl $type {
+            $(
+                $(#[$about])+
+                #[must_use]
+                pub fn $field(&self) -> &$of {
+                    &self.$field
+                }
+            )+
+        }
+    };
+}
+pub(crate) use getters;

@@ -1,20 +1,19 @@
 //! Exact numbers: how text becomes a [`Rational`] and back.
 //!
-//! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`). Both are bounded, so
+//! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`), and for quantities the suffixes of
+//! Kubernetes (`64000m`, `1007Gi`). Both are bounded, so
 //! that a file of a few bytes cannot ask for gigabytes of digits. There are limits for one number, of
-//! two kinds ([`NumberLimits`]), and one for all numbers of a document ([`DigitBudget`]).
+//! two kinds ([`MAX_DIGITS`] and [`MAX_RESULT_DIGITS`]), and one for all numbers of a document ([`DigitBudget`]).
 
-mod budget;
 mod stated;
-mod suffix;
+
+use std::cell::Cell;
 
 use rug::{Integer, Rational, ops::Pow};
 use thiserror::Error;
 
-pub use budget::{DigitBudget, MAX_TOTAL_DIGITS, TooManyDigitsTogether};
 pub(crate) use stated::format_hashed;
 pub use stated::{format_stated, stated};
-pub use suffix::parse_quantity;
 
 /// Most digits of a number that somebody states, before and after the point (or in numerator and
 /// denominator) together.
@@ -27,20 +26,11 @@ pub const MAX_EXPONENT: u32 = 400;
 /// Largest absolute decimal exponent of a computed number: no more zeros than it may have digits.
 pub const MAX_RESULT_EXPONENT: u32 = 100_000;
 
-/// What one number may be written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NumberLimits {
-    /// Most digits, before and after the point (or in numerator and denominator) together.
-    pub digits: usize,
-    /// Largest absolute decimal exponent.
-    pub exponent: u32,
-}
-
-impl NumberLimits {
-    /// Of what somebody states: problems, reservations, scenarios.
-    pub const STATED: Self = Self { digits: MAX_DIGITS, exponent: MAX_EXPONENT };
-    /// Of what was computed: allocations and the evidence of certificates.
-    pub const RESULT: Self = Self { digits: MAX_RESULT_DIGITS, exponent: MAX_RESULT_EXPONENT };
+/// Most digits of one number, and its largest absolute decimal exponent.
+#[derive(Clone, Copy)]
+struct NumberLimits {
+    digits: usize,
+    exponent: u32,
 }
 
 /// Why a text is not an exact number.
@@ -83,7 +73,7 @@ pub enum NumberError {
 /// assert!(parse("1e999999999").is_err());
 /// ```
 pub fn parse(text: &str) -> Result<Rational, NumberError> {
-    parse_within(text, NumberLimits::STATED)
+    parse_within(text, NumberLimits { digits: MAX_DIGITS, exponent: MAX_EXPONENT })
 }
 
 /// [`parse`] for numbers that a solver computed: up to [`MAX_RESULT_DIGITS`] digits.
@@ -91,18 +81,64 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
-    parse_within(text, NumberLimits::RESULT)
+    parse_within(text, NumberLimits { digits: MAX_RESULT_DIGITS, exponent: MAX_RESULT_EXPONENT })
 }
 
-/// [`parse`] within limits of one's own.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberError> {
+fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberError> {
     match text.split_once('/') {
         Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limits),
         None => parse_decimal(text, limits),
     }
+}
+
+/// Decimal suffixes and the powers of ten that they stand for.
+const DECIMAL: [(&str, i32); 9] =
+    [("n", -9), ("u", -6), ("m", -3), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
+/// Binary suffixes and the powers of two that they stand for.
+const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
+
+/// [`parse`], or a decimal with a suffix (n u m k M G T P E Ki Mi Gi Ti Pi Ei). `1E3` is a thousand,
+/// `1E` an exa.
+///
+/// # Errors
+/// [`NumberError`] as [`parse`].
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::number::{parse, parse_quantity};
+/// assert_eq!(parse_quantity("64000m").unwrap(), 64);
+/// assert_eq!(parse_quantity("1.5Ki").unwrap(), 1536);
+/// assert_eq!(parse_quantity("1E3").unwrap(), 1000);
+/// assert_eq!(parse_quantity("1E").unwrap(), parse("1e18").unwrap());
+/// assert!(parse_quantity("1e3Ki").is_err());
+/// ```
+pub fn parse_quantity(text: &str) -> Result<Rational, NumberError> {
+    let Some((decimal, factor)) = split_suffix(text) else { return parse(text) };
+    // A quotient or an exponent beside a suffix is more likely a slip than meant.
+    if decimal.contains(['/', 'e', 'E']) {
+        return Err(NumberError::Syntax(excerpt(text)));
+    }
+    let value = parse(decimal).map_err(|error| match error {
+        NumberError::Syntax(_) => NumberError::Syntax(excerpt(text)),
+        other => other,
+    })?;
+    Ok(value * factor)
+}
+
+/// The number before a suffix, and what the suffix stands for.
+fn split_suffix(text: &str) -> Option<(&str, Rational)> {
+    for (suffix, power) in BINARY {
+        if let Some(decimal) = text.strip_suffix(suffix) {
+            return Some((decimal, Rational::from(Integer::from(2).pow(power))));
+        }
+    }
+    for (suffix, power) in DECIMAL {
+        if let Some(decimal) = text.strip_suffix(suffix) {
+            let scale = Rational::from(Integer::from(10).pow(power.unsigned_abs()));
+            return Some((decimal, if power < 0 { scale.recip() } else { scale }));
+        }
+    }
+    None
 }
 
 /// A rational as the formats write it: `7` or `5/7`, in lowest terms.
@@ -228,4 +264,56 @@ fn excerpt(text: &str) -> String {
     }
     let head: String = text.chars().take(LONGEST).collect();
     format!("{head}...")
+}
+
+/// Digits that the numbers of one document may have together, those counted that an exponent writes
+/// out: about 110 MB of limbs. A million users with five demands of ten digits use a fifth of it.
+pub const MAX_TOTAL_DIGITS: u64 = 1 << 28;
+
+/// The numbers of a document have more digits than the budget of the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("too large: the numbers have more than {limit} digits together, the budget of the reader")]
+pub struct TooManyDigitsTogether {
+    /// [`MAX_TOTAL_DIGITS`], or what the budget was made with.
+    pub limit: u64,
+}
+
+/// The digits that a reader may still turn into numbers. It is charged before a number is made.
+#[derive(Debug, Clone)]
+pub struct DigitBudget {
+    limit: u64,
+    left: Cell<u64>,
+}
+
+impl DigitBudget {
+    /// A budget of so many decimal digits.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Self { limit, left: Cell::new(limit) }
+    }
+
+    /// Takes what the number written as `text` will need: its digits, and those of its exponent.
+    ///
+    /// # Errors
+    /// [`TooManyDigitsTogether`] when less is left; the budget is empty from then on.
+    pub fn charge(&self, text: &str) -> Result<(), TooManyDigitsTogether> {
+        let left = self.left.get().checked_sub(cost(text));
+        self.left.set(left.unwrap_or(0));
+        left.map(|_| ()).ok_or(TooManyDigitsTogether { limit: self.limit })
+    }
+}
+
+impl Default for DigitBudget {
+    fn default() -> Self {
+        Self::new(MAX_TOTAL_DIGITS)
+    }
+}
+
+/// Digits that the number `text` has when its exponent is written out.
+fn cost(text: &str) -> u64 {
+    let exponent = text.split_once(['e', 'E']).map_or("", |(_, exponent)| exponent);
+    // An exponent out of range is refused by the parser, which makes nothing of it.
+    let exponent = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0u32);
+    let written_out = if exponent > MAX_RESULT_EXPONENT { 0 } else { exponent };
+    text.len() as u64 + u64::from(written_out)
 }

@@ -8,12 +8,10 @@ use std::collections::HashSet;
 
 use rug::Rational;
 
-use crate::groups::{Named, named};
 use crate::place::Place;
-use crate::problem::Problem;
-use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
-use crate::promises::Promises;
-use crate::resolve::{Index, resolve};
+use crate::problem_error::{ProblemError, ProblemErrorKind};
+use crate::quantities::Named;
+use crate::resolve::{Index, named, set};
 
 /// The most that a group may hold on some server classes together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +64,7 @@ pub(crate) fn read(
             ServersSpec::Key(key) => at.key(key),
             ServersSpec::List(_) => at.index(position),
         };
-        let set = set(&spec.servers, servers, &place)?;
+        let set = classes(&spec.servers, servers, &place)?;
         for (field, is_stated) in [("guarantee", spec.has_guarantee), ("lend", spec.has_lend)] {
             if is_stated {
                 return Err(place.key(field).error(ProblemErrorKind::OnlyLimitOn(field)));
@@ -84,47 +82,6 @@ pub(crate) fn read(
     Ok(all)
 }
 
-impl Problem {
-    /// Groups of which a limit on some server classes, with all that the others have, is less than what the group is
-    /// promised.
-    pub(crate) fn limited_promises(&self) -> Vec<Warning> {
-        let groups = self.groups().list();
-        if !self.groups().limit_classes() {
-            return Vec::new();
-        }
-        let promises = Promises::new(self.groups());
-        let mut limited = Vec::new();
-        for (v, group) in groups.iter().enumerate() {
-            for (on, r, most) in
-                group.on.iter().flat_map(|on| on.limit.iter().map(move |(r, most)| (on, *r, most)))
-            {
-                let has = |i: &usize| {
-                    let class = &self.servers()[*i];
-                    Rational::from(&class.capacity()[r] * class.count())
-                };
-                let there: Rational = on.servers.iter().map(has).sum();
-                let elsewhere = Rational::from(&self.total_capacity()[r] - &there);
-                let available = elsewhere + most;
-                let promised = promises.promised(v, r).filter(|promised| **promised > available);
-                limited.extend(promised.map(|promised| Warning::LimitedPromise {
-                    group: group.name.clone(),
-                    servers: self.class_names(&on.servers),
-                    resource: self.resources()[r].clone(),
-                    promised: promised.clone(),
-                    available,
-                }));
-            }
-        }
-        limited
-    }
-
-    /// The names of server classes, parted by commas.
-    #[must_use]
-    pub fn class_names(&self, servers: &[usize]) -> String {
-        servers.iter().map(|i| self.servers()[*i].name()).collect::<Vec<_>>().join(", ")
-    }
-}
-
 fn names(spec: &ServersSpec) -> String {
     match spec {
         ServersSpec::Key(key) => key.clone(),
@@ -132,7 +89,7 @@ fn names(spec: &ServersSpec) -> String {
     }
 }
 
-fn set(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>, ProblemError> {
+fn classes(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>, ProblemError> {
     let at_name = |position: usize| match spec {
         ServersSpec::Key(_) => at.clone(),
         ServersSpec::List(_) => at.key("servers").index(position),
@@ -146,15 +103,5 @@ fn set(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>, Pr
     if names.is_empty() {
         return Err(at.clone().error(ProblemErrorKind::EmptySet));
     }
-    let mut set = Vec::with_capacity(names.len());
-    for (position, name) in names.into_iter().enumerate() {
-        let i = resolve("server", name, servers, || at_name(position))?;
-        if set.contains(&i) {
-            let kind = ProblemErrorKind::DuplicateName { what: "server", name: name.to_owned() };
-            return Err(at_name(position).error(kind));
-        }
-        set.push(i);
-    }
-    set.sort_unstable();
-    Ok(set)
+    set("server", names, servers, at_name)
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::problem::{ProblemError, ProblemErrorKind};
-
 /// A path from the root of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
@@ -17,6 +15,11 @@ pub enum PlaceStep {
     Key(String),
     /// An element of an array.
     Index(usize),
+}
+
+crate::names::getters! { Place:
+    /// The steps from the root.
+    steps: [PlaceStep];
 }
 
 impl Place {
@@ -44,17 +47,8 @@ impl Place {
         Self { steps: self.steps.iter().chain(&inner.steps).cloned().collect() }
     }
 
-    /// The steps from the root.
-    #[must_use]
-    pub fn steps(&self) -> &[PlaceStep] {
-        &self.steps
-    }
-
-    pub(crate) fn error(self, kind: ProblemErrorKind) -> ProblemError {
-        ProblemError { place: self, kind }
-    }
-
-    fn step(&self, step: PlaceStep) -> Self {
+    /// What a step leads to from here.
+    pub(crate) fn step(&self, step: PlaceStep) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
         Self { steps }

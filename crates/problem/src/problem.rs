@@ -14,13 +14,10 @@ use std::collections::HashMap;
 use rug::Rational;
 
 use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
-pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
+pub use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind, Warning};
 use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 pub(crate) use builder::ProblemBuilder;
-
-/// Largest count of identical servers in one class.
-pub const MAX_COUNT: u64 = 1_000_000_000_000;
 
 /// A checked allocation problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,11 +45,26 @@ pub struct User {
     name: String,
     weight: Rational,
     tasks: Option<Rational>,
-    demand: Quantities,
+    base_demand: Quantities,
     servers: Option<Vec<usize>>,
-    demand_on: Vec<(usize, Quantities)>,
-    gamma: Vec<(usize, Rational)>,
+    demand_overrides: Vec<(usize, Quantities)>,
+    given_gamma: Vec<(usize, Rational)>,
     criterion: Vec<(usize, Rational)>,
+}
+
+crate::names::getters! { Problem:
+    /// The title; may be empty.
+    name: str;
+    /// Names of the resources, by `r`.
+    resources: [String];
+    /// The server classes, by `i`.
+    servers: [ServerClass];
+    /// The users, by `n`.
+    users: [User];
+    /// The groups of the users, and what is said of each user beside its demand.
+    groups: Groups;
+    /// Capacity of all servers together, by resource: the sum over `i` of `k_i c_ir`.
+    total_capacity: [Rational];
 }
 
 impl Problem {
@@ -62,11 +74,7 @@ impl Problem {
     /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
     /// negative quantity, a weight or rate that is not positive, a bad count, a demand for nothing.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
-        let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
-        for user in spec.users {
-            builder.user(user, MemberSpec::default())?;
-        }
-        Ok(builder.finish())
+        Self::grouped(spec, Vec::new(), GroupShareSpec::default(), Vec::new())
     }
 
     /// [`new`](Self::new) with groups, and with what is said of each user beside its demand.
@@ -126,36 +134,6 @@ impl Problem {
         problem
     }
 
-    /// The title; may be empty.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Names of the resources, by `r`.
-    #[must_use]
-    pub fn resources(&self) -> &[String] {
-        &self.resources
-    }
-
-    /// The server classes, by `i`.
-    #[must_use]
-    pub fn servers(&self) -> &[ServerClass] {
-        &self.servers
-    }
-
-    /// The users, by `n`.
-    #[must_use]
-    pub fn users(&self) -> &[User] {
-        &self.users
-    }
-
-    /// The groups of the users, and what is said of each user beside its demand.
-    #[must_use]
-    pub fn groups(&self) -> &Groups {
-        &self.groups
-    }
-
     /// Number of resources, `m`.
     #[must_use]
     pub fn n_resources(&self) -> usize {
@@ -180,12 +158,6 @@ impl Problem {
         self.servers.iter().map(|s| u128::from(s.count)).sum()
     }
 
-    /// Capacity of all servers together, by resource: the sum over `i` of `k_i c_ir`.
-    #[must_use]
-    pub fn total_capacity(&self) -> &[Rational] {
-        &self.total_capacity
-    }
-
     /// Demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
     #[must_use]
     pub fn demand(&self, n: usize, i: usize) -> &Quantities {
@@ -202,7 +174,7 @@ impl Problem {
     #[must_use]
     pub fn unconstrained_gamma(&self, n: usize, i: usize) -> Rational {
         let user = &self.users[n];
-        if let Some(gamma) = lookup(&user.gamma, i) {
+        if let Some(gamma) = lookup(&user.given_gamma, i) {
             return gamma.clone();
         }
         let server = &self.servers[i];
@@ -243,7 +215,8 @@ impl Problem {
 
     fn fits(&self, user: &User, i: usize) -> bool {
         let capacity = &self.servers[i].capacity;
-        lookup(&user.gamma, i).is_some() || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
+        lookup(&user.given_gamma, i).is_some()
+            || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
     /// Whether some user is barred from some class.
@@ -258,14 +231,13 @@ impl Problem {
         let nobody = self.users.is_empty().then_some(Warning::NoUsers);
         let without_class = (0..self.n_users()).filter(|&n| self.classes_of(n).next().is_none());
         let nowhere = without_class.map(|n| Warning::FitsNowhere(self.users[n].name.clone()));
-        let promises = self.groups.broken_promises(&self.total_capacity).into_iter();
-        let broken = promises.map(|(group, r, promised, available)| Warning::BrokenPromise {
-            group: group.map(|v| self.groups.list()[v].name.clone()),
-            resource: self.resources[r].clone(),
-            promised,
-            available,
-        });
-        nobody.into_iter().chain(nowhere).chain(broken).chain(self.limited_promises()).collect()
+        nobody.into_iter().chain(nowhere).chain(self.promises_not_kept()).collect()
+    }
+
+    /// The names of server classes, parted by commas.
+    #[must_use]
+    pub fn class_names(&self, servers: &[usize]) -> String {
+        servers.iter().map(|i| self.servers[*i].name()).collect::<Vec<_>>().join(", ")
     }
 
     /// The index of every user by name.
@@ -287,23 +259,18 @@ impl Problem {
     }
 }
 
-impl ServerClass {
+crate::names::getters! { ServerClass:
     /// Name of the class.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+    name: str;
+    /// Capacity of ONE server, by resource: `c_ir`.
+    capacity: Quantities;
+}
 
+impl ServerClass {
     /// Number of identical servers, `k_i`.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
-    }
-
-    /// Capacity of ONE server, by resource: `c_ir`.
-    #[must_use]
-    pub fn capacity(&self) -> &Quantities {
-        &self.capacity
     }
 
     /// Whether some user gives its `gamma` on this class directly. Such a class has one unit of
@@ -314,41 +281,32 @@ impl ServerClass {
     }
 }
 
-impl User {
+crate::names::getters! { User:
     /// Name of the user.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
+    name: str;
     /// Weight `w_n`, positive.
-    #[must_use]
-    pub fn weight(&self) -> &Rational {
-        &self.weight
-    }
+    weight: Rational;
+    /// Demand of one task by resource, where the class states no other: `d_nr`.
+    base_demand: Quantities;
+    /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
+    demand_overrides: [(usize, Quantities)];
+    /// The `gamma_ni` that are given directly, by class in ascending order.
+    given_gamma: [(usize, Rational)];
+    /// The `u_ni` of the generic criterion, by class in ascending order.
+    criterion: [(usize, Rational)];
+}
 
+impl User {
     /// Tasks `T_n` that the user has; `None`: unlimited.
     #[must_use]
     pub fn tasks(&self) -> Option<&Rational> {
         self.tasks.as_ref()
     }
 
-    /// Demand of one task by resource, where the class states no other: `d_nr`.
-    #[must_use]
-    pub fn base_demand(&self) -> &Quantities {
-        &self.demand
-    }
-
     /// Demand of one task on class `i`, by resource: `d_nir`.
     #[must_use]
     pub fn demand_on(&self, i: usize) -> &Quantities {
-        lookup(&self.demand_on, i).unwrap_or(&self.demand)
-    }
-
-    /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
-    #[must_use]
-    pub fn demand_overrides(&self) -> &[(usize, Quantities)] {
-        &self.demand_on
+        lookup(&self.demand_overrides, i).unwrap_or(&self.base_demand)
     }
 
     /// The classes that the user may use, in ascending order; `None`: all.
@@ -369,21 +327,42 @@ impl User {
         let all = if listed.is_none() { 0..n_servers } else { 0..0 };
         listed.unwrap_or_default().iter().copied().chain(all)
     }
-
-    /// The `gamma_ni` that are given directly, by class in ascending order.
-    #[must_use]
-    pub fn given_gamma(&self) -> &[(usize, Rational)] {
-        &self.gamma
-    }
-
-    /// The `u_ni` of the generic criterion, by class in ascending order.
-    #[must_use]
-    pub fn criterion(&self) -> &[(usize, Rational)] {
-        &self.criterion
-    }
 }
 
 fn lookup<T>(entries: &[(usize, T)], i: usize) -> Option<&T> {
     let position = entries.binary_search_by_key(&i, |(server, _)| *server).ok()?;
     Some(&entries[position].1)
+}
+
+/// A problem as it could have been stated, without its groups.
+impl From<&Problem> for ProblemSpec {
+    fn from(problem: &Problem) -> Self {
+        let class = |i: &usize| problem.servers()[*i].name().to_owned();
+        let named = |amounts: &Quantities| -> Vec<(String, Rational)> {
+            let name = |r: &usize| problem.resources()[*r].clone();
+            amounts.entries().iter().map(|(r, amount)| (name(r), amount.clone())).collect()
+        };
+        let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (class(i), x.clone())).collect();
+        let servers = problem.servers().iter().map(|server| ServerSpec {
+            name: server.name().to_owned(),
+            count: Some(Rational::from(server.count())),
+            capacity: named(server.capacity()),
+        });
+        let users = problem.users().iter().map(|user| UserSpec {
+            name: user.name().to_owned(),
+            weight: Some(user.weight().clone()),
+            tasks: user.tasks().cloned(),
+            demand: named(user.base_demand()),
+            servers: user.servers().map(|list| list.iter().map(class).collect()),
+            demand_on: user.demand_overrides().iter().map(|(i, d)| (class(i), named(d))).collect(),
+            gamma: by_class(user.given_gamma()),
+            criterion: by_class(user.criterion()),
+        });
+        Self {
+            name: problem.name().to_owned(),
+            resources: problem.resources().to_vec(),
+            servers: servers.collect(),
+            users: users.collect(),
+        }
+    }
 }

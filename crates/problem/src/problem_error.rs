@@ -3,7 +3,14 @@
 use rug::Rational;
 use thiserror::Error;
 
+use crate::names::did_you_mean;
 use crate::place::Place;
+
+/// Largest count of identical servers in one class.
+pub const MAX_COUNT: u64 = 1_000_000_000_000;
+/// Most groups that stand in each other: far more than any organisation has levels, and few enough to walk up from
+/// every user.
+pub const MOST_DEPTH: usize = 100;
 
 /// Something a reader of the problem should know although it is no error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -59,8 +66,10 @@ pub struct ProblemError {
     pub kind: ProblemErrorKind,
 }
 
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+impl Place {
+    pub(crate) fn error(self, kind: ProblemErrorKind) -> ProblemError {
+        ProblemError { place: self, kind }
+    }
 }
 
 /// What can be wrong with a stated problem.
@@ -100,7 +109,7 @@ pub enum ProblemErrorKind {
     /// A weight or rate that is not above zero.
     #[error("{0} is not positive: expected a number above 0")]
     NotPositive(String),
-    /// A count that is not an integer from 1 to [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    /// A count that is not an integer from 1 to [`MAX_COUNT`].
     #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
     BadCount(String),
     /// A demand that asks for nothing.
@@ -115,10 +124,10 @@ pub enum ProblemErrorKind {
     /// A job type that fits on no server, or stands in no configuration.
     #[error("job type `{0}` fits on no server, not even alone")]
     FitsNoServer(String),
-    /// More jobs fit on one server than can be counted: at most [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    /// More jobs fit on one server than can be counted: at most [`MAX_COUNT`].
     #[error("more than 10^12 jobs of type `{0}` fit on one server")]
     TooManyFit(String),
-    /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`].
     #[error("{0} is not a number of jobs: expected an integer from 0 to 10^12")]
     BadJobs(String),
     /// Some pools with a count and some without.
@@ -131,7 +140,7 @@ pub enum ProblemErrorKind {
     #[error("group `{0}` stands in itself, by way of its parents")]
     GroupInItself(String),
     /// A group below too many others.
-    #[error("group `{0}` stands in more than {most} others", most = crate::groups::MOST_DEPTH - 1)]
+    #[error("group `{0}` stands in more than {most} others", most = MOST_DEPTH - 1)]
     GroupTooDeep(String),
     /// A gang that is not a whole number of tasks.
     #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]

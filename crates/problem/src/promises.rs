@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use rug::Rational;
 
-use crate::groups::{Groups, Named};
+use crate::groups::Groups;
+use crate::problem::Problem;
+use crate::problem_error::Warning;
+use crate::quantities::Named;
 
 /// By group; amounts of the resources that are named.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +59,79 @@ impl Promises {
     #[must_use]
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
         amount(self.guarantee[v].as_ref(), r)
+    }
+}
+
+impl Problem {
+    /// Promises that cannot all be kept: those of groups that are promised more together than there is, then those of
+    /// which a limit on some server classes leaves too little.
+    pub(crate) fn promises_not_kept(&self) -> Vec<Warning> {
+        if self.groups().list().is_empty() {
+            return Vec::new();
+        }
+        let promises = Promises::new(self.groups());
+        let mut found = self.broken_promises(&promises);
+        found.extend(self.limited_promises(&promises));
+        found
+    }
+
+    /// Where the guarantees of a group's subgroups exceed its own, or those of all groups the capacity.
+    fn broken_promises(&self, promises: &Promises) -> Vec<Warning> {
+        let list = self.groups().list();
+        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len() + 1];
+        for (group, guarantee) in list.iter().zip(&promises.guarantee) {
+            let above = group.parent.unwrap_or(list.len());
+            add(&mut sums[above], guarantee.iter().flatten().map(|(r, amount)| (*r, amount)));
+        }
+        let mut broken = Vec::new();
+        for (v, sums) in sums.into_iter().enumerate() {
+            let group = list.get(v);
+            for (r, promised) in sums {
+                let available = match group {
+                    Some(_) => promises.promised(v, r).cloned(),
+                    // A resource that no server has is ignored everywhere.
+                    None => Some(self.total_capacity()[r].clone()).filter(|capacity| !capacity.is_zero()),
+                };
+                broken.extend(available.filter(|most| promised > *most).map(|available| {
+                    let group = group.map(|group| group.name.clone());
+                    Warning::BrokenPromise {
+                        group,
+                        resource: self.resources()[r].clone(),
+                        promised,
+                        available,
+                    }
+                }));
+            }
+        }
+        broken
+    }
+
+    /// Groups of which a limit on some server classes, with all that the others have, is less than what the group is
+    /// promised.
+    fn limited_promises(&self, promises: &Promises) -> Vec<Warning> {
+        let mut limited = Vec::new();
+        for (v, group) in self.groups().list().iter().enumerate() {
+            for (on, r, most) in
+                group.on.iter().flat_map(|on| on.limit.iter().map(move |(r, most)| (on, *r, most)))
+            {
+                let has = |i: &usize| {
+                    let class = &self.servers()[*i];
+                    Rational::from(&class.capacity()[r] * class.count())
+                };
+                let there: Rational = on.servers.iter().map(has).sum();
+                let elsewhere = Rational::from(&self.total_capacity()[r] - &there);
+                let available = elsewhere + most;
+                let promised = promises.promised(v, r).filter(|promised| **promised > available);
+                limited.extend(promised.map(|promised| Warning::LimitedPromise {
+                    group: group.name.clone(),
+                    servers: self.class_names(&on.servers),
+                    resource: self.resources()[r].clone(),
+                    promised: promised.clone(),
+                    available,
+                }));
+            }
+        }
+        limited
     }
 }
 

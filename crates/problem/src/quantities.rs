@@ -4,6 +4,10 @@ use std::ops::Index;
 
 use rug::Rational;
 
+/// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
+/// named with 0 is not the same as one that is not named.
+pub type Named = Vec<(usize, Rational)>;
+
 /// Amounts by resource `r`, held as the entries that are not 0.
 ///
 /// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)), and what has to be linear in the
@@ -23,6 +27,11 @@ pub struct Quantities {
     len: usize,
     /// `(r, amount)`, ascending by `r`, none 0.
     entries: Box<[(usize, Rational)]>,
+}
+
+crate::names::getters! { Quantities:
+    /// `(r, amount)` of the resources whose amount is not 0, ascending.
+    entries: [(usize, Rational)];
 }
 
 impl Quantities {
@@ -53,12 +62,6 @@ impl Quantities {
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.entries.is_empty()
-    }
-
-    /// `(r, amount)` of the resources whose amount is not 0, ascending.
-    #[must_use]
-    pub fn entries(&self) -> &[(usize, Rational)] {
-        &self.entries
     }
 
     /// Whether the amount of resource `r` is not 0.

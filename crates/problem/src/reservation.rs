@@ -8,16 +8,13 @@
 //!
 //! A [`Reservation`] is valid once built, like a [`Problem`](crate::Problem).
 
-use std::collections::HashSet;
-
 use rug::{Integer, Rational};
 
 use crate::place::Place;
-use crate::problem::MAX_COUNT;
-use crate::problem_error::{ProblemError, ProblemErrorKind};
+use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::quantities::Quantities;
-pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
-use crate::resolve::{Index, index_names, not_negative, quantities, resolve, whole_count};
+use crate::resolve::{Index, by_index, index_names, not_negative, quantities, whole};
+pub use crate::spec::{JobSpec, PoolSpec, ReservationSpec};
 
 /// A checked reservation problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +44,17 @@ pub struct JobType {
     load: Rational,
 }
 
+crate::names::getters! { Reservation:
+    /// The title; may be empty.
+    name: str;
+    /// Names of the resources, by `r`.
+    resources: [String];
+    /// The pools, by `i`; at least one.
+    pools: [ServerPool];
+    /// The job types, by `j`, in the order that decides ties; may be none.
+    jobs: [JobType];
+}
+
 impl Reservation {
     /// Checks a stated problem.
     ///
@@ -73,10 +81,10 @@ impl Reservation {
         for (j, job) in spec.jobs.into_iter().enumerate() {
             jobs.push(JobType::new(job, &index, listed, &at.key("jobs").index(j))?);
         }
-        let configurations = match spec.configurations {
-            None => None,
-            Some(list) => Some(configurations(list, &names, &at.key("configurations"))?),
-        };
+        let configurations = spec.configurations;
+        let configurations = configurations
+            .map(|list| self::configurations(list, &names, &at.key("configurations")))
+            .transpose()?;
         let problem = Self { name: spec.name, resources: spec.resources, pools, jobs, configurations };
         problem.check_fits(&at.key("jobs"))?;
         Ok(problem)
@@ -110,30 +118,6 @@ impl Reservation {
                 most.map_or_else(Integer::new, |most| most.into_numer_denom().0)
             }
         }
-    }
-
-    /// The title; may be empty.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Names of the resources, by `r`.
-    #[must_use]
-    pub fn resources(&self) -> &[String] {
-        &self.resources
-    }
-
-    /// The pools, by `i`; at least one.
-    #[must_use]
-    pub fn pools(&self) -> &[ServerPool] {
-        &self.pools
-    }
-
-    /// The job types, by `j`, in the order that decides ties; may be none.
-    #[must_use]
-    pub fn jobs(&self) -> &[JobType] {
-        &self.jobs
     }
 
     /// The stated maximal configurations, if they take the place of capacities and demands. They
@@ -231,109 +215,67 @@ impl Reservation {
     }
 }
 
-impl ServerPool {
+crate::names::getters! { ServerPool:
     /// Name of the pool.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
+    name: str;
+    /// Capacity of one server, by resource; empty beside stated configurations.
+    capacity: Quantities;
+}
 
+impl ServerPool {
     /// Number of servers, if it is stated.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         self.count
     }
+}
 
-    /// Capacity of one server, by resource; empty beside stated configurations.
-    #[must_use]
-    pub fn capacity(&self) -> &Quantities {
-        &self.capacity
-    }
+crate::names::getters! { JobType:
+    /// Name of the type.
+    name: str;
+    /// Demand of one job, by resource: `d_jr`; empty beside stated configurations.
+    demand: Quantities;
+    /// Reward of one job per unit of time, `u_j`.
+    reward: Rational;
+    /// Offered load per server of all pools together, `rho_j`.
+    load: Rational;
 }
 
 impl JobType {
     fn new(spec: JobSpec, resources: &Index, listed: bool, at: &Place) -> Result<Self, ProblemError> {
-        let demand = if listed {
-            if !spec.demand.is_empty() {
-                return Err(at.key("demand").error(ProblemErrorKind::BesideConfigurations("demand")));
-            }
-            Quantities::default()
-        } else {
-            quantities(spec.demand, resources, &at.key("demand"))?
-        };
+        let demand = amounts(spec.demand, resources, listed, "demand", at)?;
         if !listed && demand.is_zero() {
             return Err(at.key("demand").error(ProblemErrorKind::TypeDemandsNothing(spec.name)));
         }
-        let quantity = |value: Option<Rational>, field| {
-            value.map_or_else(|| Ok(Rational::new()), |value| not_negative(value, || at.key(field)))
-        };
+        let quantity =
+            |value: Option<Rational>, field| not_negative(value.unwrap_or_default(), &|| at.key(field));
         let reward = quantity(spec.reward, "reward")?;
         let load = quantity(spec.load, "load")?;
         Ok(Self { name: spec.name, demand, reward, load })
     }
-
-    /// Name of the type.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Demand of one job, by resource: `d_jr`; empty beside stated configurations.
-    #[must_use]
-    pub fn demand(&self) -> &Quantities {
-        &self.demand
-    }
-
-    /// Reward of one job per unit of time, `u_j`.
-    #[must_use]
-    pub fn reward(&self) -> &Rational {
-        &self.reward
-    }
-
-    /// Offered load per server of all pools together, `rho_j`.
-    #[must_use]
-    pub fn load(&self) -> &Rational {
-        &self.load
-    }
 }
 
 fn pools(
-    specs: Vec<PoolSpec>,
+    mut specs: Vec<PoolSpec>,
     resources: &Index,
     listed: bool,
     at: &Place,
 ) -> Result<Vec<ServerPool>, ProblemError> {
     index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
     if specs.is_empty() {
-        let fraction = Rational::from(1);
-        return Ok(vec![ServerPool {
-            name: "servers".to_owned(),
-            count: None,
-            fraction,
-            capacity: Quantities::default(),
-        }]);
+        specs.push(PoolSpec { name: "servers".to_owned(), ..PoolSpec::default() });
     }
     let n_pools = specs.len();
     let counted = specs.iter().any(|pool| pool.count.is_some());
     let mut pools = Vec::with_capacity(n_pools);
     for (i, spec) in specs.into_iter().enumerate() {
         let at = at.index(i);
-        let count = match &spec.count {
-            None if counted => return Err(at.error(ProblemErrorKind::CountMissing)),
-            None => None,
-            Some(count) => Some(
-                whole_count(count)
-                    .ok_or_else(|| at.key("count").error(ProblemErrorKind::BadCount(count.to_string())))?,
-            ),
-        };
-        if listed && !spec.capacity.is_empty() {
-            return Err(at.key("capacity").error(ProblemErrorKind::BesideConfigurations("capacity")));
+        if counted && spec.count.is_none() {
+            return Err(at.error(ProblemErrorKind::CountMissing));
         }
-        let capacity = if listed {
-            Quantities::default()
-        } else {
-            quantities(spec.capacity, resources, &at.key("capacity"))?
-        };
+        let bad = |count: &Rational| at.key("count").error(ProblemErrorKind::BadCount(count.to_string()));
+        let count = spec.count.map(|count| whole(&count, 1).ok_or_else(|| bad(&count))).transpose()?;
+        let capacity = amounts(spec.capacity, resources, listed, "capacity", &at)?;
         pools.push(ServerPool { name: spec.name, count, fraction: Rational::new(), capacity });
     }
     let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();
@@ -341,6 +283,21 @@ fn pools(
         pool.fraction = Rational::from((Integer::from(pool.count.unwrap_or(1)), total.clone()));
     }
     Ok(pools)
+}
+
+/// Capacities or demands, of which there are none beside listed configurations.
+fn amounts(
+    stated: Vec<(String, Rational)>,
+    resources: &Index,
+    listed: bool,
+    field: &'static str,
+    at: &Place,
+) -> Result<Quantities, ProblemError> {
+    match listed {
+        false => quantities(stated, resources, &at.key(field)),
+        true if stated.is_empty() => Ok(Quantities::default()),
+        true => Err(at.key(field).error(ProblemErrorKind::BesideConfigurations(field))),
+    }
 }
 
 fn configurations(
@@ -351,29 +308,16 @@ fn configurations(
     if list.is_empty() {
         return Err(at.clone().error(ProblemErrorKind::NoConfigurations));
     }
-    let mut configurations = Vec::with_capacity(list.len());
-    for (position, entries) in list.into_iter().enumerate() {
-        let at = at.index(position);
+    let jobs = |value: Rational, at: &dyn Fn() -> Place| {
+        whole(&value, 0).ok_or_else(|| at().error(ProblemErrorKind::BadJobs(value.to_string())))
+    };
+    let configuration = |(position, entries)| {
         let mut k = vec![0; names.len()];
-        let mut seen = HashSet::new();
-        for (name, value) in entries {
-            let j = resolve("job type", &name, names, || at.key(&name))?;
-            if !seen.insert(j) {
-                return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "job type", name }));
-            }
-            k[j] = whole_jobs(&value)
-                .ok_or_else(|| at.key(&name).error(ProblemErrorKind::BadJobs(value.to_string())))?;
-        }
-        configurations.push(k);
-    }
-    Ok(configurations)
-}
-
-fn whole_jobs(value: &Rational) -> Option<u64> {
-    if !value.is_integer() {
-        return None;
-    }
-    value.numer().to_u64().filter(|k| *k <= MAX_COUNT)
+        let entries = by_index("job type", entries, names, &at.index(position), jobs)?;
+        entries.into_iter().for_each(|(j, jobs)| k[j] = jobs);
+        Ok(k)
+    };
+    list.into_iter().enumerate().map(configuration).collect()
 }
 
 /// The largest rational of which all values (at least 0) are multiples; `None` where all are 0.

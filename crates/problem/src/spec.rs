@@ -1,9 +1,6 @@
-//! An allocation problem as somebody states it: names and numbers, not checked yet.
+//! Problems as somebody states them: names and numbers, not checked yet.
 
 use rug::Rational;
-
-use crate::problem::Problem;
-use crate::quantities::Quantities;
 
 /// An allocation problem as somebody states it, by name, before it is checked.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,35 +47,34 @@ pub struct UserSpec {
     pub criterion: Vec<(String, Rational)>,
 }
 
-/// A problem as it could have been stated, without its groups.
-impl From<&Problem> for ProblemSpec {
-    fn from(problem: &Problem) -> Self {
-        let class = |i: &usize| problem.servers()[*i].name().to_owned();
-        let named = |amounts: &Quantities| -> Vec<(String, Rational)> {
-            let name = |r: &usize| problem.resources()[*r].clone();
-            amounts.entries().iter().map(|(r, amount)| (name(r), amount.clone())).collect()
-        };
-        let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (class(i), x.clone())).collect();
-        let servers = problem.servers().iter().map(|server| ServerSpec {
-            name: server.name().to_owned(),
-            count: Some(Rational::from(server.count())),
-            capacity: named(server.capacity()),
-        });
-        let users = problem.users().iter().map(|user| UserSpec {
-            name: user.name().to_owned(),
-            weight: Some(user.weight().clone()),
-            tasks: user.tasks().cloned(),
-            demand: named(user.base_demand()),
-            servers: user.servers().map(|list| list.iter().map(class).collect()),
-            demand_on: user.demand_overrides().iter().map(|(i, d)| (class(i), named(d))).collect(),
-            gamma: by_class(user.given_gamma()),
-            criterion: by_class(user.criterion()),
-        });
-        Self {
-            name: problem.name().to_owned(),
-            resources: problem.resources().to_vec(),
-            servers: servers.collect(),
-            users: users.collect(),
-        }
-    }
+/// A reservation problem as somebody states it, by name, before it is checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReservationSpec {
+    /// A title for people; may be empty.
+    pub name: String,
+    /// Names of the resources; may be empty beside `configurations`.
+    pub resources: Vec<String>,
+    /// Pools of identical servers; none beside `configurations` means one pool.
+    pub pools: Vec<PoolSpec>,
+    /// Job types; their order decides ties.
+    pub jobs: Vec<JobSpec>,
+    /// The maximal feasible configurations, `(job type, number of jobs)`, in place of capacities and
+    /// demands.
+    pub configurations: Option<Vec<Vec<(String, Rational)>>>,
+}
+
+/// One pool of identical servers, as stated. Without a count only its fraction of all servers is known.
+pub type PoolSpec = ServerSpec;
+
+/// One job type, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobSpec {
+    /// Name of the type.
+    pub name: String,
+    /// Demand of one job by resource; an absent resource is 0.
+    pub demand: Vec<(String, Rational)>,
+    /// Reward of one job per unit of time, `u_j`; 0 if absent.
+    pub reward: Option<Rational>,
+    /// Offered load per server of all pools together, `rho_j`; 0 if absent.
+    pub load: Option<Rational>,
 }

@@ -78,7 +78,7 @@ impl Read {
         } else {
             Certificate::parse(&source).map(|it| Self::Allocation(Box::new(it)))
         };
-        read.map_err(|error| match error.is_too_large() {
+        read.map_err(|error| match error.is_too_large {
             true => Finding::TooLarge(error.to_string()),
             false => Finding::Malformed(error.to_string()),
         })

@@ -19,13 +19,13 @@ pub fn one_line(message: &str) {
 pub fn format_error(error: &FormatError, source: &Source<'_>) {
     let said = error.to_string();
     one_line(&said);
-    let place = format!("{}:{}:{}: ", source.name, error.line(), error.column());
+    let place = format!("{}:{}:{}: ", source.name, error.line, error.column);
     assert!(said.starts_with(&place) && said.len() > place.len(), "no place or no reason: {said}");
-    assert!(error.offset() + error.length() <= source.text.len(), "a place beyond the end: {said}");
-    let before = source.text.get(..error.offset());
+    assert!(error.offset + error.length <= source.text.len(), "a place beyond the end: {said}");
+    let before = source.text.get(..error.offset);
     let before = before.unwrap_or_else(|| panic!("a place inside a character: {said}"));
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    assert_eq!((error.line(), error.column()), (before.matches('\n').count() + 1, column), "{said}");
+    assert_eq!((error.line, error.column), (before.matches('\n').count() + 1, column), "{said}");
 }
 
 /// A page in every form: numbers are numbers, and nothing steers a terminal.

@@ -12,36 +12,8 @@ const EXACT_BITS: u64 = 1 << 16;
 impl Writer<'_, '_> {
     /// The term; `Err`: why the checker that is proved does not read this claim.
     pub(super) fn evidence(&self, claim: &Claim) -> Result<String, &'static str> {
-        if claim.axiom == Axiom::WorkConserving && self.problem.groups().hold_back() {
-            return Err("what groups hold back is not among what is proved");
-        }
-        let about_all = matches!(
-            claim.axiom,
-            Axiom::ParetoOptimal
-                | Axiom::IntegerParetoOptimal
-                | Axiom::MaxMin
-                | Axiom::BottleneckFair
-                | Axiom::GlobalBottleneckFair
-                | Axiom::SingleResourceFair
-                | Axiom::Proportional
-        );
-        let groups = self.problem.groups();
-        if about_all && (groups.limit_classes() || groups.list().iter().any(|group| !group.limit.is_empty()))
-        {
-            return Err("allocations that keep limits of groups are not among what is proved");
-        }
-        let of_groups = matches!(claim.axiom, Axiom::Limits | Axiom::Guarantees);
-        if of_groups && self.problem.groups().limit_classes() {
-            return Err("limits on server classes are not among what is proved");
-        }
-        if claim.axiom.is_about_optima() && self.problem.groups().have_limits() {
-            return Err("limits of groups are not among the rows of what is proved");
-        }
-        if matches!(claim.axiom, Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree) {
-            return Err("what parties gain is not among what is proved");
-        }
-        if claim.axiom == Axiom::Tree {
-            return Err("what hierarchical filling ends with is not among what is proved");
+        if let Some(why) = self.not_proved(claim.axiom) {
+            return Err(why);
         }
         let Some(holds) = claim.holds else { return self.not_applicable(claim) };
         let Some(margin) = &claim.margin else { return self.without_margin(claim, holds) };
@@ -104,6 +76,44 @@ impl Writer<'_, '_> {
             Evidence::Nothing { .. } => return Err("it has a margin"),
             _ => return Err("the evidence is not among what is proved"),
         })
+    }
+
+    /// Why nothing of this axiom is proved for this problem, if that is so.
+    fn not_proved(&self, axiom: Axiom) -> Option<&'static str> {
+        use Axiom::*;
+        let groups = self.problem.groups();
+        let about_all = matches!(
+            axiom,
+            ParetoOptimal
+                | IntegerParetoOptimal
+                | MaxMin
+                | BottleneckFair
+                | GlobalBottleneckFair
+                | SingleResourceFair
+                | Proportional
+        );
+        let of_groups = matches!(axiom, Limits | Guarantees);
+        let reasons = [
+            (
+                axiom == WorkConserving && groups.hold_back(),
+                "what groups hold back is not among what is proved",
+            ),
+            (
+                about_all && groups.have_limits(),
+                "allocations that keep limits of groups are not among what is proved",
+            ),
+            (of_groups && groups.limit_classes(), "limits on server classes are not among what is proved"),
+            (
+                axiom.is_about_optima() && groups.have_limits(),
+                "limits of groups are not among the rows of what is proved",
+            ),
+            (
+                matches!(axiom, GroupSharingIncentive | GroupEnvyFree),
+                "what parties gain is not among what is proved",
+            ),
+            (axiom == Tree, "what hierarchical filling ends with is not among what is proved"),
+        ];
+        reasons.into_iter().find(|(applies, _)| *applies).map(|(_, why)| why)
     }
 
     /// The claim of an axiom that the allocation alone decides: Coq finds for itself what shows it.

@@ -131,64 +131,57 @@ impl<'a, 'b> Writer<'a, 'b> {
             let judged = self.tasks(&self.instance.tasks());
             let _ = writeln!(text, "Definition {} : allocation := {}.", self.x, bare(&judged));
         }
-        let placing = match &self.servers {
-            None => "None",
-            Some(servers) => {
-                let servers = self.servers(servers);
-                let _ = writeln!(text, "Definition the_servers : placing := placing_of {servers}.");
-                "(Some the_servers)"
-            }
-        };
+        if let Some(servers) = &self.servers {
+            let _ =
+                writeln!(text, "Definition the_servers : placing := placing_of {}.", self.servers(servers));
+        }
+        let (x, placing) = (self.x, self.placing());
         let tolerance = number(&self.certificate.tolerance);
-        let data = format!("the_problem the_allocation {} {placing}", self.x);
-        let tables = format!("tables_of the_problem the_allocation {} {placing}", self.x);
+        let data = format!("the_problem the_allocation {x} {placing}");
+        let case = format!("{data} the_tolerance {}", self.only_limits);
         let _ = write!(
             text,
-            "Definition the_tolerance : Q := {tolerance}.\nDefinition the_tables := {tables}.\n\n\
-             Theorem checked : case_holds {data} the_tolerance {limits} = true.\n\
-             Proof. vm_compute. reflexivity. Qed.\n\
-             Definition by_computation := proven {data} the_tolerance {limits} checked.\n\n\
-             Theorem the_problem_is_well_formed : well_formed the_problem.\n\
-             Proof. exact (is_well_formed {data} the_tolerance {limits} checked). Qed.\n",
-            limits = self.only_limits,
+            "Definition the_tolerance : Q := {tolerance}.\nDefinition the_tables := tables_of {data}.\n\n\
+             Theorem checked : case_holds {case} = true.\nProof. vm_compute. reflexivity. Qed.\n\
+             Definition by_computation := proven {case} checked.\n\n"
         );
+        let theorem = |name: &str, statement: &str, proof: &str| {
+            format!("Theorem {name} : {statement}.\nProof. exact ({proof}). Qed.\n")
+        };
+        let proof = format!("is_well_formed {case} checked");
+        text.push_str(&theorem("the_problem_is_well_formed", "well_formed the_problem", &proof));
         if self.is_grouped() {
             let _ = write!(
                 text,
-                "Theorem the_groups_are_checked : groups_hold {problem} the_groups = true.\n\
+                "Theorem the_groups_are_checked : groups_hold {data} the_groups = true.\n\
                  Proof. vm_compute. reflexivity. Qed.\n\
-                 Definition by_computation_of_groups := proven_of_groups {data} the_tolerance {limits} checked the_groups\n  \
+                 Definition by_computation_of_groups := proven_of_groups {case} checked the_groups\n  \
                  the_groups_are_checked.\n",
-                problem = data,
-                limits = self.only_limits,
             );
         }
-        let x = self.x;
         let of = if self.servers.is_some() { "kept" } else { "repaired" };
-        let _ = write!(
-            text,
-            "Theorem {x}_is_the_repair : forall n i, (n < users the_problem)%nat -> (i < classes the_problem)%nat ->\n  \
-             {x} n i == {of} the_problem the_allocation n i.\n\
-             Proof. exact (is_the_repair {data} the_tolerance {limits} checked). Qed.\n",
-            limits = self.only_limits,
+        let repair = format!(
+            "forall n i, (n < users the_problem)%nat -> (i < classes the_problem)%nat ->\n  \
+             {x} n i == {of} the_problem the_allocation n i"
         );
+        let proof = format!("is_the_repair {case} checked");
+        text.push_str(&theorem(&format!("{x}_is_the_repair"), &repair, &proof));
         if self.servers.is_some() {
-            let _ = write!(
-                text,
-                "Theorem the_servers_hold_it : placed the_problem the_servers the_allocation.\n\
-                 Proof. exact (is_placed_so {data} the_tolerance {} checked). Qed.\n",
-                self.only_limits,
-            );
+            let (holds, proof) =
+                ("placed the_problem the_servers the_allocation", format!("is_placed_so {case} checked"));
+            text.push_str(&theorem("the_servers_hold_it", holds, &proof));
         }
         if self.servers.is_none() || !self.only_limits {
-            let _ = write!(
-                text,
-                "Theorem {x}_is_feasible : feasible the_problem {x}.\n\
-                 Proof. exact (is_feasible {data} the_tolerance {} checked eq_refl). Qed.\n",
-                self.only_limits,
-            );
+            let (feasible, proof) =
+                (format!("feasible the_problem {x}"), format!("is_feasible {case} checked eq_refl"));
+            text.push_str(&theorem(&format!("{x}_is_feasible"), &feasible, &proof));
         }
         text
+    }
+
+    /// The single servers, where there are some.
+    fn placing(&self) -> &'static str {
+        if self.servers.is_some() { "(Some the_servers)" } else { "None" }
     }
 
     /// Whether something is claimed of groups.

@@ -12,11 +12,10 @@ const NOBODY: &str = "forall n, ~ user the_problem n";
 impl Writer<'_, '_> {
     /// What is proven, in the words of Spec.v.
     pub(super) fn statement(&self, claim: &Claim, evidence: &str) -> Result<String, &'static str> {
-        let x = self.x;
+        let (x, placing) = (self.x, self.placing());
         match (evidence.split(' ').next(), claim.share.map(named), bottleneck(claim.axiom)) {
             (Some("Idle"), ..) | (Some("Nobody"), ..) => return Ok(NOBODY.to_owned()),
             (Some("IdleWhole"), ..) => {
-                let placing = if self.servers.is_some() { "(Some the_servers)" } else { "None" };
                 return Ok(format!("whole_tasks the_problem {placing} {x} /\\ {NOBODY}"));
             }
             (Some("IdleShare"), Some(share), _) => {
@@ -28,7 +27,6 @@ impl Writer<'_, '_> {
             _ => {}
         }
         let axiom = self.axiom(claim, evidence)?;
-        let placing = if self.servers.is_some() { "(Some the_servers)" } else { "None" };
         let single = format!("on_single_servers the_problem the_allocation {placing}");
         let whole = format!("whole_tasks the_problem {placing} {x}");
         let Some(holds) = claim.holds else {

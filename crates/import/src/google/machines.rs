@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
 use rug::Rational;
 
-use super::{
-    super::{ImportError, Input, Note, input::Record, ordered::Ordered},
-    Numbers, note_if,
-};
+use super::super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
+use super::{Numbers, RESOURCES};
 
+/// Columns of machine events.
+const EVENT_COLUMNS: usize = 6;
 pub(super) const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 
 pub(super) struct Machines {
@@ -24,6 +24,38 @@ pub(super) type Shape = (String, usize, usize);
 /// A machine, or a row of the table: its shape unless the capacity is not stated.
 pub(super) type Stated = (String, Option<usize>, Option<usize>);
 
+/// A row of machine events.
+pub(super) struct Event {
+    /// Microseconds.
+    pub time: u64,
+    pub machine: u64,
+    pub what: What,
+    pub stated: Stated,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Added,
+    Removed,
+    Updated,
+}
+
+impl Event {
+    pub fn read(row: &Record<'_>, last_time: &mut u64, numbers: &mut Numbers) -> Result<Self, ImportError> {
+        row.expect_columns(EVENT_COLUMNS)?;
+        let time = row.time(0, "time", last_time)?;
+        let machine = row.whole(1, "machine ID")?;
+        let stated = stated(row, [3, 4, 5], numbers)?;
+        let what = match row.field(2) {
+            "0" => What::Added,
+            "1" => What::Removed,
+            "2" => What::Updated,
+            _ => return Err(row.column_error(2, "event type", "0 (add), 1 (remove) or 2 (update)")),
+        };
+        Ok(Self { time, machine, what, stated })
+    }
+}
+
 #[derive(Default)]
 struct Classes {
     counts: Ordered<Shape, u64>,
@@ -31,8 +63,8 @@ struct Classes {
 }
 
 pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Machines, ImportError> {
-    let mut rows = input.rows();
-    let first = rows.first("a table `platform,cpu,memory,count` or machine events")?;
+    let mut rows = input.rows("a table `platform,cpu,memory,count` or machine events");
+    let first = rows.first()?;
     if first.is(&TABLE_COLUMNS) {
         let mut classes = Classes::default();
         while let Some(row) = rows.next()? {
@@ -45,7 +77,7 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Mac
         }
         return Ok(classes.cluster(numbers, Vec::new()));
     }
-    if first.len() != 6 {
+    if first.len() != EVENT_COLUMNS {
         let message = "expected a table with the header `platform,cpu,memory,count`, or machine events";
         return Err(first.error(format!("found {} columns: {message} (6 columns)", first.len())));
     }
@@ -86,27 +118,16 @@ struct Events {
 
 impl Events {
     fn take(&mut self, row: &Record<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
-        row.expect_columns(6)?;
-        let now = row.whole(0, "time")?;
-        if now < self.last_time {
-            return Err(row.error(format!("time goes back from {} to {now}", self.last_time)));
-        }
-        self.last_time = now;
-        let machine = row.whole(1, "machine ID")?;
-        let (_, cpu, memory) = stated(row, [3, 4, 5], numbers)?;
-        let present = match row.field(2) {
-            "0" | "2" => true,
-            "1" => false,
-            _ => return Err(row.column_error(2, "event type", "0 (add), 1 (remove) or 2 (update)")),
-        };
+        let Event { time: now, machine, what, stated } = Event::read(row, &mut self.last_time, numbers)?;
         if now > time {
             self.later += 1;
             return Ok(());
         }
-        let platform = self.platforms.name(row.field(3));
+        let (hash, cpu, memory) = stated;
+        let platform = self.platforms.name(&hash);
         let position = self.machines.len();
         let entry = self.machines.entry(machine).or_insert((position, None));
-        entry.1 = present.then_some((platform, cpu, memory));
+        entry.1 = (what != What::Removed).then_some((platform, cpu, memory));
         Ok(())
     }
 
@@ -118,7 +139,7 @@ impl Events {
             classes.add(machine, 1);
         }
         let mut cluster = classes.cluster(numbers, self.platforms.originals());
-        note_if(&mut cluster.notes, self.later, Note::LaterMachineEvents);
+        cluster.notes.extend(notes([(self.later, Note::LaterMachineEvents)]));
         cluster
     }
 }
@@ -140,8 +161,7 @@ impl Classes {
 
     fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Machines {
         let of = |(shape, count): (Shape, u64)| server(&shape, Some(Rational::from(count)), numbers);
-        let mut notes = Vec::new();
-        note_if(&mut notes, self.without_capacity, Note::MachinesWithoutCapacity);
+        let notes = notes([(self.without_capacity, Note::MachinesWithoutCapacity)]);
         Machines { servers: self.counts.into_entries().into_iter().map(of).collect(), notes, originals }
     }
 }
@@ -155,18 +175,11 @@ pub(super) fn server(
     ServerSpec {
         name: format!("{platform}-cpu{}-mem{}", numbers.text(*cpu), numbers.text(*memory)),
         count,
-        capacity: vec![
-            ("cpu".to_owned(), numbers.value(*cpu).clone()),
-            ("memory".to_owned(), numbers.value(*memory).clone()),
-        ],
+        capacity: amounts(RESOURCES, [*cpu, *memory].map(|id| numbers.value(id).clone())),
     }
 }
 
-pub(super) fn stated(
-    row: &Record<'_>,
-    columns: [usize; 3],
-    numbers: &mut Numbers,
-) -> Result<Stated, ImportError> {
+fn stated(row: &Record<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Result<Stated, ImportError> {
     let [platform, cpu, memory] = columns;
     let platform = row.field(platform).to_owned();
     Ok((platform, numbers.read(row, cpu, "CPU capacity")?, numbers.read(row, memory, "memory capacity")?))

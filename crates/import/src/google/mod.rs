@@ -1,18 +1,25 @@
 //! The Google cluster trace of May 2011 (clusterdata-2011-2).
 
+mod event;
 mod events;
 mod machines;
+mod stream;
 mod tasks;
 
 use std::collections::HashMap;
 
 use evenhand_problem::number;
-use evenhand_problem::problem::{Problem, ProblemSpec};
+use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec};
 use rug::Rational;
 
 pub use events::{MachineChange, MachineEvent, MachineEvents};
+pub use stream::google_stream;
 
-use super::{Import, ImportError, Input, Note, ordered::Ordered, writable};
+use super::{Import, ImportError, Input, Note, input::Record, ordered::Ordered, writable};
+
+/// Microseconds in a second.
+const MICRO: f64 = 1e6;
+const RESOURCES: [&str; 2] = ["cpu", "memory"];
 
 /// Who is a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,24 +62,51 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
     };
     let problem = Problem::new(ProblemSpec {
         name: format!("Google cluster 2011 at {} us", options.time),
-        resources: vec!["cpu".to_owned(), "memory".to_owned()],
+        resources: RESOURCES.map(str::to_owned).to_vec(),
         servers: cluster.servers,
         users,
     })?;
     Ok(Import { problem: writable(problem)?, notes, originals })
 }
 
-/// The machines at time 0.
-pub(super) fn machines_at_0(
-    machines: Input,
-) -> Result<(Vec<evenhand_problem::problem::ServerSpec>, Vec<Note>), ImportError> {
+/// The machines of the trace at time 0, from a table or machine events as for [`google()`].
+///
+/// # Errors
+/// As [`google()`].
+pub fn google_machines(machines: Input) -> Result<(Vec<ServerSpec>, Vec<Note>), ImportError> {
     let cluster = machines::read(machines, 0, &mut Numbers::default())?;
     Ok((cluster.servers, cluster.notes))
 }
 
+/// Tasks of one user that state a request, be it 0.
+#[derive(Default)]
+struct Requests {
+    tasks: u64,
+    /// By resource and request: tasks that have it.
+    counts: [HashMap<usize, u64>; 2],
+}
+
+impl Requests {
+    fn add(&mut self, requests: [Option<usize>; 2]) {
+        self.tasks += 1;
+        for (counts, id) in self.counts.iter_mut().zip(requests) {
+            id.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
+        }
+    }
+
+    /// By resource.
+    fn mean(&self, numbers: &Numbers) -> [Rational; 2] {
+        self.counts.each_ref().map(|counts| {
+            // Exact sums do not depend on the order of a hash table.
+            let sums = counts.iter().map(|(id, count)| Rational::from(numbers.value(*id) * *count));
+            sums.sum::<Rational>() / self.tasks
+        })
+    }
+}
+
 /// The few different numbers of a trace, each parsed once.
 #[derive(Default)]
-pub(super) struct Numbers {
+struct Numbers {
     by_text: HashMap<String, usize>,
     /// With the first way each was written.
     all: Ordered<Rational, String>,
@@ -80,12 +114,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// The number that stands in a column; `None` when it is empty.
-    pub(super) fn read(
-        &mut self,
-        row: &super::input::Record<'_>,
-        column: usize,
-        name: &str,
-    ) -> Result<Option<usize>, ImportError> {
+    fn read(&mut self, row: &Record<'_>, column: usize, name: &str) -> Result<Option<usize>, ImportError> {
         let text = row.field(column);
         if text.is_empty() {
             return Ok(None);
@@ -102,7 +131,7 @@ impl Numbers {
         Ok(Some(id))
     }
 
-    pub(super) fn value(&self, id: usize) -> &Rational {
+    fn value(&self, id: usize) -> &Rational {
         &self.all.entries()[id].0
     }
 
@@ -110,13 +139,12 @@ impl Numbers {
         &self.all.entries()[id].1
     }
 
-    pub(super) fn is_zero(&self, id: usize) -> bool {
+    fn is_zero(&self, id: usize) -> bool {
         self.value(id).is_zero()
     }
-}
 
-fn note_if(notes: &mut Vec<Note>, count: u64, note: impl Fn(u64) -> Note) {
-    if count > 0 {
-        notes.push(note(count));
+    /// Requests without zeros.
+    fn shape(&self, requests: [Option<usize>; 2]) -> [Option<usize>; 2] {
+        requests.map(|id| id.filter(|id| !self.is_zero(*id)))
     }
 }

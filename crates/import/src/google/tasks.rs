@@ -1,16 +1,11 @@
 //! The tasks that run at a time, from the task events up to it.
 
-use std::collections::HashMap;
-
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::{
-    super::{ImportError, Input, Note, input::Record, ordered::Ordered},
-    Numbers, note_if,
-};
-
-const COLUMNS: usize = 13;
+use super::super::{ImportError, Input, Note, amounts, note::notes as notes_of, ordered::Ordered};
+use super::event::{What, each_event};
+use super::{Numbers, RESOURCES, Requests};
 
 /// The running tasks in the order of their first events, and counts of what else was seen.
 pub(super) struct Running {
@@ -32,57 +27,16 @@ enum State {
 struct Task {
     state: State,
     user: usize,
-    cpu: Option<usize>,
-    memory: Option<usize>,
+    requests: [Option<usize>; 2],
     disk: Option<usize>,
     different_machines: bool,
 }
 
-#[derive(Default)]
-struct Reader {
-    /// By job and index.
-    tasks: Ordered<(u64, u64), Task>,
-    users: Ordered<String, ()>,
-    last_time: u64,
-    reconstructed: u64,
-}
-
 pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Result<Running, ImportError> {
-    let mut reader = Reader::default();
-    for input in inputs {
-        let mut rows = input.rows();
-        let first = rows.first("task events (13 columns)")?;
-        reader.take(&first, time, numbers)?;
-        while let Some(row) = rows.next()? {
-            reader.take(&row, time, numbers)?;
-        }
-    }
-    let Reader { tasks, users, reconstructed, .. } = reader;
-    let is = |state| move |(_, task): &&((u64, u64), Task)| task.state == state;
-    let waiting = tasks.entries().iter().filter(is(State::Waiting)).count() as u64;
-    let tasks = tasks.entries().iter().filter(is(State::Running)).map(|(_, task)| *task).collect();
-    Ok(Running { tasks, users, waiting, reconstructed })
-}
-
-impl Reader {
-    fn take(&mut self, row: &Record<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
-        row.expect_columns(COLUMNS)?;
-        let now = row.whole(0, "time")?;
-        if now < self.last_time {
-            return Err(row.error(format!("time goes back from {} to {now}", self.last_time)));
-        }
-        self.last_time = now;
-        let key = (row.whole(2, "job ID")?, row.whole(3, "task index")?);
-        // `None`: the state stays as it is.
-        let state = match row.field(5) {
-            "0" => Some(State::Waiting),
-            "1" => Some(State::Running),
-            "2" | "3" | "4" | "5" | "6" => Some(State::Ended),
-            "7" | "8" => None,
-            _ => return Err(row.column_error(5, "event type", "0 to 8")),
-        };
-        let cpu = numbers.read(row, 9, "CPU request")?;
-        let memory = numbers.read(row, 10, "memory request")?;
+    // By job and index.
+    let mut tasks: Ordered<(u64, u64), Task> = Ordered::default();
+    let mut reconstructed = 0;
+    let users = each_event(inputs, numbers, |event, row, numbers| {
         let disk = numbers.read(row, 11, "disk request")?;
         let different_machines = match row.field(12) {
             "" => None,
@@ -90,39 +44,37 @@ impl Reader {
             "1" => Some(true),
             _ => return Err(row.column_error(12, "different-machines restriction", "0, 1 or nothing")),
         };
-        if now > time {
+        if event.time > time {
             return Ok(());
         }
-        self.reconstructed += u64::from(!row.field(1).is_empty());
-        let user = self.users.place(row.field(6), || ());
+        reconstructed += u64::from(!row.field(1).is_empty());
         let fresh = Task {
-            state: if row.field(5) == "8" { State::Running } else { State::Waiting },
-            user,
-            cpu: None,
-            memory: None,
+            state: if event.what == What::Runs { State::Running } else { State::Waiting },
+            user: event.user,
+            requests: [None; 2],
             disk: None,
             different_machines: false,
         };
-        let task = self.tasks.value(&key, || fresh);
-        task.state = state.unwrap_or(task.state);
-        task.user = user;
+        let task = tasks.value(&event.key, || fresh);
+        task.state = match event.what {
+            What::Submitted => State::Waiting,
+            What::Placed => State::Running,
+            What::Ended => State::Ended,
+            What::Waits | What::Runs => task.state,
+        };
+        task.user = event.user;
         // An event that was reconstructed may lack the requests that an earlier one stated.
-        task.cpu = cpu.or(task.cpu);
-        task.memory = memory.or(task.memory);
+        for (known, stated) in task.requests.iter_mut().zip(event.requests) {
+            *known = stated.or(*known);
+        }
         task.disk = disk.or(task.disk);
         task.different_machines = different_machines.unwrap_or(task.different_machines);
         Ok(())
-    }
-}
-
-/// Tasks of one user, by request.
-#[derive(Default)]
-struct Requests {
-    /// Tasks that state a request, be it 0.
-    tasks: u64,
-    without_request: u64,
-    cpu: HashMap<usize, u64>,
-    memory: HashMap<usize, u64>,
+    })?;
+    let is = |state| move |(_, task): &&((u64, u64), Task)| task.state == state;
+    let waiting = tasks.entries().iter().filter(is(State::Waiting)).count() as u64;
+    let tasks = tasks.entries().iter().filter(is(State::Running)).map(|(_, task)| *task).collect();
+    Ok(Running { tasks, users, waiting, reconstructed })
 }
 
 pub(super) fn by_user(
@@ -131,65 +83,51 @@ pub(super) fn by_user(
     notes: &mut Vec<Note>,
     originals: &mut Vec<(String, String)>,
 ) -> Vec<UserSpec> {
-    let mut requests: Ordered<usize, Requests> = Ordered::default();
+    // With tasks that state no request.
+    let mut requests: Ordered<usize, (Requests, u64)> = Ordered::default();
     for task in &running.tasks {
-        let of_user = requests.value(&task.user, Requests::default);
-        if !task.states_a_request() {
-            of_user.without_request += 1;
-            continue;
-        }
-        of_user.tasks += 1;
-        for (request, counts) in [(task.cpu, &mut of_user.cpu), (task.memory, &mut of_user.memory)] {
-            if let Some(id) = request {
-                *counts.entry(id).or_default() += 1;
-            }
+        let (stated, without) = requests.value(&task.user, Default::default);
+        if task.states_a_request() {
+            stated.add(task.requests);
+        } else {
+            *without += 1;
         }
     }
     add_notes(running, numbers, notes);
     let requests = requests.entries();
     let width = requests.len().to_string().len().max(4);
     let mut users = Vec::with_capacity(requests.len());
-    for (position, (user, of_user)) in requests.iter().enumerate() {
+    for (position, (user, (stated, without))) in requests.iter().enumerate() {
         let name = format!("user-{:0width$}", position + 1);
-        let Requests { tasks, without_request, cpu, memory } = of_user;
         originals.push((name.clone(), running.users.entries()[*user].0.clone()));
-        if *tasks == 0 {
-            notes.push(Note::UserDemandsNothing { user: name, tasks: *without_request });
-            continue;
+        match stated.tasks {
+            0 => notes.push(Note::UserDemandsNothing { user: name, tasks: *without }),
+            tasks => push_user(&mut users, notes, name, stated.mean(numbers), tasks),
         }
-        let demand = [mean(cpu, *tasks, numbers), mean(memory, *tasks, numbers)];
-        push_user(&mut users, notes, name, demand, *tasks);
     }
     users
 }
 
 pub(super) fn by_shape(running: &Running, numbers: &Numbers, notes: &mut Vec<Note>) -> Vec<UserSpec> {
-    let mut counts: Ordered<(Option<usize>, Option<usize>), u64> = Ordered::default();
-    let zero = |request: Option<usize>| request.filter(|&id| !numbers.is_zero(id));
+    let mut counts: Ordered<[Option<usize>; 2], u64> = Ordered::default();
     for task in running.tasks.iter().filter(|task| task.states_a_request()) {
-        *counts.value(&(zero(task.cpu), zero(task.memory)), || 0) += 1;
+        *counts.value(&numbers.shape(task.requests), || 0) += 1;
     }
     add_notes(running, numbers, notes);
     let mut users = Vec::new();
     for (shape, count) in counts.into_entries() {
         let text = |id: Option<usize>| id.map_or("0", |id| numbers.text(id));
         let value = |id: Option<usize>| id.map_or_else(Rational::new, |id| numbers.value(id).clone());
-        let name = format!("cpu{}-mem{}", text(shape.0), text(shape.1));
-        push_user(&mut users, notes, name, [value(shape.0), value(shape.1)], count);
+        let [cpu, memory] = shape.map(text);
+        push_user(&mut users, notes, format!("cpu{cpu}-mem{memory}"), shape.map(value), count);
     }
     users
 }
 
 impl Task {
     fn states_a_request(&self) -> bool {
-        self.cpu.is_some() || self.memory.is_some()
+        self.requests.iter().any(Option::is_some)
     }
-}
-
-fn mean(counts: &HashMap<usize, u64>, tasks: u64, numbers: &Numbers) -> Rational {
-    // Exact sums do not depend on the order of a hash table.
-    let sum: Rational = counts.iter().map(|(id, count)| Rational::from(numbers.value(*id) * *count)).sum();
-    sum / tasks
 }
 
 fn push_user(
@@ -203,11 +141,10 @@ fn push_user(
         notes.push(Note::UserDemandsNothing { user: name, tasks });
         return;
     }
-    let names = ["cpu", "memory"].map(str::to_owned);
     users.push(UserSpec {
         name,
         tasks: Some(Rational::from(tasks)),
-        demand: names.into_iter().zip(demand).collect(),
+        demand: amounts(RESOURCES, demand),
         ..UserSpec::default()
     });
 }
@@ -217,15 +154,17 @@ fn add_notes(running: &Running, numbers: &Numbers, notes: &mut Vec<Note>) {
         |which: &dyn Fn(&Task) -> bool| running.tasks.iter().filter(|task| which(task)).count() as u64;
     let is_zero = |request: Option<usize>| request.is_some_and(|id| numbers.is_zero(id));
     let is_positive = |request: Option<usize>| request.is_some_and(|id| !numbers.is_zero(id));
-    note_if(notes, count(&|task| !task.states_a_request()), Note::NothingRequested);
-    note_if(notes, count(&|task| task.cpu.is_some() != task.memory.is_some()), Note::RequestPartlyMissing);
-    note_if(notes, count(&|task| is_zero(task.cpu)), Note::NoCpuRequest);
-    note_if(notes, count(&|task| task.different_machines), Note::DifferentMachines);
-    note_if(notes, count(&|task| is_positive(task.disk)), Note::DiskRequest);
-    note_if(notes, running.waiting, Note::Waiting);
-    note_if(notes, running.reconstructed, Note::Reconstructed);
-    note_if(notes, running.tasks.len() as u64, |rows| Note::ColumnsNotModelled {
-        columns: "scheduling class, priority".to_owned(),
-        rows,
-    });
+    notes.extend(notes_of([
+        (count(&|task| !task.states_a_request()), Note::NothingRequested),
+        (count(&|task| task.requests[0].is_some() != task.requests[1].is_some()), Note::RequestPartlyMissing),
+        (count(&|task| is_zero(task.requests[0])), Note::NoCpuRequest),
+        (count(&|task| task.different_machines), Note::DifferentMachines),
+        (count(&|task| is_positive(task.disk)), Note::DiskRequest),
+        (running.waiting, Note::Waiting),
+        (running.reconstructed, Note::Reconstructed),
+        (running.tasks.len() as u64, |rows| Note::ColumnsNotModelled {
+            columns: "scheduling class, priority".to_owned(),
+            rows,
+        }),
+    ]));
 }

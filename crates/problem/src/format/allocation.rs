@@ -6,11 +6,13 @@ use std::str::FromStr;
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{Document, FormatError, Object, Source, canonical::problem_sha256, document::shorten};
+use super::{
+    Document, FormatError, Object, Source, canonical::problem_sha256, document::shorten, fields::some_text,
+};
 use crate::{
     allocation::{Allocation, Arithmetic, Placement},
     constraint::Sharing,
-    nearest::hint,
+    names::hint,
     place::Place,
     problem::{Problem, ServerClass, User},
 };
@@ -115,7 +117,7 @@ impl<'r, 't> Reader<'r, 't> {
         let object = document.object(document.root())?;
         object.of_kind(document, "allocation")?;
         object.only_at_top(document, &FIELDS)?;
-        let text = |name| object.get(name).map(|raw| Ok(document.string(raw)?.into_owned())).transpose();
+        let text = |name| some_text(document, &object, name);
         let mechanism = text("mechanism")?;
         let problem_sha256 = text("problem_sha256")?;
         let sharing = self.one_of(object.get("sharing"), Sharing::NAMES)?;

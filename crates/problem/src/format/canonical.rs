@@ -1,15 +1,15 @@
 //! The canonical form of a problem: one text for all ways to write it.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use super::groups::{write_group, write_member, write_share};
+use super::writer::{Fields, Number};
 use crate::{
-    Rational,
-    groups::GroupShare,
+    groups::{Group, GroupShare, Groups, Member},
     number::{format_hashed, format_stated},
     problem::{Problem, ServerClass, User},
+    reservation::Reservation,
 };
 
 /// The problem as a file, in canonical form: fields and names in a fixed order, numbers in lowest
@@ -36,9 +36,6 @@ pub fn problem_to_json(problem: &Problem) -> String {
 pub fn problem_sha256(problem: &Problem) -> String {
     sha256(&canonical(problem, format_hashed))
 }
-
-/// How a number is written.
-pub(super) type Number = fn(&Rational) -> String;
 
 fn canonical(problem: &Problem, number: Number) -> String {
     let mut out = String::new();
@@ -109,117 +106,106 @@ fn user(line: &mut Fields<'_>, problem: &Problem, user: &User) {
     }
 }
 
-/// Writes an object field by field.
-pub(super) struct Fields<'o> {
-    out: &'o mut String,
-    number: Number,
-    /// Stands between two fields.
-    between: &'static str,
-    is_empty: bool,
-}
-
-impl<'o> Fields<'o> {
-    /// A whole file: each field begins a line.
-    pub fn file(out: &'o mut String, number: Number) -> Self {
-        out.push_str("{\n");
-        Self { out, number, between: ",\n", is_empty: true }
+/// A group in canonical form.
+fn write_group(line: &mut Fields<'_>, problem: &Problem, group: &Group) {
+    let resources = problem.resources();
+    line.text("name", &group.name);
+    if let Some(parent) = group.parent {
+        line.text("parent", &problem.groups().list()[parent].name);
     }
-
-    /// Ends the file.
-    pub fn end(self) {
-        self.out.push_str("\n}\n");
+    if group.weight != 1 {
+        line.number("weight", &group.weight);
     }
-
-    fn key(&mut self, name: &str) {
-        if !std::mem::take(&mut self.is_empty) {
-            self.out.push_str(self.between);
+    if group.priority != 0 {
+        line.text("priority", group.priority);
+    }
+    if let Some(guarantee) = &group.guarantee {
+        line.amounts("guarantee", resources, guarantee);
+    }
+    for (field, amounts) in [("limit", &group.limit), ("lend", &group.lend)] {
+        if !amounts.is_empty() {
+            line.amounts(field, resources, amounts);
         }
-        quote(self.out, name);
-        self.out.push(':');
     }
-
-    pub fn text(&mut self, name: &str, value: impl Display) {
-        self.key(name);
-        quote(self.out, &value.to_string());
-    }
-
-    pub fn number(&mut self, name: &str, value: &Rational) {
-        self.key(name);
-        // Digits need no escapes.
-        let _ = write!(self.out, "\"{}\"", (self.number)(value));
-    }
-
-    pub fn truth(&mut self, name: &str) {
-        self.key(name);
-        self.out.push_str("true");
-    }
-
-    pub fn names<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) {
-        self.key(name);
-        self.out.push('[');
-        for (position, name) in names.enumerate() {
-            self.out.push_str(if position > 0 { "," } else { "" });
-            quote(self.out, name);
-        }
-        self.out.push(']');
-    }
-
-    /// Amounts by resource.
-    pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
-        self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));
-    }
-
-    /// An object on one line.
-    pub fn object(&mut self, name: &str, fields: impl FnOnce(&mut Fields<'_>)) {
-        self.key(name);
-        self.braces(fields);
-    }
-
-    /// A list of objects on one line.
-    pub fn list<T>(
-        &mut self,
-        name: &str,
-        of: impl IntoIterator<Item = T>,
-        each: impl Fn(&mut Fields<'_>, T),
-    ) {
-        self.elements(name, ["", ",", ""], of, each);
-    }
-
-    /// A list of objects, one on each line.
-    pub fn lines<T>(
-        &mut self,
-        name: &str,
-        of: impl IntoIterator<Item = T>,
-        each: impl Fn(&mut Fields<'_>, T),
-    ) {
-        self.elements(name, ["\n", ",\n", "\n"], of, each);
-    }
-
-    fn elements<T>(
-        &mut self,
-        name: &str,
-        [first, between, last]: [&str; 3],
-        of: impl IntoIterator<Item = T>,
-        each: impl Fn(&mut Fields<'_>, T),
-    ) {
-        self.key(name);
-        self.out.push('[');
-        for (position, element) in of.into_iter().enumerate() {
-            self.out.push_str(if position == 0 { first } else { between });
-            self.braces(|fields| each(fields, element));
-        }
-        self.out.push_str(last);
-        self.out.push(']');
-    }
-
-    fn braces(&mut self, fields: impl FnOnce(&mut Fields<'_>)) {
-        self.out.push('{');
-        fields(&mut Fields { out: self.out, number: self.number, between: ",", is_empty: true });
-        self.out.push('}');
+    if !group.on.is_empty() {
+        line.list("on", &group.on, |line, on| {
+            line.names("servers", on.servers.iter().map(|i| problem.servers()[*i].name()));
+            line.amounts("limit", resources, &on.limit);
+        });
     }
 }
 
-fn quote(out: &mut String, name: &str) {
-    // A string always has a JSON form.
-    out.push_str(&serde_json::to_string(name).unwrap_or_default());
+/// What is said of a user beside its demand, in canonical form.
+fn write_member(line: &mut Fields<'_>, groups: &Groups, member: &Member) {
+    if let Some(v) = member.group {
+        line.text("group", &groups.list()[v].name);
+    }
+    if let Some(gang) = member.gang {
+        line.text("gang", gang);
+    }
+    if let Some(pinned) = &member.pinned {
+        line.number("pinned", pinned);
+    }
+}
+
+/// How siblings are compared, in canonical form: what is not the default.
+fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) {
+    let default = GroupShare::default();
+    let words = [
+        ("of", share.of.name(), default.of.name()),
+        ("over", share.over.name(), default.over.name()),
+        ("zero-weight", share.zero_weight.name(), default.zero_weight.name()),
+    ];
+    for (field, word, _) in words.into_iter().filter(|(_, word, default)| word != default) {
+        line.text(field, word);
+    }
+    if !share.multipliers.is_empty() {
+        line.amounts("multipliers", resources, &share.multipliers);
+    }
+    if share.families {
+        line.truth("families");
+    }
+}
+
+/// The reservation problem as a file, in canonical form: as [`problem_to_json`](super::problem_to_json)
+/// for allocation problems. One pool, job type and configuration stand on each line.
+///
+/// Reading it back gives an equal problem.
+#[must_use]
+pub fn reservation_to_json(problem: &Reservation) -> String {
+    let (listed, resources) = (problem.configurations(), problem.resources());
+    let mut out = String::new();
+    let mut file = Fields::file(&mut out, format_stated);
+    file.text("kind", "reservation-problem");
+    if !problem.name().is_empty() {
+        file.text("name", problem.name());
+    }
+    if !resources.is_empty() {
+        file.names("resources", resources.iter().map(String::as_str));
+    }
+    file.lines("servers", problem.pools(), |line, pool| {
+        line.text("name", pool.name());
+        if let Some(count) = pool.count() {
+            line.text("count", count);
+        }
+        if listed.is_none() {
+            line.amounts("capacity", resources, pool.capacity().entries());
+        }
+    });
+    file.lines("jobs", problem.jobs(), |line, job| {
+        line.text("name", job.name());
+        if listed.is_none() {
+            line.amounts("demand", resources, job.demand().entries());
+        }
+        line.number("reward", job.reward());
+        line.number("load", job.load());
+    });
+    if let Some(configurations) = listed {
+        file.lines("configurations", configurations, |line, k| {
+            let present = k.iter().zip(problem.jobs()).filter(|(k, _)| **k > 0);
+            present.for_each(|(k, job)| line.text(job.name(), k));
+        });
+    }
+    file.end();
+    out
 }

@@ -15,7 +15,7 @@ use serde_json::{error::Category, value::RawValue};
 
 use super::{FormatError, MAX_DEPTH, Source, text::too_deep};
 use crate::{
-    nearest,
+    names::hint,
     number::{self, DigitBudget, NumberError},
     place::{Place, PlaceStep},
     problem::ProblemError,
@@ -238,14 +238,8 @@ impl<'t> Document<'t> {
     pub fn locate(&self, place: &Place) -> &'t RawValue {
         let mut here = self.root;
         for step in place.steps() {
-            let next = match step {
-                PlaceStep::Key(name) => members(here)
-                    .ok()
-                    .and_then(|fields| fields.into_iter().find(|(key, _)| key == name).map(|(_, v)| v)),
-                PlaceStep::Index(index) => elements(here).ok().and_then(|list| list.get(*index).copied()),
-            };
-            match next {
-                Some(value) => here = value,
+            match parts(here).into_iter().find(|(of, _)| of == step) {
+                Some((_, value)) => here = value,
                 None => break,
             }
         }
@@ -260,21 +254,9 @@ impl<'t> Document<'t> {
             let (start, length) = self.source.span(raw.get());
             (start..start + length).contains(&offset)
         };
-        loop {
-            if let Ok(fields) = members(here) {
-                let Some((key, value)) = fields.into_iter().find(|(_, value)| holds(value)) else { break };
-                place = place.key(&key);
-                here = value;
-            } else if let Ok(list) = elements(here) {
-                let Some((index, value)) = list.into_iter().enumerate().find(|(_, value)| holds(value))
-                else {
-                    break;
-                };
-                place = place.index(index);
-                here = value;
-            } else {
-                break;
-            }
+        while let Some((step, value)) = parts(here).into_iter().find(|(_, value)| holds(value)) {
+            place = place.step(step);
+            here = value;
         }
         place
     }
@@ -348,12 +330,12 @@ impl<'t> Object<'t> {
         match self.fields.iter().find(|(key, _)| !known.contains(&&**key) && !more.contains(&&**key)) {
             None => Ok(()),
             Some((key, value)) => {
-                let hint = nearest::hint(key, known.iter().copied());
+                let near = hint(key, known.iter().copied());
                 let expected = match known {
                     [] => "no field".to_owned(),
                     known => format!("one of {}", known.join(", ")),
                 };
-                let message = format!("unknown field `{}`{hint}: expected {expected}", shorten(key));
+                let message = format!("unknown field `{}`{near}: expected {expected}", shorten(key));
                 Err(document.error_on_key(value, message))
             }
         }
@@ -405,6 +387,15 @@ fn elements(raw: &RawValue) -> Result<Vec<&RawValue>, serde_json::Error> {
 
 fn members(raw: &RawValue) -> Result<Vec<(Cow<'_, str>, &RawValue)>, serde_json::Error> {
     serde_json::from_str::<Members<'_>>(raw.get()).map(|members| members.0)
+}
+
+/// What stands in an object or a list, each with the step that leads there.
+fn parts(raw: &RawValue) -> Vec<(PlaceStep, &RawValue)> {
+    if let Ok(fields) = members(raw) {
+        return fields.into_iter().map(|(key, value)| (PlaceStep::Key(key.into_owned()), value)).collect();
+    }
+    let list = elements(raw).unwrap_or_default().into_iter().enumerate();
+    list.map(|(index, value)| (PlaceStep::Index(index), value)).collect()
 }
 
 fn first_repeated(fields: &[(Cow<'_, str>, &RawValue)]) -> Option<usize> {

@@ -11,66 +11,25 @@ use crate::place::Place;
 /// It prints as one line, `FILE:LINE:COLUMN: PLACE: message`, without the place when it is the
 /// whole document.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub struct FormatError {
-    pub(super) file: String,
-    pub(super) line: usize,
-    pub(super) column: usize,
-    pub(super) offset: usize,
-    pub(super) length: usize,
-    pub(super) place: Place,
-    pub(super) message: String,
-    pub(super) is_too_large: bool,
-}
-
-impl FormatError {
+    /// Name of the file; `-` is standard input.
+    pub file: String,
+    /// Line of the offending text, from 1.
+    pub line: usize,
+    /// Column of the offending text, from 1, in characters.
+    pub column: usize,
+    /// Where the offending text begins, in bytes from the start of the file.
+    pub offset: usize,
+    /// Length of the offending text in bytes; 0 at the end of the file.
+    pub length: usize,
+    /// Where in the document.
+    pub place: Place,
+    /// What was found and what was expected.
+    pub message: String,
     /// Whether the text breaks no rule of its format but asks for more work or memory than the
     /// reader's budget, which the message names.
-    #[must_use]
-    pub fn is_too_large(&self) -> bool {
-        self.is_too_large
-    }
-
-    /// Name of the file; `-` is standard input.
-    #[must_use]
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Line of the offending text, from 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// Column of the offending text, from 1, in characters.
-    #[must_use]
-    pub fn column(&self) -> usize {
-        self.column
-    }
-
-    /// Where the offending text begins, in bytes from the start of the file.
-    #[must_use]
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// Length of the offending text in bytes; 0 at the end of the file.
-    #[must_use]
-    pub fn length(&self) -> usize {
-        self.length
-    }
-
-    /// Where in the document.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// What was found and what was expected.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
+    pub is_too_large: bool,
 }
 
 impl fmt::Display for FormatError {

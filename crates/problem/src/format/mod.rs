@@ -32,20 +32,18 @@ mod allocation;
 mod canonical;
 mod document;
 mod error;
-mod groups;
+mod fields;
 mod output;
 mod problem;
-mod reservation;
 mod text;
+mod writer;
 
 pub use allocation::AllocationFile;
-pub use canonical::{problem_sha256, problem_to_json};
+pub use canonical::{problem_sha256, problem_to_json, reservation_to_json};
 pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};
-pub use groups::{MEMBER_FIELDS, groups_spec, member_spec};
+pub use fields::{MEMBER_FIELDS, groups_spec, member_spec, server_spec, user_spec};
 pub use output::{AllocationDocument, NumberText};
-pub use problem::{server_spec, user_spec};
-pub use reservation::reservation_to_json;
 pub use text::read_text;
 
 /// Deepest nesting of lists and objects that a file may have.

@@ -88,32 +88,44 @@ impl Serialize for NumberText<'_> {
 
 impl Serialize for AllocationDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { problem, allocation, .. } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", "allocation")?;
         map.serialize_entry("version", &1)?;
-        if let Some(mechanism) = &self.allocation.mechanism {
+        if let Some(mechanism) = &allocation.mechanism {
             map.serialize_entry("mechanism", mechanism)?;
         }
-        if let Some(alpha) = &self.allocation.alpha {
+        if let Some(alpha) = &allocation.alpha {
             map.serialize_entry("alpha", &number::format(alpha))?;
         }
-        if self.allocation.criterion {
+        if allocation.criterion {
             map.serialize_entry("criterion", &true)?;
         }
-        if let Some(rule) = &self.allocation.rule {
+        if let Some(rule) = &allocation.rule {
             map.serialize_entry("rule", rule)?;
         }
-        map.serialize_entry("sharing", self.allocation.sharing.name())?;
-        map.serialize_entry("arithmetic", self.allocation.arithmetic.name())?;
+        map.serialize_entry("sharing", allocation.sharing.name())?;
+        map.serialize_entry("arithmetic", allocation.arithmetic.name())?;
         if let Some(hash) = &self.problem_sha256 {
             map.serialize_entry("problem_sha256", hash)?;
         }
-        map.serialize_entry("tasks", &Tasks(self))?;
-        if let Some(placements) = &self.allocation.placements {
-            map.serialize_entry("placements", &Placements(self, placements))?;
+        map.serialize_entry("tasks", &self.tasks_by_user())?;
+        if let Some(placements) = &allocation.placements {
+            map.serialize_entry("placements", &self.placed(placements))?;
         }
-        map.serialize_entry("summary", &Summary(self))?;
-        map.serialize_entry("utilisation", &Utilisation(self))?;
+        map.serialize_entry("summary", &self.summary())?;
+        let used = utilisation::by_class(problem, allocation);
+        let used = problem.servers().iter().zip(&used).map(|(server, row)| {
+            let entries = row.iter().map(|(kind, share)| {
+                let name = match kind {
+                    RowKind::Resource(r) => &problem.resources()[*r],
+                    RowKind::Time => "time",
+                };
+                (name, share.as_ref().map(|share| self.number(share)))
+            });
+            (server.name(), Fields(entries))
+        });
+        map.serialize_entry("utilisation", &Fields(used))?;
         if let Some(seconds) = self.seconds {
             map.serialize_entry("seconds", &seconds)?;
         }
@@ -121,6 +133,36 @@ impl Serialize for AllocationDocument<'_> {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+impl AllocationDocument<'_> {
+    fn tasks_by_user(&self) -> impl Serialize {
+        let rows = self.problem.users().iter().zip(&self.allocation.tasks);
+        Fields(rows.map(|(user, row)| {
+            let entries = row.iter().filter(|(_, x)| !x.is_zero());
+            (user.name(), Fields(entries.map(|(i, x)| (self.problem.servers()[*i].name(), self.tasks(x)))))
+        }))
+    }
+
+    fn placed(&self, placements: &[Placement]) -> impl Serialize {
+        let placed = placements.iter().map(|placement| {
+            let tasks = placement.tasks.iter();
+            let tasks = tasks.map(|(n, x)| (self.problem.users()[*n].name(), self.tasks(x)));
+            let server = self.problem.servers()[placement.server].name();
+            OnOne { server, index: placement.index, tasks: Fields(tasks) }
+        });
+        placed.collect::<Vec<_>>()
+    }
+
+    fn summary(&self) -> impl Serialize {
+        let Self { problem, allocation, .. } = *self;
+        Fields(problem.users().iter().enumerate().map(move |(n, user)| {
+            let tasks = allocation.total(n);
+            let share = utilisation::dominant_share(problem, allocation, n);
+            let held = utilisation::held(problem, allocation, n);
+            (user.name(), SummaryRow { problem, tasks, share, held, arithmetic: allocation.arithmetic })
+        }))
     }
 }
 
@@ -133,56 +175,12 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
     }
 }
 
-struct Tasks<'a>(&'a AllocationDocument<'a>);
-
-impl Serialize for Tasks<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let problem = self.0.problem;
-        let rows = problem.users().iter().zip(&self.0.allocation.tasks);
-        serializer.collect_map(rows.map(|(user, row)| {
-            let entries = row.iter().filter(|(_, x)| !x.is_zero());
-            let entries = entries.map(|(i, x)| (problem.servers()[*i].name(), self.0.tasks(x)));
-            (user.name(), Fields(entries))
-        }))
-    }
-}
-
-struct Placements<'a>(&'a AllocationDocument<'a>, &'a [Placement]);
-
-impl Serialize for Placements<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.1.iter().map(|each| OnePlacement(self.0, each)))
-    }
-}
-
-struct OnePlacement<'a>(&'a AllocationDocument<'a>, &'a Placement);
-
-impl Serialize for OnePlacement<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(document, placement) = self;
-        let problem = document.problem;
-        let tasks = placement.tasks.iter();
-        let tasks = tasks.map(|(n, x)| (problem.users()[*n].name(), document.tasks(x)));
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("server", problem.servers()[placement.server].name())?;
-        map.serialize_entry("index", &placement.index)?;
-        map.serialize_entry("tasks", &Fields(tasks))?;
-        map.end()
-    }
-}
-
-struct Summary<'a>(&'a AllocationDocument<'a>);
-
-impl Serialize for Summary<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let AllocationDocument { problem, allocation, .. } = self.0;
-        serializer.collect_map(problem.users().iter().enumerate().map(|(n, user)| {
-            let tasks = allocation.total(n);
-            let share = utilisation::dominant_share(problem, allocation, n);
-            let held = utilisation::held(problem, allocation, n);
-            (user.name(), SummaryRow { problem, tasks, share, held, arithmetic: allocation.arithmetic })
-        }))
-    }
+/// What stands on a single server.
+#[derive(Serialize)]
+struct OnOne<'a, T> {
+    server: &'a str,
+    index: u64,
+    tasks: T,
 }
 
 /// Beyond this many resources a user's zeros are left out: users times resources need not fit in memory.
@@ -208,24 +206,5 @@ impl Serialize for SummaryRow<'_> {
         map.serialize_entry("dominant_share", &number(&self.share))?;
         map.serialize_entry("resources", &Fields(held.map(|(name, held)| (name, number(held)))))?;
         map.end()
-    }
-}
-
-struct Utilisation<'a>(&'a AllocationDocument<'a>);
-
-impl Serialize for Utilisation<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let problem = self.0.problem;
-        let rows = utilisation::by_class(problem, self.0.allocation);
-        serializer.collect_map(problem.servers().iter().zip(&rows).map(|(server, row)| {
-            let entries = row.iter().map(|(kind, share)| {
-                let name = match kind {
-                    RowKind::Resource(r) => &problem.resources()[*r],
-                    RowKind::Time => "time",
-                };
-                (name, share.as_ref().map(|share| self.0.number(share)))
-            });
-            (server.name(), Fields(entries))
-        }))
     }
 }

@@ -1,12 +1,16 @@
-//! Reads an allocation problem.
+//! Reads an allocation problem, or a reservation problem.
 
-use rug::Rational;
 use serde_json::value::RawValue;
 
+use super::fields::{
+    MEMBER_FIELDS, groups_spec, member_spec, numbers, server_spec, some_text, strings, user_spec,
+};
 use super::{Document, FormatError, Object, Source};
 use crate::{
     place::Place,
-    problem::{Problem, ProblemBuilder, ServerSpec, UserSpec},
+    problem::{Problem, ProblemBuilder},
+    reservation::Reservation,
+    spec::{JobSpec, ReservationSpec},
 };
 
 impl<'a> Source<'a> {
@@ -15,7 +19,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`FormatError`] when the text is no JSON, no allocation problem, or states an impossible one.
     pub fn problem(&self) -> Result<Problem, FormatError> {
-        read(&self.document()?)
+        read_problem(&self.document()?)
     }
 
     /// An allocation problem inside this text: `raw` is borrowed from [`Source::text`] and stands at
@@ -24,19 +28,33 @@ impl<'a> Source<'a> {
     /// # Errors
     /// As [`Source::problem`], with lines and columns of the whole text.
     pub fn problem_in(&self, raw: &'a RawValue, at: &Place) -> Result<Problem, FormatError> {
-        read(&self.document_in(raw, at)?)
+        read_problem(&self.document_in(raw, at)?)
+    }
+
+    /// The text as a reservation problem.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the text is no JSON, no reservation problem, or states an impossible one.
+    pub fn reservation(&self) -> Result<Reservation, FormatError> {
+        read_reservation(&self.document()?)
+    }
+
+    /// A reservation problem inside this text: `raw` is borrowed from [`Source::text`] and stands at
+    /// `at` in the document.
+    ///
+    /// # Errors
+    /// As [`Source::reservation`], with lines and columns of the whole text.
+    pub fn reservation_in(&self, raw: &'a RawValue, at: &Place) -> Result<Reservation, FormatError> {
+        read_reservation(&self.document_in(raw, at)?)
     }
 }
 
-fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
+fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
     let object = document.object(document.root())?;
     object.of_kind(document, "allocation-problem")?;
     object.only_at_top(document, &["kind", "name", "resources", "servers", "groups", "users", "share"])?;
-    let name = match object.get("name") {
-        None => String::new(),
-        Some(raw) => document.string(raw)?.into_owned(),
-    };
-    let resources = names(document, object.need(document, "resources")?)?;
+    let name = some_text(document, &object, "name")?.unwrap_or_default();
+    let resources = strings(document, object.need(document, "resources")?)?;
     let server_list = document.list(object.need(document, "servers")?)?;
     let mut servers = Vec::with_capacity(server_list.len());
     let mut without_capacity = Vec::new();
@@ -49,13 +67,13 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
     let impossible = |error| document.problem_error(&error);
     let mut builder = ProblemBuilder::new(name, resources, servers).map_err(impossible)?;
-    let (groups, share) = super::groups::groups_spec(document, &object)?;
+    let (groups, share) = groups_spec(document, &object)?;
     builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
         for raw in document.list(raw)? {
             let object = document.object(raw)?;
-            let user = user_spec(document, &object, &super::groups::MEMBER_FIELDS)?;
-            let member = super::groups::member_spec(document, &object)?;
+            let user = user_spec(document, &object, &MEMBER_FIELDS)?;
+            let member = member_spec(document, &object)?;
             builder.user(user, member).map_err(impossible)?;
         }
     }
@@ -67,83 +85,37 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
 }
 
-/// A server class as problems state it. The object may have the fields `also` besides, which are not read.
-///
-/// # Errors
-/// [`FormatError`] at the first field that is unknown, missing or malformed.
-pub fn server_spec<'t>(
-    document: &Document<'t>,
-    object: &Object<'t>,
-    also: &[&str],
-) -> Result<ServerSpec, FormatError> {
-    object.only(document, &[&["name", "count", "capacity"], also].concat())?;
-    Ok(ServerSpec {
-        name: document.string(object.need(document, "name")?)?.into_owned(),
-        count: object.get("count").map(|raw| document.number(raw)).transpose()?,
-        capacity: quantities(document, object.get("capacity"))?,
-    })
-}
-
-/// Fields of a user but those about groups.
-const USER_FIELDS: [&str; 8] =
-    ["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"];
-
-/// A user as problems state it. The object may have the fields `also` besides, which are not read.
-///
-/// # Errors
-/// [`FormatError`] at the first field that is unknown, missing or malformed.
-pub fn user_spec<'t>(
-    document: &Document<'t>,
-    object: &Object<'t>,
-    also: &[&str],
-) -> Result<UserSpec, FormatError> {
-    object.only(document, &[&USER_FIELDS[..], also].concat())?;
-    Ok(UserSpec {
-        name: document.string(object.need(document, "name")?)?.into_owned(),
-        weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,
-        tasks: object.get("tasks").map(|raw| document.number(raw)).transpose()?,
-        demand: quantities(document, object.get("demand"))?,
-        servers: object.get("servers").map(|raw| names(document, raw)).transpose()?,
-        demand_on: demand_on(document, object.get("demand_on"))?,
-        gamma: rates(document, object.get("gamma"))?,
-        criterion: rates(document, object.get("criterion"))?,
-    })
-}
-
-pub(super) fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {
-    document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
-}
-
-/// Amounts by name, which may have units.
-pub(super) fn quantities(
-    document: &Document<'_>,
-    raw: Option<&RawValue>,
-) -> Result<Vec<(String, Rational)>, FormatError> {
-    by_name(document, raw, Document::quantity)
-}
-
-/// Plain numbers by name.
-pub(super) fn rates(
-    document: &Document<'_>,
-    raw: Option<&RawValue>,
-) -> Result<Vec<(String, Rational)>, FormatError> {
-    by_name(document, raw, Document::number)
-}
-
-/// What the fields of an object say, by their names.
-fn by_name<'t, T>(
-    document: &Document<'t>,
-    raw: Option<&'t RawValue>,
-    read: impl Fn(&Document<'t>, &'t RawValue) -> Result<T, FormatError>,
-) -> Result<Vec<(String, T)>, FormatError> {
-    let Some(raw) = raw else { return Ok(Vec::new()) };
-    let object = document.object(raw)?;
-    let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), read(document, value)?))).collect()
-}
-
-type DemandOn = Vec<(String, Vec<(String, Rational)>)>;
-
-fn demand_on(document: &Document<'_>, raw: Option<&RawValue>) -> Result<DemandOn, FormatError> {
-    by_name(document, raw, |document, demand| quantities(document, Some(demand)))
+fn read_reservation(document: &Document<'_>) -> Result<Reservation, FormatError> {
+    let object = document.object(document.root())?;
+    object.of_kind(document, "reservation-problem")?;
+    object.only_at_top(document, &["kind", "name", "resources", "servers", "jobs", "configurations"])?;
+    let listed = object.get("configurations");
+    // The configurations stand in place of what they follow from.
+    let need = |object: &Object<'_>, field: &str| match object.get(field) {
+        None if listed.is_none() => object.need(document, field).map(|_| ()),
+        _ => Ok(()),
+    };
+    let name = some_text(document, &object, "name")?.unwrap_or_default();
+    let mut spec = ReservationSpec { name, ..Default::default() };
+    if let Some(raw) = listed {
+        let each = document.list(raw)?.into_iter().map(|raw| numbers(document, raw));
+        spec.configurations = Some(each.collect::<Result<_, _>>()?);
+    }
+    need(&object, "resources")?;
+    if let Some(raw) = object.get("resources") {
+        spec.resources = strings(document, raw)?;
+    }
+    need(&object, "servers")?;
+    for raw in object.get("servers").map_or(Ok(Vec::new()), |raw| document.list(raw))? {
+        let pool = document.object(raw)?;
+        spec.pools.push(server_spec(document, &pool, &[])?);
+        need(&pool, "capacity")?;
+    }
+    for raw in document.list(object.need(document, "jobs")?)? {
+        let job = document.object(raw)?;
+        job.only(document, &JobSpec::FIELDS)?;
+        need(&job, "demand")?;
+        spec.jobs.push(JobSpec::stated(document, &job)?);
+    }
+    Reservation::new(spec).map_err(|error| document.problem_error(&error))
 }

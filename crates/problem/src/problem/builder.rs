@@ -8,7 +8,7 @@ use super::{Problem, ServerClass, User, lookup};
 use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
 use crate::place::Place;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
-use crate::resolve::{Index, index_names, not_negative, positive, quantities, resolve, whole_count};
+use crate::resolve::{Index, by_index, index_names, not_negative, positive, quantities, set, whole};
 use crate::spec::{ServerSpec, UserSpec};
 
 /// A problem that is built one user at a time, so that a reader need not hold all statements at once.
@@ -74,13 +74,8 @@ impl ProblemBuilder {
             let kind = ProblemErrorKind::DuplicateName { what: "user", name: spec.name };
             return Err(at.key("name").error(kind));
         }
-        let names = Names {
-            resources: &self.resource_index,
-            servers: &self.server_index,
-            classes: &self.problem.servers,
-        };
-        let user = User::new(spec, &names, &at)?;
-        for (i, _) in &user.gamma {
+        let user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
+        for (i, _) in &user.given_gamma {
             self.problem.servers[*i].time_shared = true;
         }
         if let (Some(pinned), Some(tasks)) = (&member.pinned, &user.tasks)
@@ -101,92 +96,52 @@ impl ProblemBuilder {
 
 impl ServerClass {
     fn new(spec: ServerSpec, resources: &Index, at: &Place) -> Result<Self, ProblemError> {
-        let count = match spec.count {
-            None => 1,
-            Some(count) => whole_count(&count)
-                .ok_or_else(|| at.key("count").error(ProblemErrorKind::BadCount(count.to_string())))?,
-        };
+        let count = spec.count.unwrap_or_else(|| Rational::from(1));
+        let bad = || at.key("count").error(ProblemErrorKind::BadCount(count.to_string()));
+        let count = whole(&count, 1).ok_or_else(bad)?;
         let capacity = quantities(spec.capacity, resources, &at.key("capacity"))?;
         Ok(Self { name: spec.name, count, capacity, time_shared: false })
     }
 }
 
 impl User {
-    fn new(spec: UserSpec, names: &Names<'_>, at: &Place) -> Result<Self, ProblemError> {
-        let weight = match spec.weight {
-            None => Rational::from(1),
-            Some(weight) => positive(weight, || at.key("weight"))?,
+    fn new(spec: UserSpec, resources: &Index, servers: &Index, at: &Place) -> Result<Self, ProblemError> {
+        let name = spec.name;
+        let weight = positive(spec.weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))?;
+        let tasks = spec.tasks.map(|tasks| not_negative(tasks, &|| at.key("tasks"))).transpose()?;
+        let nothing = || ProblemErrorKind::DemandsNothing(name.clone());
+        let base_demand = quantities(spec.demand, resources, &at.key("demand"))?;
+        let named = spec.servers.map(|list| server_list(&name, &list, servers, &at.key("servers")));
+        let named = named.transpose()?.filter(|list| list.len() < servers.len());
+        let on_class = |stated, at: &dyn Fn() -> Place| {
+            let demand = quantities(stated, resources, &at())?;
+            if demand.is_zero() { Err(at().error(nothing())) } else { Ok(demand) }
         };
-        let tasks = match spec.tasks {
-            None => None,
-            Some(tasks) => Some(not_negative(tasks, || at.key("tasks"))?),
-        };
-        let nothing = || ProblemErrorKind::DemandsNothing(spec.name.clone());
-        let demand = quantities(spec.demand, names.resources, &at.key("demand"))?;
-        let servers = match spec.servers {
-            None => None,
-            Some(list) => Some(server_list(&spec.name, &list, names.servers, &at.key("servers"))?)
-                .filter(|list| list.len() < names.classes.len()),
-        };
-        let mut demand_on = Vec::with_capacity(spec.demand_on.len());
-        let at_demand_on = at.key("demand_on");
-        for (server, entries) in spec.demand_on {
-            let place = at_demand_on.key(&server);
-            let i = resolve("server", &server, names.servers, || place.clone())?;
-            let entry = quantities(entries, names.resources, &place)?;
-            if entry.is_zero() {
-                return Err(place.error(nothing()));
-            }
-            demand_on.push((i, entry));
-        }
-        let gamma = rates(spec.gamma, names, &at.key("gamma"))?;
-        let criterion = rates(spec.criterion, names, &at.key("criterion"))?;
-        sort_by_server(&mut demand_on, names.classes, &at_demand_on)?;
+        let mut demand_overrides =
+            by_index("server", spec.demand_on, servers, &at.key("demand_on"), on_class)?;
         // What is said twice makes no difference.
-        demand_on.retain(|(_, on_class)| *on_class != demand);
-        let user =
-            Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
-        let needs_demand = |i| lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
-        if user.demand.is_zero() && user.classes(names.classes.len()).any(needs_demand) {
+        demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
+        let rates = |stated, field| by_index("server", stated, servers, &at.key(field), positive);
+        let given_gamma = rates(spec.gamma, "gamma")?;
+        let criterion = rates(spec.criterion, "criterion")?;
+        let asks = |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
+        let needs_demand = match &named {
+            Some(list) => list.iter().any(|i| asks(*i)),
+            None => (0..servers.len()).any(asks),
+        };
+        if base_demand.is_zero() && needs_demand {
             return Err(at.key("demand").error(nothing()));
         }
-        Ok(user)
-    }
-}
-
-/// What a user may name.
-struct Names<'a> {
-    resources: &'a Index,
-    servers: &'a Index,
-    classes: &'a [ServerClass],
-}
-
-fn rates(
-    entries: Vec<(String, Rational)>,
-    names: &Names<'_>,
-    at: &Place,
-) -> Result<Vec<(usize, Rational)>, ProblemError> {
-    let mut values = Vec::with_capacity(entries.len());
-    for (name, value) in entries {
-        let i = resolve("server", &name, names.servers, || at.key(&name))?;
-        values.push((i, positive(value, || at.key(&name))?));
-    }
-    sort_by_server(&mut values, names.classes, at)?;
-    Ok(values)
-}
-
-fn sort_by_server<T>(
-    entries: &mut [(usize, T)],
-    classes: &[ServerClass],
-    at: &Place,
-) -> Result<(), ProblemError> {
-    entries.sort_by_key(|(i, _)| *i);
-    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        None => Ok(()),
-        Some(pair) => {
-            let name = classes[pair[0].0].name.clone();
-            Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "server", name }))
-        }
+        Ok(Self {
+            name,
+            weight,
+            tasks,
+            base_demand,
+            servers: named,
+            demand_overrides,
+            given_gamma,
+            criterion,
+        })
     }
 }
 
@@ -199,15 +154,5 @@ fn server_list(
     if names.is_empty() {
         return Err(at.clone().error(ProblemErrorKind::NoServerAllowed(user.to_owned())));
     }
-    let mut list = Vec::with_capacity(names.len());
-    for (position, name) in names.iter().enumerate() {
-        list.push((resolve("server", name, servers, || at.index(position))?, position));
-    }
-    list.sort_unstable();
-    if let Some(pair) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let position = pair[1].1;
-        let name = names[position].clone();
-        return Err(at.index(position).error(ProblemErrorKind::DuplicateName { what: "server", name }));
-    }
-    Ok(list.into_iter().map(|(i, _)| i).collect())
+    set("server", names.iter().map(String::as_str), servers, |position| at.index(position))
 }

@@ -123,8 +123,8 @@ fn the_digits_of_a_document_are_charged_together() {
     let problem = problem("1", &users.join(",")).unwrap();
     let text = format!(r#"{{"kind": "allocation", "tasks": {{{}}}}}"#, tasks.join(","));
     let error = Source { name: "a.json", text: &text }.allocation(&problem).unwrap_err();
-    assert!(error.is_too_large());
-    assert!(error.message().contains(&MAX_TOTAL_DIGITS.to_string()), "{error}");
+    assert!(error.is_too_large);
+    assert!(error.message.contains(&MAX_TOTAL_DIGITS.to_string()), "{error}");
 }
 
 #[test]

@@ -235,6 +235,6 @@ fn faults_of_numbers() {
 fn the_span_is_that_of_the_offending_value() {
     let text = with(POOL, r#"{"name":"a","demand":{"cpu":-17}}"#);
     let error = Source { name: "-", text: &text }.problem().unwrap_err();
-    assert_eq!(&text[error.offset()..error.offset() + error.length()], "-17");
-    assert_eq!((error.file(), error.place().to_string().as_str()), ("-", "users[0].demand.cpu"));
+    assert_eq!(&text[error.offset..error.offset + error.length], "-17");
+    assert_eq!((error.file.as_str(), error.place.to_string().as_str()), ("-", "users[0].demand.cpu"));
 }

@@ -10,8 +10,8 @@ fn text_that_is_not_utf8_is_an_error_on_its_line() {
     let path = folder.path().join("p.json");
     fs::write(&path, b"{\n \"\xc3\xa4\xff\": 1}").unwrap();
     let Err(ReadError::Format(error)) = read_text(&path) else { panic!("accepted") };
-    assert_eq!((error.line(), error.column(), error.offset()), (2, 4, 6));
-    assert!(error.message().starts_with("found the byte 0xff, which is not UTF-8"));
+    assert_eq!((error.line, error.column, error.offset), (2, 4, 6));
+    assert!(error.message.starts_with("found the byte 0xff, which is not UTF-8"));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use evenhand_problem::number;
 use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
-use super::super::{ImportError, Input, Note, input::Record, ordered::Ordered};
 use super::stream::{Builder, Told, TraceStream};
+use super::{ImportError, Input, Note, amounts, input::Record, note::notes, ordered::Ordered};
 
 const COLUMNS: [&str; 10] = [
     "split",
@@ -51,11 +51,7 @@ fn read(
     let (mut first, mut last, mut running, mut order) = (None, 0, 0, 0);
     while let Some(row) = rows.next()? {
         row.expect_columns(COLUMNS.len())?;
-        let at = row.whole(1, COLUMNS[1])?;
-        if at < last {
-            return Err(row.error(format!("time goes back from {last} to {at}")));
-        }
-        last = at;
+        let at = row.time(1, COLUMNS[1], &mut last)?;
         let start = *first.get_or_insert(at);
         let demand = [decimal(&row, 4)?, decimal(&row, 5)?];
         let flavour = row.field(3);
@@ -70,7 +66,7 @@ fn read(
                 flavours.insert(flavour.to_owned(), (user, demand.clone()));
                 users.push(UserSpec {
                     name: flavour.to_owned(),
-                    demand: RESOURCES.map(str::to_owned).into_iter().zip(demand).collect(),
+                    demand: amounts(RESOURCES, demand),
                     ..UserSpec::default()
                 });
                 user
@@ -95,8 +91,7 @@ fn read(
         tell(Told { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
         order += 1;
     }
-    let notes = if running > 0 { vec![Note::RunsOn(running)] } else { Vec::new() };
-    Ok((users, notes))
+    Ok((users, notes([(running, Note::RunsOn)])))
 }
 
 fn decimal(row: &Record<'_>, column: usize) -> Result<Rational, ImportError> {

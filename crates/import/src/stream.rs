@@ -1,10 +1,38 @@
-//! Traces that are not kept in memory: tasks of a file in the order of their arrivals.
+//! Traces: tasks with the times at which they came and how long they ran, for simulations, in the order of their
+//! arrivals and not kept in memory.
 
 use evenhand_problem::problem::UserSpec;
 
-use super::super::{ImportError, Note};
 use super::spill::{Rows, Sorted, Sorter};
-use super::{Trace, TraceTask};
+use super::{ImportError, Note};
+
+/// A task of a trace.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceTask {
+    /// Time of arrival in seconds from the start of the trace.
+    pub at: f64,
+    /// User, by its place among the users of the trace.
+    pub user: u32,
+    /// Number of its job.
+    pub job: u64,
+    /// Tasks of the job.
+    pub job_tasks: u64,
+    /// Seconds that it ran; infinite where it still ran at the end of the trace.
+    pub seconds: f64,
+    /// Priority, where the trace tells: the more, the sooner it is served.
+    pub priority: Option<u8>,
+}
+
+/// Tasks in the order of their arrivals, in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The users, with the demand of one task.
+    pub users: Vec<UserSpec>,
+    /// The tasks; of two that come at the same time the one that the files name first is first.
+    pub tasks: Vec<TraceTask>,
+    /// What is left out of the data, and why.
+    pub notes: Vec<Note>,
+}
 
 /// A trace whose tasks are read one by one. Every row of its files has been checked. Beyond some megabytes the tasks
 /// stand in a temporary file, so that memory grows with the users and not with the tasks.
@@ -45,6 +73,7 @@ impl TraceStream {
     /// # Errors
     /// As [`TraceStream::tasks`].
     pub fn into_memory(self) -> Result<Trace, ImportError> {
+        evenhand_budget::table(self.len() as usize, 1, size_of::<TraceTask>(), "the tasks of the trace");
         let tasks = self.tasks()?.collect::<Result<_, _>>()?;
         Ok(Trace { users: self.users, tasks, notes: self.notes })
     }

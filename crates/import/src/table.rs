@@ -2,7 +2,7 @@
 
 use evenhand_problem::printable;
 
-use super::super::{
+use super::{
     ImportError, Input,
     input::{Record, Records},
 };

@@ -2,14 +2,17 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::ImportError;
+use evenhand_budget::charge;
 
+use super::ImportError;
+
+/// Steps for a row that is sorted: about one for each comparison, and those for its bytes in a file.
+const ROW: u64 = 50;
 /// Bytes of rows that are sorted in memory.
 const CHUNK_BYTES: usize = 16 << 20;
 /// Bytes that a reader takes of a sorted part at once.
@@ -33,9 +36,9 @@ pub(super) struct Sorted<const N: usize> {
     parts: Vec<u64>,
 }
 
-/// A temporary file. Where the system allows it, it has no name any more.
+/// A temporary file. Where the system allows it, it has no name.
 struct Spilled {
-    path: PathBuf,
+    folder: PathBuf,
     file: Mutex<File>,
 }
 
@@ -50,6 +53,7 @@ impl<const N: usize> Sorter<N> {
     }
 
     pub fn push(&mut self, row: [u64; N]) -> Result<(), ImportError> {
+        charge(ROW, "the rows of the trace, which are sorted");
         if self.chunk.len() == self.most {
             self.spill()?;
         }
@@ -83,21 +87,8 @@ impl<const N: usize> Sorter<N> {
 
 impl Spilled {
     fn new(folder: &Path) -> Result<Self, ImportError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!("evenhand-{}-{number}.tmp", std::process::id()));
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    // A file without a name goes with the program, however that ends.
-                    #[cfg(unix)]
-                    let _ = std::fs::remove_file(&path);
-                    return Ok(Self { path, file: Mutex::new(file) });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(error(&path, source)),
-            }
-        }
+        let file = tempfile::tempfile_in(folder).map_err(|source| error(folder, source))?;
+        Ok(Self { folder: folder.to_owned(), file: Mutex::new(file) })
     }
 
     fn append<const N: usize>(&mut self, rows: &[[u64; N]]) -> Result<(), ImportError> {
@@ -106,7 +97,7 @@ impl Spilled {
         for block in rows.chunks((BLOCK_BYTES / (N * WORD)).max(1)) {
             bytes.clear();
             block.iter().flatten().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-            file.write_all(&bytes).map_err(|source| error(&self.path, source))?;
+            file.write_all(&bytes).map_err(|source| error(&self.folder, source))?;
         }
         Ok(())
     }
@@ -114,21 +105,12 @@ impl Spilled {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), ImportError> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
-        read.map_err(|source| error(&self.path, source))
+        read.map_err(|source| error(&self.folder, source))
     }
 }
 
-impl Drop for Spilled {
-    fn drop(&mut self) {
-        // Where it still has a name.
-        if cfg!(not(unix)) {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn error(path: &Path, source: io::Error) -> ImportError {
-    ImportError::Temporary { file: path.display().to_string(), source }
+fn error(folder: &Path, source: io::Error) -> ImportError {
+    ImportError::Temporary { folder: folder.display().to_string(), source }
 }
 
 impl<const N: usize> Sorted<N> {
@@ -220,8 +202,7 @@ impl<const N: usize> Rows<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::ImportError;
-    use super::{Sorter, Spilled};
+    use super::*;
 
     #[test]
     fn a_file_that_cannot_be_is_an_error() {

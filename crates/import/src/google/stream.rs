@@ -1,15 +1,76 @@
 //! The tasks of the Google trace within bounded memory: events are sorted by their tasks, and tasks by their times.
 
-use std::collections::HashMap;
-
 use evenhand_problem::problem::UserSpec;
-use rug::Rational;
+use rug::{Integer, Rational};
 
-use super::super::super::google::{GoogleUsers, Numbers};
-use super::super::super::{ImportError, Input, Note, ordered::Ordered};
 use super::super::spill::Sorter;
 use super::super::stream::{self, Builder, Told, TraceStream};
-use super::{Event, Events, Task, What, rounded_up};
+use super::super::{ImportError, Input, Note, amounts, note::notes, ordered::Ordered};
+use super::event::{Event, What, each_event};
+use super::{GoogleUsers, MICRO, Numbers, RESOURCES, Requests};
+
+/// The mean request of a user is rounded up to one over this: common denominators of exact means have
+/// hundreds of digits.
+const PARTS: u32 = 1_000_000;
+
+/// One task; requests are ids in [`Numbers`].
+struct Task {
+    job: u64,
+    user: usize,
+    requests: [Option<usize>; 2],
+    priority: Option<u8>,
+    submitted: u64,
+    /// When it was last placed, and when that run ended.
+    started: Option<u64>,
+    ended: Option<u64>,
+    runs: u32,
+}
+
+impl Task {
+    /// A task before its first event.
+    fn new(first: &Event) -> Self {
+        Self {
+            job: first.key.0,
+            user: first.user,
+            requests: [None; 2],
+            priority: first.priority,
+            submitted: first.time,
+            started: None,
+            ended: None,
+            runs: 0,
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let now = event.time;
+        for (known, stated) in self.requests.iter_mut().zip(event.requests) {
+            *known = known.or(stated);
+        }
+        match event.what {
+            What::Placed => {
+                (self.started, self.ended) = (Some(now), None);
+                self.runs += 1;
+            }
+            What::Ended => self.ended = self.ended.or(Some(now)),
+            What::Runs => self.started = self.started.or(Some(now)),
+            What::Submitted | What::Waits => {}
+        }
+    }
+
+    fn requests_something(&self, numbers: &Numbers) -> bool {
+        self.requests.iter().any(|id| id.is_some_and(|id| !numbers.is_zero(id)))
+    }
+
+    /// Seconds from the start of the trace.
+    fn at(&self) -> f64 {
+        self.submitted as f64 / MICRO
+    }
+
+    fn seconds(&self) -> f64 {
+        let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
+        self.started.zip(self.ended).map_or(f64::INFINITY, ran)
+    }
+}
 
 /// The tasks of task events, in order of time. A task comes when it is first submitted, or at the first
 /// event about it; it runs as long as its last run in the trace took. Tasks of one user have the mean
@@ -22,13 +83,14 @@ use super::{Event, Events, Task, What, rounded_up};
 /// # Errors
 /// [`ImportError`] when a file cannot be read, a row is malformed, or times go back; [`ImportError::Temporary`].
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
-    let mut events = Events::new(events);
+    let mut numbers = Numbers::default();
     let mut by_task = Sorter::<6>::new();
     let mut order = 0;
-    while let Some(event) = events.next()? {
-        by_task.push(packed(&event, order))?;
+    each_event(events, &mut numbers, |event, _, _| {
+        let row = packed(event, order);
         order += 1;
-    }
+        by_task.push(row)
+    })?;
     let by_task = by_task.finish()?;
     let (mut rows, mut users) = (by_task.rows()?, Users { by, ..Users::default() });
     let (mut builder, mut counts) = (Builder::new(), Counts::default());
@@ -42,16 +104,16 @@ pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream,
             task.take(&unpacked(&row).0);
             next = rows.next()?;
         }
-        if counts.keeps(&task, &events.numbers) {
-            let user = users.user(&task, order, &events.numbers);
+        if counts.keeps(&task, &numbers) {
+            let user = users.user(&task, order, &numbers);
             let (at, seconds, priority) = (task.at(), task.seconds(), task.priority);
             builder.push(&Told { job: [task.job, user.into()], order, at, user, seconds, priority })?;
         }
     }
     drop(rows);
     drop(by_task);
-    let (specs, numbers) = users.specs(&events.numbers);
-    builder.finish(specs, counts.notes(), |user| numbers[user as usize])
+    let (specs, number_of) = users.specs(&numbers);
+    builder.finish(specs, counts.notes(), |user| number_of[user as usize])
 }
 
 /// Tasks that are left out, or not as the trace has them.
@@ -79,13 +141,12 @@ impl Counts {
     }
 
     fn notes(&self) -> Vec<Note> {
-        let all = [
-            (self.never_ran, Note::NeverRan as fn(u64) -> Note),
+        notes([
+            (self.never_ran, Note::NeverRan),
             (self.nothing, Note::NothingRequested),
             (self.again, Note::RanAgain),
             (self.runs_on, Note::RunsOn),
-        ];
-        all.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| note(count)).collect()
+        ])
     }
 }
 
@@ -100,24 +161,19 @@ struct Users {
 struct User {
     /// By when its first task is first named.
     first: u64,
-    tasks: u64,
-    /// By resource and request: tasks that have it.
-    requests: [HashMap<usize, u64>; 2],
+    requests: Requests,
 }
 
 impl Users {
     fn user(&mut self, task: &Task, order: u64, numbers: &Numbers) -> u32 {
         let key = match self.by {
             GoogleUsers::ByUser => (task.user, [None; 2]),
-            GoogleUsers::ByShape => (0, task.requests.map(|id| id.filter(|&id| !numbers.is_zero(id)))),
+            GoogleUsers::ByShape => (0, numbers.shape(task.requests)),
         };
         let place = self.users.place(&key, || User { first: order, ..User::default() });
         let user = self.users.value(&key, User::default);
         user.first = user.first.min(order);
-        user.tasks += 1;
-        for (counts, id) in user.requests.iter_mut().zip(task.requests) {
-            id.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
-        }
+        user.requests.add(task.requests);
         place as u32
     }
 
@@ -130,18 +186,12 @@ impl Users {
         order.iter().enumerate().for_each(|(n, place)| number_of[*place] = n as u32);
         let width = order.len().to_string().len().max(4);
         let spec = |(n, place): (usize, &usize)| {
-            let user = &users[*place].1;
-            // Exact sums do not depend on the order of a hash table.
-            let mean = |counts: &HashMap<usize, u64>| {
-                let sums = counts.iter().map(|(id, count)| Rational::from(numbers.value(*id) * *count));
-                sums.sum::<Rational>() / user.tasks
-            };
-            let [cpu, memory] = [&user.requests[0], &user.requests[1]].map(mean);
+            let mean = users[*place].1.requests.mean(numbers);
             let (name, demand) = match self.by {
-                GoogleUsers::ByUser => ("user", [rounded_up(cpu), rounded_up(memory)]),
-                GoogleUsers::ByShape => ("shape", [cpu, memory]),
+                GoogleUsers::ByUser => ("user", mean.map(rounded_up)),
+                GoogleUsers::ByShape => ("shape", mean),
             };
-            let demand = ["cpu", "memory"].map(str::to_owned).into_iter().zip(demand).collect();
+            let demand = amounts(RESOURCES, demand);
             UserSpec { name: format!("{name}-{:0width$}", n + 1), demand, ..UserSpec::default() }
         };
         (order.iter().enumerate().map(spec).collect(), number_of)
@@ -151,30 +201,30 @@ impl Users {
 /// An event as numbers: its task, its place in the files with what it says, its time, its user with its priority, its
 /// requests.
 fn packed(event: &Event, order: u64) -> [u64; 6] {
-    let what = match event.what {
-        What::Other => 0,
-        What::Placed => 1,
-        What::Ended => 2,
-        What::Runs => 3,
-    };
     // 0 for none.
     let [cpu, memory] = event.requests.map(|id| id.map_or(0, |id| 1 + id as u64));
     let requests = cpu << u32::BITS | memory;
     let whose = stream::packed(event.user as u32, event.priority);
-    [event.key.0, event.key.1, order << 2 | what, event.time, whose, requests]
+    [event.key.0, event.key.1, order << 3 | event.what as u64, event.time, whose, requests]
 }
 
 /// The event, and its place in the files.
 fn unpacked(row: &[u64; 6]) -> (Event, u64) {
     let [job, index, order_and_what, time, whose, requests] = *row;
-    let what = match order_and_what & 3 {
-        0 => What::Other,
+    let what = match order_and_what & 7 {
+        0 => What::Submitted,
         1 => What::Placed,
         2 => What::Ended,
+        3 => What::Waits,
         _ => What::Runs,
     };
     let id = |number: u64| number.checked_sub(1).map(|id| id as usize);
     let requests = [id(requests >> u32::BITS), id(requests & u64::from(u32::MAX))];
     let (key, (user, priority)) = ((job, index), stream::unpacked(whose));
-    (Event { time, key, what, user: user as usize, priority, requests }, order_and_what >> 2)
+    (Event { time, key, what, user: user as usize, priority, requests }, order_and_what >> 3)
+}
+
+fn rounded_up(value: Rational) -> Rational {
+    let parts: Integer = (value * PARTS).ceil().into_numer_denom().0;
+    Rational::from((parts, PARTS))
 }

@@ -1,0 +1,216 @@
+//! Objects that become structs. Each field is stated once, with the way in which it is read: what a message says of an
+//! unknown field follows from the same table.
+
+use std::str::FromStr;
+
+use rug::Rational;
+use serde_json::value::RawValue;
+
+use super::{Document, FormatError, Object};
+use crate::groups::{GroupShareSpec, GroupSpec, MemberSpec, ShareOf, ShareOver, ZeroWeight};
+use crate::on::{OnSpec, ServersSpec};
+use crate::spec::{JobSpec, ServerSpec, UserSpec};
+
+type Stated<T> = Result<T, FormatError>;
+
+/// Gives a struct the names of its fields in documents, `FIELDS`, and `stated`, which reads it from an object. A field
+/// has another name there than in the struct where one stands beside it. The object may have further fields.
+macro_rules! stated {
+    ($spec:ident { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
+        impl $spec {
+            pub(super) const FIELDS: [&'static str; [$(stringify!($field)),+].len()] =
+                [$(stated!(@name $field $($name)?)),+];
+
+            pub(super) fn stated<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<Self> {
+                Ok(Self { $($field: $kind(document, object, stated!(@name $field $($name)?))?),+ })
+            }
+        }
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $name:literal) => { $name };
+}
+
+stated! { ServerSpec { name: text, count: number, capacity: amounts } }
+stated! { UserSpec {
+    name: text, weight: number, demand: amounts, tasks: number, servers: names, demand_on: demand_on, gamma: rates,
+    criterion: rates,
+} }
+stated! { MemberSpec { group: some_text, gang: number, pinned: number } }
+stated! { GroupSpec {
+    name: text, parent: some_text, weight: number, priority: number, guarantee: some_amounts, limit: amounts,
+    lend: amounts, on: on,
+} }
+stated! { GroupShareSpec {
+    of: word(ShareOf::NAMES), over: word(ShareOver::NAMES), multipliers: rates, families: truth,
+    zero_weight "zero-weight": word(ZeroWeight::NAMES),
+} }
+stated! { JobSpec { name: text, demand: amounts, reward: number, load: number } }
+
+/// Fields in which a user says something beside its demand.
+pub const MEMBER_FIELDS: [&str; 3] = MemberSpec::FIELDS;
+
+/// A server class as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&str]) -> Stated<ServerSpec> {
+    object.only(document, &[&ServerSpec::FIELDS, also].concat())?;
+    ServerSpec::stated(document, object)
+}
+
+/// A user as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn user_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&str]) -> Stated<UserSpec> {
+    object.only(document, &[&UserSpec::FIELDS, also].concat())?;
+    UserSpec::stated(document, object)
+}
+
+/// What a user says beside its demand.
+///
+/// # Errors
+/// [`FormatError`] where a field is malformed.
+pub fn member_spec<'t>(document: &Document<'t>, user: &Object<'t>) -> Stated<MemberSpec> {
+    MemberSpec::stated(document, user)
+}
+
+/// The fields `groups` and `share` of a problem, or of another document that has them.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn groups_spec<'t>(
+    document: &Document<'t>,
+    problem: &Object<'t>,
+) -> Stated<(Vec<GroupSpec>, GroupShareSpec)> {
+    let groups = problem.get("groups").map_or(Ok(Vec::new()), |raw| document.list(raw))?.into_iter();
+    let group = |raw| {
+        let object = document.object(raw)?;
+        object.only(document, &GroupSpec::FIELDS)?;
+        GroupSpec::stated(document, &object)
+    };
+    let groups = groups.map(group).collect::<Stated<_>>()?;
+    let Some(raw) = problem.get("share") else { return Ok((groups, GroupShareSpec::default())) };
+    let share = document.object(raw)?;
+    share.only(document, &GroupShareSpec::FIELDS)?;
+    Ok((groups, GroupShareSpec::stated(document, &share)?))
+}
+
+/// What the fields of an object say, by their names; nothing where it is not there.
+fn by_name<'t, T>(
+    document: &Document<'t>,
+    raw: Option<&'t RawValue>,
+    read: impl Fn(&Document<'t>, &'t RawValue) -> Stated<T>,
+) -> Stated<Vec<(String, T)>> {
+    let Some(raw) = raw else { return Ok(Vec::new()) };
+    let object = document.object(raw)?;
+    let entries = object.fields().iter();
+    entries.map(|(name, value)| Ok((name.clone().into_owned(), read(document, value)?))).collect()
+}
+
+/// Plain numbers by name.
+pub(super) fn numbers(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<(String, Rational)>> {
+    by_name(document, Some(raw), Document::number)
+}
+
+fn quantities<'t>(document: &Document<'t>, raw: &'t RawValue) -> Stated<Vec<(String, Rational)>> {
+    by_name(document, Some(raw), Document::quantity)
+}
+
+/// A list of strings.
+pub(super) fn strings(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<String>> {
+    document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
+}
+
+// The ways in which fields are read.
+
+fn text<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<String> {
+    Ok(document.string(object.need(document, field)?)?.into_owned())
+}
+
+pub(super) fn some_text<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<Option<String>> {
+    object.get(field).map(|raw| Ok(document.string(raw)?.into_owned())).transpose()
+}
+
+fn number<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Option<Rational>> {
+    object.get(field).map(|raw| document.number(raw)).transpose()
+}
+
+fn truth<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<bool> {
+    object.get(field).map_or(Ok(false), |raw| document.boolean(raw))
+}
+
+fn names<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Option<Vec<String>>> {
+    object.get(field).map(|raw| strings(document, raw)).transpose()
+}
+
+/// Amounts by name, which may have units.
+fn amounts<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<(String, Rational)>> {
+    by_name(document, object.get(field), Document::quantity)
+}
+
+fn some_amounts<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<Option<Vec<(String, Rational)>>> {
+    object.get(field).map(|raw| quantities(document, raw)).transpose()
+}
+
+fn rates<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<(String, Rational)>> {
+    by_name(document, object.get(field), Document::number)
+}
+
+type DemandOn = Vec<(String, Vec<(String, Rational)>)>;
+
+fn demand_on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<DemandOn> {
+    by_name(document, object.get(field), quantities)
+}
+
+/// One of some names; the default where none is stated.
+fn word<'t, T: Default + FromStr>(
+    names: &[(&str, &str)],
+) -> impl Fn(&Document<'t>, &Object<'t>, &str) -> Stated<T> {
+    move |document, object, field| {
+        let Some(raw) = object.get(field) else { return Ok(T::default()) };
+        let expected = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let stated = document.string(raw)?.parse();
+        stated.map_err(|_| document.error(raw, format!("expected one of {}", expected())))
+    }
+}
+
+/// What is said of a group on server classes: by their names, or as a list.
+fn on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<OnSpec>> {
+    let Some(raw) = object.get(field) else { return Ok(Vec::new()) };
+    if raw.get().starts_with('[') {
+        let of = |raw| {
+            let object = document.object(raw)?;
+            let names = strings(document, object.need(document, "servers")?)?;
+            on_one(document, &object, ServersSpec::List(names))
+        };
+        return document.list(raw)?.into_iter().map(of).collect();
+    }
+    let of = |document: &Document<'t>, raw| {
+        let object = document.object(raw)?;
+        match object.get("servers") {
+            Some(raw) => Err(document.error(raw, "the server classes are named by the key already")),
+            None => Ok(object),
+        }
+    };
+    let by_key = by_name(document, Some(raw), of)?.into_iter();
+    by_key.map(|(key, object)| on_one(document, &object, ServersSpec::Key(key))).collect()
+}
+
+fn on_one<'t>(document: &Document<'t>, object: &Object<'t>, servers: ServersSpec) -> Stated<OnSpec> {
+    object.only(document, &["servers", "guarantee", "limit", "lend"])?;
+    Ok(OnSpec {
+        servers,
+        limit: amounts(document, object, "limit")?,
+        has_guarantee: object.get("guarantee").is_some(),
+        has_lend: object.get("lend").is_some(),
+    })
+}
