@@ -10,6 +10,7 @@ use evenhand_budget::{charge, work_left};
 use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense, SolvedModel};
 
 use crate::error::LpError;
+use crate::exact_lp::Variable;
 
 /// `simplex_strategy` of HiGHS.
 const PRIMAL_SIMPLEX: i32 = 4;
@@ -38,6 +39,15 @@ pub struct Basis {
     pub columns: Vec<BasisStatus>,
     /// By row.
     pub rows: Vec<BasisStatus>,
+}
+
+impl Basis {
+    /// The variables that are basic: columns, then the slacks of rows.
+    pub fn variables(&self) -> impl Iterator<Item = Variable> {
+        let basic = |(at, status): (usize, &BasisStatus)| (*status == BasisStatus::Basic).then_some(at);
+        let columns = self.columns.iter().enumerate().filter_map(basic).map(Variable::Column);
+        columns.chain(self.rows.iter().enumerate().filter_map(basic).map(Variable::Slack))
+    }
 }
 
 /// An optimal solution in floating point.

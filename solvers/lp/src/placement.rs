@@ -19,7 +19,7 @@ use evenhand_problem::{Constraints, Rational};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::groups::capacity_entries;
-use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
+use crate::highs::{ColumnBlock, FloatLp};
 use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
@@ -300,12 +300,11 @@ impl Placements {
     }
 
     fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
-        let basis = self.float.basis()?;
-        let basic = |list: &[BasisStatus]| -> Vec<usize> {
-            (0..list.len()).filter(|k| list[*k] == BasisStatus::Basic).collect()
+        let of_programme = |variable| match variable {
+            Variable::Column(k) => Variable::Column(self.inside[k]),
+            slack => slack,
         };
-        let columns = basic(&basis.columns).into_iter().map(|k| Variable::Column(self.inside[k]));
-        Ok(columns.chain(basic(&basis.rows).into_iter().map(Variable::Slack)).collect())
+        Ok(self.float.basis()?.variables().map(of_programme).collect())
     }
 
     /// The places of the columns, without what exceeds the totals.

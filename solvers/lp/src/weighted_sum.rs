@@ -87,7 +87,7 @@ fn best<'a>(
     }
     let point = tasks.map(|tasks| programme.point(tasks));
     let start = StartingPoint { point: point.as_deref(), basis: &[] };
-    let optimum = refine::optimise(&programme.lp, &programme.scales, start, MAX_PIVOTS)?;
+    let optimum = refine::solve(&programme.lp, &programme.scales, start, MAX_PIVOTS)?.optimum()?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 

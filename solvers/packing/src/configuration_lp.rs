@@ -9,7 +9,7 @@
 
 use crate::error::PackingError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
-use evenhand_lp::highs::{BasisStatus, ColumnBlock, FloatLp};
+use evenhand_lp::highs::{ColumnBlock, FloatLp};
 use rug::{Integer, Rational};
 
 use super::knapsack::Verdict;
@@ -251,10 +251,6 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
 
     /// The basis of HiGHS; columns of the two programmes are in the same order.
     fn basis(&mut self) -> Vec<Variable> {
-        let Ok(basis) = self.float.basis() else { return Vec::new() };
-        let basic = |list: Vec<BasisStatus>| {
-            list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
-        };
-        basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect()
+        self.float.basis().map_or_else(|_| Vec::new(), |basis| basis.variables().collect())
     }
 }

@@ -237,7 +237,7 @@ impl OrderSearch<'_, '_> {
             let lp = self.programme(order, steps, last);
             let mut units: Vec<f64> = order.iter().map(|&j| self.best.problem().most(0, j) as f64).collect();
             units.resize(lp.columns.len(), 1.0);
-            let optimum = refine::optimise(&lp, &units, StartingPoint::default(), MOST_PIVOTS)?;
+            let optimum = refine::solve(&lp, &units, StartingPoint::default(), MOST_PIVOTS)?.optimum()?;
             let (pi, sigma) = (&optimum.y[order.len()], &optimum.y[order.len() + 1]);
             if Rational::from(pi + sigma) > 0 {
                 return Ok(self.failure(order, steps, &optimum));

@@ -6,7 +6,6 @@ use super::factors::Factors;
 use super::pricing::{Columns, Multipliers, RawFraction};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
-use crate::refine::Scaling;
 
 /// Degenerate pivots after which the least index decides, which cannot cycle.
 const PATIENCE: usize = 40;
@@ -105,21 +104,19 @@ impl<'a> SimplexBasis<'a> {
         self.basis
     }
 
-    /// The largest violation of a bound; `None` at a feasible vertex.
-    pub fn primal_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+    /// The largest violation of a bound in these units of the variables; `None` at a feasible vertex.
+    pub fn primal_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let violated = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
-        largest(violated.map(|at| self.values[at].to_f64().abs() / scaling.unit(self.basis[at])))
+        largest(violated.map(|at| self.values[at].to_f64().abs() / unit(self.basis[at])))
     }
 
-    /// The largest reduced cost that is positive; `None` where the prices are feasible.
-    pub fn dual_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+    /// The largest reduced cost that is positive, in the same units; `None` where the prices are feasible.
+    pub fn dual_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let y = Multipliers::new(&self.y);
         largest(self.candidates().filter_map(|k| {
             let reduced = self.columns.reduced_cost(&y, k);
-            (reduced > 0).then(|| {
-                let unit = scaling.unit(Columns::variable(self.lp, k));
-                self.columns.value(&y, k, reduced).to_f64() * unit / scaling.cost()
-            })
+            let unit = || unit(Columns::variable(self.lp, k));
+            (reduced > 0).then(|| self.columns.value(&y, k, reduced).to_f64() * unit())
         }))
     }
 
@@ -135,12 +132,7 @@ impl<'a> SimplexBasis<'a> {
             self.y = self.duals();
         }
         self.primal_simplex()?;
-        let mut x = vec![Rational::new(); self.lp.columns.len()];
-        for (variable, value) in self.basis.iter().zip(self.values) {
-            if let Variable::Column(j) = variable {
-                x[*j] = value;
-            }
-        }
+        let x = self.x();
         Ok(Feasibility::Feasible(ExactOptimum { x, y: self.y, basis: self.basis, pivots: self.pivots }))
     }
 

@@ -183,8 +183,8 @@ impl Builder<'_> {
             entries: Vec::new(),
             cost: Vec::new(),
             capacity: vec![1.0; part.rows.len()],
-            multiple: self.needs.iter().map(|need| need.multiple()).collect(),
-            fixed: self.needs.iter().map(|need| need.fixed() / self.unit).collect(),
+            multiple: self.needs.iter().map(|need| need.multiple).collect(),
+            fixed: self.needs.iter().map(|need| need.fixed / self.unit).collect(),
         };
         let most = tie_cost / part.groups.len() as f64;
         for (g, classes) in columns.iter().enumerate() {

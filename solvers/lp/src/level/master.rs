@@ -30,13 +30,13 @@ const FLOOR_MARGIN: f64 = 1e-9;
 const MOST_ITERATIONS: f64 = 400.0;
 const PRODUCTS_PER_ITERATION: f64 = 250.0;
 
-/// What a group must reach.
+/// The level that a group must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Need {
-    /// A multiple of the common level `t`: 1 for an active group.
-    Times(f64),
-    /// A fixed level.
-    Fixed(f64),
+pub struct Need {
+    /// Part of the common level `t`: 1 for an active group, 0 for others.
+    pub multiple: f64,
+    /// What comes to it: the level of a group that is not active.
+    pub fixed: f64,
 }
 
 /// Group `g` on class `i`.
@@ -98,7 +98,7 @@ impl<'a> Master<'a> {
             known: HashSet::new(),
             seats: Vec::new(),
             columns: Vec::new(),
-            needs: vec![Need::Times(1.0); part.groups.len()],
+            needs: vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
             unit: 1.0,
@@ -225,10 +225,10 @@ impl<'a> Master<'a> {
         for (g, &need) in needs.iter().enumerate() {
             let old = std::mem::replace(&mut self.needs[g], need);
             if let (Seat::Row { level: row, .. }, true) = (self.seats[g], old != need) {
-                if old.multiple() != need.multiple() {
-                    self.lp.set_coefficient(row, 0, -need.multiple())?;
+                if old.multiple != need.multiple {
+                    self.lp.set_coefficient(row, 0, -need.multiple)?;
                 }
-                self.lp.set_row_bounds(row, need.fixed() / self.unit, f64::INFINITY)?;
+                self.lp.set_row_bounds(row, need.fixed / self.unit, f64::INFINITY)?;
             }
         }
         Ok(())
@@ -273,7 +273,7 @@ impl<'a> Master<'a> {
             let Seat::Single(c) = self.seats[g] else { continue };
             let level = basis.rows.len();
             let need = self.needs[g];
-            rows.push((need.fixed() / self.unit, -need.multiple(), f64::INFINITY));
+            rows.push((need.fixed / self.unit, -need.multiple, f64::INFINITY));
             basis.rows.push(BasisStatus::Lower);
             let tasks = self.part.has_task_row(g).then(|| {
                 rows.push((f64::NEG_INFINITY, 0.0, 1.0));
@@ -314,7 +314,7 @@ impl<'a> Master<'a> {
         let mut fixed_load = vec![0.0; n_rows];
         for (g, seat) in self.seats.iter().enumerate() {
             let Seat::Single(c) = *seat else { continue };
-            let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
+            let (multiple, fixed) = (self.needs[g].multiple, self.needs[g].fixed / self.unit);
             self.for_each_usage(GroupOnClass { g, c }, |row, usage| {
                 level_load[row] += multiple * usage;
                 fixed_load[row] += fixed * usage;
@@ -353,22 +353,4 @@ impl<'a> Master<'a> {
 /// The level where it is a unit; else 1.
 fn positive(level: f64) -> f64 {
     if level > 0.0 && level.is_finite() { level } else { 1.0 }
-}
-
-impl Need {
-    /// How much of the common level is asked for.
-    pub fn multiple(self) -> f64 {
-        match self {
-            Self::Times(multiple) => multiple,
-            Self::Fixed(_) => 0.0,
-        }
-    }
-
-    /// The fixed level that is asked for.
-    pub fn fixed(self) -> f64 {
-        match self {
-            Self::Times(_) => 0.0,
-            Self::Fixed(level) => level,
-        }
-    }
 }

@@ -46,7 +46,7 @@ pub fn solve(
     let point = last.map(|last| programme.point(&basis, &last));
     let guess = programme.guess(&basis);
     let start = StartingPoint { point: point.as_deref(), basis: &guess };
-    let optimum = refine::optimise(&programme.lp, &programme.units(&basis, targets), start, max_pivots)?;
+    let optimum = refine::solve(&programme.lp, &programme.units(&basis, targets), start, max_pivots)?.optimum()?;
     let (round, pivots) = (programme.read(&basis, &optimum), optimum.pivots);
     Ok(Repaired { round, basis: programme.basis(basis, &optimum.basis), pivots })
 }

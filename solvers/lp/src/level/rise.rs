@@ -172,7 +172,7 @@ impl<'a> Rises<'a> {
         loop {
             self.ask(n, &reached);
             let from = StartingPoint { point: Some(&point), basis: &self.basis };
-            let optimum = refine::optimise(&self.lp, &self.units, from, MAX_PIVOTS)?;
+            let optimum = refine::solve(&self.lp, &self.units, from, MAX_PIVOTS)?.optimum()?;
             self.basis.clone_from(&optimum.basis);
             let level = &optimum.x[LEVEL];
             if *level < start {

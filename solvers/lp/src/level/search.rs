@@ -47,11 +47,12 @@ impl<'a> Search<'a> {
     }
 
     fn need(&self, g: usize, target: Target) -> Need {
-        match target {
-            Target::Active => Need::Times(1.0),
-            Target::Tasks => Need::Fixed(self.part.satisfied_at[g]),
-            Target::Frozen(_) => Need::Fixed(self.part.frozen_at[g] * (1.0 - self.room)),
-        }
+        let (multiple, fixed) = match target {
+            Target::Active => (1.0, 0.0),
+            Target::Tasks => (0.0, self.part.satisfied_at[g]),
+            Target::Frozen(_) => (0.0, self.part.frozen_at[g] * (1.0 - self.room)),
+        };
+        Need { multiple, fixed }
     }
 
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {

@@ -115,7 +115,7 @@ impl Master<'_> {
             match *seat {
                 Seat::Single(c) => {
                     let need = self.needs[g];
-                    placed.push((GroupOnClass { g, c }, need.multiple() * level * self.unit + need.fixed()));
+                    placed.push((GroupOnClass { g, c }, need.multiple * level * self.unit + need.fixed));
                     group_prices.push(self.part.price(g, c, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
