@@ -19,8 +19,9 @@ const DUAL_SIMPLEX: i32 = 1;
 const TOLERANCE: f64 = 1e-9;
 const WIDE_TOLERANCE: f64 = 1e-7;
 
-/// Where a variable or a row stands in a basis.
+/// Where a variable or a row stands in a basis, in the numbers of HiGHS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 pub enum BasisStatus {
     /// Not basic, at its lower bound.
     Lower,
@@ -93,31 +94,15 @@ impl ColumnBlock {
         lower: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
-        let (start, n_columns) = (self.rows.len(), self.costs.len());
-        let pushed = self.try_push(cost, lower, entries);
-        if pushed.is_err() {
-            self.costs.truncate(n_columns);
-            self.lower.truncate(n_columns);
-            self.starts.truncate(n_columns);
-            self.rows.truncate(start);
-            self.values.truncate(start);
-        }
-        pushed
-    }
-
-    fn try_push(
-        &mut self,
-        cost: f64,
-        lower: f64,
-        entries: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Result<(), LpError> {
-        self.costs.push(finite(cost)?);
-        self.lower.push(finite(lower)?);
-        self.starts.push(index(self.rows.len())?);
-        for (row, value) in entries {
-            self.rows.push(index(row)?);
-            self.values.push(finite(value)?);
-        }
+        // A column that is refused leaves nothing of itself.
+        let entries = entries.into_iter().map(|(row, value)| Ok((index(row)?, finite(value)?)));
+        let entries: Vec<(c_int, f64)> = entries.collect::<Result<_, LpError>>()?;
+        let (cost, lower, start) = (finite(cost)?, finite(lower)?, index(self.rows.len())?);
+        self.costs.push(cost);
+        self.lower.push(lower);
+        self.starts.push(start);
+        self.rows.extend(entries.iter().map(|(row, _)| *row));
+        self.values.extend(entries.iter().map(|(_, value)| *value));
         Ok(())
     }
 
@@ -290,8 +275,8 @@ impl FloatLp {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(LpError::BasisLength);
         }
-        let columns: Vec<c_int> = basis.columns.iter().map(|s| s.to_highs()).collect();
-        let rows: Vec<c_int> = basis.rows.iter().map(|s| s.to_highs()).collect();
+        let columns: Vec<c_int> = basis.columns.iter().map(|s| *s as c_int).collect();
+        let rows: Vec<c_int> = basis.rows.iter().map(|s| *s as c_int).collect();
         let model = self.pointer()?;
         // SAFETY: the model is alive and the arrays have one entry per column and per row.
         let status = unsafe { highs_sys::Highs_setBasis(model, columns.as_ptr(), rows.as_ptr()) };
@@ -424,15 +409,6 @@ impl FloatLp {
 }
 
 impl BasisStatus {
-    fn to_highs(self) -> c_int {
-        match self {
-            Self::Lower => 0,
-            Self::Basic => 1,
-            Self::Upper => 2,
-            Self::Zero => 3,
-        }
-    }
-
     /// 4, "nonbasic, bound not stated", is read as the lower bound.
     fn from_highs(code: c_int) -> Self {
         match code {

@@ -18,7 +18,6 @@ mod carried;
 mod data;
 mod duals;
 mod exact;
-mod factors;
 mod float;
 mod inside;
 mod integers;

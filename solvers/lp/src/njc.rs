@@ -24,7 +24,8 @@ mod select;
 pub mod vertices;
 
 pub use best::{BestMember, best_above};
-pub use face::{Face, FaceError, Witness};
+pub use crate::error::FaceError;
+pub use face::{Face, Witness};
 pub use faces::{EnumerationLimits, NjcSet, Polytope, enumerate};
 pub use goal::Goal;
 pub use market::entitlements;
