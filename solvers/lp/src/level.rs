@@ -14,7 +14,6 @@
 //! and adding those that this `t` satisfies is Newton's method on a concave function, which ends
 //! after a few steps on the exact level.
 
-mod carried;
 mod data;
 mod duals;
 mod exact;

@@ -79,7 +79,9 @@ impl Lu {
             let value = std::mem::take(&mut b[step.row]);
             if !value.is_zero() {
                 charge(&value, step.lower.len());
-                step.lower.iter().for_each(|(row, multiplier)| b[*row] -= Rational::from(multiplier * &value));
+                step.lower
+                    .iter()
+                    .for_each(|(row, multiplier)| b[*row] -= Rational::from(multiplier * &value));
             }
             b[step.row] = value;
         }

@@ -23,8 +23,8 @@ mod polytope;
 mod select;
 pub mod vertices;
 
-pub use best::{BestMember, best_above};
 pub use crate::error::FaceError;
+pub use best::{BestMember, best_above};
 pub use face::{Face, Witness};
 pub use faces::{EnumerationLimits, NjcSet, Polytope, enumerate};
 pub use goal::Goal;

@@ -117,7 +117,7 @@ impl<'a> Rounds<'a> {
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
     settings.time()?;
     part.charge_round();
-    let (mut search, mut round) = optimum_of(part, integers, settings)?;
+    let (search, mut round) = optimum_of(part, integers, settings)?;
     let mut blocks = false;
     let mut known = Vec::new();
     let mut targets = part.targets.clone();
@@ -139,8 +139,7 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let stays = round.stays.take();
     let ended = Ended { level: level.clone(), targets, tasks: std::mem::take(&mut round.tasks) };
     let stays = |_: &Ended<Rational>| stays.unwrap_or_else(|| round.stays(part));
-    let rest =
-        ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some, search.master.as_mut());
+    let rest = ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some);
     let (solves, pivots) = (search.solves.max(1), search.pivots);
     Ok(Solved { level, known, dual, blocks, rest, solves, pivots })
 }

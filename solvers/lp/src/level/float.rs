@@ -130,7 +130,7 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
     let level = level.ok_or(LpError::NoProgress { round: 1 })?;
     let tasks = tasks(part, &solution, &targets);
     let ended = Ended { level, targets, tasks };
-    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64, search.master.as_mut());
+    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);
     Ok(Solved { block, rest, solves: search.solves })
 }
 

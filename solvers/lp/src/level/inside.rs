@@ -7,10 +7,8 @@
 //! is a basis. Nothing depends on the quality of all this: HiGHS goes on from the
 //! basis, and exact arithmetic judges.
 
-use super::carried::FirstBasis;
 use super::interior::{Point, Programme, SCATTERED, solve};
-use super::master::{GroupOnClass, Need};
-use super::part::Part;
+use super::part::{GroupOnClass, Need, Part};
 use super::start::{FEW_ROWS, FirstColumns, keep_least};
 
 /// Placements below which simplex steps alone are faster, and with few rows: there 10,000 users on ten classes take
@@ -44,6 +42,16 @@ const HELPFUL: f64 = 1e-6;
 const TIE_COST: f64 = 1e-3;
 /// Part of what a group needs that counts as running on a class.
 const SUPPORT: f64 = 1e-6;
+
+/// A basis in which the level is basic and most groups run on one class alone.
+pub struct FirstBasis {
+    /// By group: the class on which it runs for the most part, basic.
+    pub favourite: Vec<usize>,
+    /// Other placements, and whether they are basic.
+    pub others: Vec<(GroupOnClass, bool)>,
+    /// By row: whether it is full.
+    pub tight: Vec<bool>,
+}
 
 /// The columns of the programme: by group, classes ascending.
 type Columns = Vec<Vec<usize>>;
@@ -256,7 +264,7 @@ impl Builder<'_> {
         let mut tight = vec![false; point.p.len()];
         full.into_iter().for_each(|row| tight[row] = true);
         let others = extras.into_iter().enumerate().map(|(k, (_, j))| (placement(j), k < n_basic));
-        FirstBasis { level: true, favourite, others: others.collect(), slacks: Vec::new(), tight }
+        FirstBasis { favourite, others: others.collect(), tight }
     }
 }
 

@@ -18,8 +18,8 @@ use rug::Assign;
 
 use super::integers::Integers;
 use super::loads::LoadSum;
-use super::master::{GroupOnClass, MasterBasis};
-use super::part::{Part, Target};
+use super::master::MasterBasis;
+use super::part::{GroupOnClass, Part, Target};
 use crate::linear::Lu;
 
 /// By group: `(class, tasks)` where the group does not run on its key class alone.

@@ -1,7 +1,7 @@
 //! The search for the next blocking level of a part: Newton's method on the satisfied users.
 
-use super::master::{Master, MasterBasis, MasterSolution, Need};
-use super::part::{Part, Target};
+use super::master::{Master, MasterBasis, MasterSolution};
+use super::part::{Need, Part, Target};
 use super::round::Round;
 use super::rounds::Settings;
 use crate::error::LpError;

@@ -6,8 +6,7 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
-use super::master::GroupOnClass;
-use super::part::{Part, Target};
+use super::part::{GroupOnClass, Part, Target};
 
 /// Iterations, fewer for problems whose single pass is long, and on few rows, where HiGHS' first steps are
 /// cheaper than better prices.
@@ -181,19 +180,6 @@ pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usiz
     let at = list.partition_point(|other| other.0 <= entry.0);
     list.insert(at, entry);
     list.truncate(limit);
-}
-
-/// An upper bound of the blocking level, from prices that know only capacities.
-pub fn rough_bound(part: &Part<'_>) -> f64 {
-    let prices: Vec<f64> = part.capacity.iter().map(|c| 1.0 / c).collect();
-    bound(part, &by_satisfaction(part), &prices)
-}
-
-/// An upper bound of the first blocking level, from any prices: what everybody needs at its
-/// cheapest class must not cost more than all capacity is worth.
-fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
-    let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, prices)).collect();
-    affordable_level(part, order, &least, prices)
 }
 
 /// Groups that no level has frozen, by the level at which they are satisfied.

@@ -1,8 +1,8 @@
 //! What HiGHS says of the programme, in terms of groups, classes and rows; and which columns it lacks.
 
-use super::super::part::Part;
+use super::super::part::{GroupOnClass, Part};
 use super::super::start::keep_least;
-use super::{GroupOnClass, Master, Seat};
+use super::{Master, Seat};
 use crate::error::LpError;
 use crate::highs::{BasisStatus, FloatSolution};
 
