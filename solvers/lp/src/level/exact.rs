@@ -11,9 +11,8 @@ use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
 use super::repair::{self, LastPoint};
-use super::round::Round;
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
-use super::search::Search;
+use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
 

@@ -16,8 +16,7 @@
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
-use super::integers::Integers;
-use super::loads::LoadSum;
+use super::integers::{Integers, scaled};
 use super::master::MasterBasis;
 use super::part::{GroupOnClass, Part, Target};
 use crate::linear::Lu;
@@ -362,4 +361,45 @@ fn over_one_denominator(values: &[Rational]) -> (Vec<Integer>, Integer) {
         Integer::from(common.div_exact_ref(value.denom())) * value.numer()
     };
     (values.iter().map(scaled).collect(), common)
+}
+
+/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
+struct LoadSum<'a> {
+    /// `(amount, group, class)` of each group.
+    terms: Vec<(&'a Rational, usize, usize)>,
+    denominator: Integer,
+}
+
+/// What a sum of loads is.
+struct Loads {
+    /// By capacity row.
+    rows: Vec<Rational>,
+    /// The amounts at the groups' prices.
+    value: Rational,
+}
+
+impl<'a> LoadSum<'a> {
+    fn new() -> Self {
+        Self { terms: Vec::new(), denominator: Integer::from(1) }
+    }
+
+    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
+        self.denominator.lcm_mut(amount.denom());
+        self.terms.push((amount, g, i));
+    }
+
+    fn finish(self, part: &Part<'_>, integers: &Integers, group_prices: &[Integer]) -> Loads {
+        let mut rows = vec![Integer::new(); part.rows.len()];
+        let mut value = Integer::new();
+        for (amount, g, i) in self.terms {
+            let amount = scaled(amount, &self.denominator);
+            for (row, usage) in integers.usage(part, g, i) {
+                rows[row] += &amount * &*usage;
+            }
+            value += amount * &group_prices[g];
+        }
+        let over = |n: Integer| Rational::from((n, self.denominator.clone()));
+        let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
+        Loads { value: over(value), rows }
+    }
 }

@@ -11,7 +11,7 @@ use evenhand_problem::Rational;
 
 use super::master::MasterBasis;
 use super::part::{GroupOnClass, Part, Target};
-use super::round::Round;
+use super::search::Round;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::refine::{self, StartingPoint};

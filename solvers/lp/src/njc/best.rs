@@ -2,12 +2,11 @@
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::choices::{Choices, Visitor};
 use super::face::Face;
 use super::faces::EnumerationLimits;
 use super::goal::Goal;
-use super::market::{Candidate, ClusterModel};
+use super::market::{Candidate, ClusterModel, Tasks};
 use super::polytope::{FaceProgramme, MAX_PIVOTS};
 use crate::error::LpError;
 use crate::exact_lp::{ExactOptimum, Feasibility, Variable};

@@ -3,8 +3,7 @@
 pub use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Constraints;
 
-use super::Tasks;
-use super::market::{Candidate, ClusterModel, tasks_on};
+use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use crate::error::FaceError;
 
 /// Saturated rows and witnesses: all allocations with these make one polytope.

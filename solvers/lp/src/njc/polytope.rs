@@ -2,10 +2,9 @@
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::{Candidate, ClusterModel};
+use super::market::{Candidate, ClusterModel, Tasks};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use crate::refine::{self, StartingPoint};

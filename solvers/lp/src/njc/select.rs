@@ -21,10 +21,9 @@ use std::time::Instant;
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::ClusterModel;
+use super::market::{ClusterModel, Tasks};
 use super::polytope;
 use crate::error::LpError;
 use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
