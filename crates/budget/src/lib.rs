@@ -30,6 +30,7 @@ mod cost;
 mod exceeded;
 mod limits;
 mod meter;
+mod settings;
 
 pub use cost::{operations, table, words_of_bits};
 pub use exceeded::{Exceeded, Kind};

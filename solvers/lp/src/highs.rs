@@ -11,13 +11,11 @@ use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense, SolvedModel
 
 use crate::error::LpError;
 use crate::exact_lp::Variable;
+use crate::settings::HIGHS;
 
 /// `simplex_strategy` of HiGHS.
 const PRIMAL_SIMPLEX: i32 = 4;
 const DUAL_SIMPLEX: i32 = 1;
-/// Feasibility tolerances, absolute: models here are scaled to values near 1.
-const TOLERANCE: f64 = 1e-9;
-const WIDE_TOLERANCE: f64 = 1e-7;
 
 /// Where a variable or a row stands in a basis, in the numbers of HiGHS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +150,7 @@ impl FloatLp {
         }
         model.try_set_option("threads", 1).map_err(|_| LpError::Option("threads"))?;
         lp.model = Some(model);
-        lp.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        lp.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         Ok(lp)
     }
 
@@ -312,14 +310,14 @@ impl FloatLp {
             return first;
         }
         let mut last = first;
-        for tolerance in [TOLERANCE, WIDE_TOLERANCE] {
+        for tolerance in [HIGHS.tolerance, HIGHS.wide_tolerance] {
             self.set_method(DUAL_SIMPLEX, tolerance)?;
             last = self.attempt();
             if last.is_ok() {
                 break;
             }
         }
-        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         last
     }
 
@@ -328,9 +326,9 @@ impl FloatLp {
     /// # Errors
     /// As [`FloatLp::solve`] has them.
     pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
-        self.set_method(DUAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
         let first = self.attempt();
-        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         first.or_else(|_| self.solve())
     }
 

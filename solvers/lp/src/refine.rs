@@ -17,11 +17,7 @@ use rug::Rational;
 use crate::error::LpError;
 use crate::exact_lp::{ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
-
-/// Steps of refinement. Every step magnifies by up to [`MOST_GROWTH`]; two are usual.
-const STEPS: usize = 6;
-/// Factor by which one step may magnify what the last one left.
-const MOST_GROWTH: f64 = 1e12;
+use crate::settings::EXACT;
 
 /// Where to start.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +44,7 @@ pub fn solve(
     let mut basis = start.basis.to_vec();
     // A basis without a point may be the optimal one already.
     let mut is_news = start.point.is_none() && !basis.is_empty();
-    for _ in 0..STEPS {
+    for _ in 0..EXACT.refinements {
         if !std::mem::take(&mut is_news) {
             match around.optimum(lp, &scaling, &basis) {
                 Ok((next, _)) => basis = next,
@@ -158,7 +154,7 @@ impl Around {
     /// The programme around the vertex of a basis that violates something, if that is news.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let magnified = |scale: f64, violation: Option<f64>| {
-            violation.map_or(scale, |v| (1.0 / v).min(scale * MOST_GROWTH).max(1.0))
+            violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
         };
         let next = Self {
             x: search.x(),

@@ -13,9 +13,7 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
 use crate::refine::{self, StartingPoint};
-
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
+use crate::settings::EXACT;
 
 /// An exact optimum with its dual, by user and by capacity row.
 #[derive(Debug, Clone)]
@@ -69,7 +67,7 @@ pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> 
     }
     let point = goal.from.map(|tasks| programme.point(tasks));
     let start = StartingPoint { point: point.as_deref(), basis: &[] };
-    let optimum = refine::solve(&programme.lp, &programme.scales, start, MAX_PIVOTS)?.optimum()?;
+    let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 

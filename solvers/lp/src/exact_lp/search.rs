@@ -6,9 +6,7 @@ use super::factors::Factors;
 use super::pricing::{Columns, Multipliers, RawFraction};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
-
-/// Degenerate pivots after which the least index decides, which cannot cycle.
-const PATIENCE: usize = 40;
+use crate::settings::EXACT;
 
 /// A basis on its way to the optimum, with all that it determines.
 pub struct SimplexBasis<'a> {
@@ -179,7 +177,7 @@ impl<'a> SimplexBasis<'a> {
             };
             if reduced > 0 && best.as_ref().is_none_or(is_better) {
                 best = Some((k, reduced));
-                if self.stalled > PATIENCE {
+                if self.stalled > EXACT.patience {
                     break;
                 }
             }
@@ -276,7 +274,7 @@ impl<'a> SimplexBasis<'a> {
     /// stalled.
     fn leaving(&self) -> Option<usize> {
         let infeasible = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
-        if self.stalled > PATIENCE {
+        if self.stalled > EXACT.patience {
             infeasible.min_by_key(|&position| self.basis[position])
         } else {
             // The first of equals, as `min_by` has it and `max_by` has not.

@@ -9,18 +9,10 @@ use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_par
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
+use crate::settings::LEVELS;
 
-/// Duals below this part of the largest count as 0.
-const DUAL_TOLERANCE: f64 = 1e-9;
 /// Duals of an active group between these parts of the largest may be rounding or not.
 const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
-/// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
-/// parts together that could be split.
-const REDUCED_COST_TOLERANCE: f64 = 1e-7;
-/// Parts of frozen levels that are left out, one after the other, where rounding leaves no room for them.
-const ROOMS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
-/// Part of a capacity by which a solution may exceed it.
-const SOUND: f64 = 1e-7;
 
 /// The prices of a round, and whom they concern.
 #[derive(Default)]
@@ -61,7 +53,7 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 /// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
     let guessed = rounds(waiting, |part| {
-        let mut tries = ROOMS.iter().map(|room| solve(part, settings, *room, true));
+        let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, *room, true));
         Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))
     });
     guessed.unwrap_or_default()
@@ -114,12 +106,12 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
         return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();
-    let block = prices(part, &solution, DUAL_TOLERANCE * most);
+    let block = prices(part, &solution, LEVELS.dual_tolerance * most);
     let mut done = 0;
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.satisfied_at[g] <= solution.level {
             *target = Target::Tasks;
-        } else if solution.group_prices[g] > DUAL_TOLERANCE * most || stays[g].is_empty() {
+        } else if solution.group_prices[g] > LEVELS.dual_tolerance * most || stays[g].is_empty() {
             *target = Target::Frozen(part.levels.len());
         } else {
             continue;
@@ -152,7 +144,7 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
     for (g, list) in stays.iter_mut().enumerate() {
         let worth = solution.group_prices[g];
-        let limit = worth * (1.0 + REDUCED_COST_TOLERANCE) + DUAL_TOLERANCE * most;
+        let limit = worth * (1.0 + LEVELS.reduced_cost_tolerance) + LEVELS.dual_tolerance * most;
         part.for_each_price(g, &solution.prices, |c, price| {
             let task = solution.task_prices[g] * part.tasks_per_level_f64(g, c);
             if (price + task) * solution.unit <= limit {
@@ -212,7 +204,7 @@ fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<
     groups
 }
 
-/// Whether the allocation exceeds no capacity, in doubles, by more than [`SOUND`] of it.
+/// Whether the allocation exceeds no capacity, in doubles, by more than [`Levels::sound`](crate::settings::Levels::sound) of it.
 pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
     let whole = Part::whole(data);
     let mut load = vec![0.0; whole.capacity.len()];
@@ -226,7 +218,7 @@ pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bo
             }
         }
     }
-    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + SOUND))
+    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + LEVELS.sound))
 }
 
 /// An exact optimum in doubles.

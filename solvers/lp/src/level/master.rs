@@ -21,9 +21,7 @@ use super::part::{GroupOnClass, Need, Part};
 use super::start::guess;
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
-
-/// Simplex iterations after which the interior point method is likely to be faster.
-const MOST_ITERATIONS: i32 = 400;
+use crate::settings::LEVELS;
 
 /// How a group is in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +118,7 @@ impl<'a> Master<'a> {
         if !self.may_enter {
             return self.lp.solve().map(Some);
         }
-        let left = MOST_ITERATIONS.saturating_sub(self.iterations);
+        let left = LEVELS.simplex_iterations.saturating_sub(self.iterations);
         if left > 0
             && let Some(solution) = self.lp.solve_within(left)?
         {

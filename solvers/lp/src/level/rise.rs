@@ -32,9 +32,8 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::groups::{capacity_entries, limit_entries};
 use crate::refine::{self, StartingPoint};
+use crate::settings::EXACT;
 
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
 /// Column of the level `L`.
 const LEVEL: usize = 0;
 
@@ -175,7 +174,7 @@ impl<'a> Rises<'a> {
         loop {
             self.ask(n, &reached);
             let from = StartingPoint { point: Some(&point), basis: &self.basis };
-            let optimum = refine::solve(&self.lp, &self.units, from, MAX_PIVOTS)?.optimum()?;
+            let optimum = refine::solve(&self.lp, &self.units, from, EXACT.max_pivots)?.optimum()?;
             self.basis.clone_from(&optimum.basis);
             let level = &optimum.x[LEVEL];
             if *level < start {
