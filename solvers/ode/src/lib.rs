@@ -40,4 +40,5 @@ pub mod margin;
 pub mod market;
 pub mod path;
 pub mod pool;
+pub mod settings;
 pub mod trajectory;

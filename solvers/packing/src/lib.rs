@@ -32,6 +32,7 @@ mod number;
 mod proof;
 mod relaxation;
 mod search;
+pub mod settings;
 mod table;
 pub mod worst_load;
 

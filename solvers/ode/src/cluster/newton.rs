@@ -13,14 +13,12 @@ use rayon::prelude::*;
 use super::model::{Cluster, Scaled};
 use super::point::Point;
 use crate::linear::{self, Factored};
+use crate::settings::INTERIOR;
 
 /// Users whose low-rank parts are multiplied at a time.
 const BLOCK: usize = 256;
 /// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
 pub(super) const PARTS: usize = 16;
-
-/// Added to the unit diagonal where rounding has cost the matrix its positivity.
-const RIDGES: [f64; 6] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
 
 /// A user's step. Sums over the placements are kept as they were solved for: added up again they
 /// would lose all digits when a user moves between classes.
@@ -177,7 +175,7 @@ impl Newton {
         for row in 0..cluster.n_rows {
             matrix[(row, row)] += at.slack[row] / at.price[row];
         }
-        linear::factor(matrix, &RIDGES).map(|rows| Self { blocks, rows })
+        linear::factor(matrix, &INTERIOR.ridges).map(|rows| Self { blocks, rows })
     }
 
     /// Solves for the prices: `M dp = right`.
