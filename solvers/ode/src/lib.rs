@@ -35,7 +35,6 @@
 pub mod cluster;
 pub mod dense;
 mod lanes;
-mod linear;
 pub mod margin;
 pub mod market;
 pub mod path;

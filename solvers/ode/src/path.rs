@@ -29,7 +29,6 @@ mod barrier;
 mod blocks;
 mod bottlenecks;
 mod outcome;
-mod response;
 mod sweep;
 
 use crate::pool::{Pool, PoolError, in_range};

@@ -7,7 +7,7 @@
 //! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
 //! no configuration is worth more by the exact prices; one that is becomes a column.
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use crate::settings::PACKING;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use evenhand_lp::highs::{ColumnBlock, FloatLp};
@@ -15,7 +15,7 @@ use rug::{Integer, Rational};
 
 use super::knapsack::Verdict;
 use super::max_reward::MaxReward;
-use super::proof::PricingProof;
+use evenhand_exact::ratio::PricingProof;
 
 /// The exact optimum, primal and dual.
 #[derive(Debug, Clone, PartialEq)]

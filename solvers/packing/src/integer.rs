@@ -7,7 +7,7 @@
 //! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
 //! (whole jobs earn multiples of it).
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use crate::settings::PACKING;
 use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings};
 use evenhand_problem::reservation::greatest_common_divisor;

@@ -1,6 +1,6 @@
 //! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use crate::settings::PACKING;
 use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
@@ -8,9 +8,9 @@ use rug::{Integer, Rational};
 
 use super::limits::SearchLimits;
 use super::number::Number;
-use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::search::{BranchAndBound, Ending, SearchGoal, SearchStep, quotient};
 use super::table::Grid;
+use evenhand_exact::ratio::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 
 /// Bits of whole numbers that `f32` and `f64` add exactly.
 const SINGLE_BITS: u32 = 24;

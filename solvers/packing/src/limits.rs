@@ -1,10 +1,12 @@
-//! What the answers about one reservation problem may cost together.
+//! What the answers about one reservation problem may cost together, and why there may be none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::error::PackingError;
+use evenhand_lp::LpError;
+use thiserror::Error;
+
 use crate::settings::PACKING;
 
 /// Limits that clones share: turns of searches, numbers, nodes of proofs, and a time.
@@ -111,4 +113,27 @@ impl SearchLimits {
 fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> Result<(), PackingError> {
     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
     taken.map(|_| ()).map_err(|_| PackingError::Budget { what, limit })
+}
+
+/// Why a packing, or a proof about it, is not found.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PackingError {
+    /// A linear programme has no answer.
+    #[error(transparent)]
+    Lp(#[from] LpError),
+    /// A question about one pool of servers, asked of several.
+    #[error("this is defined for one pool of identical servers only")]
+    SeveralPools,
+    /// A search would be larger than its limits allow.
+    #[error("too large: more than {limit} {what}")]
+    Budget {
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The time that was given is over.
+    #[error("the time is up")]
+    OutOfTime,
 }

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use crate::settings::PACKING;
 use rug::Rational;
 

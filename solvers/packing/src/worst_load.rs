@@ -23,7 +23,7 @@
 
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use crate::settings::PACKING;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use evenhand_lp::refine::{self, StartingPoint};
@@ -33,7 +33,7 @@ use super::configuration_lp;
 use super::greedy;
 use super::knapsack::{Verdict, integers};
 use super::max_reward::{BestConfiguration, MaxReward};
-use super::proof::PricingProof;
+use evenhand_exact::ratio::PricingProof;
 
 /// The least ratio of greedy and optimum over all loads.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,7 +19,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::interior::{ClusterPoint, Status};
 use super::model::{Cluster, Scaled};
-use crate::linear;
+use crate::dense;
 use crate::settings::DUAL;
 
 /// A user in logarithms, with the rows and limits that it pays for.
@@ -225,7 +225,7 @@ impl<'a> Dual<'a> {
                 }
             }
         }
-        let change = linear::factor(matrix, &DUAL.ridges)?.solve(&-DVector::from_column_slice(slope));
+        let change = dense::factor(matrix, &DUAL.ridges)?.solve(&-DVector::from_column_slice(slope));
         change.iter().all(|d| d.is_finite()).then(|| change.data.into())
     }
 

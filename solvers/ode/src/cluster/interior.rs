@@ -3,8 +3,7 @@
 //! large exponents do no harm.
 
 use super::model::{Cluster, Scaled};
-use super::newton::Newton;
-use super::point::{Point, UserPoint, complementarity, count};
+use super::newton::{Newton, Point, UserPoint, complementarity, count};
 use super::start::{Guide, Objective};
 use super::step::{Residuals, direction, moved};
 use crate::settings::INTERIOR;

@@ -1,8 +1,7 @@
 //! Where a run of the method starts.
 
 use super::model::{Cluster, Scaled};
-use super::newton::dot;
-use super::point::{Point, UserPoint, load};
+use super::newton::{Point, UserPoint, dot, load};
 use crate::settings::INTERIOR;
 
 /// What a start is made from.

@@ -3,8 +3,7 @@
 use nalgebra::DVector;
 
 use super::model::Cluster;
-use super::newton::{BlockStep, Newton, dot};
-use super::point::{Point, UserPoint, complementarity};
+use super::newton::{BlockStep, Newton, Point, UserPoint, complementarity, dot};
 use super::start::Objective;
 use crate::settings::INTERIOR;
 

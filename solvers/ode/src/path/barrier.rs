@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::blocks::Blocks;
 use super::sweep::{Sums, Sweeper};
-use crate::linear::{self, Factored};
+use crate::dense::{self, Factored};
 use crate::settings::PATH;
 
 /// A point near the path.
@@ -139,7 +139,7 @@ impl Barrier {
     fn factor(&self, barrier: impl Fn(usize) -> f64) -> Option<Factored> {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let entry = |j, k| self.sums.hessian[j * rows + k] + if j == k { barrier(j) } else { 0.0 };
-        linear::factor(DMatrix::from_fn(size, size, entry), &PATH.ridges)
+        dense::factor(DMatrix::from_fn(size, size, entry), &PATH.ridges)
     }
 
     /// Newton's direction towards products `p_j s_j` of the given size.

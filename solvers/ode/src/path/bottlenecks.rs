@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::blocks::Blocks;
 use super::sweep::{Sums, Sweeper};
-use crate::linear;
+use crate::dense;
 use crate::settings::PATH;
 
 /// Prices at `mu = 0`, and how well they fit.
@@ -96,7 +96,7 @@ fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
         .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>());
     let missing = DVector::from_iterator(active.len(), missing);
     let matrix = DMatrix::from_fn(active.len(), active.len(), |j, k| hessian(active[j], active[k]));
-    let Some(factored) = linear::factor(matrix, &PATH.ridges) else { return false };
+    let Some(factored) = dense::factor(matrix, &PATH.ridges) else { return false };
     let change = factored.solve(&missing);
     if change.iter().any(|value| !value.is_finite()) {
         return false;
