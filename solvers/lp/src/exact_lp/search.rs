@@ -3,7 +3,7 @@
 use rug::{Integer, Rational};
 
 use super::factors::Factors;
-use super::pricing::{Columns, Multipliers, RawFraction};
+use super::pricing::{Columns, Multipliers};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
 use crate::settings::EXACT;
@@ -229,24 +229,25 @@ impl<'a> SimplexBasis<'a> {
 
     /// The variable whose reduced cost is the first to vanish, among those with a negative product
     /// with `row`.
-    fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, RawFraction)> {
+    fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, Rational)> {
         let row = Multipliers::new(row);
         let y = Multipliers::new(&self.y);
         let moved: Vec<Rational> =
             self.y.iter().zip(&shift.y).map(|(y, start)| Rational::from(y - start)).collect();
         let moved = Multipliers::new(&moved);
-        let mut best: Option<(usize, RawFraction)> = None;
+        let mut best: Option<(usize, Rational)> = None;
         for k in self.candidates() {
             let entry = self.columns.product(&row, k);
             if entry >= 0 {
                 continue;
             }
             let ratio = if shift.lowered[k] {
-                RawFraction::abs(self.columns.product(&moved, k), entry * moved.denominator())
+                (self.columns.product(&moved, k), entry * moved.denominator())
             } else {
-                RawFraction::abs(self.columns.reduced_cost(&y, k), entry * y.denominator())
+                (self.columns.reduced_cost(&y, k), entry * y.denominator())
             };
-            if best.as_ref().is_none_or(|(_, least)| ratio.is_less(least)) {
+            let ratio = Rational::from(ratio).abs();
+            if best.as_ref().is_none_or(|(_, least)| ratio < *least) {
                 best = Some((k, ratio));
             }
         }

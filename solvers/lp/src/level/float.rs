@@ -93,9 +93,9 @@ fn rounds<'a>(
 /// who is blocked.
 fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Result<Solved<'a>, LpError> {
     part.charge_round();
-    let mut search = Search::new(part, settings)?;
+    let mut search = Search::new(part, settings);
     search.room = room;
-    let solution = newton(&mut search)?;
+    let solution = search.newton_in_doubles()?;
     let stays = stays(part, &solution);
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
     let is_uncertain = |g: usize| {
@@ -153,24 +153,6 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
         });
     }
     stays
-}
-
-/// Newton's method on the satisfied users.
-fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
-    let part = search.part;
-    let mut reached = 0.0;
-    for step in 0..search.settings.max_steps {
-        let mut solution = search.solve()?;
-        // The level rises with every step; rounding may make a tie go back and forth.
-        let level = if solution.level > reached { solution.level } else { reached };
-        let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
-        reached = level;
-        if !search.update_satisfied(|g| part.satisfied_at[g] <= level) || stalled {
-            solution.level = level;
-            return Ok(solution);
-        }
-    }
-    Err(LpError::NoProgress { round: 1 })
 }
 
 /// By group: `(class, tasks)`, cut down to what it was to reach.

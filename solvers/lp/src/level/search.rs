@@ -26,19 +26,13 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(part: &'a Part<'a>, settings: Settings) -> Result<Self, LpError> {
-        let mut search = Self::without_highs(part, settings);
-        search.master = Some(Master::new(part)?);
-        Ok(search)
-    }
-
-    pub fn without_highs(part: &'a Part<'a>, settings: Settings) -> Self {
-        let targets = part.targets.clone();
+    /// A search that does without HiGHS where that refuses the programme.
+    pub fn new(part: &'a Part<'a>, settings: Settings) -> Self {
         Self {
             part,
             settings,
-            master: None,
-            targets,
+            master: Master::new(part).ok(),
+            targets: part.targets.clone(),
             room: 0.0,
             last: None,
             basis: None,
@@ -62,6 +56,26 @@ impl<'a> Search<'a> {
         master.set_needs(&needs)?;
         self.solves += 1;
         master.solve()
+    }
+
+    /// Newton's method in doubles: the last solution, with the targets of its programme in place.
+    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LpError> {
+        let part = self.part;
+        let mut reached = 0.0;
+        for step in 0..self.settings.max_steps {
+            let before = self.targets.clone();
+            let mut solution = self.solve()?;
+            // The level rises with every step; rounding may make a tie go back and forth.
+            let level = if solution.level > reached { solution.level } else { reached };
+            let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
+            reached = level;
+            if !self.update_satisfied(|g| part.satisfied_at[g] <= level) || stalled {
+                self.targets = before;
+                solution.level = level;
+                return Ok(solution);
+            }
+        }
+        Err(LpError::NoProgress { round: part.levels.len() + 1 })
     }
 
     /// Makes everybody active that no earlier level has satisfied; returns whether anybody was not.

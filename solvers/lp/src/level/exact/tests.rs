@@ -20,8 +20,8 @@ fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let data = LevelData::new(&constraints, &share);
     let part = Part::whole(&data);
-    let mut search = Search::new(&part, Settings::default()).expect("a programme");
-    let master = search.master.as_mut().expect("it has just been made");
+    let mut search = Search::new(&part, Settings::default());
+    let master = search.master.as_mut().expect("HiGHS takes the programme");
     master.leave_interior_points();
     if let Some(first) = first {
         let needs = vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()];
