@@ -28,6 +28,7 @@
 
 mod limits;
 mod meter;
+mod settings;
 
 pub use limits::{Exceeded, Kind, Limits};
 pub use meter::{

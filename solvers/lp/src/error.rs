@@ -2,8 +2,6 @@
 
 use thiserror::Error;
 
-use crate::njc::FaceError;
-
 /// Why a linear programme has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -114,4 +112,50 @@ impl LpError {
                 | Self::OutOfTime
         )
     }
+}
+
+/// Why a face does not fit a problem.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FaceError {
+    /// Witnesses for another number of users.
+    #[error("the face has witnesses for {found} users, the problem has {expected}")]
+    Users {
+        /// Users of the problem.
+        expected: usize,
+        /// Witnesses of the face.
+        found: usize,
+    },
+    /// A bottleneck that is no capacity row.
+    #[error("the face names capacity row {row}, which does not exist")]
+    NoRow {
+        /// The index.
+        row: usize,
+    },
+    /// An active user without a witness.
+    #[error("user {user} is active and has no witness")]
+    NoWitness {
+        /// The index.
+        user: usize,
+    },
+    /// A witness of a user that is not active.
+    #[error("user {user} has a witness and is not active")]
+    NotActive {
+        /// The index.
+        user: usize,
+    },
+    /// A user that has unlimited tasks cannot have them all.
+    #[error("user {user} has unlimited tasks and cannot be satisfied")]
+    Unlimited {
+        /// The index.
+        user: usize,
+    },
+    /// A row that is no bottleneck of the face, or of which the user can hold nothing.
+    #[error("row {row} cannot be the witness of user {user}")]
+    NotWitness {
+        /// The user.
+        user: usize,
+        /// The row.
+        row: usize,
+    },
 }

@@ -77,6 +77,19 @@ pub enum Feasibility {
     Infeasible(Vec<Rational>),
 }
 
+impl Feasibility {
+    /// The optimum of a programme that must have a feasible point.
+    ///
+    /// # Errors
+    /// [`LpError::ExactlyInfeasible`]
+    pub fn optimum(self) -> Result<ExactOptimum, LpError> {
+        match self {
+            Self::Feasible(optimum) => Ok(optimum),
+            Self::Infeasible(_) => Err(LpError::ExactlyInfeasible),
+        }
+    }
+}
+
 impl ExactLp {
     /// The optimum, starting from `basis` (completed with slacks when it is short or
     /// singular; variables that do not exist are ignored).
@@ -84,10 +97,7 @@ impl ExactLp {
     /// # Errors
     /// [`LpError::ExactlyUnbounded`], [`LpError::ExactlyInfeasible`], or [`LpError::PivotLimit`].
     pub fn optimise(&self, basis: &[Variable], max_pivots: usize) -> Result<ExactOptimum, LpError> {
-        match self.solve(basis, max_pivots)? {
-            Feasibility::Feasible(optimum) => Ok(optimum),
-            Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
-        }
+        self.solve(basis, max_pivots)?.optimum()
     }
 
     /// [`ExactLp::optimise`] for a programme that may have no feasible point: its optimum, or the

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::linear::SparseRow;
 use evenhand_exact::LimitRows;
-use evenhand_problem::{Constraints, Problem, Quantities, Rational};
+use evenhand_problem::{Constraints, Problem, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.
 #[derive(Debug, Clone)]
@@ -49,11 +49,16 @@ pub fn merge<'a>(
 ) -> Vec<Group> {
     let problem = constraints.problem();
     let mut groups: Vec<Group> = Vec::new();
-    let mut index: HashMap<Key<'_>, usize> = HashMap::with_capacity(problem.n_users());
+    let key = |n: usize| {
+        let user = &problem.users()[n];
+        let runs = (user.base_demand(), user.demand_overrides(), user.servers(), user.given_gamma());
+        (user.weight(), user.tasks(), runs, user.criterion(), extra(n))
+    };
+    let mut index = HashMap::with_capacity(problem.n_users());
     for n in (0..problem.n_users()).filter(|&n| takes_part(n)) {
         let user = &problem.users()[n];
         let next = groups.len();
-        let position = *index.entry(Key { extra: extra(n), ..Key::new(problem, n) }).or_insert(next);
+        let position = *index.entry(key(n)).or_insert(next);
         if position == next {
             groups.push(Group::alone(problem, n));
         } else {
@@ -84,32 +89,4 @@ pub fn limit_entries(constraints: &Constraints<'_>, limits: &LimitRows, n: usize
     let mut entries: SparseRow = counted.map(|(at, d)| (first + at, d.clone())).collect();
     entries.sort_unstable_by_key(|(row, _)| *row);
     entries
-}
-
-#[derive(PartialEq, Eq, Hash)]
-struct Key<'a> {
-    weight: &'a Rational,
-    tasks: Option<&'a Rational>,
-    demand: &'a Quantities,
-    servers: Option<&'a [usize]>,
-    demand_on: &'a [(usize, Quantities)],
-    gamma: &'a [(usize, Rational)],
-    criterion: &'a [(usize, Rational)],
-    extra: Option<&'a Rational>,
-}
-
-impl<'a> Key<'a> {
-    fn new(problem: &'a Problem, n: usize) -> Self {
-        let user = &problem.users()[n];
-        Self {
-            weight: user.weight(),
-            tasks: user.tasks(),
-            demand: user.base_demand(),
-            servers: user.servers(),
-            demand_on: user.demand_overrides(),
-            gamma: user.given_gamma(),
-            criterion: user.criterion(),
-            extra: None,
-        }
-    }
 }

@@ -10,16 +10,16 @@ use evenhand_budget::{charge, work_left};
 use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense, SolvedModel};
 
 use crate::error::LpError;
+use crate::exact_lp::Variable;
+use crate::settings::HIGHS;
 
 /// `simplex_strategy` of HiGHS.
 const PRIMAL_SIMPLEX: i32 = 4;
 const DUAL_SIMPLEX: i32 = 1;
-/// Feasibility tolerances, absolute: models here are scaled to values near 1.
-const TOLERANCE: f64 = 1e-9;
-const WIDE_TOLERANCE: f64 = 1e-7;
 
-/// Where a variable or a row stands in a basis.
+/// Where a variable or a row stands in a basis, in the numbers of HiGHS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 pub enum BasisStatus {
     /// Not basic, at its lower bound.
     Lower,
@@ -38,6 +38,15 @@ pub struct Basis {
     pub columns: Vec<BasisStatus>,
     /// By row.
     pub rows: Vec<BasisStatus>,
+}
+
+impl Basis {
+    /// The variables that are basic: columns, then the slacks of rows.
+    pub fn variables(&self) -> impl Iterator<Item = Variable> {
+        let basic = |(at, status): (usize, &BasisStatus)| (*status == BasisStatus::Basic).then_some(at);
+        let columns = self.columns.iter().enumerate().filter_map(basic).map(Variable::Column);
+        columns.chain(self.rows.iter().enumerate().filter_map(basic).map(Variable::Slack))
+    }
 }
 
 /// An optimal solution in floating point.
@@ -83,31 +92,15 @@ impl ColumnBlock {
         lower: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
-        let (start, n_columns) = (self.rows.len(), self.costs.len());
-        let pushed = self.try_push(cost, lower, entries);
-        if pushed.is_err() {
-            self.costs.truncate(n_columns);
-            self.lower.truncate(n_columns);
-            self.starts.truncate(n_columns);
-            self.rows.truncate(start);
-            self.values.truncate(start);
-        }
-        pushed
-    }
-
-    fn try_push(
-        &mut self,
-        cost: f64,
-        lower: f64,
-        entries: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Result<(), LpError> {
-        self.costs.push(finite(cost)?);
-        self.lower.push(finite(lower)?);
-        self.starts.push(index(self.rows.len())?);
-        for (row, value) in entries {
-            self.rows.push(index(row)?);
-            self.values.push(finite(value)?);
-        }
+        // A column that is refused leaves nothing of itself.
+        let entries = entries.into_iter().map(|(row, value)| Ok((index(row)?, finite(value)?)));
+        let entries: Vec<(c_int, f64)> = entries.collect::<Result<_, LpError>>()?;
+        let (cost, lower, start) = (finite(cost)?, finite(lower)?, index(self.rows.len())?);
+        self.costs.push(cost);
+        self.lower.push(lower);
+        self.starts.push(start);
+        self.rows.extend(entries.iter().map(|(row, _)| *row));
+        self.values.extend(entries.iter().map(|(_, value)| *value));
         Ok(())
     }
 
@@ -157,7 +150,7 @@ impl FloatLp {
         }
         model.try_set_option("threads", 1).map_err(|_| LpError::Option("threads"))?;
         lp.model = Some(model);
-        lp.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        lp.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         Ok(lp)
     }
 
@@ -280,8 +273,8 @@ impl FloatLp {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(LpError::BasisLength);
         }
-        let columns: Vec<c_int> = basis.columns.iter().map(|s| s.to_highs()).collect();
-        let rows: Vec<c_int> = basis.rows.iter().map(|s| s.to_highs()).collect();
+        let columns: Vec<c_int> = basis.columns.iter().map(|s| *s as c_int).collect();
+        let rows: Vec<c_int> = basis.rows.iter().map(|s| *s as c_int).collect();
         let model = self.pointer()?;
         // SAFETY: the model is alive and the arrays have one entry per column and per row.
         let status = unsafe { highs_sys::Highs_setBasis(model, columns.as_ptr(), rows.as_ptr()) };
@@ -317,14 +310,14 @@ impl FloatLp {
             return first;
         }
         let mut last = first;
-        for tolerance in [TOLERANCE, WIDE_TOLERANCE] {
+        for tolerance in [HIGHS.tolerance, HIGHS.wide_tolerance] {
             self.set_method(DUAL_SIMPLEX, tolerance)?;
             last = self.attempt();
             if last.is_ok() {
                 break;
             }
         }
-        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         last
     }
 
@@ -333,9 +326,9 @@ impl FloatLp {
     /// # Errors
     /// As [`FloatLp::solve`] has them.
     pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
-        self.set_method(DUAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
         let first = self.attempt();
-        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         first.or_else(|_| self.solve())
     }
 
@@ -414,15 +407,6 @@ impl FloatLp {
 }
 
 impl BasisStatus {
-    fn to_highs(self) -> c_int {
-        match self {
-            Self::Lower => 0,
-            Self::Basic => 1,
-            Self::Upper => 2,
-            Self::Zero => 3,
-        }
-    }
-
     /// 4, "nonbasic, bound not stated", is read as the lower bound.
     fn from_highs(code: c_int) -> Self {
         match code {

@@ -14,23 +14,19 @@
 //! and adding those that this `t` satisfies is Newton's method on a concave function, which ends
 //! after a few steps on the exact level.
 
-mod carried;
 mod data;
 mod duals;
 mod exact;
-mod factors;
 mod float;
 mod inside;
 mod integers;
 mod interior;
 mod interval;
 mod lift;
-mod loads;
 mod master;
 mod part;
 mod repair;
 mod rise;
-mod round;
 mod rounds;
 mod search;
 mod split;
@@ -38,4 +34,45 @@ mod start;
 
 pub use interval::{LevelIntervals, Within, lexicographic_within};
 pub use rise::{Rise, RiseBound, Rises};
-pub use rounds::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+pub use rounds::{LevelDual, LexicographicOptimum, Settings};
+
+use evenhand_exact::ShareCoefficients;
+use evenhand_problem::{Constraints, Rational};
+
+use crate::error::LpError;
+use data::LevelData;
+
+/// The weighted lexicographic max-min allocation in exact rationals: `x_n` is unique; of the
+/// placements that reach it, the vertex at which the method ends, the same one every time and with
+/// any number of threads.
+///
+/// # Errors
+/// [`LpError`] when no exactly optimal basis is found within the limits. An unverified answer is never
+/// returned.
+pub fn lexicographic(
+    constraints: &Constraints<'_>,
+    coefficients: &ShareCoefficients,
+    settings: &Settings,
+) -> Result<LexicographicOptimum<Rational>, LpError> {
+    exact::run(&LevelData::new(constraints, coefficients), *settings)
+}
+
+/// [`lexicographic`] in double precision: nothing is proven. Where HiGHS fails, or what it gives is no
+/// solution within 1e-7, the exact optimum is rounded.
+///
+/// # Errors
+/// [`LpError`] when HiGHS fails or the rounds make no progress.
+pub fn lexicographic_float(
+    constraints: &Constraints<'_>,
+    coefficients: &ShareCoefficients,
+    settings: &Settings,
+) -> Result<LexicographicOptimum<f64>, LpError> {
+    let data = LevelData::new(constraints, coefficients);
+    match float::run(&data, *settings) {
+        Ok(optimum) if float::is_sound(&data, &optimum) => Ok(optimum),
+        // Numbers too far apart for doubles on the way, though perhaps not in the end.
+        Ok(_) => exact::run(&data, *settings).map(float::rounded),
+        Err(error) if error.is_of_highs() => exact::run(&data, *settings).map(float::rounded),
+        Err(error) => Err(error),
+    }
+}

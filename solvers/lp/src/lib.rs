@@ -12,6 +12,7 @@ pub mod njc;
 pub mod own_part;
 pub mod placement;
 pub mod refine;
+pub mod settings;
 pub mod weighted_sum;
 
 pub use error::LpError;

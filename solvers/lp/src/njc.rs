@@ -23,15 +23,11 @@ mod polytope;
 mod select;
 pub mod vertices;
 
+pub use crate::error::FaceError;
 pub use best::{BestMember, best_above};
-pub use face::{Face, FaceError, Witness};
+pub use face::{Face, Witness};
 pub use faces::{EnumerationLimits, NjcSet, Polytope, enumerate};
 pub use goal::Goal;
-pub use market::entitlements;
+pub use market::{Tasks, entitlements};
 pub use polytope::member;
 pub use select::{SelectSettings, Selection, select};
-
-use evenhand_problem::Rational;
-
-/// By user: `(class, tasks)`, ascending by class, without zeros.
-pub type Tasks = Vec<Vec<(usize, Rational)>>;

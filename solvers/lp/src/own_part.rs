@@ -12,9 +12,7 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use crate::groups::capacity_entries;
 use crate::refine::{self, StartingPoint};
-
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
+use crate::settings::EXACT;
 
 /// A user who wants more.
 #[derive(Debug, Clone)]
@@ -62,7 +60,7 @@ pub fn largest_gain(
         let programme = Programme::new(constraints, amounts, users, &full);
         point.resize(programme.lp.columns.len(), Rational::new());
         let start = StartingPoint { point: Some(&point), basis: &[] };
-        let optimum = refine::optimise(&programme.lp, &programme.scales, start, MAX_PIVOTS)?;
+        let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
         let gain = Rational::from(&optimum.x[0] - 1u32);
         let is_full = |left: &Option<Rational>| left.as_ref().is_some_and(|left| *left <= gain);
         let next: Vec<bool> = left.iter().map(is_full).collect();

@@ -19,28 +19,9 @@ use evenhand_problem::{Constraints, Rational};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::groups::capacity_entries;
-use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
+use crate::highs::{ColumnBlock, FloatLp};
 use crate::refine::{self, StartingPoint};
-
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
-/// By how much a programme in doubles may exceed the capacity before a bound is looked for: more than HiGHS' tolerance
-/// of 1e-9. What is less shows in [`Placements::place`].
-const EXCESS: f64 = 1e-8;
-/// Placements that the programme in doubles has from the start, of every user and of every class: those on which a user
-/// can have most. The others come when prices ask for them: so many of each user at a time, or all where they are few.
-const FIRST_OF_USER: usize = 4;
-const FIRST_OF_CLASS: usize = 12;
-const MORE_OF_USER: usize = 2;
-const FEW: usize = 1000;
-/// A user has all its placements where those that it has could not hold this many times its total alone: else it would
-/// need more of a class than there is while others could make room.
-const ROOM: f64 = 4.0;
-/// How much cheaper than what a user has a placement must be to come: HiGHS' tolerance.
-const CHEAPER: f64 = 1e-9;
-/// Part of a total that [`Placements::in_doubles`] places: ten times as far from all of it as [`EXCESS`] may be above
-/// the capacity, so that rounding breaks no limit.
-const NEARLY_ALL: f64 = 1.0 - 10.0 * EXCESS;
+use crate::settings::{EXACT, PLACING};
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
@@ -169,7 +150,8 @@ impl Placements {
             of_class[*i].push(1 + at);
         }
         let mut first = vec![0];
-        for (lists, most) in [(&mut of_user, FIRST_OF_USER), (&mut of_class, FIRST_OF_CLASS)] {
+        for (lists, most) in [(&mut of_user, PLACING.first_of_user), (&mut of_class, PLACING.first_of_class)]
+        {
             for list in lists {
                 list.sort_by(|a, b| part(b).total_cmp(&part(a)));
                 first.extend(list.iter().take(most));
@@ -212,11 +194,11 @@ impl Placements {
         let mut wanted: Vec<(usize, f64, usize)> = Vec::new();
         for column in (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]) {
             let gain: f64 = -self.entries(column).map(|(row, value)| prices[row] * value).sum::<f64>();
-            if gain > CHEAPER {
+            if gain > PLACING.cheaper {
                 wanted.push((self.placements[column - 1].0, gain, column));
             }
         }
-        let most = if wanted.len() <= FEW { FEW } else { MORE_OF_USER };
+        let most = if wanted.len() <= PLACING.few { PLACING.few } else { PLACING.more_of_user };
         wanted.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let of_user = wanted.chunk_by(|a, b| a.0 == b.0);
         of_user.flat_map(|list| list.iter().take(most)).map(|(_, _, column)| *column).collect()
@@ -235,14 +217,14 @@ impl Placements {
                 self.asked[n] = asked;
             }
         }
-        let is_tight = |n: usize| self.asked[n] * self.alone[n] * ROOM > self.room[n];
+        let is_tight = |n: usize| self.asked[n] * self.alone[n] * PLACING.room > self.room[n];
         let outside = (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]);
         let needed = outside.filter(|column| is_tight(self.placements[column - 1].0)).collect();
         self.let_in(needed)?;
         let mut solution = self.float.solve_again()?;
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
-            if needed <= EXCESS {
+            if needed <= PLACING.excess {
                 self.last = solution.columns;
                 return Ok(None);
             }
@@ -255,7 +237,7 @@ impl Placements {
             solution = self.float.solve()?;
         }
         let basis = self.basis()?;
-        let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();
+        let search = SimplexBasis::new(&self.lp, &basis, EXACT.max_pivots).priced();
         let bound = self.bound(&search.y()[..rows]);
         Ok(Some(bound).filter(|bound| bound.left(totals) < 0))
     }
@@ -263,12 +245,16 @@ impl Placements {
     /// Tasks by user, `(class, tasks)`, close to the totals that [`Placements::broken`] found no bound against last.
     #[must_use]
     pub fn in_doubles(&self) -> Vec<Vec<(usize, f64)>> {
-        let mut left: Vec<f64> =
-            self.asked.iter().zip(&self.alone).map(|(asked, alone)| asked * alone * NEARLY_ALL).collect();
+        let mut left: Vec<f64> = self
+            .asked
+            .iter()
+            .zip(&self.alone)
+            .map(|(asked, alone)| asked * alone * PLACING.nearly_all)
+            .collect();
         let mut placed = vec![Vec::new(); left.len()];
         for (column, value) in self.inside.iter().zip(&self.last).filter(|(column, _)| **column > 0) {
             let (n, i) = self.placements[column - 1];
-            let tasks = (value * self.units[*column] * NEARLY_ALL).min(left[n]);
+            let tasks = (value * self.units[*column] * PLACING.nearly_all).min(left[n]);
             if tasks > 0.0 {
                 left[n] -= tasks;
                 placed[n].push((i, tasks));
@@ -290,7 +276,7 @@ impl Placements {
             row.1.clone_from(total);
         }
         let start = StartingPoint { point: None, basis: &basis };
-        match refine::solve(&lp, &self.units, start, MAX_PIVOTS)? {
+        match refine::solve(&lp, &self.units, start, EXACT.max_pivots)? {
             Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {
                 Ok(Place::Found(self.read(totals, &optimum.x)))
             }
@@ -300,12 +286,11 @@ impl Placements {
     }
 
     fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
-        let basis = self.float.basis()?;
-        let basic = |list: &[BasisStatus]| -> Vec<usize> {
-            (0..list.len()).filter(|k| list[*k] == BasisStatus::Basic).collect()
+        let of_programme = |variable| match variable {
+            Variable::Column(k) => Variable::Column(self.inside[k]),
+            slack => slack,
         };
-        let columns = basic(&basis.columns).into_iter().map(|k| Variable::Column(self.inside[k]));
-        Ok(columns.chain(basic(&basis.rows).into_iter().map(Variable::Slack)).collect())
+        Ok(self.float.basis()?.variables().map(of_programme).collect())
     }
 
     /// The places of the columns, without what exceeds the totals.

@@ -15,13 +15,9 @@
 use rug::Rational;
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactLp, ExactOptimum, Feasibility, Sense, SimplexBasis, Variable};
+use crate::exact_lp::{ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
-
-/// Steps of refinement. Every step magnifies by up to [`MOST_GROWTH`]; two are usual.
-const STEPS: usize = 6;
-/// Factor by which one step may magnify what the last one left.
-const MOST_GROWTH: f64 = 1e12;
+use crate::settings::EXACT;
 
 /// Where to start.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +44,7 @@ pub fn solve(
     let mut basis = start.basis.to_vec();
     // A basis without a point may be the optimal one already.
     let mut is_news = start.point.is_none() && !basis.is_empty();
-    for _ in 0..STEPS {
+    for _ in 0..EXACT.refinements {
         if !std::mem::take(&mut is_news) {
             match around.optimum(lp, &scaling, &basis) {
                 Ok((next, _)) => basis = next,
@@ -56,7 +52,8 @@ pub fn solve(
             }
         }
         let search = SimplexBasis::new(lp, &basis, max_pivots).priced();
-        let [primal, dual] = [search.primal_violation(&scaling), search.dual_violation(&scaling)];
+        let primal = search.primal_violation(|variable| scaling.unit(variable));
+        let dual = search.dual_violation(|variable| scaling.unit(variable) / scaling.cost);
         if primal.is_none() && dual.is_none() {
             return search.run();
         }
@@ -68,22 +65,6 @@ pub fn solve(
         }
     }
     SimplexBasis::new(lp, &basis, max_pivots).run()
-}
-
-/// [`solve`] for a programme that must have a feasible point.
-///
-/// # Errors
-/// [`LpError::ExactlyUnbounded`], [`LpError::ExactlyInfeasible`] or [`LpError::PivotLimit`].
-pub fn optimise(
-    lp: &ExactLp,
-    units: &[f64],
-    start: StartingPoint<'_>,
-    max_pivots: usize,
-) -> Result<ExactOptimum, LpError> {
-    match solve(lp, units, start, max_pivots)? {
-        Feasibility::Feasible(optimum) => Ok(optimum),
-        Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
-    }
 }
 
 /// An optimum in doubles, as differences from the point at which it started.
@@ -116,7 +97,7 @@ pub(crate) fn in_doubles(
 }
 
 /// Units that bring the numbers of a programme near 1.
-pub(crate) struct Scaling<'a> {
+struct Scaling<'a> {
     /// By column.
     units: &'a [f64],
     /// By row: its largest entry in these units.
@@ -140,16 +121,11 @@ impl<'a> Scaling<'a> {
     }
 
     /// What one unit of a variable is.
-    pub fn unit(&self, variable: Variable) -> f64 {
+    fn unit(&self, variable: Variable) -> f64 {
         match variable {
             Variable::Column(j) => self.units[j],
             Variable::Slack(row) => self.rows[row],
         }
-    }
-
-    /// What one unit of cost is.
-    pub fn cost(&self) -> f64 {
-        self.cost
     }
 }
 
@@ -178,7 +154,7 @@ impl Around {
     /// The programme around the vertex of a basis that violates something, if that is news.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let magnified = |scale: f64, violation: Option<f64>| {
-            violation.map_or(scale, |v| (1.0 / v).min(scale * MOST_GROWTH).max(1.0))
+            violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
         };
         let next = Self {
             x: search.x(),
@@ -278,12 +254,9 @@ impl Around {
 }
 
 fn basis_out(lp: &ExactLp, priced: &[usize], basis: &Basis) -> Vec<Variable> {
-    let basic = |list: &[BasisStatus]| -> Vec<usize> {
-        (0..list.len()).filter(|&k| list[k] == BasisStatus::Basic).collect()
+    let of_programme = |variable: Variable| match variable {
+        Variable::Column(j) if j >= lp.columns.len() => Variable::Slack(priced[j - lp.columns.len()]),
+        other => other,
     };
-    let columns = basic(&basis.columns).into_iter().map(|j| match j.checked_sub(lp.columns.len()) {
-        None => Variable::Column(j),
-        Some(at) => Variable::Slack(priced[at]),
-    });
-    columns.chain(basic(&basis.rows).into_iter().map(Variable::Slack)).collect()
+    basis.variables().map(of_programme).collect()
 }

@@ -13,9 +13,7 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
 use crate::refine::{self, StartingPoint};
-
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
+use crate::settings::EXACT;
 
 /// An exact optimum with its dual, by user and by capacity row.
 #[derive(Debug, Clone)]
@@ -43,13 +41,16 @@ pub struct SumGoal<'a> {
     pub floors: Option<&'a [Rational]>,
     /// Limits of groups; `None`: none are kept.
     pub limits: Option<&'a LimitRows>,
+    /// A feasible allocation that reaches the floors, by user `(class, tasks)`, to start from: rounding cannot hide then
+    /// that the programme is feasible, however little room it leaves.
+    pub from: Option<&'a [Vec<(usize, Rational)>]>,
 }
 
 impl<'a> SumGoal<'a> {
     /// The sum of tasks of this worth.
     #[must_use]
     pub fn of(worth: &'a [Rational]) -> Self {
-        Self { worth, share: None, floors: None, limits: None }
+        Self { worth, share: None, floors: None, limits: None, from: None }
     }
 }
 
@@ -59,35 +60,14 @@ impl<'a> SumGoal<'a> {
 /// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
 pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
-    best(constraints, goal, None)
-}
-
-/// [`maximise_sum`] from a feasible allocation that reaches the floors: by user `(class, tasks)`.
-/// Rounding cannot hide then that the programme is feasible, however little room it leaves.
-///
-/// # Errors
-/// As [`maximise_sum`] has them.
-pub fn maximise_sum_from<'a>(
-    constraints: &'a Constraints<'a>,
-    goal: SumGoal<'a>,
-    tasks: &[Vec<(usize, Rational)>],
-) -> Result<SumOptimum, LpError> {
-    best(constraints, goal, Some(tasks))
-}
-
-fn best<'a>(
-    constraints: &'a Constraints<'a>,
-    goal: SumGoal<'a>,
-    tasks: Option<&[Vec<(usize, Rational)>]>,
-) -> Result<SumOptimum, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
         return Ok(programme.nothing());
     }
-    let point = tasks.map(|tasks| programme.point(tasks));
+    let point = goal.from.map(|tasks| programme.point(tasks));
     let start = StartingPoint { point: point.as_deref(), basis: &[] };
-    let optimum = refine::optimise(&programme.lp, &programme.scales, start, MAX_PIVOTS)?;
+    let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 

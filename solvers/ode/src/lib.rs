@@ -35,9 +35,9 @@
 pub mod cluster;
 pub mod dense;
 mod lanes;
-mod linear;
 pub mod margin;
 pub mod market;
 pub mod path;
 pub mod pool;
+pub mod settings;
 pub mod trajectory;

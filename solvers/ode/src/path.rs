@@ -29,28 +29,16 @@ mod barrier;
 mod blocks;
 mod bottlenecks;
 mod outcome;
-mod response;
 mod sweep;
 
 use crate::pool::{Pool, PoolError, in_range};
+use crate::settings::PATH;
 use barrier::Barrier;
 use blocks::Blocks;
 use bottlenecks::Limit;
 use sweep::Sweeper;
 
 pub use outcome::{PathResult, PathStatus};
-
-/// The first attempt to end the path is made below this `mu`; a failed one puts the next off.
-const FIRST_ATTEMPT: f64 = 1e-2;
-const NEXT_ATTEMPT: f64 = 1e-2;
-/// An attempt is made if price and slack of every resource differ by this factor.
-const CLEAR: f64 = 0.1;
-/// An attempt is made if slacks are right to this.
-const NEAR: f64 = 0.1;
-/// The path has come as close to its limit as its own steps can.
-const SMALLEST_MU: f64 = 1e-16;
-/// Steps after which the fast method gives way to the safe one. It needs 7 on average.
-const FAST_ITERATIONS: usize = 40;
 
 /// Positive weights of the barrier terms, `b_j` and `b_0` of the [module's](self) equation. They
 /// shape the path, not its limit.
@@ -110,17 +98,17 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let start = |sweeper: &mut Sweeper| Barrier::start(&blocks, sweeper, &resource_weights, cap_weight);
     let mut barrier = start(&mut sweeper);
     let mut best: Option<PathResult> = None;
-    let mut attempt_below = FIRST_ATTEMPT;
+    let mut attempt_below = PATH.first_attempt;
     let mut newton_steps = 0;
     let mut iterations = 0;
     let mut safe = false;
     let mut moving = true;
     loop {
         charge_step(pool);
-        let at_end = barrier.mu < SMALLEST_MU || !moving;
+        let at_end = barrier.mu < PATH.smallest_mu || !moving;
         let promising = barrier.mu < attempt_below
-            && barrier.ambiguity() < CLEAR
-            && (safe || barrier.infeasibility() < NEAR);
+            && barrier.ambiguity() < PATH.clear
+            && (safe || barrier.infeasibility() < PATH.near);
         let exhausted = iterations >= settings.max_iterations;
         if at_end || promising || exhausted {
             let limit = bottlenecks::newton(&blocks, &mut sweeper, &barrier.prices);
@@ -129,7 +117,7 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             if best.as_ref().is_none_or(|best| result.residual < best.residual) {
                 best = Some(result);
             }
-            attempt_below = barrier.mu * NEXT_ATTEMPT;
+            attempt_below = barrier.mu * PATH.next_attempt;
         }
         let solved = best.as_ref().is_some_and(|best| best.status == PathStatus::Solved);
         match best {
@@ -143,10 +131,10 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             }
             _ => {}
         }
-        if !safe && (at_end || iterations >= FAST_ITERATIONS) {
+        if !safe && (at_end || iterations >= PATH.fast_iterations) {
             safe = true;
             barrier = start(&mut sweeper);
-            attempt_below = FIRST_ATTEMPT;
+            attempt_below = PATH.first_attempt;
         }
         moving =
             if safe { barrier.safe_step(&blocks, &mut sweeper) } else { barrier.step(&blocks, &mut sweeper) };

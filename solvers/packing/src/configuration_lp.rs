@@ -7,25 +7,15 @@
 //! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
 //! no configuration is worth more by the exact prices; one that is becomes a column.
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
+use crate::settings::PACKING;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
-use evenhand_lp::highs::{BasisStatus, ColumnBlock, FloatLp};
+use evenhand_lp::highs::{ColumnBlock, FloatLp};
 use rug::{Integer, Rational};
 
 use super::knapsack::Verdict;
 use super::max_reward::MaxReward;
-use super::proof::PricingProof;
-
-/// Prices are rounded to this part of the largest reward of a server full of one type.
-const PRECISION: f64 = (1u64 << 40) as f64;
-/// A column has to improve by this part of that reward to enter before the exact phase.
-const IMPROVEMENT: f64 = 1e-9;
-/// Exact pivots after HiGHS.
-const MOST_PIVOTS: usize = 10_000;
-/// Turns that a round of pricing counts for.
-const ROUND_TURNS: usize = 1_000;
-/// Rounds of pricing.
-const MOST_ROUNDS: usize = 100_000;
+use evenhand_exact::ratio::PricingProof;
 
 /// The exact optimum, primal and dual.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +68,8 @@ pub(super) fn solve_from(
     let mut master = ConfigurationMaster::new(best, loads, sizes)?;
     let start = if columns.is_empty() { master.single_types() } else { columns };
     master.add(start)?;
-    for round in 1..=MOST_ROUNDS {
-        best.limits().turns(ROUND_TURNS)?;
+    for round in 1..=PACKING.most_rounds {
+        best.limits().turns(PACKING.round_turns)?;
         // Where HiGHS fails, exact pivots go all the way.
         let found = master.float.solve().ok().map(|solution| master.price(&solution.row_duals));
         let new = match found {
@@ -94,7 +84,7 @@ pub(super) fn solve_from(
         };
         master.add(new)?;
     }
-    Err(PackingError::Budget { what: "rounds of pricing", limit: MOST_ROUNDS })
+    Err(PackingError::Budget { what: "rounds of pricing", limit: PACKING.most_rounds })
 }
 
 /// The programme over the columns so far.
@@ -188,12 +178,12 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         let mut profits = vec![Integer::new(); self.best.problem().n_types()];
         for (row, (&j, most)) in self.types.iter().zip(&self.most).enumerate() {
             let price = (-duals[row]).max(0.0) / *most as f64;
-            profits[j] = Integer::from_f64((price * PRECISION).round()).unwrap_or_default();
+            profits[j] = Integer::from_f64((price * PACKING.precision).round()).unwrap_or_default();
         }
         let mut columns = Vec::new();
         for i in 0..self.sizes.len() {
-            let server = duals[self.types.len() + i].max(0.0) + IMPROVEMENT;
-            let bound = Integer::from_f64((server * PRECISION).ceil()).unwrap_or_default();
+            let server = duals[self.types.len() + i].max(0.0) + PACKING.improvement;
+            let bound = Integer::from_f64((server * PACKING.precision).ceil()).unwrap_or_default();
             let found = self.best.better(i, &profits, &bound);
             columns.extend(found.into_iter().map(|k| (i, k)).filter(|c| !self.known.contains(c)));
         }
@@ -217,7 +207,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
             let entries = entries.chain([(n_types + i, Rational::from(1))]).collect();
             lp.columns.push(ExactColumn { cost: Rational::new(), entries });
         }
-        let optimum = lp.optimise(&self.basis(), MOST_PIVOTS)?;
+        let optimum = lp.optimise(&self.basis(), PACKING.most_pivots)?;
 
         let mut beta = vec![Rational::new(); jobs.len()];
         for (row, &j) in self.types.iter().enumerate() {
@@ -251,10 +241,6 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
 
     /// The basis of HiGHS; columns of the two programmes are in the same order.
     fn basis(&mut self) -> Vec<Variable> {
-        let Ok(basis) = self.float.basis() else { return Vec::new() };
-        let basic = |list: Vec<BasisStatus>| {
-            list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
-        };
-        basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect()
+        self.float.basis().map_or_else(|_| Vec::new(), |basis| basis.variables().collect())
     }
 }

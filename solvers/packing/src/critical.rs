@@ -1,6 +1,6 @@
 //! The two critical multiples of a load (Reservation, section 7.1, Figure 2), exactly.
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use rug::Rational;
 
 use super::greedy;

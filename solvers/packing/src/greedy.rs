@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use rug::{Integer, Rational};
 
 use super::max_reward::{BestConfiguration, MaxReward};

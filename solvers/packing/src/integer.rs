@@ -7,7 +7,8 @@
 //! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
 //! (whole jobs earn multiples of it).
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
+use crate::settings::PACKING;
 use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings};
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
@@ -15,9 +16,6 @@ use rug::{Integer, Rational};
 use super::configuration_lp::{PackingOptimum, solve_from};
 use super::greedy;
 use super::max_reward::MaxReward;
-
-/// Servers of each configuration of the linear programme that are left to the search.
-const SEARCHED: u32 = 1000;
 
 /// The optimum with whole servers and jobs, bracketed.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +96,7 @@ fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integ
     let of = |(pool, k): &(usize, Vec<u64>)| {
         let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
         let whole = found.map_or_else(Integer::new, |(_, _, x)| x.clone().floor().into_numer_denom().0);
-        (whole - SEARCHED).max(Integer::new())
+        (whole - PACKING.searched).max(Integer::new())
     };
     columns.iter().map(of).collect()
 }
@@ -127,7 +125,7 @@ impl Rest {
         }
         rest.jobs.iter_mut().filter(|jobs| **jobs < 0).for_each(|jobs| *jobs = Integer::new());
         for (free, n) in rest.servers.iter_mut().zip(n_columns) {
-            *free = free.clone().min(Integer::from(2 * SEARCHED) * n);
+            *free = free.clone().min(Integer::from(2 * PACKING.searched) * n);
         }
         rest
     }

@@ -1,40 +1,20 @@
 //! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
+use crate::settings::PACKING;
 use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
 use super::limits::SearchLimits;
 use super::number::Number;
-use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::search::{BranchAndBound, Ending, SearchGoal, SearchStep, quotient};
 use super::table::Grid;
+use evenhand_exact::ratio::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 
-/// Turns of the search for a branch tree that is preferred to a dynamic programme as a proof.
-const MOST_PROOF_TURNS: usize = 20_000;
-/// Turns after which another order is tried.
-const FIRST_TURNS: usize = 300;
-/// Cells times types of a table that is filled rather than a search made longer, where doubles hold its values: some
-/// 20 ms.
-const MOST_QUICK_WORK: usize = 30_000_000;
-/// Cells of such a table: 2 MiB of doubles, which stay close to the processor.
-const MOST_QUICK_CELLS: usize = 1 << 18;
 /// Bits of whole numbers that `f32` and `f64` add exactly.
 const SINGLE_BITS: u32 = 24;
 const DOUBLE_BITS: u32 = 53;
-/// Columns that a question for better configurations returns from a table.
-const MOST_COLUMNS: usize = 32;
-/// Partial configurations close to a bound that are looked at, one by one, for those above it.
-const MOST_NEAR: usize = 20_000;
-/// Cells times types of a table that is preferred to trees as the proof of a first configuration.
-const MOST_TABLE_WORK: usize = 3_000_000;
-/// Cells times types of a table that answers before any search: some 20 µs.
-const MOST_FIRST_WORK: usize = 20_000;
-/// Turns after which a search without a table to fall back on is given up.
-const MOST_TURNS: usize = 50_000_000;
-/// Turns of the search for a proof without a table to fall back on: its tree is written down.
-const MOST_TREE_TURNS: usize = 1_000_000;
 
 /// Demands and capacities of one pool, scaled to integers.
 ///
@@ -122,21 +102,21 @@ impl Knapsack {
         if let Some(grid) = &self.grid {
             let work = grid.n_cells().saturating_mul(types.len());
             let by_table = || Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
-            if work <= MOST_FIRST_WORK {
+            if work <= PACKING.most_first_work {
                 return by_table();
             }
             let is_quick = self.is_quick(types.len(), &profits);
-            let most_turns = if is_quick { FIRST_TURNS } else { work / 200 };
+            let most_turns = if is_quick { PACKING.first_turns } else { work / 200 };
             if let Some(k) = self.branch(&types, &profits, most_turns)? {
                 return Ok((k, KnapsackMethod::BranchAndBound));
             }
             return by_table();
         }
-        match self.branch(&types, &profits, MOST_TURNS)? {
+        match self.branch(&types, &profits, PACKING.most_turns)? {
             Some(k) => Ok((k, KnapsackMethod::BranchAndBound)),
             None => Err(PackingError::Budget {
                 what: "turns of the search for a configuration",
-                limit: MOST_TURNS,
+                limit: PACKING.most_turns,
             }),
         }
     }
@@ -152,7 +132,7 @@ impl Knapsack {
     #[cfg(test)]
     pub fn first_by_branching(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
-        self.branch(&types, &integers(profits).0, MOST_TURNS).ok()?
+        self.branch(&types, &integers(profits).0, PACKING.most_turns).ok()?
     }
 
     fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
@@ -179,7 +159,7 @@ impl Knapsack {
     fn is_quick(&self, n_types: usize, profits: &[Integer]) -> bool {
         self.value_bits(profits) < DOUBLE_BITS
             && self.cells().is_some_and(|cells| {
-                cells <= MOST_QUICK_CELLS && cells.saturating_mul(n_types) <= MOST_QUICK_WORK
+                cells <= PACKING.most_quick_cells && cells.saturating_mul(n_types) <= PACKING.most_quick_work
             })
     }
 
@@ -218,7 +198,7 @@ impl Knapsack {
         goal: SearchGoal,
         most_turns: usize,
     ) -> (Ending, Vec<Vec<u64>>) {
-        let mut limit = FIRST_TURNS.min(most_turns);
+        let mut limit = PACKING.first_turns.min(most_turns);
         loop {
             let mut last = (Ending::Limit, Vec::new());
             for order in orders {
@@ -289,7 +269,7 @@ impl Knapsack {
         let is_quick = self.is_quick(types.len(), profits);
         let long =
             || self.cells().map_or(1_000_000, |cells| cells.saturating_mul(profits.len()) / 200).max(2_000);
-        let most_turns = if is_quick { FIRST_TURNS } else { long() };
+        let most_turns = if is_quick { PACKING.first_turns } else { long() };
         let (ending, best) = self.search(&orders, profits, &threshold, SearchGoal::Largest, most_turns);
         if ending == Ending::Complete || !(is_quick || best.is_empty()) {
             return best;
@@ -298,7 +278,7 @@ impl Knapsack {
         let Some(grid) = &self.grid else { return Vec::new() };
         if is_quick && self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).is_ok() {
             let mut better = grid.fill(&types, &doubles(profits)).better(&bound.to_f64());
-            better.truncate(MOST_COLUMNS);
+            better.truncate(PACKING.most_columns);
             return better;
         }
         let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
@@ -324,9 +304,9 @@ impl Knapsack {
         if *table.largest() < least {
             return Some(None);
         }
-        self.limits.turns(MOST_NEAR).ok()?;
+        self.limits.turns(PACKING.most_near).ok()?;
         let value = |k: &Vec<u64>| profits.iter().zip(k).map(|(p, k)| Integer::from(p * *k)).sum::<Integer>();
-        let near = table.reaching(&least, MOST_NEAR)?;
+        let near = table.reaching(&least, PACKING.most_near)?;
         let best = near.into_iter().map(|k| (value(&k), k)).max_by(|a, b| a.0.cmp(&b.0));
         Some(best.filter(|(value, _)| value > floor).map(|(_, k)| k))
     }
@@ -342,13 +322,14 @@ impl Knapsack {
         let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
         let orders = self.orders(&types, &profits);
         let threshold = Integer::from(&floor + 1u32);
-        let most_turns = if self.proof_cells().is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let most_turns =
+            if self.proof_cells().is_some() { PACKING.most_proof_turns } else { PACKING.most_tree_turns };
         let too_long =
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
-        let (mut limit, mut asked, mut is_proven) = (FIRST_TURNS, false, false);
+        let (mut limit, mut asked, mut is_proven) = (PACKING.first_turns, false, false);
         loop {
             // A short tree is worth a try; a table that says no saves the long ones.
-            if !asked && limit > FIRST_TURNS {
+            if !asked && limit > PACKING.first_turns {
                 asked = true;
                 match self.above(&types, &profits, &floor) {
                     Some(Some(k)) => return Ok(Verdict::Refuted(k)),
@@ -390,10 +371,12 @@ impl Knapsack {
         k: &[u64],
     ) -> Result<FirstProof, PackingError> {
         let table = self.proof_cells();
-        if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
+        if let Some(cells) =
+            table.filter(|cells| cells.saturating_mul(types.len()) <= PACKING.most_table_work)
+        {
             return Ok(FirstProof::DynamicProgramme { cells });
         }
-        let limit = if table.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let limit = if table.is_some() { PACKING.most_proof_turns } else { PACKING.most_tree_turns };
         let bound: Rational = profits.iter().zip(k).map(|(p, k)| Rational::from(p * *k)).sum();
         if let Verdict::Proven(PricingProof::Tree { multipliers, nodes }) = self.verify(profits, &bound)?
             && let Some(order) = self.order_tree(types, profits, k, limit)

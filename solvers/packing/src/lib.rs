@@ -21,7 +21,6 @@
 
 pub mod configuration_lp;
 pub mod critical;
-mod error;
 pub mod greedy;
 pub mod integer;
 mod knapsack;
@@ -29,17 +28,15 @@ mod limits;
 mod max_reward;
 pub mod monotone;
 mod number;
-mod proof;
 mod relaxation;
 mod search;
+pub mod settings;
 mod table;
 pub mod worst_load;
 
 pub use configuration_lp::PackingOptimum;
-pub use error::PackingError;
-pub use evenhand_exact::ratio::MOST_CELLS;
+pub use evenhand_exact::ratio::{FirstProof, MOST_CELLS, Multipliers, PricingProof, Tree, TreeNode};
 pub use knapsack::KnapsackMethod;
-pub use limits::SearchLimits;
+pub use limits::{PackingError, SearchLimits};
 pub use max_reward::{BestConfiguration, MaxReward};
-pub use proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 pub use worst_load::{OrderClaim, WorstLoad};

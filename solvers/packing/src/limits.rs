@@ -1,19 +1,13 @@
-//! What the answers about one reservation problem may cost together.
+//! What the answers about one reservation problem may cost together, and why there may be none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::error::PackingError;
+use evenhand_lp::LpError;
+use thiserror::Error;
 
-/// Turns of all searches together, about ten seconds' worth.
-const MOST_TURNS: usize = 100_000_000;
-/// Scaled numbers of all knapsacks together, about 100 MB.
-const MOST_NUMBERS: usize = 2_000_000;
-/// Nodes of all proofs together: less than 64 MiB when they are written.
-const MOST_NODES: usize = 4_000_000;
-/// Bytes of one table of a dynamic programme.
-const MOST_TABLE_BYTES: usize = 1 << 28;
+use crate::settings::PACKING;
 
 /// Limits that clones share: turns of searches, numbers, nodes of proofs, and a time.
 #[derive(Debug, Clone)]
@@ -28,9 +22,9 @@ pub struct SearchLimits {
 impl Default for SearchLimits {
     fn default() -> Self {
         Self {
-            turns: Arc::new(AtomicUsize::new(MOST_TURNS)),
-            numbers: Arc::new(AtomicUsize::new(MOST_NUMBERS)),
-            nodes: Arc::new(AtomicUsize::new(MOST_NODES)),
+            turns: Arc::new(AtomicUsize::new(PACKING.all_turns)),
+            numbers: Arc::new(AtomicUsize::new(PACKING.all_numbers)),
+            nodes: Arc::new(AtomicUsize::new(PACKING.all_nodes)),
             until: None,
             trees: false,
         }
@@ -64,12 +58,12 @@ impl SearchLimits {
         self.time()?;
         // A turn takes about 100 ns.
         evenhand_budget::charge(20 * turns as u64, "a search among configurations");
-        take(&self.turns, turns, "turns of the searches", MOST_TURNS)
+        take(&self.turns, turns, "turns of the searches", PACKING.all_turns)
     }
 
     /// Gives the turns back, for another question about the same problem.
     pub fn renew(&self) {
-        self.turns.store(MOST_TURNS, Ordering::Relaxed);
+        self.turns.store(PACKING.all_turns, Ordering::Relaxed);
     }
 
     /// Takes numbers away before they are made.
@@ -77,7 +71,7 @@ impl SearchLimits {
     /// # Errors
     /// [`PackingError::Budget`]
     pub fn numbers(&self, numbers: usize) -> Result<(), PackingError> {
-        take(&self.numbers, numbers, "numbers of the knapsacks", MOST_NUMBERS)
+        take(&self.numbers, numbers, "numbers of the knapsacks", PACKING.all_numbers)
     }
 
     /// Takes nodes of proofs away before they are kept.
@@ -85,7 +79,7 @@ impl SearchLimits {
     /// # Errors
     /// [`PackingError::Budget`]
     pub fn nodes(&self, nodes: usize) -> Result<(), PackingError> {
-        take(&self.nodes, nodes, "nodes of the proofs", MOST_NODES)
+        take(&self.nodes, nodes, "nodes of the proofs", PACKING.all_nodes)
     }
 
     /// Whether there is time left.
@@ -108,8 +102,8 @@ impl SearchLimits {
         // A long number has a header beside its words.
         let words = bits as usize / 64 + 1;
         let each = if words > 2 { 8 * words + 32 } else { 8 * words };
-        if cells.saturating_mul(each) > MOST_TABLE_BYTES {
-            return Err(PackingError::Budget { what: "bytes of a table", limit: MOST_TABLE_BYTES });
+        if cells.saturating_mul(each) > PACKING.most_table_bytes {
+            return Err(PackingError::Budget { what: "bytes of a table", limit: PACKING.most_table_bytes });
         }
         evenhand_budget::table(cells, 1, each, "the table of a knapsack");
         Ok(())
@@ -119,4 +113,27 @@ impl SearchLimits {
 fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> Result<(), PackingError> {
     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
     taken.map(|_| ()).map_err(|_| PackingError::Budget { what, limit })
+}
+
+/// Why a packing, or a proof about it, is not found.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PackingError {
+    /// A linear programme has no answer.
+    #[error(transparent)]
+    Lp(#[from] LpError),
+    /// A question about one pool of servers, asked of several.
+    #[error("this is defined for one pool of identical servers only")]
+    SeveralPools,
+    /// A search would be larger than its limits allow.
+    #[error("too large: more than {limit} {what}")]
+    Budget {
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The time that was given is over.
+    #[error("the time is up")]
+    OutOfTime,
 }

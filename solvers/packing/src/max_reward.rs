@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
 use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
 use super::knapsack::{Knapsack, KnapsackMethod, Verdict, integers};
 use super::limits::SearchLimits;
-use super::proof::{FirstProof, PricingProof};
+use evenhand_exact::ratio::{FirstProof, PricingProof};
 
 /// A best configuration.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,14 +10,12 @@
 
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
+use crate::settings::PACKING;
 use rug::Rational;
 
 use super::greedy;
 use super::max_reward::{BestConfiguration, MaxReward};
-
-/// Orders after which the question is given up.
-const MOST_ORDERS: usize = 5_000_000;
 
 /// An order in which types run out before the servers do, with what decides on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,8 +79,11 @@ impl Search<'_, '_> {
             return Ok(None);
         }
         self.orders += 1;
-        if self.orders > MOST_ORDERS {
-            return Err(PackingError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
+        if self.orders > PACKING.most_orders {
+            return Err(PackingError::Budget {
+                what: "orders in which types run out",
+                limit: PACKING.most_orders,
+            });
         }
         let next = self.best.first(0, open)?;
         order.steps.push(Arc::clone(&next));

@@ -4,9 +4,7 @@
 //! a dense simplex tableau of one row per resource solves in a few pivots. Rounding is no danger:
 //! whoever uses the prices rounds them up to integers for which the inequalities hold exactly.
 
-/// Below this, in units of the largest profit, a reduced cost counts as 0.
-const TOLERANCE: f64 = 1e-11;
-
+use crate::settings::PACKING;
 /// Prices `m` by resource, for profits and demands `(p_j, d_j)` of the types and capacities `c`, and
 /// the basis: a type, or the slack of resource `r` as the number of types plus `r`.
 pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize>) {
@@ -31,7 +29,7 @@ pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize
     }
     for _ in 0..50 * (n_rows + 1) {
         let mut entering = None;
-        let mut most = TOLERANCE;
+        let mut most = PACKING.tolerance;
         for (k, cost) in costs[..width - 1].iter().enumerate() {
             if *cost > most {
                 (entering, most) = (Some(k), *cost);

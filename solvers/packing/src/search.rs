@@ -14,22 +14,7 @@ use rug::{Integer, Rational};
 use super::knapsack::Knapsack;
 use super::number::Number;
 use super::relaxation;
-
-/// Most prices that are kept for one set of open types.
-const MOST_PRICES: usize = 12;
-/// Most types, since every one may take a level of recursion.
-const MOST_TYPES: usize = 2_000;
-/// Values with more bits need exact prices.
-const MOST_FLOAT_BITS: u32 = 48;
-/// Bounds that differ from the threshold by no more than this part of it are not left to floating
-/// point.
-const CLOSE: f64 = 1e-9;
-/// Numbers up to this one are divided in floating point.
-const LARGE: f64 = 1e300;
-/// Turns that are paid for at once.
-const TURNS_AT_ONCE: usize = 256;
-/// Exact pivots after those in floating point.
-const MOST_PIVOTS: usize = 200;
+use crate::settings::PACKING;
 
 /// What the search is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +139,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             left: all(&knapsack.capacity)?,
             threshold: N::from_integer(threshold)?,
             one: N::from_integer(&Integer::from(1))?,
-            exact: largest_value.significant_bits() > MOST_FLOAT_BITS,
+            exact: largest_value.significant_bits() > PACKING.most_float_bits,
             settled: N::zero(),
             knapsack,
             order,
@@ -190,7 +175,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     /// Searches; every configuration that was the best so far, with a value of at least the
     /// threshold. The last is the best.
     pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
-        if self.order.len() > MOST_TYPES {
+        if self.order.len() > PACKING.most_types {
             return (Ending::Limit, Vec::new());
         }
         let ending = match self.descend(0) {
@@ -215,10 +200,10 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     fn turn(&mut self) -> ControlFlow<Ending> {
         self.turns += 1;
         if self.turns > self.paid {
-            if self.knapsack.limits.turns(TURNS_AT_ONCE).is_err() {
+            if self.knapsack.limits.turns(PACKING.turns_at_once).is_err() {
                 return ControlFlow::Break(Ending::Limit);
             }
-            self.paid = self.turns + TURNS_AT_ONCE;
+            self.paid = self.turns + PACKING.turns_at_once;
         }
         if self.turns > self.most_turns {
             return ControlFlow::Break(Ending::Limit);
@@ -330,7 +315,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
 
     /// New prices for what is left, while there are few.
     fn ask(&mut self, at: usize) -> Option<usize> {
-        if self.prices[at].len() >= MOST_PRICES {
+        if self.prices[at].len() >= PACKING.most_prices {
             return None;
         }
         // Pivots of the relaxation cost as much as many turns where there are many types.
@@ -343,7 +328,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             let part = |value: &N| self.largest.part(value);
             let bound = part(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
             let threshold = part(&self.threshold);
-            (bound - threshold).abs() <= CLOSE * threshold.abs().max(1.0)
+            (bound - threshold).abs() <= PACKING.close * threshold.abs().max(1.0)
         };
         let exact = if self.exact && is_close() { self.exact_prices(at, &basis) } else { None };
         let prices = exact.or_else(|| self.rounded(at, &prices))?;
@@ -359,7 +344,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     fn rounded(&self, at: usize, prices: &[f64]) -> Option<Prices<N>> {
         let up = |(price, unit): (&f64, &Rational)| {
             let whole = price * unit.to_f64();
-            if whole < LARGE {
+            if whole < PACKING.large {
                 return Integer::from_f64(whole.ceil());
             }
             Some((Rational::from_f64(*price)? * unit).ceil().into_numer_denom().0)
@@ -406,7 +391,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             Some(r) => Variable::Slack(r),
         };
         let basis: Vec<Variable> = basis.iter().map(variable).collect();
-        let prices = lp.optimise(&basis, MOST_PIVOTS).ok()?.y;
+        let prices = lp.optimise(&basis, PACKING.most_price_pivots).ok()?.y;
         let mut scale = Integer::from(1);
         prices.iter().for_each(|price| scale.lcm_mut(price.denom()));
         let whole: Vec<Integer> =
@@ -473,7 +458,7 @@ impl Whole {
         let float = value.to_f64();
         if self.exact.is_zero() {
             0.0
-        } else if float.max(self.float) < LARGE {
+        } else if float.max(self.float) < PACKING.large {
             float / self.float
         } else {
             quotient(&value.to_integer(), &self.exact)

@@ -23,7 +23,8 @@
 
 use std::sync::Arc;
 
-use crate::error::PackingError;
+use crate::limits::PackingError;
+use crate::settings::PACKING;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use evenhand_lp::refine::{self, StartingPoint};
 use rug::Rational;
@@ -32,12 +33,7 @@ use super::configuration_lp;
 use super::greedy;
 use super::knapsack::{Verdict, integers};
 use super::max_reward::{BestConfiguration, MaxReward};
-use super::proof::PricingProof;
-
-/// Turns of a search that the visit of an order counts for.
-const VISIT_TURNS: usize = 1_000;
-/// Exact pivots after HiGHS.
-const MOST_PIVOTS: usize = 10_000;
+use evenhand_exact::ratio::PricingProof;
 
 /// The least ratio of greedy and optimum over all loads.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,7 +159,7 @@ impl OrderSearch<'_, '_> {
         if open.is_empty() {
             return Ok(());
         }
-        self.best.limits().turns(VISIT_TURNS)?;
+        self.best.limits().turns(PACKING.visit_turns)?;
         let next = self.best.first(0, open)?;
         let mut least: Option<Rational> = None;
         for &j in open {
@@ -237,7 +233,8 @@ impl OrderSearch<'_, '_> {
             let lp = self.programme(order, steps, last);
             let mut units: Vec<f64> = order.iter().map(|&j| self.best.problem().most(0, j) as f64).collect();
             units.resize(lp.columns.len(), 1.0);
-            let optimum = refine::optimise(&lp, &units, StartingPoint::default(), MOST_PIVOTS)?;
+            let optimum =
+                refine::solve(&lp, &units, StartingPoint::default(), PACKING.most_pivots)?.optimum()?;
             let (pi, sigma) = (&optimum.y[order.len()], &optimum.y[order.len() + 1]);
             if Rational::from(pi + sigma) > 0 {
                 return Ok(self.failure(order, steps, &optimum));

@@ -5,7 +5,7 @@
 //! proves yes and leaves just what that sum gains, its optimum dominates.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum_from};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_mechanisms::FairOptimum;
 use evenhand_problem::Rational;
 
@@ -38,8 +38,9 @@ impl Prover<'_> {
             .collect();
         let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
         let limits = Some(instance.limits());
-        let goal = SumGoal { floors: Some(&floors), limits, ..SumGoal::of(&worth) };
-        let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())?;
+        let tasks = instance.tasks();
+        let goal = SumGoal { floors: Some(&floors), limits, from: Some(&tasks), ..SumGoal::of(&worth) };
+        let optimum = maximise_sum(instance.constraints(), goal)?;
         let weight = |n: usize| match instance.is_active(n) {
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
             false => Rational::new(),

@@ -36,7 +36,9 @@ impl Sum<'_> {
         let mechanism = self.mechanism;
         let why = "no method is for this problem".to_owned();
         let mut best = Err(MechanismError::NotFound { mechanism, why });
-        for optimum in self.objective.optima() {
+        let mut optima = self.objective.optima();
+        let mut next = optima.next();
+        while let Some(optimum) = next {
             let found = optimum.map(|optimum| self.best_near(&optimum));
             let found = found.map_err(|source| MechanismError::Continuous { mechanism, source });
             best = match (best, found) {
@@ -47,6 +49,12 @@ impl Sum<'_> {
             if best.as_ref().is_ok_and(|best| best.findings.status == Some(Status::Solved)) {
                 break;
             }
+            // A method that takes too much gives way to the one after it.
+            next = loop {
+                if let Some(next) = leaving(2, || optima.next()) {
+                    break next;
+                }
+            };
         }
         best
     }

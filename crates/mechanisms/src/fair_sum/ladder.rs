@@ -59,7 +59,8 @@ pub struct Digits {
 }
 
 impl Objective<'_> {
-    /// The optima that the methods find, each computed when it is asked for.
+    /// The optima that the methods find, each computed when it is asked for; who has one asks for the next by [`leaving`]
+    /// some work.
     pub fn optima(&self) -> impl Iterator<Item = Result<Optimum, ClusterError>> {
         METHODS.into_iter().filter_map(|method| method.maximise(self).transpose())
     }
@@ -87,10 +88,10 @@ impl Method {
             }
             Self::Interior => cluster::maximise(constraints, near(alpha), share).map(in_doubles).map(Some),
             Self::Prices => {
-                let point = leaving(2, || cluster::maximise_by_prices(constraints, near(alpha), share));
-                point.unwrap_or(Ok(None)).map(|point| point.map(in_doubles))
+                let point = cluster::maximise_by_prices(constraints, near(alpha), share)?;
+                Ok(point.map(in_doubles))
             }
-            Self::Wide => Ok(leaving(2, || wide::maximise(constraints, alpha, share)).flatten()),
+            Self::Wide => Ok(wide::maximise(constraints, alpha, share)),
         }
     }
 }

@@ -153,33 +153,41 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         })?;
         return allocate_reduced(problem, &reduction, settings);
     }
-    let answer = |point: &FairPoint| match settings.arithmetic {
-        Arithmetic::Float => Ok(in_floating_point(&constraints, point)),
-        Arithmetic::Exact => leaving(8, || exactly(&constraints, point)).unwrap_or_else(|| {
-            let mut outcome = in_floating_point(&constraints, point);
-            outcome.findings.status = Some(Status::Limit);
-            Ok(outcome)
-        }),
+    let alpha = Rational::from(1);
+    let objective = Objective { constraints: &constraints, alpha: &alpha, share: None };
+    let mut points: Box<dyn Iterator<Item = Result<FairPoint, MechanismError>>> = match &settings.barrier {
+        Some(weights) => Box::new(std::iter::once(by_barrier(&constraints, weights))),
+        None => Box::new(objective.optima().map(|optimum| {
+            let continuous = |source| MechanismError::Continuous { mechanism: INFO.id, source };
+            optimum.map(|optimum| optimum.point).map_err(continuous)
+        })),
     };
-    match &settings.barrier {
-        Some(weights) => answer(&by_barrier(&constraints, weights)?),
-        None => near_the_optimum(&constraints, answer),
+    let first = first_that(&mut points, Ok)?;
+    if settings.arithmetic == Arithmetic::Float {
+        return Ok(in_floating_point(&constraints, &first));
     }
+    // Two methods err in different places when weights are 10^9 apart, and more digits tell rows apart that are nearly
+    // saturated.
+    let exact = leaving(8, || {
+        let points = std::iter::once(Ok(first.clone())).chain(points);
+        first_that(points, |point| exactly(&constraints, &point))
+    });
+    exact.unwrap_or_else(|| {
+        let mut outcome = in_floating_point(&constraints, &first);
+        outcome.findings.status = Some(Status::Limit);
+        Ok(outcome)
+    })
 }
 
-/// The first answer near an optimum that one of the methods finds: two of them err in different places when weights are
-/// 10^9 apart, and more digits tell rows apart that are nearly saturated.
-fn near_the_optimum(
-    constraints: &Constraints<'_>,
-    answer: impl Fn(&FairPoint) -> Result<Outcome, MechanismError>,
-) -> Result<Outcome, MechanismError> {
-    let alpha = Rational::from(1);
-    let objective = Objective { constraints, alpha: &alpha, share: None };
+/// What becomes of the first point for which it works; the first error where it works for none.
+fn first_that<T>(
+    points: impl IntoIterator<Item = Result<FairPoint, MechanismError>>,
+    answer: impl Fn(FairPoint) -> Result<T, MechanismError>,
+) -> Result<T, MechanismError> {
     let mut first = None;
-    for optimum in objective.optima() {
-        let optimum = optimum.map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source });
-        match optimum.and_then(|optimum| answer(&optimum.point)) {
-            Ok(outcome) => return Ok(outcome),
+    for point in points {
+        match point.and_then(&answer) {
+            Ok(found) => return Ok(found),
             Err(error) => first = first.or(Some(error)),
         }
     }

@@ -5,12 +5,8 @@
 //! the basis is factored anew when many have come together.
 
 use crate::linear::{Lu, Singular, SparseRow};
+use crate::settings::EXACT;
 use rug::Rational;
-
-/// Pivots after which the basis is factored anew.
-const MOST_UPDATES: usize = 20;
-/// Bits of the updates, as a multiple of the bits of the basis, that call for new factors.
-const MOST_GROWTH: u64 = 8;
 
 /// Factors of the basis `B` whose columns are the basic variables.
 pub struct Factors {
@@ -57,7 +53,7 @@ impl Factors {
 
     /// Whether new factors are likely to be cheaper than the updates.
     pub fn are_worn(&self) -> bool {
-        self.updates.len() >= MOST_UPDATES || self.update_bits > MOST_GROWTH * self.basis_bits
+        self.updates.len() >= EXACT.most_updates || self.update_bits > EXACT.most_growth * self.basis_bits
     }
 
     /// `z`, by position, with `B z = b`.

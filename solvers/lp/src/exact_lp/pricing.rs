@@ -22,12 +22,6 @@ pub struct Multipliers {
     denominator: Integer,
 }
 
-/// `numerator / denominator`, not reduced; the denominator is positive.
-pub struct RawFraction {
-    numerator: Integer,
-    denominator: Integer,
-}
-
 impl Columns {
     pub fn new(lp: &ExactLp) -> Self {
         let slacks = (0..lp.rows.len()).map(|row| Column {
@@ -111,21 +105,5 @@ impl Multipliers {
 
     pub fn denominator(&self) -> &Integer {
         &self.denominator
-    }
-}
-
-impl RawFraction {
-    /// The absolute value of `numerator / denominator`.
-    pub fn abs(numerator: Integer, denominator: Integer) -> Self {
-        Self { numerator: numerator.abs(), denominator: denominator.abs() }
-    }
-
-    pub fn is_zero(&self) -> bool {
-        self.numerator.is_zero()
-    }
-
-    pub fn is_less(&self, other: &Self) -> bool {
-        Integer::from(&self.numerator * &other.denominator)
-            < Integer::from(&other.numerator * &self.denominator)
     }
 }

@@ -3,13 +3,10 @@
 use rug::{Integer, Rational};
 
 use super::factors::Factors;
-use super::pricing::{Columns, Multipliers, RawFraction};
+use super::pricing::{Columns, Multipliers};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
-use crate::refine::Scaling;
-
-/// Degenerate pivots after which the least index decides, which cannot cycle.
-const PATIENCE: usize = 40;
+use crate::settings::EXACT;
 
 /// A basis on its way to the optimum, with all that it determines.
 pub struct SimplexBasis<'a> {
@@ -105,21 +102,19 @@ impl<'a> SimplexBasis<'a> {
         self.basis
     }
 
-    /// The largest violation of a bound; `None` at a feasible vertex.
-    pub fn primal_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+    /// The largest violation of a bound in these units of the variables; `None` at a feasible vertex.
+    pub fn primal_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let violated = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
-        largest(violated.map(|at| self.values[at].to_f64().abs() / scaling.unit(self.basis[at])))
+        largest(violated.map(|at| self.values[at].to_f64().abs() / unit(self.basis[at])))
     }
 
-    /// The largest reduced cost that is positive; `None` where the prices are feasible.
-    pub fn dual_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+    /// The largest reduced cost that is positive, in the same units; `None` where the prices are feasible.
+    pub fn dual_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let y = Multipliers::new(&self.y);
         largest(self.candidates().filter_map(|k| {
             let reduced = self.columns.reduced_cost(&y, k);
-            (reduced > 0).then(|| {
-                let unit = scaling.unit(Columns::variable(self.lp, k));
-                self.columns.value(&y, k, reduced).to_f64() * unit / scaling.cost()
-            })
+            let unit = || unit(Columns::variable(self.lp, k));
+            (reduced > 0).then(|| self.columns.value(&y, k, reduced).to_f64() * unit())
         }))
     }
 
@@ -135,12 +130,7 @@ impl<'a> SimplexBasis<'a> {
             self.y = self.duals();
         }
         self.primal_simplex()?;
-        let mut x = vec![Rational::new(); self.lp.columns.len()];
-        for (variable, value) in self.basis.iter().zip(self.values) {
-            if let Variable::Column(j) = variable {
-                x[*j] = value;
-            }
-        }
+        let x = self.x();
         Ok(Feasibility::Feasible(ExactOptimum { x, y: self.y, basis: self.basis, pivots: self.pivots }))
     }
 
@@ -187,7 +177,7 @@ impl<'a> SimplexBasis<'a> {
             };
             if reduced > 0 && best.as_ref().is_none_or(is_better) {
                 best = Some((k, reduced));
-                if self.stalled > PATIENCE {
+                if self.stalled > EXACT.patience {
                     break;
                 }
             }
@@ -239,24 +229,25 @@ impl<'a> SimplexBasis<'a> {
 
     /// The variable whose reduced cost is the first to vanish, among those with a negative product
     /// with `row`.
-    fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, RawFraction)> {
+    fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, Rational)> {
         let row = Multipliers::new(row);
         let y = Multipliers::new(&self.y);
         let moved: Vec<Rational> =
             self.y.iter().zip(&shift.y).map(|(y, start)| Rational::from(y - start)).collect();
         let moved = Multipliers::new(&moved);
-        let mut best: Option<(usize, RawFraction)> = None;
+        let mut best: Option<(usize, Rational)> = None;
         for k in self.candidates() {
             let entry = self.columns.product(&row, k);
             if entry >= 0 {
                 continue;
             }
             let ratio = if shift.lowered[k] {
-                RawFraction::abs(self.columns.product(&moved, k), entry * moved.denominator())
+                (self.columns.product(&moved, k), entry * moved.denominator())
             } else {
-                RawFraction::abs(self.columns.reduced_cost(&y, k), entry * y.denominator())
+                (self.columns.reduced_cost(&y, k), entry * y.denominator())
             };
-            if best.as_ref().is_none_or(|(_, least)| ratio.is_less(least)) {
+            let ratio = Rational::from(ratio).abs();
+            if best.as_ref().is_none_or(|(_, least)| ratio < *least) {
                 best = Some((k, ratio));
             }
         }
@@ -284,7 +275,7 @@ impl<'a> SimplexBasis<'a> {
     /// stalled.
     fn leaving(&self) -> Option<usize> {
         let infeasible = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
-        if self.stalled > PATIENCE {
+        if self.stalled > EXACT.patience {
             infeasible.min_by_key(|&position| self.basis[position])
         } else {
             // The first of equals, as `min_by` has it and `max_by` has not.

@@ -14,8 +14,8 @@ use evenhand_problem::{Integer, Rational};
 use super::data::LevelData;
 use super::float::BlockPrices;
 use super::part::Part;
-use super::round::Round;
 use super::rounds::LevelDual;
+use super::search::Round;
 use crate::groups::capacity_entries;
 
 /// The dual of a round: what is not 0.

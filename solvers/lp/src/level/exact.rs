@@ -11,9 +11,8 @@ use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
 use super::repair::{self, LastPoint};
-use super::round::Round;
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
-use super::search::Search;
+use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
 
@@ -117,7 +116,9 @@ impl<'a> Rounds<'a> {
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
     settings.time()?;
     part.charge_round();
-    let (mut search, mut round) = optimum_of(part, integers, settings)?;
+    // What HiGHS cannot do, exact pivots can, at their own pace.
+    let mut search = Search::new(part, settings);
+    let mut round = newton(&mut search, integers)?;
     let mut blocks = false;
     let mut known = Vec::new();
     let mut targets = part.targets.clone();
@@ -139,8 +140,7 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let stays = round.stays.take();
     let ended = Ended { level: level.clone(), targets, tasks: std::mem::take(&mut round.tasks) };
     let stays = |_: &Ended<Rational>| stays.unwrap_or_else(|| round.stays(part));
-    let rest =
-        ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some, search.master.as_mut());
+    let rest = ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some);
     let (solves, pivots) = (search.solves.max(1), search.pivots);
     Ok(Solved { level, known, dual, blocks, rest, solves, pivots })
 }
@@ -165,32 +165,11 @@ fn settled(
     list
 }
 
-/// The exact optimum of a part.
-fn optimum_of<'s>(
-    part: &'s Part<'_>,
-    integers: &Integers,
-    settings: Settings,
-) -> Result<(Search<'s>, Round), LpError> {
-    let found = Search::new(part, settings).and_then(|mut search| {
-        let round = newton(&mut search, integers)?;
-        Ok((search, round))
-    });
-    match found {
-        // What HiGHS cannot do, exact pivots can, at their own pace.
-        Err(error) if error.is_of_highs() => {
-            let mut search = Search::without_highs(part, settings);
-            let round = newton(&mut search, integers)?;
-            Ok((search, round))
-        }
-        other => other,
-    }
-}
-
 /// The optimum of the programme whose satisfied users are exactly those that its level satisfies.
 fn newton(search: &mut Search<'_>, integers: &Integers) -> Result<Round, LpError> {
     // Newton's method in doubles first: a step there costs no lift.
     let mut solved = search.master.is_some();
-    if solved && let Err(error) = newton_in_doubles(search) {
+    if solved && let Err(error) = search.newton_in_doubles() {
         solved = false;
         give_up_highs(search, error)?;
     }
@@ -227,23 +206,6 @@ fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError>
     search.master = None;
     search.release();
     Ok(())
-}
-
-/// Newton's method in doubles, which leaves the targets of its last programme in place.
-fn newton_in_doubles(search: &mut Search<'_>) -> Result<(), LpError> {
-    let part = search.part;
-    let mut reached = 0.0;
-    for step in 0..search.settings.max_steps {
-        let before = search.targets.clone();
-        let level = search.solve()?.level;
-        let again = search.update_satisfied(|g| part.satisfied_at[g] <= level);
-        if !again || (step > 0 && level <= reached * (1.0 + 1e-12)) {
-            search.targets = before;
-            return Ok(());
-        }
-        reached = level;
-    }
-    Err(LpError::NoProgress { round: part.levels.len() + 1 })
 }
 
 /// The exact optimum for the current targets, whose basis HiGHS holds already when `solved`.

@@ -9,18 +9,10 @@ use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_par
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
+use crate::settings::LEVELS;
 
-/// Duals below this part of the largest count as 0.
-const DUAL_TOLERANCE: f64 = 1e-9;
 /// Duals of an active group between these parts of the largest may be rounding or not.
 const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
-/// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
-/// parts together that could be split.
-const REDUCED_COST_TOLERANCE: f64 = 1e-7;
-/// Parts of frozen levels that are left out, one after the other, where rounding leaves no room for them.
-const ROOMS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
-/// Part of a capacity by which a solution may exceed it.
-const SOUND: f64 = 1e-7;
 
 /// The prices of a round, and whom they concern.
 #[derive(Default)]
@@ -61,7 +53,7 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 /// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
     let guessed = rounds(waiting, |part| {
-        let mut tries = ROOMS.iter().map(|room| solve(part, settings, *room, true));
+        let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, *room, true));
         Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))
     });
     guessed.unwrap_or_default()
@@ -101,9 +93,9 @@ fn rounds<'a>(
 /// who is blocked.
 fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Result<Solved<'a>, LpError> {
     part.charge_round();
-    let mut search = Search::new(part, settings)?;
+    let mut search = Search::new(part, settings);
     search.room = room;
-    let solution = newton(&mut search)?;
+    let solution = search.newton_in_doubles()?;
     let stays = stays(part, &solution);
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
     let is_uncertain = |g: usize| {
@@ -114,12 +106,12 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
         return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();
-    let block = prices(part, &solution, DUAL_TOLERANCE * most);
+    let block = prices(part, &solution, LEVELS.dual_tolerance * most);
     let mut done = 0;
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.satisfied_at[g] <= solution.level {
             *target = Target::Tasks;
-        } else if solution.group_prices[g] > DUAL_TOLERANCE * most || stays[g].is_empty() {
+        } else if solution.group_prices[g] > LEVELS.dual_tolerance * most || stays[g].is_empty() {
             *target = Target::Frozen(part.levels.len());
         } else {
             continue;
@@ -130,7 +122,7 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
     let level = level.ok_or(LpError::NoProgress { round: 1 })?;
     let tasks = tasks(part, &solution, &targets);
     let ended = Ended { level, targets, tasks };
-    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64, search.master.as_mut());
+    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);
     Ok(Solved { block, rest, solves: search.solves })
 }
 
@@ -152,7 +144,7 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
     for (g, list) in stays.iter_mut().enumerate() {
         let worth = solution.group_prices[g];
-        let limit = worth * (1.0 + REDUCED_COST_TOLERANCE) + DUAL_TOLERANCE * most;
+        let limit = worth * (1.0 + LEVELS.reduced_cost_tolerance) + LEVELS.dual_tolerance * most;
         part.for_each_price(g, &solution.prices, |c, price| {
             let task = solution.task_prices[g] * part.tasks_per_level_f64(g, c);
             if (price + task) * solution.unit <= limit {
@@ -161,24 +153,6 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
         });
     }
     stays
-}
-
-/// Newton's method on the satisfied users.
-fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
-    let part = search.part;
-    let mut reached = 0.0;
-    for step in 0..search.settings.max_steps {
-        let mut solution = search.solve()?;
-        // The level rises with every step; rounding may make a tie go back and forth.
-        let level = if solution.level > reached { solution.level } else { reached };
-        let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
-        reached = level;
-        if !search.update_satisfied(|g| part.satisfied_at[g] <= level) || stalled {
-            solution.level = level;
-            return Ok(solution);
-        }
-    }
-    Err(LpError::NoProgress { round: 1 })
 }
 
 /// By group: `(class, tasks)`, cut down to what it was to reach.
@@ -212,7 +186,7 @@ fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<
     groups
 }
 
-/// Whether the allocation exceeds no capacity, in doubles, by more than [`SOUND`] of it.
+/// Whether the allocation exceeds no capacity, in doubles, by more than [`Levels::sound`](crate::settings::Levels::sound) of it.
 pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
     let whole = Part::whole(data);
     let mut load = vec![0.0; whole.capacity.len()];
@@ -226,7 +200,7 @@ pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bo
             }
         }
     }
-    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + SOUND))
+    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + LEVELS.sound))
 }
 
 /// An exact optimum in doubles.

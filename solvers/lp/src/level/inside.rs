@@ -7,43 +7,20 @@
 //! is a basis. Nothing depends on the quality of all this: HiGHS goes on from the
 //! basis, and exact arithmetic judges.
 
-use super::carried::FirstBasis;
-use super::interior::{Point, Programme, SCATTERED, solve};
-use super::master::{GroupOnClass, Need};
-use super::part::Part;
-use super::start::{FEW_ROWS, FirstColumns, keep_least};
+use super::interior::{Point, Programme, solve};
+use super::part::{GroupOnClass, Need, Part};
+use super::start::{FirstColumns, keep_least};
+use crate::settings::{GUESS, INTERIOR};
 
-/// Placements below which simplex steps alone are faster, and with few rows: there 10,000 users on ten classes take
-/// them .14 s (Google's classes) and .64 s (random ones), this method 2.5 and .35 s.
-const LEAST_PLACEMENTS: usize = 3_000;
-const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 500_000;
-/// Columns of each group that are added at a time, a third of the classes within these bounds; and at first
-/// one for so many classes on which the group may run where that is more: with too few the first solves find
-/// prices of another programme, slowly.
-const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
-const CLASSES_PER_COLUMN: usize = 10;
-/// Columns of each group, and of each class, among which the last solve looks for a vertex, those with the largest
-/// values: where many are worth the same all of them are slow to tell apart, and few of them are needed.
-const LAST_COLUMNS: usize = 30;
-/// Columns for each group and class up to which no column is left out.
-const FEW_COLUMNS: usize = 8;
-/// None is left out either where writing down the equations of all is so many times less work than factoring
-/// them: what the other work of a step costs grows with the columns too, and so do the steps.
-const LITTLE: f64 = 10.0;
-/// Relative gaps at which columns are added, time after time, the last one again and again; and the gap
-/// when all are found.
-const ROUGH: [f64; 3] = [1e-2, 1e-3, 1e-4];
-const FINE: f64 = 1e-11;
-/// One in so many new columns is few enough: HiGHS adds the rest.
-const FEW_ADDED: usize = 20;
-/// Rounds of adding columns.
-const ROUNDS: usize = 8;
-/// Relative reduced cost at which a column is added.
-const HELPFUL: f64 = 1e-6;
-/// The largest sum of the costs that decide between optimal placements, in units of the level.
-const TIE_COST: f64 = 1e-3;
-/// Part of what a group needs that counts as running on a class.
-const SUPPORT: f64 = 1e-6;
+/// A basis in which the level is basic and most groups run on one class alone.
+pub struct FirstBasis {
+    /// By group: the class on which it runs for the most part, basic.
+    pub favourite: Vec<usize>,
+    /// Other placements, and whether they are basic.
+    pub others: Vec<(GroupOnClass, bool)>,
+    /// By row: whether it is full.
+    pub tight: Vec<bool>,
+}
 
 /// The columns of the programme: by group, classes ascending.
 type Columns = Vec<Vec<usize>>;
@@ -52,7 +29,11 @@ type Columns = Vec<Vec<usize>>;
 /// for it.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
     let n_placements = part.n_placements();
-    let least = if part.rows.len() < FEW_ROWS { LEAST_PLACEMENTS_ON_FEW_ROWS } else { LEAST_PLACEMENTS };
+    let least = if part.rows.len() < GUESS.few_rows {
+        INTERIOR.least_placements_on_few_rows
+    } else {
+        INTERIOR.least_placements
+    };
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
     if n_placements < least || has_task_row {
         return None;
@@ -68,18 +49,18 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
             .and_then(|(before, early)| solve(programme, early.with_columns(before, programme), tolerance));
         again.or_else(|| solve(programme, Point::start(programme, &worth)?, tolerance))
     };
-    for round in 0..ROUNDS {
+    for round in 0..INTERIOR.rounds {
         let before = columns.iter().map(Vec::len).sum::<usize>();
         if before == n_placements {
             break;
         }
         let programme = builder.programme(&columns, 0.0)?;
-        let tolerance = *ROUGH.get(round).or(ROUGH.last())?;
+        let tolerance = *INTERIOR.rough.get(round).or(INTERIOR.rough.last())?;
         let solved = solve_from(from.as_ref(), &programme, tolerance)?;
         let added = builder.add_helpful(&mut columns, &solved.point);
         from = solved.early.map(|early| (programme.clone(), early));
         last = Some((programme, solved.point));
-        if round > 0 && added * FEW_ADDED <= before {
+        if round > 0 && added * INTERIOR.few_added <= before {
             break;
         }
     }
@@ -87,9 +68,9 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
         columns = largest(programme, point);
     }
     // Where rounding forbids the costs that decide, the last solve without them will do.
-    let programme = builder.programme(&columns, TIE_COST)?;
+    let programme = builder.programme(&columns, INTERIOR.tie_cost)?;
     let from = from.filter(|(before, _)| before.is_within(&programme));
-    let (programme, point) = match solve_from(from.as_ref(), &programme, FINE) {
+    let (programme, point) = match solve_from(from.as_ref(), &programme, INTERIOR.fine) {
         Some(solved) => (programme, solved.point),
         None => last?,
     };
@@ -97,18 +78,19 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
 }
 
 fn columns_per_group(part: &Part<'_>) -> usize {
-    (part.n_classes() / 3).clamp(COLUMNS_PER_GROUP.0, COLUMNS_PER_GROUP.1)
+    (part.n_classes() / 3).clamp(INTERIOR.columns_per_group.0, INTERIOR.columns_per_group.1)
 }
 
 fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
-    if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) || is_factoring_all(part) {
+    if n_placements <= INTERIOR.few_columns * (part.groups.len() + part.n_classes()) || is_factoring_all(part)
+    {
         return part.classes.clone();
     }
     let first = FirstColumns::at(part, prices);
     let mut columns: Columns = Vec::with_capacity(part.groups.len());
     for g in 0..part.groups.len() {
-        let per_group = columns_per_group(part).max(part.classes[g].len() / CLASSES_PER_COLUMN);
+        let per_group = columns_per_group(part).max(part.classes[g].len() / INTERIOR.classes_per_column);
         let mut cheapest = Vec::with_capacity(per_group + 1);
         part.for_each_price(g, prices, |c, price| {
             keep_least(&mut cheapest, (price, c), per_group);
@@ -126,17 +108,17 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     columns
 }
 
-/// The columns with the largest values: [`LAST_COLUMNS`] of each group, and, by what they take of their class,
+/// The columns with the largest values: [`Interior::last_columns`](crate::settings::Interior::last_columns) of each group, and, by what they take of their class,
 /// of each class.
 fn largest(programme: &Programme, point: &Point) -> Columns {
     let mut of_class: Vec<Vec<(f64, usize)>> = vec![Vec::new(); programme.class_rows.len() - 1];
     let mut is_kept = vec![false; programme.n_columns()];
     for ends in programme.group_columns.windows(2) {
-        let mut of_group = Vec::with_capacity(LAST_COLUMNS + 1);
+        let mut of_group = Vec::with_capacity(INTERIOR.last_columns + 1);
         for j in ends[0]..ends[1] {
             let most = programme.column(j).1.iter().copied().fold(0.0, f64::max);
-            keep_least(&mut of_group, (-point.y[j], j), LAST_COLUMNS);
-            keep_least(&mut of_class[programme.class[j]], (-point.y[j] * most, j), LAST_COLUMNS);
+            keep_least(&mut of_group, (-point.y[j], j), INTERIOR.last_columns);
+            keep_least(&mut of_class[programme.class[j]], (-point.y[j] * most, j), INTERIOR.last_columns);
         }
         of_group.into_iter().for_each(|(_, j)| is_kept[j] = true);
     }
@@ -157,10 +139,10 @@ fn is_factoring_all(part: &Part<'_>) -> bool {
     }
     let size = |c: usize| (rows[c + 1] - rows[c]) as f64;
     let by_groups: f64 = on_class.iter().enumerate().map(|(c, n): (usize, &f64)| n * n * size(c) / 2.0).sum();
-    let cost = |pairs: f64, n: usize| (SCATTERED * pairs, (n as f64).powi(3) / 3.0);
+    let cost = |pairs: f64, n: usize| (INTERIOR.scattered * pairs, (n as f64).powi(3) / 3.0);
     let (by_rows, by_groups) = (cost(by_rows, part.rows.len()), cost(by_groups, part.groups.len()));
     let (pairs, cube) = if by_rows.0 + by_rows.1 <= by_groups.0 + by_groups.1 { by_rows } else { by_groups };
-    LITTLE * pairs <= cube
+    INTERIOR.little * pairs <= cube
 }
 
 struct Builder<'a> {
@@ -183,8 +165,8 @@ impl Builder<'_> {
             entries: Vec::new(),
             cost: Vec::new(),
             capacity: vec![1.0; part.rows.len()],
-            multiple: self.needs.iter().map(|need| need.multiple()).collect(),
-            fixed: self.needs.iter().map(|need| need.fixed() / self.unit).collect(),
+            multiple: self.needs.iter().map(|need| need.multiple).collect(),
+            fixed: self.needs.iter().map(|need| need.fixed / self.unit).collect(),
         };
         let most = tie_cost / part.groups.len() as f64;
         for (g, classes) in columns.iter().enumerate() {
@@ -218,7 +200,7 @@ impl Builder<'_> {
         let per_group = columns_per_group(part);
         let mut added = 0;
         for (g, list) in columns.iter_mut().enumerate() {
-            let limit = point.l[g] * (1.0 - HELPFUL) - HELPFUL * most;
+            let limit = point.l[g] * (1.0 - INTERIOR.helpful) - INTERIOR.helpful * most;
             let mut cheapest = Vec::new();
             part.for_each_price(g, &prices, |c, price| {
                 let price = price * self.unit;
@@ -244,7 +226,7 @@ impl Builder<'_> {
             let key = columns.clone().max_by(|&a, &b| point.y[a].total_cmp(&point.y[b])).unwrap_or(ends[0]);
             favourite.push(programme.class[key]);
             let need = programme.multiple[g] * point.t + programme.fixed[g];
-            let others = columns.filter(|&j| j != key && point.y[j] > SUPPORT * need);
+            let others = columns.filter(|&j| j != key && point.y[j] > INTERIOR.support * need);
             extras.extend(others.map(|j| (point.y[j] / need, j)));
         }
         extras.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -256,7 +238,7 @@ impl Builder<'_> {
         let mut tight = vec![false; point.p.len()];
         full.into_iter().for_each(|row| tight[row] = true);
         let others = extras.into_iter().enumerate().map(|(k, (_, j))| (placement(j), k < n_basic));
-        FirstBasis { level: true, favourite, others: others.collect(), slacks: Vec::new(), tight }
+        FirstBasis { favourite, others: others.collect(), tight }
     }
 }
 

@@ -11,24 +11,9 @@
 mod newton;
 mod point;
 
-pub use newton::SCATTERED;
+use crate::settings::INTERIOR;
 use newton::{Direction, Newton};
 pub use point::Point;
-
-/// Iterations; 20 to 40 are usual.
-const MOST_ITERATIONS: usize = 100;
-/// Corrections towards the centre for each step.
-const CORRECTIONS: usize = 2;
-/// Part of a constraint that may be violated at the end.
-const FEASIBLE: f64 = 1e-6;
-/// The gap that will do where rounding allows no smaller one.
-const ENOUGH: f64 = 1e-7;
-/// Complementarity, in all and relative to the level, of the point from which one may start again.
-const EARLY: f64 = 0.1;
-/// Growth of complementarity, over the least there was, at which rounding has taken over.
-const LOST: f64 = 1e6;
-/// Complementarity, in all, that ends the iterations whatever the gap.
-const NOTHING_LEFT: f64 = 1e-12;
 
 /// A programme in shares of capacity rows.
 #[derive(Clone)]
@@ -127,32 +112,33 @@ pub struct Solved {
     pub early: Option<Point>,
 }
 
-/// The optimum to a relative gap, from a point; `None` where rounding gets in the way before [`ENOUGH`].
+/// The optimum to a relative gap, from a point; `None` where rounding gets in the way before [`Interior::enough`](crate::settings::Interior::enough).
 pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<Solved> {
     let (mut early, mut good) = (None, None);
     let has_costs = programme.cost.iter().any(|c| *c != 0.0);
     let mut least = f64::INFINITY;
-    for iteration in 0..MOST_ITERATIONS {
+    for iteration in 0..INTERIOR.most_iterations {
         let rest = residuals(programme, &point);
         let n_products = (point.y.len() + point.s.len()) as f64;
         let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        let is_feasible =
-            largest(&rest.rows) < FEASIBLE && largest(&rest.groups) < FEASIBLE * point.t.max(1.0);
+        let is_feasible = largest(&rest.rows) < INTERIOR.feasible
+            && largest(&rest.groups) < INTERIOR.feasible * point.t.max(1.0);
         // Without costs the gap itself is a proof.
-        let is_dual = rest.level.abs() < FEASIBLE && largest(&rest.columns) < FEASIBLE * largest(&point.l)
+        let is_dual = rest.level.abs() < INTERIOR.feasible
+            && largest(&rest.columns) < INTERIOR.feasible * largest(&point.l)
             || !has_costs;
-        let nothing_left = iteration > 3 && rest.mu * n_products < NOTHING_LEFT * point.t.max(1.0);
+        let nothing_left = iteration > 3 && rest.mu * n_products < INTERIOR.nothing_left * point.t.max(1.0);
         if (rest.gap.abs() < tolerance && is_feasible && is_dual) || nothing_left {
             return (is_feasible && is_dual).then_some(Solved { point, early });
         }
-        if !rest.mu.is_finite() || rest.mu > LOST * least {
+        if !rest.mu.is_finite() || rest.mu > INTERIOR.lost * least {
             break;
         }
         least = rest.mu.min(least);
-        if early.is_none() && rest.mu * n_products < EARLY * point.t {
+        if early.is_none() && rest.mu * n_products < INTERIOR.early * point.t {
             early = Some(point.clone());
         }
-        if rest.gap.abs() < ENOUGH && is_feasible && is_dual {
+        if rest.gap.abs() < INTERIOR.enough && is_feasible && is_dual {
             good = Some(point.clone());
         }
         let Some(newton) = Newton::new(programme, &point) else { break };
@@ -225,7 +211,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     }
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
     let (mut primal, mut dual) = best.lengths(point);
-    for _ in 0..CORRECTIONS {
+    for _ in 0..INTERIOR.corrections {
         let (longer, longer_dual) = ((1.3 * primal + 0.1).min(1.0), (1.3 * dual + 0.1).min(1.0));
         // Products that are far from the centre are moved towards it.
         let correction = |value: f64| (value.clamp(0.1 * centre, 10.0 * centre) - value).max(-10.0 * centre);

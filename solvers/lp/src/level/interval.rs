@@ -7,7 +7,7 @@
 mod bounds;
 mod feasible;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
@@ -19,11 +19,7 @@ use super::part::{Part, Target};
 use super::rounds::{LexicographicOptimum, Settings, by_user};
 use super::{exact, float};
 use crate::groups::capacity_entries;
-
-/// How long exact rounds of small parts may go on when the time is up: numbers may be long.
-const GRACE: Duration = Duration::from_secs(30);
-/// Bits of a bound.
-const BITS: i64 = 80;
+use crate::settings::LEVELS;
 
 /// A feasible allocation near the lexicographic maximum, with bounds of all levels in the latter.
 #[derive(Debug, Clone)]
@@ -77,7 +73,7 @@ pub fn lexicographic_within(
 /// Bounds of the levels that the rounds so far leave open, parts of at most `small` placements exactly.
 fn between<'a>(data: &'a LevelData<'a>, mut rounds: exact::Rounds<'a>, settings: Settings) -> LevelIntervals {
     let constraints = data.constraints;
-    let late = Settings { until: Some(Instant::now() + GRACE), ..settings };
+    let late = Settings { until: Some(Instant::now() + LEVELS.grace), ..settings };
     // What fails here is done in doubles.
     let _ = rounds.go_on(late, |part| part.n_placements() <= settings.small);
     let mut blocks = rounds.blocks();
@@ -159,12 +155,12 @@ fn level_alone(data: &LevelData<'_>, g: usize, alike: usize) -> Rational {
     level
 }
 
-/// A number of [`BITS`] bits that is not above `value`.
+/// A number of [`Levels::bound_bits`](crate::settings::Levels::bound_bits) bits that is not above `value`.
 fn below(value: &Rational) -> Rational {
     if value.is_zero() {
         return Rational::new();
     }
     let bits = |n: &evenhand_problem::Integer| i64::from(n.significant_bits());
-    let shift = i32::try_from(BITS - bits(value.numer()) + bits(value.denom())).unwrap_or(0);
+    let shift = i32::try_from(LEVELS.bound_bits - bits(value.numer()) + bits(value.denom())).unwrap_or(0);
     Rational::from(value << shift).floor() >> shift
 }

@@ -16,11 +16,10 @@
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
-use super::factors::{Factors, over_one_denominator};
-use super::integers::Integers;
-use super::loads::LoadSum;
-use super::master::{GroupOnClass, MasterBasis};
-use super::part::{Part, Target};
+use super::integers::{Integers, scaled};
+use super::master::MasterBasis;
+use super::part::{GroupOnClass, Part, Target};
+use crate::linear::Lu;
 
 /// By group: `(class, tasks)` where the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
@@ -128,19 +127,19 @@ impl<'a> Lift<'a> {
         Ok(Kernel { key, extras, tight, position })
     }
 
-    /// Factors the equations between prices, one row for each extra placement.
-    fn factor(&self, kernel: &Kernel) -> Result<Factors, LiftFailure> {
+    /// Lu the equations between prices, one row for each extra placement.
+    fn factor(&self, kernel: &Kernel) -> Result<Lu, LiftFailure> {
         let row = |&(g, i): &(usize, usize)| {
-            let mut row: Vec<(usize, Integer)> = Vec::new();
+            let mut row = Vec::new();
             self.for_each_change(kernel, g, i, |at, value| {
                 if let Some(at) = kernel.position[at] {
-                    row.push((at, value));
+                    row.push((at, Rational::from(value)));
                 }
             });
             row
         };
         let rows = kernel.extras.iter().map(row).collect();
-        Factors::new(rows, kernel.tight.len()).ok_or(LiftFailure::Structure)
+        Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
     }
 
     /// Calls `visit` with what a task of a group uses of each row on class `i`, and with minus what it uses on
@@ -157,8 +156,13 @@ impl<'a> Lift<'a> {
     }
 
     /// The null vector of the equations, in integers, by capacity row.
-    fn prices(&self, kernel: &Kernel, factors: &Factors) -> Result<Vec<Integer>, LiftFailure> {
-        let null = factors.null_vector(kernel.tight.len()).ok_or(LiftFailure::Structure)?;
+    fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
+        // The equations are independent, and one fewer than the prices.
+        let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
+        let mut null = vec![Rational::new(); kernel.tight.len()];
+        null[*free] = Rational::from(1);
+        factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
+        let (null, _) = over_one_denominator(&null);
         // The sign that makes the prices positive on the whole; a zero sum cannot be a dual.
         let is_negative = null.iter().sum::<Integer>() < 0;
         let mut prices = vec![Integer::new(); self.part.rows.len()];
@@ -280,13 +284,13 @@ impl<'a> Lift<'a> {
     fn split(
         &self,
         kernel: &Kernel,
-        factors: &Factors,
+        factors: &Lu,
         level: &Rational,
         rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
         let (mut rest, scale) = over_one_denominator(rest);
-        let rhs = kernel.tight.iter().map(|&row| rest[row].clone()).collect();
-        let (tasks, denominator) = factors.solve_transposed(rhs).ok_or(LiftFailure::Structure)?;
+        let right = kernel.tight.iter().map(|&row| Rational::from(&rest[row])).collect();
+        let (tasks, denominator) = over_one_denominator(&factors.solve_transposed(right));
         if tasks.iter().any(|x| *x < 0) {
             return Err(LiftFailure::PrimalInfeasible);
         }
@@ -339,5 +343,63 @@ pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
         let cut = if *tasks < surplus { tasks.clone() } else { surplus.clone() };
         *tasks -= &cut;
         surplus -= cut;
+    }
+}
+
+/// Rationals as integers over their least common denominator.
+fn over_one_denominator(values: &[Rational]) -> (Vec<Integer>, Integer) {
+    let mut common = Integer::from(1);
+    for value in values {
+        if !common.is_divisible(value.denom()) {
+            common.lcm_mut(value.denom());
+        }
+    }
+    let scaled = |value: &Rational| {
+        if value.is_zero() {
+            return Integer::new();
+        }
+        Integer::from(common.div_exact_ref(value.denom())) * value.numer()
+    };
+    (values.iter().map(scaled).collect(), common)
+}
+
+/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
+struct LoadSum<'a> {
+    /// `(amount, group, class)` of each group.
+    terms: Vec<(&'a Rational, usize, usize)>,
+    denominator: Integer,
+}
+
+/// What a sum of loads is.
+struct Loads {
+    /// By capacity row.
+    rows: Vec<Rational>,
+    /// The amounts at the groups' prices.
+    value: Rational,
+}
+
+impl<'a> LoadSum<'a> {
+    fn new() -> Self {
+        Self { terms: Vec::new(), denominator: Integer::from(1) }
+    }
+
+    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
+        self.denominator.lcm_mut(amount.denom());
+        self.terms.push((amount, g, i));
+    }
+
+    fn finish(self, part: &Part<'_>, integers: &Integers, group_prices: &[Integer]) -> Loads {
+        let mut rows = vec![Integer::new(); part.rows.len()];
+        let mut value = Integer::new();
+        for (amount, g, i) in self.terms {
+            let amount = scaled(amount, &self.denominator);
+            for (row, usage) in integers.usage(part, g, i) {
+                rows[row] += &amount * &*usage;
+            }
+            value += amount * &group_prices[g];
+        }
+        let over = |n: Integer| Rational::from((n, self.denominator.clone()));
+        let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
+        Loads { value: over(value), rows }
     }
 }

@@ -16,35 +16,12 @@ pub use answer::{MasterBasis, MasterSolution};
 
 use std::collections::HashSet;
 
-use super::carried::FirstBasis;
-use super::inside;
-use super::part::Part;
-use super::start::{self, guess};
+use super::inside::{self, FirstBasis};
+use super::part::{GroupOnClass, Need, Part};
+use super::start::guess;
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
-
-/// Part of the last level by which the next may be below it, for rounding.
-const FLOOR_MARGIN: f64 = 1e-9;
-/// Simplex iterations after which the interior point method is likely to be faster: so many, and one more
-/// for so many products, for each row and group, in a factorisation of its equations.
-const MOST_ITERATIONS: f64 = 400.0;
-const PRODUCTS_PER_ITERATION: f64 = 250.0;
-
-/// What a group must reach.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Need {
-    /// A multiple of the common level `t`: 1 for an active group.
-    Times(f64),
-    /// A fixed level.
-    Fixed(f64),
-}
-
-/// Group `g` on class `i`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct GroupOnClass {
-    pub g: usize,
-    pub c: usize,
-}
+use crate::settings::LEVELS;
 
 /// How a group is in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +46,7 @@ pub struct Master<'a> {
     /// Whether the interior point method has not been tried yet.
     may_enter: bool,
     /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
-    pub hints: Vec<f64>,
+    hints: Vec<f64>,
     /// Simplex iterations until then.
     iterations: i32,
     /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
@@ -98,7 +75,7 @@ impl<'a> Master<'a> {
             known: HashSet::new(),
             seats: Vec::new(),
             columns: Vec::new(),
-            needs: vec![Need::Times(1.0); part.groups.len()],
+            needs: vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
             unit: 1.0,
@@ -106,29 +83,19 @@ impl<'a> Master<'a> {
             hints: Vec::new(),
             iterations: 0,
         };
-        let level = match &part.start {
-            Some(start) => {
-                let level = start::rough_bound(part);
-                master.hints.clone_from(&part.hints);
-                master.unit = positive(level).max(part.floor);
-                master.enter(start)?;
-                level
-            }
-            None => {
-                let first = guess(part);
-                master.unit = positive(first.level);
-                master.clear(&first.columns.favourite, 0.0)?;
-                master.add(first.columns.placements)?;
-                master.hints = first.prices;
-                first.level
-            }
-        };
-        master.may_enter = level > 0.0 && level.is_finite();
+        let first = guess(part);
+        master.may_enter = first.level > 0.0 && first.level.is_finite();
+        if master.may_enter {
+            master.unit = first.level;
+        }
+        master.clear(&first.columns.favourite)?;
+        master.add(first.columns.placements)?;
+        master.hints = first.prices;
         Ok(master)
     }
 
-    /// A new model in which every group is on its favourite class, and the level is at least `floor`.
-    fn clear(&mut self, favourite: &[usize], floor: f64) -> Result<(), LpError> {
+    /// A new model in which every group is on its favourite class.
+    fn clear(&mut self, favourite: &[usize]) -> Result<(), LpError> {
         let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
         self.lp = FloatLp::new(&bounds)?;
         self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
@@ -137,7 +104,7 @@ impl<'a> Master<'a> {
         self.level_load.fill(0.0);
         self.fixed_load.fill(0.0);
         let mut level = ColumnBlock::default();
-        level.push_above(1.0, floor / self.unit, [])?;
+        level.push(1.0, [])?;
         self.lp.add_columns(&level)?;
         let rows = vec![BasisStatus::Basic; bounds.len()];
         self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
@@ -151,7 +118,7 @@ impl<'a> Master<'a> {
         if !self.may_enter {
             return self.lp.solve().map(Some);
         }
-        let left = self.most_iterations().saturating_sub(self.iterations);
+        let left = LEVELS.simplex_iterations.saturating_sub(self.iterations);
         if left > 0
             && let Some(solution) = self.lp.solve_within(left)?
         {
@@ -159,30 +126,11 @@ impl<'a> Master<'a> {
             return Ok(Some(solution));
         }
         self.may_enter = false;
-        let fresh;
-        let prices = if self.part.start.is_some() {
-            // What was guessed for an earlier level is a worse guess of this one.
-            fresh = guess(self.part).prices;
-            &fresh
-        } else {
-            &self.hints
-        };
-        match inside::start(self.part, self.unit, &self.needs, prices) {
+        match inside::start(self.part, self.unit, &self.needs, &self.hints) {
             Some(inside) => self.enter(&inside)?,
             None => return self.lp.solve().map(Some),
         }
         Ok(None)
-    }
-
-    /// Simplex iterations that are tried before the interior point method: more from the basis of a round
-    /// before, which is near.
-    fn most_iterations(&self) -> i32 {
-        if self.part.start.is_none() {
-            return MOST_ITERATIONS as i32;
-        }
-        let n = self.part.rows.len().min(self.part.groups.len()) as f64;
-        let size = (self.part.rows.len() + self.part.groups.len()) as f64;
-        (MOST_ITERATIONS + n * n * n / (PRODUCTS_PER_ITERATION * size)) as i32
     }
 
     /// Leaves the interior point method out.
@@ -193,19 +141,12 @@ impl<'a> Master<'a> {
 
     /// Starts anew from a basis.
     pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LpError> {
-        let floor = if inside.level { 0.0 } else { self.part.floor };
-        self.clear(&inside.favourite, floor * (1.0 - FLOOR_MARGIN))?;
-        self.open(&inside.slacks)?;
+        self.clear(&inside.favourite)?;
         self.add(inside.others.iter().map(|(placement, _)| *placement))?;
         let basic: HashSet<GroupOnClass> =
             inside.others.iter().filter(|(_, basic)| *basic).map(|(placement, _)| *placement).collect();
         let mut basis = self.lp.basis()?;
-        basis.columns[0] = if inside.level { BasisStatus::Basic } else { BasisStatus::Lower };
-        for &g in &inside.slacks {
-            if let Seat::Row { level, .. } = self.seats[g] {
-                basis.rows[level] = BasisStatus::Basic;
-            }
-        }
+        basis.columns[0] = BasisStatus::Basic;
         for (placement, status) in self.columns.iter().zip(&mut basis.columns[1..]) {
             let is_key = inside.favourite[placement.g] == placement.c;
             *status =
@@ -225,10 +166,10 @@ impl<'a> Master<'a> {
         for (g, &need) in needs.iter().enumerate() {
             let old = std::mem::replace(&mut self.needs[g], need);
             if let (Seat::Row { level: row, .. }, true) = (self.seats[g], old != need) {
-                if old.multiple() != need.multiple() {
-                    self.lp.set_coefficient(row, 0, -need.multiple())?;
+                if old.multiple != need.multiple {
+                    self.lp.set_coefficient(row, 0, -need.multiple)?;
                 }
-                self.lp.set_row_bounds(row, need.fixed() / self.unit, f64::INFINITY)?;
+                self.lp.set_row_bounds(row, need.fixed / self.unit, f64::INFINITY)?;
             }
         }
         Ok(())
@@ -273,7 +214,7 @@ impl<'a> Master<'a> {
             let Seat::Single(c) = self.seats[g] else { continue };
             let level = basis.rows.len();
             let need = self.needs[g];
-            rows.push((need.fixed() / self.unit, -need.multiple(), f64::INFINITY));
+            rows.push((need.fixed / self.unit, -need.multiple, f64::INFINITY));
             basis.rows.push(BasisStatus::Lower);
             let tasks = self.part.has_task_row(g).then(|| {
                 rows.push((f64::NEG_INFINITY, 0.0, 1.0));
@@ -314,7 +255,7 @@ impl<'a> Master<'a> {
         let mut fixed_load = vec![0.0; n_rows];
         for (g, seat) in self.seats.iter().enumerate() {
             let Seat::Single(c) = *seat else { continue };
-            let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
+            let (multiple, fixed) = (self.needs[g].multiple, self.needs[g].fixed / self.unit);
             self.for_each_usage(GroupOnClass { g, c }, |row, usage| {
                 level_load[row] += multiple * usage;
                 fixed_load[row] += fixed * usage;
@@ -347,28 +288,5 @@ impl<'a> Master<'a> {
 
     fn tasks_per_unit(&self, g: usize, c: usize) -> f64 {
         self.part.tasks_per_level_f64(g, c) * self.unit
-    }
-}
-
-/// The level where it is a unit; else 1.
-fn positive(level: f64) -> f64 {
-    if level > 0.0 && level.is_finite() { level } else { 1.0 }
-}
-
-impl Need {
-    /// How much of the common level is asked for.
-    pub fn multiple(self) -> f64 {
-        match self {
-            Self::Times(multiple) => multiple,
-            Self::Fixed(_) => 0.0,
-        }
-    }
-
-    /// The fixed level that is asked for.
-    pub fn fixed(self) -> f64 {
-        match self {
-            Self::Times(_) => 0.0,
-            Self::Fixed(level) => level,
-        }
     }
 }

@@ -6,18 +6,12 @@
 
 use evenhand_problem::{Rational, RowKind};
 
-use super::carried::FirstBasis;
 use super::data::LevelData;
-use super::master::Master;
 use crate::groups::{Group, capacity_entries};
 use crate::linear::SparseRow;
 
 /// The place of a row that nobody in the part uses.
 const NOT_HERE: usize = usize::MAX;
-
-/// Placements from which on a part starts from the basis of the round before; a smaller one is guessed
-/// anew, which is better and then cheap.
-const LEAST_CARRIED: usize = 2_000;
 
 /// What a group must reach, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +22,22 @@ pub enum Target {
     Tasks,
     /// The level of an earlier round, by its place in [`Part::levels`].
     Frozen(usize),
+}
+
+/// Group `g` on class `c`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GroupOnClass {
+    pub g: usize,
+    pub c: usize,
+}
+
+/// The level that a group must reach, in doubles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// Part of the common level `t`: 1 for an active group, 0 for others.
+    pub multiple: f64,
+    /// What comes to it: the level of a group that is not active.
+    pub fixed: f64,
 }
 
 /// A group that goes into a part.
@@ -66,12 +76,6 @@ pub struct Part<'a> {
     pub levels: Vec<Rational>,
     /// The level of the last exact round.
     pub reached: Option<Rational>,
-    /// That level in doubles; 0 before.
-    pub floor: f64,
-    /// The basis of that round, as far as it is one here.
-    pub start: Option<FirstBasis>,
-    /// By row: prices guessed earlier, where there is a basis.
-    pub hints: Vec<f64>,
     /// By `g`: where it ran in that round: `(class, tasks)`, a feasible point of this one.
     pub ran: Vec<Vec<(usize, Rational)>>,
     /// By row: the row of the constraints.
@@ -137,9 +141,6 @@ impl<'a> Part<'a> {
                 })
                 .collect(),
             reached,
-            floor: 0.0,
-            start: None,
-            hints: Vec::new(),
             levels,
             rows: Vec::new(),
             capacity: Vec::new(),
@@ -210,18 +211,6 @@ impl<'a> Part<'a> {
     /// Placements on which a group may run.
     pub fn n_placements(&self) -> usize {
         self.classes.iter().map(Vec::len).sum()
-    }
-
-    /// Takes over what a round knew of the part that this one is left of, whose groups are these.
-    pub fn carry(&mut self, of: &Part<'_>, groups: &[usize], master: Option<&mut Master<'_>>) {
-        if self.n_placements() < LEAST_CARRIED {
-            return;
-        }
-        let Some(master) = master else { return };
-        let Ok(basis) = master.basis() else { return };
-        self.start = FirstBasis::carried(of, &basis, groups, self);
-        let hint = |row: &usize| Some(master.hints[of.rows.binary_search(row).ok()?]);
-        self.hints = self.rows.iter().map(|row| hint(row).unwrap_or(0.0)).collect();
     }
 
     /// The class here that is this one of the problem.

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 
 use evenhand_problem::Rational;
 
-use super::master::{GroupOnClass, MasterBasis};
-use super::part::{Part, Target};
-use super::round::Round;
+use super::master::MasterBasis;
+use super::part::{GroupOnClass, Part, Target};
+use super::search::Round;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::refine::{self, StartingPoint};
@@ -46,7 +46,8 @@ pub fn solve(
     let point = last.map(|last| programme.point(&basis, &last));
     let guess = programme.guess(&basis);
     let start = StartingPoint { point: point.as_deref(), basis: &guess };
-    let optimum = refine::optimise(&programme.lp, &programme.units(&basis, targets), start, max_pivots)?;
+    let optimum =
+        refine::solve(&programme.lp, &programme.units(&basis, targets), start, max_pivots)?.optimum()?;
     let (round, pivots) = (programme.read(&basis, &optimum), optimum.pivots);
     Ok(Repaired { round, basis: programme.basis(basis, &optimum.basis), pivots })
 }

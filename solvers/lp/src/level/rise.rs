@@ -32,9 +32,8 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::groups::{capacity_entries, limit_entries};
 use crate::refine::{self, StartingPoint};
+use crate::settings::EXACT;
 
-/// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 10_000;
 /// Column of the level `L`.
 const LEVEL: usize = 0;
 
@@ -76,6 +75,8 @@ struct Seat {
     most: f64,
     /// Row of its level.
     row: usize,
+    /// `u_n / w_n`, where it is the same on all its classes.
+    uniform: Option<Rational>,
     /// Row of its task limit, where its level does not express it.
     task_row: Option<usize>,
 }
@@ -125,12 +126,13 @@ impl<'a> Rises<'a> {
         let user = &problem.users()[n];
         let row = self.lp.rows.len();
         self.lp.rows.push((Sense::AtLeast, Rational::new()));
-        let limit = user.tasks().filter(|_| uniform(self.coefficients, n, &classes).is_none());
+        let uniform = uniform(self.coefficients, n, &classes).map(|u| Rational::from(u / user.weight()));
+        let limit = user.tasks().filter(|_| uniform.is_none());
         let task_row = limit.map(|limit| {
             self.lp.rows.push((Sense::AtMost, limit.clone()));
             row + 1
         });
-        let mut seat = Seat { level: Rational::new(), most: 0.0, row, task_row };
+        let mut seat = Seat { level: Rational::new(), most: 0.0, row, uniform, task_row };
         for &i in &classes {
             let worth = Rational::from(self.coefficients.of(n, i) / user.weight());
             let gamma = problem.gamma(n, i).to_f64();
@@ -172,7 +174,7 @@ impl<'a> Rises<'a> {
         loop {
             self.ask(n, &reached);
             let from = StartingPoint { point: Some(&point), basis: &self.basis };
-            let optimum = refine::optimise(&self.lp, &self.units, from, MAX_PIVOTS)?;
+            let optimum = refine::solve(&self.lp, &self.units, from, EXACT.max_pivots)?.optimum()?;
             self.basis.clone_from(&optimum.basis);
             let level = &optimum.x[LEVEL];
             if *level < start {
@@ -223,10 +225,11 @@ impl<'a> Rises<'a> {
             tasks[m].push((i, x.clone()));
         }
         for (m, list) in tasks.iter_mut().enumerate() {
-            let (Some(seat), Some(u)) = (&self.seats[m], self.uniform_worth(m)) else { continue };
+            let Some(seat) = &self.seats[m] else { continue };
+            let Some(u) = &seat.uniform else { continue };
             let floor = if m == n || seat.level > level { &level } else { &seat.level };
             let placed: Rational = list.iter().map(|(_, x)| x).sum();
-            trim(list, placed - floor / u);
+            trim(list, placed - Rational::from(floor / u));
             list.retain(|(_, x)| !x.is_zero());
         }
         Some(Rise { level, tasks, prices })
@@ -234,11 +237,7 @@ impl<'a> Rises<'a> {
 
     /// `u_n / w_n`, where it is the same on all classes of the user.
     fn uniform_worth(&self, n: usize) -> Option<Rational> {
-        let problem = self.constraints.problem();
-        let has_worth = |i: &usize| problem.can_run(n, *i) && !self.coefficients.of(n, *i).is_zero();
-        let classes: Vec<usize> = (0..problem.n_servers()).filter(has_worth).collect();
-        let u = uniform(self.coefficients, n, &classes)?;
-        Some(Rational::from(u / problem.users()[n].weight()))
+        self.seats[n].as_ref()?.uniform.clone()
     }
 
     /// The level at which the user has all its tasks, where the level expresses it.

@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use evenhand_exact::{PriceVector, ShareCoefficients};
-use evenhand_problem::{Constraints, Rational};
+use evenhand_exact::PriceVector;
+use evenhand_problem::Rational;
 use rayon::prelude::*;
 
 use super::data::LevelData;
 use super::part::{Part, Seat};
 use super::split::components;
-use super::{exact, float};
 use crate::error::LpError;
 
 /// Limits of the rounds.
@@ -71,41 +70,6 @@ pub struct LexicographicOptimum<T> {
     pub solves: usize,
     /// Exact pivots that bases from floating point needed.
     pub pivots: usize,
-}
-
-/// The weighted lexicographic max-min allocation in exact rationals: `x_n` is unique; of the
-/// placements that reach it, the vertex at which the method ends, the same one every time and with
-/// any number of threads.
-///
-/// # Errors
-/// [`LpError`] when no exactly optimal basis is found within the limits. An unverified answer is never
-/// returned.
-pub fn lexicographic(
-    constraints: &Constraints<'_>,
-    coefficients: &ShareCoefficients,
-    settings: &Settings,
-) -> Result<LexicographicOptimum<Rational>, LpError> {
-    exact::run(&LevelData::new(constraints, coefficients), *settings)
-}
-
-/// [`lexicographic`] in double precision: nothing is proven. Where HiGHS fails, or what it gives is no
-/// solution within 1e-7, the exact optimum is rounded.
-///
-/// # Errors
-/// [`LpError`] when HiGHS fails or the rounds make no progress.
-pub fn lexicographic_float(
-    constraints: &Constraints<'_>,
-    coefficients: &ShareCoefficients,
-    settings: &Settings,
-) -> Result<LexicographicOptimum<f64>, LpError> {
-    let data = LevelData::new(constraints, coefficients);
-    match float::run(&data, *settings) {
-        Ok(optimum) if float::is_sound(&data, &optimum) => Ok(optimum),
-        // Numbers too far apart for doubles on the way, though perhaps not in the end.
-        Ok(_) => exact::run(&data, *settings).map(float::rounded),
-        Err(error) if error.is_of_highs() => exact::run(&data, *settings).map(float::rounded),
-        Err(error) => Err(error),
-    }
 }
 
 /// Solves parts, whatever threads do it; the answers are in their order.

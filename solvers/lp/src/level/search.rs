@@ -1,8 +1,9 @@
 //! The search for the next blocking level of a part: Newton's method on the satisfied users.
 
-use super::master::{Master, MasterBasis, MasterSolution, Need};
-use super::part::{Part, Target};
-use super::round::Round;
+use evenhand_problem::Rational;
+
+use super::master::{Master, MasterBasis, MasterSolution};
+use super::part::{Need, Part, Target};
 use super::rounds::Settings;
 use crate::error::LpError;
 
@@ -25,19 +26,13 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(part: &'a Part<'a>, settings: Settings) -> Result<Self, LpError> {
-        let mut search = Self::without_highs(part, settings);
-        search.master = Some(Master::new(part)?);
-        Ok(search)
-    }
-
-    pub fn without_highs(part: &'a Part<'a>, settings: Settings) -> Self {
-        let targets = part.targets.clone();
+    /// A search that does without HiGHS where that refuses the programme.
+    pub fn new(part: &'a Part<'a>, settings: Settings) -> Self {
         Self {
             part,
             settings,
-            master: None,
-            targets,
+            master: Master::new(part).ok(),
+            targets: part.targets.clone(),
             room: 0.0,
             last: None,
             basis: None,
@@ -47,11 +42,12 @@ impl<'a> Search<'a> {
     }
 
     fn need(&self, g: usize, target: Target) -> Need {
-        match target {
-            Target::Active => Need::Times(1.0),
-            Target::Tasks => Need::Fixed(self.part.satisfied_at[g]),
-            Target::Frozen(_) => Need::Fixed(self.part.frozen_at[g] * (1.0 - self.room)),
-        }
+        let (multiple, fixed) = match target {
+            Target::Active => (1.0, 0.0),
+            Target::Tasks => (0.0, self.part.satisfied_at[g]),
+            Target::Frozen(_) => (0.0, self.part.frozen_at[g] * (1.0 - self.room)),
+        };
+        Need { multiple, fixed }
     }
 
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
@@ -60,6 +56,26 @@ impl<'a> Search<'a> {
         master.set_needs(&needs)?;
         self.solves += 1;
         master.solve()
+    }
+
+    /// Newton's method in doubles: the last solution, with the targets of its programme in place.
+    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LpError> {
+        let part = self.part;
+        let mut reached = 0.0;
+        for step in 0..self.settings.max_steps {
+            let before = self.targets.clone();
+            let mut solution = self.solve()?;
+            // The level rises with every step; rounding may make a tie go back and forth.
+            let level = if solution.level > reached { solution.level } else { reached };
+            let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
+            reached = level;
+            if !self.update_satisfied(|g| part.satisfied_at[g] <= level) || stalled {
+                self.targets = before;
+                solution.level = level;
+                return Ok(solution);
+            }
+        }
+        Err(LpError::NoProgress { round: part.levels.len() + 1 })
     }
 
     /// Makes everybody active that no earlier level has satisfied; returns whether anybody was not.
@@ -85,5 +101,44 @@ impl<'a> Search<'a> {
         let changed = targets != self.targets;
         self.targets = targets;
         changed
+    }
+}
+
+/// The blocking level of a part, with prices that prove it and an allocation that reaches it.
+#[derive(Debug, Clone)]
+pub struct Round {
+    pub level: Rational,
+    /// By row.
+    pub prices: Vec<Rational>,
+    /// By group: price of one unit of its level.
+    pub level_prices: Vec<Rational>,
+    /// By group: price of one task of its task limit.
+    pub task_prices: Vec<Rational>,
+    /// By group: `(class, tasks)`, ascending; more than the target where its level has no price.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// By group: the classes on which it may run in an optimum, those of reduced cost 0; `None` where
+    /// nobody has looked.
+    pub stays: Option<Vec<Vec<usize>>>,
+}
+
+impl Round {
+    /// What one unit of level costs group `g` on class `c`.
+    pub fn price(&self, part: &Part<'_>, g: usize, c: usize) -> Rational {
+        let mut price = self.task_prices[g].clone();
+        for (row, usage) in part.exact_usage(g, c) {
+            if !self.prices[row].is_zero() {
+                price += usage * &self.prices[row];
+            }
+        }
+        price * part.tasks_per_level_on(g, c)
+    }
+
+    /// By group: the classes of reduced cost 0. A group runs on no others in any optimum.
+    pub fn stays(&self, part: &Part<'_>) -> Vec<Vec<usize>> {
+        let of = |g: usize| {
+            let classes = part.classes[g].iter().copied();
+            classes.filter(|&c| self.price(part, g, c) == self.level_prices[g]).collect()
+        };
+        (0..part.groups.len()).map(of).collect()
     }
 }

@@ -9,7 +9,6 @@
 
 use evenhand_problem::Rational;
 
-use super::master::Master;
 use super::part::{Part, Seat, Target};
 
 /// A group that is settled, with its tasks: `(class of the problem, tasks)`.
@@ -41,7 +40,6 @@ impl<T> Ended<T> {
         stays: impl FnOnce(&Self) -> Vec<Vec<usize>>,
         settle: impl Fn(&Self, usize, Vec<(usize, T)>) -> Vec<(usize, T)>,
         exact: impl Fn(T) -> Option<Rational>,
-        mut master: Option<&mut Master<'_>>,
     ) -> Rest<'a, T> {
         let mut rest = Rest { settled: Vec::new(), parts: Vec::new(), left: Vec::new() };
         let is_over = !self.targets.contains(&Target::Active);
@@ -73,10 +71,7 @@ impl<T> Ended<T> {
                     ran: ran.filter_map(|(i, x)| Some((i, exact(x)?))).collect(),
                 });
             }
-            let mut next = Part::new(part.data, seats, Some(self.level.clone()), levels.list);
-            next.floor = self.level.to_f64();
-            next.carry(part, &component, master.as_deref_mut());
-            rest.parts.push(next);
+            rest.parts.push(Part::new(part.data, seats, Some(self.level.clone()), levels.list));
         }
         rest
     }

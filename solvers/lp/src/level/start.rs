@@ -6,25 +6,8 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
-use super::master::GroupOnClass;
-use super::part::{Part, Target};
-
-/// Iterations, fewer for problems whose single pass is long, and on few rows, where HiGHS' first steps are
-/// cheaper than better prices.
-const MAX_ITERATIONS: usize = 40;
-const MAX_ITERATIONS_ON_FEW_ROWS: usize = 24;
-/// Rows below which simplex steps are cheap.
-pub const FEW_ROWS: usize = 60;
-const MIN_ITERATIONS: usize = 6;
-/// Prices of a task (groups x classes x resources) that all iterations together may compute.
-const WORK_LIMIT: usize = 400_000_000;
-/// Sharpness of the split at the first and at the last iteration.
-const SHARPNESS: (f64, f64) = (5.0, 400.0);
-/// Pieces of a group below this are left out, which are those with greater exponents than `-ln` of it.
-const NOTHING: f64 = 1e-3;
-const MOST_EXTRA: f64 = 6.91;
-/// Groups of each class that get a column there in the first model.
-const GROUPS_PER_CLASS: usize = 10;
+use super::part::{GroupOnClass, Part, Target};
+use crate::settings::GUESS;
 
 /// The guess.
 pub struct Guess {
@@ -66,8 +49,12 @@ pub fn guess(part: &Part<'_>) -> Guess {
     let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
         part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
-    let most = if part.rows.len() < FEW_ROWS { MAX_ITERATIONS_ON_FEW_ROWS } else { MAX_ITERATIONS };
-    let iterations = (WORK_LIMIT / pass.max(1)).clamp(MIN_ITERATIONS, most);
+    let most = if part.rows.len() < GUESS.few_rows {
+        GUESS.max_iterations_on_few_rows
+    } else {
+        GUESS.max_iterations
+    };
+    let iterations = (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most);
     let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
@@ -79,7 +66,7 @@ pub fn guess(part: &Part<'_>) -> Guess {
     let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
-        let sharpness = SHARPNESS.0 * libm::pow(SHARPNESS.1 / SHARPNESS.0, progress);
+        let sharpness = GUESS.sharpness.0 * libm::pow(GUESS.sharpness.1 / GUESS.sharpness.0, progress);
         costs.clear();
         for (g, least) in least.iter_mut().enumerate() {
             *least = f64::INFINITY;
@@ -102,14 +89,14 @@ pub fn guess(part: &Part<'_>) -> Guess {
             split.clear();
             for &(c, price) in own {
                 let extra = if least > 0.0 { sharpness * (price / least - 1.0) } else { price };
-                if extra < MOST_EXTRA {
+                if extra < GUESS.most_extra {
                     split.push((c, libm::exp(-extra)));
                 }
             }
             let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
             for &(c, weight) in &split {
                 let share = weight / sum;
-                if share < NOTHING {
+                if share < GUESS.nothing {
                     continue;
                 }
                 let tasks = share * level * part.tasks_per_level_f64(g, c);
@@ -166,7 +153,7 @@ fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
         let least = least_price(part, g, prices);
         part.for_each_price(g, prices, |c, price| {
             let extra = if least > 0.0 { price / least - 1.0 } else { price };
-            keep_least(&mut fans[c], (extra, g), GROUPS_PER_CLASS);
+            keep_least(&mut fans[c], (extra, g), GUESS.groups_per_class);
         });
     }
     let by_class = fans.into_iter().enumerate();
@@ -181,19 +168,6 @@ pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usiz
     let at = list.partition_point(|other| other.0 <= entry.0);
     list.insert(at, entry);
     list.truncate(limit);
-}
-
-/// An upper bound of the blocking level, from prices that know only capacities.
-pub fn rough_bound(part: &Part<'_>) -> f64 {
-    let prices: Vec<f64> = part.capacity.iter().map(|c| 1.0 / c).collect();
-    bound(part, &by_satisfaction(part), &prices)
-}
-
-/// An upper bound of the first blocking level, from any prices: what everybody needs at its
-/// cheapest class must not cost more than all capacity is worth.
-fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
-    let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, prices)).collect();
-    affordable_level(part, order, &least, prices)
 }
 
 /// Groups that no level has frozen, by the level at which they are satisfied.

@@ -2,15 +2,15 @@
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::choices::{Choices, Visitor};
 use super::face::Face;
 use super::faces::EnumerationLimits;
 use super::goal::Goal;
-use super::market::{Candidate, ClusterModel};
-use super::polytope::{FaceProgramme, MAX_PIVOTS};
+use super::market::{Candidate, ClusterModel, Tasks};
+use super::polytope::FaceProgramme;
 use crate::error::LpError;
 use crate::exact_lp::{ExactOptimum, Feasibility, Variable};
+use crate::settings::EXACT;
 
 /// A best NJC allocation.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,9 @@ impl FaceSearch<'_> {
     ) -> Result<Option<(ExactOptimum, Rational)>, LpError> {
         let mut programme = FaceProgramme::new(self.market, face, floors);
         programme.aim(self.market, face, self.goal);
-        let Feasibility::Feasible(optimum) = programme.lp.solve(basis, MAX_PIVOTS)? else { return Ok(None) };
+        let Feasibility::Feasible(optimum) = programme.lp.solve(basis, EXACT.max_pivots_on_face)? else {
+            return Ok(None);
+        };
         let costs = programme.lp.columns.iter().map(|column| &column.cost);
         let value: Rational = costs.zip(&optimum.x).map(|(cost, x)| Rational::from(cost * x)).sum();
         Ok((value > self.value).then_some((optimum, value)))

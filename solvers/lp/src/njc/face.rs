@@ -2,10 +2,9 @@
 
 pub use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Constraints;
-use thiserror::Error;
 
-use super::Tasks;
-use super::market::{Candidate, ClusterModel, tasks_on};
+use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
+use crate::error::FaceError;
 
 /// Saturated rows and witnesses: all allocations with these make one polytope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,52 +13,6 @@ pub struct Face {
     pub bottlenecks: Vec<usize>,
     /// By user: its witness; `None` for a user that is not active, and for no other.
     pub witnesses: Vec<Option<Witness>>,
-}
-
-/// Why a face does not fit a problem.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum FaceError {
-    /// Witnesses for another number of users.
-    #[error("the face has witnesses for {found} users, the problem has {expected}")]
-    Users {
-        /// Users of the problem.
-        expected: usize,
-        /// Witnesses of the face.
-        found: usize,
-    },
-    /// A bottleneck that is no capacity row.
-    #[error("the face names capacity row {row}, which does not exist")]
-    NoRow {
-        /// The index.
-        row: usize,
-    },
-    /// An active user without a witness.
-    #[error("user {user} is active and has no witness")]
-    NoWitness {
-        /// The index.
-        user: usize,
-    },
-    /// A witness of a user that is not active.
-    #[error("user {user} has a witness and is not active")]
-    NotActive {
-        /// The index.
-        user: usize,
-    },
-    /// A user that has unlimited tasks cannot have them all.
-    #[error("user {user} has unlimited tasks and cannot be satisfied")]
-    Unlimited {
-        /// The index.
-        user: usize,
-    },
-    /// A row that is no bottleneck of the face, or of which the user can hold nothing.
-    #[error("row {row} cannot be the witness of user {user}")]
-    NotWitness {
-        /// The user.
-        user: usize,
-        /// The row.
-        row: usize,
-    },
 }
 
 impl Face {

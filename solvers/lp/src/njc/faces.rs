@@ -2,10 +2,9 @@
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::choices::{Choices, Visitor};
 use super::face::Face;
-use super::market::{Candidate, ClusterModel, tasks_on};
+use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use super::polytope::FaceProgramme;
 use super::vertices::{Constraint, Inequalities, dimension};
 use crate::error::LpError;

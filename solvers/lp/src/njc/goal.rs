@@ -2,8 +2,7 @@
 
 use evenhand_problem::{Constraints, Rational, names};
 
-use super::Tasks;
-use super::market::ClusterModel;
+use super::market::{ClusterModel, Tasks};
 
 /// What to maximise over NJC allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

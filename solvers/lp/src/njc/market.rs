@@ -5,8 +5,10 @@ use std::ops::Range;
 use crate::linear::SparseRow;
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use crate::groups::capacity_entries;
+
+/// By user: `(class, tasks)`, ascending by class, without zeros.
+pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
 /// Entitlements `e_n = w_n / (sum of the weights of the active users)`, by user; 0 for a user that
 /// is not active.

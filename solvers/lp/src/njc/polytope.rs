@@ -2,16 +2,13 @@
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::{Candidate, ClusterModel};
+use super::market::{Candidate, ClusterModel, Tasks};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use crate::refine::{self, StartingPoint};
-
-/// Exact pivots after which a basis is given up.
-pub const MAX_PIVOTS: usize = 100_000;
+use crate::settings::EXACT;
 
 /// A vertex of the polytope of `face`, the best one for `objective` if there is one: HiGHS guesses
 /// a basis, exact arithmetic finishes. `None` when the polytope is empty, which Farkas' multipliers
@@ -43,7 +40,7 @@ pub fn best(
         programme.aim(market, face, goal);
     }
     let start = StartingPoint::default();
-    Ok(match refine::solve(&programme.lp, &programme.units, start, MAX_PIVOTS)? {
+    Ok(match refine::solve(&programme.lp, &programme.units, start, EXACT.max_pivots_on_face)? {
         Feasibility::Feasible(optimum) => Some(market.tasks(&optimum.x)),
         Feasibility::Infeasible(_) => None,
     })
@@ -90,7 +87,7 @@ impl FaceProgramme {
 
     /// Whether there is a point, and the basis at which the search ended.
     pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LpError> {
-        Ok(match self.lp.solve(start, MAX_PIVOTS)? {
+        Ok(match self.lp.solve(start, EXACT.max_pivots_on_face)? {
             Feasibility::Feasible(optimum) => Some(optimum.basis),
             Feasibility::Infeasible(_) => None,
         })

@@ -21,16 +21,13 @@ use std::time::Instant;
 
 use evenhand_problem::{Constraints, Rational};
 
-use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::ClusterModel;
+use super::market::{ClusterModel, Tasks};
 use super::polytope;
 use crate::error::LpError;
 use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
-
-/// Tolerances to try when HiGHS finds no allocation at all.
-const WIDER_TOLERANCES: [f64; 2] = [1e-7, 1e-6];
+use crate::settings::HIGHS;
 
 /// Limits of [`select`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -241,7 +238,7 @@ impl Model {
         }
         let mut result = self.mip.solve(settings);
         // There always is an NJC allocation, but HiGHS may miss it where numbers are far apart.
-        for tolerance in WIDER_TOLERANCES {
+        for tolerance in HIGHS.wider_tolerances {
             if !matches!(result, Err(LpError::Infeasible | LpError::UnboundedOrInfeasible)) {
                 break;
             }

@@ -6,7 +6,7 @@ use crate::common;
 use common::{allocation, assert_feasible, exact, fixed_runner, runner};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_lp::LpError;
-use evenhand_lp::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float, maximise_sum_from};
+use evenhand_lp::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, spec_of};
 use evenhand_testkit::random::static_shares::teams;
@@ -300,7 +300,7 @@ fn floors_that_are_doubles_leave_an_exact_optimum() {
         let worth: Vec<Rational> = (0..problem.n_users()).map(|n| alone(&problem, n).recip()).collect();
         let floors: Vec<Rational> = tasks.iter().map(total).collect();
         let goal = SumGoal { floors: Some(&floors), ..SumGoal::of(&worth) };
-        let from_it = maximise_sum_from(&constraints, goal, &tasks).unwrap();
+        let from_it = maximise_sum(&constraints, SumGoal { from: Some(&tasks), ..goal }).unwrap();
         let without = maximise_sum(&constraints, goal).unwrap();
         assert_eq!(value(&worth, &from_it.tasks), value(&worth, &without.tasks));
         for optimum in [from_it, without] {

@@ -13,41 +13,14 @@
 //! had before, and utilities follow from prices in closed form: rows and users whose worth is a
 //! millionth of a millionth of the others' are as accurate as the others, which the interior point
 //! method, accurate relative to the sum of all, cannot offer. It is slower where there are many rows,
-//! and ends with an error of about [`LEAST_TAU`] where users divide themselves over classes.
+//! and ends with an error of about [`Dual::least_tau`](crate::settings::Dual::least_tau) where users divide themselves over classes.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::interior::{ClusterPoint, Status};
 use super::model::{Cluster, Scaled};
-use crate::linear;
-
-/// Smallest `tau`: prices are known to `1e-16` of themselves, places to `1e-16 / tau`.
-const LEAST_TAU: f64 = 1e-9;
-/// Smallest part of a price that is its `mu`.
-const LEAST_PART: f64 = 1e-13;
-/// Smallest `mu`, in units of the prices of the start: what is worth nothing must not underflow.
-const LEAST_BARRIER: f64 = 1e-150;
-/// Stages; in each the part of a price that is its `mu` falls by [`SMALLER`] until [`LEAST_PART`].
-const STAGES: usize = 36;
-/// Factor from stage to stage; `tau` falls by its root until [`LEAST_TAU`].
-const SMALLER: f64 = 0.316;
-/// Rounding of a load for `tau = 1`.
-const ROUNDING: f64 = 4e-16;
-/// Newton steps in one stage, at most.
-const STEPS: usize = 60;
-/// Steps that do not halve the error after which only rounding is left of it, and the error below which
-/// that may be so.
-const IDLE: usize = 3;
-const NEARLY: f64 = 1e-6;
-/// Steps in one search along a line, at most.
-const HALVINGS: usize = 40;
-/// Rows and limits whose prices are unknown, at most: the matrix of a step is dense.
-const MOST_PRICES: usize = 400;
-/// Relative error of a row that is used up beyond which the result does not count as solved.
-const ROUGH: f64 = 1e-6;
-
-/// Added to the unit diagonal of the matrix of a step.
-const RIDGES: [f64; 6] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
+use crate::dense;
+use crate::settings::DUAL;
 
 /// A user in logarithms, with the rows and limits that it pays for.
 struct Buyer {
@@ -87,10 +60,10 @@ pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
     let mut price = vec![1.0; dual.n_prices];
     let mut steps = 0;
     let (mut part, mut tau) = (0.5_f64, 0.5_f64);
-    for _ in 0..STAGES {
-        part = (part * SMALLER).max(LEAST_PART);
-        tau = (tau * SMALLER.sqrt()).max(LEAST_TAU);
-        let barrier: Vec<f64> = price.iter().map(|p| (part * p).max(LEAST_BARRIER)).collect();
+    for _ in 0..DUAL.stages {
+        part = (part * DUAL.smaller).max(DUAL.least_part);
+        tau = (tau * DUAL.smaller.sqrt()).max(DUAL.least_tau);
+        let barrier: Vec<f64> = price.iter().map(|p| (part * p).max(DUAL.least_barrier)).collect();
         steps += dual.minimise(&mut price, &barrier, tau)?;
     }
     Some(dual.point(&dual.state(price, tau), steps))
@@ -118,7 +91,7 @@ impl<'a> Dual<'a> {
         };
         let buyers = cluster.users.iter().map(buyer).collect();
         let mut dual = Self { cluster, buyers, n_prices, log_unit: 0.0 };
-        if n_prices > MOST_PRICES || dual.buyers.is_empty() {
+        if n_prices > DUAL.most_prices || dual.buyers.is_empty() {
             return None;
         }
         // Prices of 1 sell the fullest row once.
@@ -180,7 +153,7 @@ impl<'a> Dual<'a> {
     fn minimise(&self, price: &mut Vec<f64>, barrier: &[f64], tau: f64) -> Option<usize> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
-        while steps < STEPS && idle < IDLE {
+        while steps < DUAL.steps && idle < DUAL.idle {
             // Users whose tasks are limited have prices too.
             self.cluster.charge_step();
             evenhand_budget::charge((self.n_prices as u64).pow(3) / 12, "a path to an optimum");
@@ -190,7 +163,7 @@ impl<'a> Dual<'a> {
             if error.is_nan() || error < 1e-15 {
                 break;
             }
-            idle = if error < 0.5 * least || error > NEARLY { 0 } else { idle + 1 };
+            idle = if error < 0.5 * least || error > DUAL.nearly { 0 } else { idle + 1 };
             least = least.min(error);
             let change = self.newton(&state, barrier, &slope, tau)?;
             let descent: f64 = slope.iter().zip(&change).map(|(g, d)| g * d).sum();
@@ -210,7 +183,7 @@ impl<'a> Dual<'a> {
         let mut length = (0.99 / most).min(1.0);
         let mut state = from;
         let start = state.price.clone();
-        for _ in 0..HALVINGS {
+        for _ in 0..DUAL.halvings {
             let price = start.iter().zip(change).map(|(p, d)| p * (1.0 + length * d)).collect();
             state = self.state(price, tau);
             // The slope at the end, along the same line: relative changes are of the start's prices.
@@ -252,7 +225,7 @@ impl<'a> Dual<'a> {
                 }
             }
         }
-        let change = linear::factor(matrix, &RIDGES)?.solve(&-DVector::from_column_slice(slope));
+        let change = dense::factor(matrix, &DUAL.ridges)?.solve(&-DVector::from_column_slice(slope));
         change.iter().all(|d| d.is_finite()).then(|| change.data.into())
     }
 
@@ -298,7 +271,7 @@ impl<'a> Dual<'a> {
             row_slack: (0..n_rows).map(slack).collect(),
             user_prices,
             user_slack,
-            status: if worst < ROUGH { Status::Solved } else { Status::Limit },
+            status: if worst < DUAL.rough { Status::Solved } else { Status::Limit },
             iterations,
             residual: worst,
             worst,
@@ -314,7 +287,7 @@ fn cost(usage: &[(usize, f64)], price: &[f64]) -> f64 {
 /// By row: the derivative of the function by the logarithm of the price. What is only rounding is 0: next
 /// to a dear row it would hide what is still missing of a cheap one.
 fn slopes(state: &State, barrier: &[f64], tau: f64) -> Vec<f64> {
-    let rounding = ROUNDING * (1.0 + tau.recip());
+    let rounding = DUAL.rounding * (1.0 + tau.recip());
     let rows = state.price.iter().zip(&state.load).zip(barrier);
     rows.map(|((p, load), mu)| {
         let missing = 1.0 - load - mu / p;

@@ -3,10 +3,10 @@
 //! large exponents do no harm.
 
 use super::model::{Cluster, Scaled};
-use super::newton::Newton;
-use super::point::{Point, UserPoint, complementarity, count};
+use super::newton::{Newton, Point, UserPoint, complementarity, count};
 use super::start::{Guide, Objective};
 use super::step::{Residuals, direction, moved};
+use crate::settings::INTERIOR;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,18 +23,6 @@ impl Default for Settings {
         Self { max_iterations: 500, tolerance: 1e-8 }
     }
 }
-
-/// Residual at which the next exponent may be tried.
-const ROUGH: f64 = 1e-2;
-/// Residual of the user that is worst off, relative to its own worth, with which a point counts as
-/// solved.
-const OF_ONE_USER: f64 = 1e-5;
-/// Residual of rounding.
-const LEAST_RESIDUAL: f64 = 1e-17;
-/// Part of the way to the wall that a step goes.
-const NOT_QUITE: f64 = 0.999;
-/// Steps shorter than this are replaced by steps towards the middle of the path.
-const SHORT: f64 = 0.3;
 
 /// How the method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +69,11 @@ pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     let mut iterations = 0;
     let mut guide = Guide::of_equal_prices(cluster);
     for alpha in exponents(cluster.alpha) {
-        let rough = run(&Objective::new(cluster, alpha, &guide), ROUGH, settings.max_iterations - iterations);
+        let rough = run(
+            &Objective::new(cluster, alpha, &guide),
+            INTERIOR.rough,
+            settings.max_iterations - iterations,
+        );
         iterations += rough.iterations;
         guide = Guide::of_point(cluster, &rough.point);
     }
@@ -131,7 +123,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
             best = Run { point: point.clone(), residual: size, iterations };
         }
         let stuck = without_progress > if best.residual < 1e-9 { 5 } else { 100 };
-        if stuck || best.residual <= tolerance.max(LEAST_RESIDUAL) || iterations >= max_iterations {
+        if stuck || best.residual <= tolerance.max(INTERIOR.least_residual) || iterations >= max_iterations {
             break;
         }
         objective.cluster.charge_step();
@@ -151,7 +143,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         let mut step = direction(objective, &point, &newton, &residuals, target, Some(&affine));
         // Too close to a wall for a long step: towards the middle of the path, as far down as goes.
         for part in [0.3, 0.8] {
-            if step.longest(&point) >= SHORT {
+            if step.longest(&point) >= INTERIOR.short {
                 break;
             }
             let central = direction(objective, &point, &newton, &residuals, part * mu, None);
@@ -159,7 +151,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
                 step = central;
             }
         }
-        point = moved(objective.cluster, &point, &step, NOT_QUITE * step.longest(&point));
+        point = moved(objective.cluster, &point, &step, INTERIOR.not_quite * step.longest(&point));
     }
     Run { iterations, ..best }
 }
@@ -174,7 +166,7 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     let nobody = objective.cluster.users.is_empty();
     let residual = if nobody { 0.0 } else { run.residual };
     let worst = Residuals::new(objective, &run.point).worst(objective.cluster, &run.point);
-    let solved = residual <= tolerance && (nobody || worst <= OF_ONE_USER);
+    let solved = residual <= tolerance && (nobody || worst <= INTERIOR.of_one_user);
     let limit_price = |(n, (user, at)): (usize, (&Scaled, &UserPoint))| {
         let Some(part) = user.part.first() else { return 0.0 };
         let per_task = part / user.gamma[0];

@@ -17,7 +17,6 @@ mod dual;
 mod interior;
 mod model;
 mod newton;
-mod point;
 mod start;
 mod step;
 

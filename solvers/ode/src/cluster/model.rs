@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::newton::PARTS;
+use crate::settings::INTERIOR;
 
 /// One class on which a user may run.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,9 +49,6 @@ pub enum ClusterError {
         most: usize,
     },
 }
-
-/// Rows beyond which the dense matrix of a Newton step is refused (a gigabyte).
-const MOST_ROWS: usize = 10_000;
 
 /// A cluster, scaled: placements in units of what fits at most, utilities in units of the user's
 /// best placement.
@@ -104,8 +102,8 @@ impl Cluster {
         if !(alpha > 0.0 && alpha.is_finite()) {
             return Err(ClusterError::Alpha);
         }
-        if n_rows > MOST_ROWS {
-            return Err(ClusterError::TooManyRows { rows: n_rows, most: MOST_ROWS });
+        if n_rows > INTERIOR.most_rows {
+            return Err(ClusterError::TooManyRows { rows: n_rows, most: INTERIOR.most_rows });
         }
         let users = users.iter().enumerate().map(|(n, user)| {
             Scaled::new(n_rows, user).map_err(|what| ClusterError::UserModel { user: n, what })

@@ -11,16 +11,13 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::model::{Cluster, Scaled};
-use super::point::Point;
-use crate::linear::{self, Factored};
+use crate::dense::{self, Factored};
+use crate::settings::INTERIOR;
 
 /// Users whose low-rank parts are multiplied at a time.
 const BLOCK: usize = 256;
 /// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
 pub(super) const PARTS: usize = 16;
-
-/// Added to the unit diagonal where rounding has cost the matrix its positivity.
-const RIDGES: [f64; 6] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
 
 /// A user's step. Sums over the placements are kept as they were solved for: added up again they
 /// would lose all digits when a user moves between classes.
@@ -177,7 +174,7 @@ impl Newton {
         for row in 0..cluster.n_rows {
             matrix[(row, row)] += at.slack[row] / at.price[row];
         }
-        linear::factor(matrix, &RIDGES).map(|rows| Self { blocks, rows })
+        dense::factor(matrix, &INTERIOR.ridges).map(|rows| Self { blocks, rows })
     }
 
     /// Solves for the prices: `M dp = right`.
@@ -215,4 +212,48 @@ fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range
         matrix.gemm(-1.0, &low_rank, &low_rank.transpose(), 1.0);
     }
     matrix
+}
+
+/// A user's part of the point, in scaled numbers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UserPoint {
+    pub y: Vec<f64>,
+    pub z: Vec<f64>,
+    pub lambda: f64,
+    /// `v . y`.
+    pub utility: f64,
+    /// Price and slack of the task limit.
+    pub q: f64,
+    pub h: f64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Point {
+    pub users: Vec<UserPoint>,
+    pub price: Vec<f64>,
+    pub slack: Vec<f64>,
+}
+
+/// `A y` by row.
+pub(super) fn load(cluster: &Cluster, y: &[Vec<f64>]) -> Vec<f64> {
+    let mut load = vec![0.0; cluster.n_rows];
+    for (user, y) in cluster.users.iter().zip(y) {
+        for (usage, y) in user.usage.iter().zip(y) {
+            for (row, a) in usage {
+                load[*row] += a * y;
+            }
+        }
+    }
+    load
+}
+
+/// Complementary pairs.
+pub(super) fn count(cluster: &Cluster) -> f64 {
+    let pairs = |user: &Scaled| user.worth.len() + usize::from(!user.part.is_empty());
+    (cluster.n_rows + cluster.users.iter().map(pairs).sum::<usize>()) as f64
+}
+
+pub(super) fn complementarity(point: &Point) -> f64 {
+    let users = point.users.iter().map(|at| dot(&at.y, &at.z) + at.q * at.h);
+    dot(&point.price, &point.slack) + users.sum::<f64>()
 }

@@ -1,24 +1,8 @@
 //! Where a run of the method starts.
 
 use super::model::{Cluster, Scaled};
-use super::newton::dot;
-use super::point::{Point, UserPoint, load};
-
-/// A user expected to have all its tasks is worth at most this times what it pays: a larger weight
-/// would change nothing but the digits that are lost.
-const MOST_WORTH: f64 = 100.0;
-
-/// Free part of the task limit of a user that has all its tasks.
-const SATISFIED: f64 = 1e-6;
-
-/// Part of a user's utility that a start spreads evenly over its placements.
-const EVEN: f64 = 0.02;
-
-/// Least cost of a unit of utility, in units of its marginal utility.
-const LEAST_COST: f64 = 1e-3;
-
-/// Users start at least at `exp` of this, relative to the largest.
-const LEAST_START: f64 = -80.0;
+use super::newton::{Point, UserPoint, dot, load};
+use crate::settings::INTERIOR;
 
 /// What a start is made from.
 pub(super) struct Guide {
@@ -45,7 +29,7 @@ impl Guide {
     }
 
     pub(super) fn of_point(cluster: &Cluster, point: &Point) -> Self {
-        let least = LEAST_COST * point.price.iter().copied().fold(0.0, f64::max);
+        let least = INTERIOR.least_cost * point.price.iter().copied().fold(0.0, f64::max);
         let price: Vec<f64> = point.price.iter().map(|p| p.max(least)).collect();
         let cost = |user: &Scaled| {
             let costs = user.usage.iter().zip(&user.worth);
@@ -55,7 +39,7 @@ impl Guide {
         let parts = cluster.users.iter().zip(&point.users).map(|(user, at)| {
             let even = (user.worth.len() as f64).recip();
             let present = user.worth.iter().zip(&at.y).map(|(v, y)| v * y / at.utility);
-            present.map(|part| (1.0 - EVEN) * part + EVEN * even).collect()
+            present.map(|part| (1.0 - INTERIOR.even) * part + INTERIOR.even * even).collect()
         });
         Self {
             log_cost: cluster.users.iter().map(cost).collect(),
@@ -89,7 +73,7 @@ impl<'a> Objective<'a> {
         };
         let most = logs().fold(f64::NEG_INFINITY, f64::max);
         let spread = logs().zip(&cluster.users).zip(&guide.parts).map(|((log, user), parts)| {
-            let utility = libm::exp((log - most).max(LEAST_START));
+            let utility = libm::exp((log - most).max(INTERIOR.least_start));
             user.worth.iter().zip(parts).map(|(worth, part)| utility * part / worth).collect::<Vec<f64>>()
         });
         let mut spread: Vec<Vec<f64>> = spread.collect();
@@ -110,7 +94,7 @@ impl<'a> Objective<'a> {
         if guide.is_of_point {
             for (n, user) in cluster.users.iter().enumerate() {
                 if let Some(part) = user.part_per_worth {
-                    let most = guide.log_cost[n] + log_scale + libm::log(MOST_WORTH);
+                    let most = guide.log_cost[n] + log_scale + libm::log(INTERIOR.most_worth);
                     let excess = user.log_marginal(user.log_weight, alpha, part.recip()) - most;
                     log_weight[n] -= excess.max(0.0);
                 }
@@ -164,6 +148,6 @@ impl Objective<'_> {
     /// changed nothing.
     pub(super) fn weights_do_not_matter(&self, point: &Point) -> bool {
         let users = self.cluster.users.iter().zip(&point.users).zip(&self.log_weight);
-        users.into_iter().all(|((user, at), weight)| *weight >= user.log_weight || at.h < SATISFIED)
+        users.into_iter().all(|((user, at), weight)| *weight >= user.log_weight || at.h < INTERIOR.satisfied)
     }
 }

@@ -3,15 +3,9 @@
 use nalgebra::DVector;
 
 use super::model::Cluster;
-use super::newton::{BlockStep, Newton, dot};
-use super::point::{Point, UserPoint, complementarity};
+use super::newton::{BlockStep, Newton, Point, UserPoint, complementarity, dot};
 use super::start::Objective;
-
-/// Change of the logarithm of a marginal utility in one step, at most.
-const MOST_CHANGE: f64 = 2.0;
-
-/// Least part of `sum lambda U` that residuals are relative to.
-const LEAST_PRICED: f64 = 1e-6;
+use crate::settings::INTERIOR;
 
 /// How far a point is from the equations.
 pub(super) struct Residuals {
@@ -58,7 +52,7 @@ impl Residuals {
     /// Everything that is not 0 yet, relative to the part of `sum lambda U` that rows are paid for.
     pub(super) fn size(&self, point: &Point) -> f64 {
         let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
-        let total = point.price.iter().sum::<f64>().max(LEAST_PRICED * worth).min(worth);
+        let total = point.price.iter().sum::<f64>().max(INTERIOR.least_priced * worth).min(worth);
         (complementarity(point) + self.infeasibility(point)) / total
     }
 
@@ -117,7 +111,7 @@ impl Direction {
         }
         for (at, d) in point.users.iter().zip(&self.users) {
             // Beyond this the marginal utility is another than its tangent says.
-            limit(MOST_CHANGE * at.lambda, d.lambda);
+            limit(INTERIOR.most_change * at.lambda, d.lambda);
             limit(at.q, d.q);
             limit(at.h, d.h);
             for i in 0..at.y.len() {

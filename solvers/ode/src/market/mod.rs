@@ -21,6 +21,7 @@ mod newton;
 use rayon::prelude::*;
 
 pub use self::newton::{Ended, minimise};
+use crate::settings::MARKET;
 
 /// Goods and buyers at the centre.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,8 +66,6 @@ pub(crate) struct Totals {
     pub coupling: Vec<f64>,
 }
 
-/// Advantage, in units of `tau`, below which a place has no part: `e^-50` of a buyer's money.
-const FAR: f64 = 50.0;
 /// Buyers in one part of a sum, at least, and parts, at most: the order of additions is the same with any number of threads.
 const LEAST_CHUNK: usize = 4096;
 const MOST_CHUNKS: usize = 16;
@@ -148,7 +147,7 @@ impl Market {
         let at = |k: usize| self.advantage[k] - shift[self.good[k] as usize];
         let best = places.clone().map(at).fold(f64::NEG_INFINITY, f64::max);
         near.clear();
-        let floor = best - FAR * tau;
+        let floor = best - MARKET.far * tau;
         let mut sum = 0.0;
         for k in places {
             let advantage = at(k);

@@ -1,15 +1,7 @@
 //! Newton's method with a search along its lines, in the logarithms of the prices.
 
 use super::{Market, Totals, matrix};
-
-/// Points on one line, at most.
-const POINTS: usize = 30;
-/// Largest change of the logarithm of a price in one step.
-const LONGEST: f64 = 30.0;
-/// Largest change of the logarithm of a price that stands alone.
-const LONGEST_ALONE: f64 = 4.0;
-/// Steps that do not halve the change after which only rounding is left of it.
-const IDLE: usize = 3;
+use crate::settings::MARKET;
 
 /// How [`minimise`] ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +48,7 @@ pub fn minimise(
         least = least.min(change);
         point = market.search(point, barrier, &step, descent, change, tau);
         steps += 1;
-        if change <= precision || idle >= IDLE {
+        if change <= precision || idle >= MARKET.idle {
             converged = true;
             break;
         }
@@ -94,7 +86,7 @@ impl Market {
             } else {
                 money
             };
-            alone.max(point.slope[i].abs() / LONGEST_ALONE).max(f64::MIN_POSITIVE)
+            alone.max(point.slope[i].abs() / MARKET.longest_alone).max(f64::MIN_POSITIVE)
         });
         let right = point.slope.iter().map(|g| -g).collect();
         matrix::solve(point.totals.coupling.clone(), surplus.collect(), right)
@@ -112,11 +104,11 @@ impl Market {
         tau: f64,
     ) -> Point {
         let start = from.shift;
-        let mut length = (LONGEST / change).min(1.0);
+        let mut length = (MARKET.longest / change).min(1.0);
         // The function falls at `low` and rises at `high`.
         let (mut low, mut low_slope, mut high) = (0.0, descent, None);
         let mut point = None;
-        for _ in 0..POINTS {
+        for _ in 0..MARKET.points {
             let shift = start.iter().zip(step).map(|(q, d)| q + length * d).collect();
             let there = self.point(shift, barrier, tau);
             let slope: f64 = there.slope.iter().zip(step).map(|(g, d)| g * d).sum();

@@ -7,22 +7,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::blocks::Blocks;
 use super::sweep::{Sums, Sweeper};
-use crate::linear::{self, Factored};
-
-/// Part of the way to the boundary that a step may go.
-const STEP_FRACTION: f64 = 0.95;
-/// A step aims at this part of the present `mu` at least.
-const LEAST_CENTERING: f64 = 1e-3;
-
-/// The safe method accepts a step past the minimum along it if the slope there is at most this
-/// part of what it was.
-const OVERSHOOT: f64 = 0.5;
-const MOST_HALVINGS: usize = 30;
-/// The safe method is near its minimum when Newton's step promises at most this part of `mu`.
-const CENTRED: f64 = 0.1;
-const SAFE_REDUCTION: f64 = 0.1;
-/// Added to the unit diagonal of the matrix. Newton's method repeats, so this costs no accuracy.
-pub(super) const RIDGES: [f64; 7] = [1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
+use crate::dense::{self, Factored};
+use crate::settings::PATH;
 
 /// A point near the path.
 #[derive(Debug)]
@@ -87,7 +73,7 @@ impl Barrier {
             .map(|j| (self.prices[j] + reach * price_step[j]) * (self.slacks[j] + reach * slack_step[j]))
             .sum::<f64>()
             / self.weights.iter().sum::<f64>();
-        let centering = (predicted / self.mu).powi(3).clamp(LEAST_CENTERING, 1.0);
+        let centering = (predicted / self.mu).powi(3).clamp(PATH.least_centering, 1.0);
         let target = centering * self.mu;
         let part = price_reach * slack_reach;
         let (price_step, slack_step) = self.direction(&factored, |j| {
@@ -96,7 +82,7 @@ impl Barrier {
             self.weights[j] * target - (price_step[j] * slack_step[j] * part).max(-bound).min(bound)
         });
         let reach = largest_step(&self.prices, &price_step).min(largest_step(&self.slacks, &slack_step));
-        let length = (STEP_FRACTION * reach).min(1.0);
+        let length = (PATH.step_fraction * reach).min(1.0);
         if !length.is_finite() || length <= 0.0 {
             return false;
         }
@@ -120,20 +106,20 @@ impl Barrier {
         let direction = factored.solve(&-&slope);
         let descent = slope.dot(&direction);
         let start = self.prices.clone();
-        let mut length = (STEP_FRACTION * largest_step(&start, direction.as_slice())).min(1.0);
-        for _ in 0..MOST_HALVINGS {
+        let mut length = (PATH.step_fraction * largest_step(&start, direction.as_slice())).min(1.0);
+        for _ in 0..PATH.most_halvings {
             for j in 0..size {
                 self.prices[j] = start[j] + length * direction[j];
             }
             self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
             let end = self.safe_slope().dot(&direction);
-            if end.is_nan() || end <= OVERSHOOT * -descent {
+            if end.is_nan() || end <= PATH.overshoot * -descent {
                 break;
             }
             length *= (-descent / (end - descent)).clamp(0.1, 0.7);
         }
-        if -descent < CENTRED * self.mu {
-            self.mu *= SAFE_REDUCTION;
+        if -descent < PATH.centred * self.mu {
+            self.mu *= PATH.safe_reduction;
             self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
         }
         for j in 0..size {
@@ -153,7 +139,7 @@ impl Barrier {
     fn factor(&self, barrier: impl Fn(usize) -> f64) -> Option<Factored> {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let entry = |j, k| self.sums.hessian[j * rows + k] + if j == k { barrier(j) } else { 0.0 };
-        linear::factor(DMatrix::from_fn(size, size, entry), &RIDGES)
+        dense::factor(DMatrix::from_fn(size, size, entry), &PATH.ridges)
     }
 
     /// Newton's direction towards products `p_j s_j` of the given size.

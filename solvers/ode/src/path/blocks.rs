@@ -8,12 +8,11 @@ use rayon::prelude::*;
 
 use crate::lanes::BLOCK;
 use crate::pool::{LARGEST_MAGNITUDE, Pool};
+use crate::settings::PATH;
 
 /// Users whose sums are added before anything else is: fixes the order of summation, and so the
 /// bits of the result, for any number of threads.
 pub(super) const CHUNK_BLOCKS: usize = 16;
-/// Below this number of requests a second thread costs more than it brings.
-const PARALLEL_FROM: usize = 32_768;
 
 /// Rows that follow the requests in a block.
 const EXTRA_ROWS: usize = 2;
@@ -51,7 +50,7 @@ impl Blocks {
         let rows = kept.len().next_multiple_of(2);
         let n_blocks = n_users.div_ceil(BLOCK);
         let length = (rows + EXTRA_ROWS) * BLOCK;
-        let parallel = n_users.saturating_mul(kept.len()) >= PARALLEL_FROM;
+        let parallel = n_users.saturating_mul(kept.len()) >= PATH.parallel_from;
         let mut data = vec![0.0; n_blocks * length];
         let total = pool.total_entitlement();
         let pack = |(block, chunk): (usize, &mut [f64])| pack_block(pool, &kept, total, block, rows, chunk);

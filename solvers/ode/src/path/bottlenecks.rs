@@ -6,17 +6,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::barrier::RIDGES;
 use super::blocks::Blocks;
 use super::sweep::{Sums, Sweeper};
-use crate::linear;
-
-/// A residual that no step will improve.
-const ROUNDING: f64 = 1e-15;
-/// Below this residual, the next step of a quadratically converging method is the last one.
-const LAST_STEP: f64 = 1e-8;
-/// Steps after which the method is given up.
-const MOST_STEPS: usize = 12;
+use crate::dense;
+use crate::settings::PATH;
 
 /// Prices at `mu = 0`, and how well they fit.
 #[derive(Debug, Clone)]
@@ -62,14 +55,14 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
             let slacks = sums.usage[..n_kept].iter().map(|usage| 1.0 - usage).collect();
             best = Limit { prices: prices.clone(), slacks, residual, steps };
         }
-        if error <= ROUNDING || !improved || steps == MOST_STEPS {
+        if error <= PATH.rounding || !improved || steps == PATH.most_steps {
             best.steps = steps;
             return best;
         }
         if expect_end {
             sums = sweeper.sweep(blocks, &prices, 0.0, true);
         }
-        expect_end = error < LAST_STEP;
+        expect_end = error < PATH.last_step;
         if !step(blocks, &mut prices, &sums) {
             best.steps = steps;
             return best;
@@ -103,7 +96,7 @@ fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
         .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>());
     let missing = DVector::from_iterator(active.len(), missing);
     let matrix = DMatrix::from_fn(active.len(), active.len(), |j, k| hessian(active[j], active[k]));
-    let Some(factored) = linear::factor(matrix, &RIDGES) else { return false };
+    let Some(factored) = dense::factor(matrix, &PATH.ridges) else { return false };
     let change = factored.solve(&missing);
     if change.iter().any(|value| !value.is_finite()) {
         return false;

@@ -6,17 +6,8 @@ use ode_solvers::{Dop853, Dopri5, System};
 
 use super::RungeKutta;
 use super::outcome::TrajectoryStatus;
+use crate::settings::TRAJECTORY;
 
-/// First step, in `c` and in `ln c` alike: small beside 1, the scale of both.
-const FIRST_STEP: f64 = 0.01;
-/// Components below this are not resolved relative to their size.
-const NEGLIGIBLE: f64 = 1e-150;
-/// Factors by which a step may shrink and grow.
-const STEP_FACTORS: (f64, f64) = (0.2, 6.0);
-const SAFETY: f64 = 0.9;
-/// Hairer's stabilisation of the step size; 0 for order 8, as in his code.
-const BETA_5: f64 = 0.04;
-const BETA_8: f64 = 0.0;
 /// The step that the stability of these methods allows is long beside the scale of the system, so
 /// that their stiffness detection would find nothing.
 const NO_STIFFNESS_TEST: u32 = u32::MAX;
@@ -45,9 +36,9 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
     tolerance: f64,
     budget: u32,
 ) -> Steps {
-    let (shrink, grow) = STEP_FACTORS;
-    let (h_max, h) = (to - from, FIRST_STEP.min(to - from));
-    let atol = tolerance * NEGLIGIBLE;
+    let (shrink, grow) = TRAJECTORY.step_factors;
+    let (h_max, h) = (to - from, TRAJECTORY.first_step.min(to - from));
+    let atol = tolerance * TRAJECTORY.negligible;
     let output = OutputType::Sparse;
     macro_rules! integrate {
         ($stepper:ident, $beta:expr) => {{
@@ -59,7 +50,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
                 state,
                 tolerance,
                 atol,
-                SAFETY,
+                TRAJECTORY.safety,
                 $beta,
                 shrink,
                 grow,
@@ -73,8 +64,8 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
         }};
     }
     let (end, results) = match method {
-        RungeKutta::Dopri5 => integrate!(Dopri5, BETA_5),
-        RungeKutta::Dop853 => integrate!(Dop853, BETA_8),
+        RungeKutta::Dopri5 => integrate!(Dopri5, TRAJECTORY.beta_5),
+        RungeKutta::Dop853 => integrate!(Dop853, TRAJECTORY.beta_8),
     };
     Steps { results, failure: end.err().as_ref().map(status_of) }
 }

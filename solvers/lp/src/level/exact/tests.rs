@@ -5,9 +5,8 @@ use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, 
 use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::static_shares::Noise;
 
-use super::super::carried::FirstBasis;
-use super::super::inside;
-use super::super::master::{GroupOnClass, Need};
+use super::super::inside::{self, FirstBasis};
+use super::super::part::{GroupOnClass, Need};
 use super::super::start::guess;
 use super::*;
 
@@ -21,11 +20,11 @@ fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let data = LevelData::new(&constraints, &share);
     let part = Part::whole(&data);
-    let mut search = Search::new(&part, Settings::default()).expect("a programme");
-    let master = search.master.as_mut().expect("it has just been made");
+    let mut search = Search::new(&part, Settings::default());
+    let master = search.master.as_mut().expect("HiGHS takes the programme");
     master.leave_interior_points();
     if let Some(first) = first {
-        let needs = vec![Need::Times(1.0); part.groups.len()];
+        let needs = vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()];
         let found = inside::start(&part, master.unit, &needs, &guess(&part).prices);
         let basis = first(&part, found.expect("a basis of an interior point"));
         master.enter(&basis).expect("a basis that HiGHS takes");
@@ -159,7 +158,7 @@ fn simplex_steps_do_what_is_small_or_out_of_range() {
         let constraints = Constraints::new(problem, Sharing::Rdm);
         let data = LevelData::new(&constraints, &share);
         let part = Part::whole(&data);
-        let needs = vec![Need::Times(1.0); part.groups.len()];
+        let needs = vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()];
         let guess = guess(&part);
         inside::start(&part, guess.level, &needs, &guess.prices).is_none()
     };

@@ -10,15 +10,7 @@
 
 use super::{Point, Programme, Residuals};
 use crate::linear::Cholesky;
-
-/// Added to diagonals, relative: below it rounding decides their sign.
-const REGULAR: f64 = 1e-13;
-/// Further attempts with more on the diagonal, each [`MORE`] times as much, from [`FIRST`].
-const ATTEMPTS: usize = 6;
-const FIRST: f64 = 1e-12;
-const MORE: f64 = 30.0;
-/// Work of one entry of a sum of outer products beside one of a factorisation, which runs in tiles.
-pub const SCATTERED: f64 = 4.0;
+use crate::settings::INTERIOR;
 
 /// A change of a point.
 pub struct Direction {
@@ -178,8 +170,8 @@ fn by_rows(programme: &Programme) -> bool {
     for (count, ends) in on_class.iter().zip(programme.class_rows.windows(2)) {
         pairs_by_groups += count * count * (ends[1] - ends[0]) as f64 / 2.0;
     }
-    cube(programme.capacity.len()) + SCATTERED * pairs_by_rows
-        <= cube(programme.multiple.len()) + SCATTERED * pairs_by_groups
+    cube(programme.capacity.len()) + INTERIOR.scattered * pairs_by_rows
+        <= cube(programme.multiple.len()) + INTERIOR.scattered * pairs_by_groups
 }
 
 /// `M - U K^-1 U'`, the lower triangle by row.
@@ -292,8 +284,8 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
 /// Factors, with more on the diagonal where rounding has taken it away. That is rare, and the matrix large: it is
 /// then made anew.
 fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
-    let mut more = REGULAR;
-    for attempt in 0..=ATTEMPTS {
+    let mut more = INTERIOR.regular;
+    for attempt in 0..=INTERIOR.attempts {
         let mut trial = matrix();
         for i in 0..n {
             trial[i * n + i] *= 1.0 + more;
@@ -301,7 +293,7 @@ fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
         if let Some(factors) = Cholesky::factor(trial, n) {
             return Some(factors);
         }
-        more = if attempt == 0 { FIRST } else { more * MORE };
+        more = if attempt == 0 { INTERIOR.first_more } else { more * INTERIOR.more };
     }
     None
 }

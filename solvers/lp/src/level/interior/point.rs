@@ -2,13 +2,7 @@
 
 use super::Programme;
 use super::newton::Direction;
-
-/// Prices below this part of the largest start there.
-const LEAST_PRICE: f64 = 1e-3;
-/// Slack of a row at the start, at least.
-const LEAST_SLACK: f64 = 0.1;
-/// Reduced cost of a new column, at least, in parts of what the level of its group is worth.
-const LEAST_COST: f64 = 0.1;
+use crate::settings::INTERIOR;
 
 /// A point inside the bounds, with its prices.
 #[derive(Clone)]
@@ -30,7 +24,7 @@ impl Point {
     /// cheaper.
     pub fn start(programme: &Programme, prices: &[f64]) -> Option<Self> {
         let most = prices.iter().copied().fold(0.0, f64::max);
-        let mut p: Vec<f64> = prices.iter().map(|price| price.max(LEAST_PRICE * most)).collect();
+        let mut p: Vec<f64> = prices.iter().map(|price| price.max(INTERIOR.least_price * most)).collect();
         let mut priced = programme.products(&p);
         let ends = || programme.group_columns.windows(2).map(|ends| ends[0]..ends[1]);
         let least =
@@ -59,7 +53,11 @@ impl Point {
         let need = |g: usize| programme.multiple[g] * t + programme.fixed[g];
         let mut y: Vec<f64> = (0..parts.len()).map(|j| need(programme.group[j]) * parts[j]).collect();
         let loads = programme.loads(|j| y[j]);
-        let s = loads.iter().zip(&programme.capacity).map(|(load, b)| (b - load).max(LEAST_SLACK)).collect();
+        let s = loads
+            .iter()
+            .zip(&programme.capacity)
+            .map(|(load, b)| (b - load).max(INTERIOR.least_slack))
+            .collect();
         let mut products: Vec<f64> = y.iter().zip(&z).map(|(y, z)| y * z).collect();
         let middle = products.len() / 2;
         let mu = *products.select_nth_unstable_by(middle, f64::total_cmp).1;
@@ -84,11 +82,11 @@ impl Point {
                     z.push(self.z[old.start]);
                     old.start += 1;
                 } else {
-                    let cost = (price - self.l[g]).max(LEAST_COST * self.l[g]);
+                    let cost = (price - self.l[g]).max(INTERIOR.least_cost * self.l[g]);
                     // Together no more than the group needs: what is cheap would overload its class.
                     let need = wider.multiple[g] * self.t + wider.fixed[g];
-                    let share =
-                        (mu / cost).min((need / (ends[1] - ends[0]) as f64).max(LEAST_COST * mu / cost));
+                    let share = (mu / cost)
+                        .min((need / (ends[1] - ends[0]) as f64).max(INTERIOR.least_cost * mu / cost));
                     z.push(mu / share);
                     y.push(share);
                 }

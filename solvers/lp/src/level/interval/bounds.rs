@@ -21,9 +21,7 @@ use super::{Known, below, entries, level, level_alone};
 use crate::groups::Group;
 use crate::level::data::LevelData;
 use crate::level::float::BlockPrices;
-
-/// How much more than needed of the prices of a block before is added.
-const MORE: f64 = 2.0;
+use crate::settings::LEVELS;
 
 /// The state of the passes over the blocks.
 pub(super) struct Bounds<'d, 'a> {
@@ -147,7 +145,9 @@ impl<'d, 'a> Bounds<'d, 'a> {
                         }
                     }
                 }
-                if let Some(factor) = Rational::from_f64(factor * MORE).filter(|factor| !factor.is_zero()) {
+                if let Some(factor) =
+                    Rational::from_f64(factor * LEVELS.more_of_prices).filter(|factor| !factor.is_zero())
+                {
                     for (row, price) in &sums[earlier] {
                         prices[*row] += Rational::from(&factor * price);
                     }

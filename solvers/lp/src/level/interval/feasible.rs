@@ -5,9 +5,7 @@ use evenhand_problem::Rational;
 use super::{below, entries};
 use crate::level::data::LevelData;
 use crate::level::split::Settled;
-
-/// Part of its tasks that a group in doubles may lack or exceed and still has them all.
-const ALL_TASKS: f64 = 1e-9;
+use crate::settings::LEVELS;
 
 /// By group: the tasks as exact numbers, feasible. Those that exact rounds have settled, which share no row with
 /// others, keep what they have. Those that have all their tasks have them exactly, and where a class is too full the
@@ -30,7 +28,8 @@ pub(super) fn feasible(
         if let Some(limit) = &data.groups[g].tasks {
             let total: Rational = list.iter().map(|(_, x)| x).sum();
             let lacking = Rational::from(limit - &total);
-            is_full[g] = lacking.clone().abs() <= Rational::from_f64(ALL_TASKS).unwrap_or_default() * limit;
+            is_full[g] =
+                lacking.clone().abs() <= Rational::from_f64(LEVELS.all_tasks).unwrap_or_default() * limit;
             match list.iter_mut().max_by(|a, b| a.1.cmp(&b.1)) {
                 Some((_, largest)) if is_full[g] && Rational::from(&*largest + &lacking) >= 0 => {
                     *largest += lacking;

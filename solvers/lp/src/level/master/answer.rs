@@ -1,19 +1,11 @@
 //! What HiGHS says of the programme, in terms of groups, classes and rows; and which columns it lacks.
 
-use super::super::part::Part;
+use super::super::part::{GroupOnClass, Part};
 use super::super::start::keep_least;
-use super::{GroupOnClass, Master, Seat};
+use super::{Master, Seat};
 use crate::error::LpError;
 use crate::highs::{BasisStatus, FloatSolution};
-
-/// Columns that pricing adds for one class at a time: those that would help most.
-const COLUMNS_PER_CLASS: usize = 50;
-/// Columns that pricing adds for one group at a time.
-const COLUMNS_PER_GROUP: usize = 3;
-/// Part of the guessed prices that is added to prices to choose among columns.
-const HINT: f64 = 1e-3;
-/// Reduced costs below this part of a group's price are taken for 0.
-const PRICE_TOLERANCE: f64 = 1e-9;
+use crate::settings::LEVELS;
 
 /// A solution of the round's programme in doubles.
 pub struct MasterSolution {
@@ -115,7 +107,7 @@ impl Master<'_> {
             match *seat {
                 Seat::Single(c) => {
                     let need = self.needs[g];
-                    placed.push((GroupOnClass { g, c }, need.multiple() * level * self.unit + need.fixed()));
+                    placed.push((GroupOnClass { g, c }, need.multiple * level * self.unit + need.fixed));
                     group_prices.push(self.part.price(g, c, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
@@ -142,14 +134,14 @@ impl Master<'_> {
     pub(super) fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
         let prices: Vec<f64> =
-            solution.prices.iter().zip(&self.hints).map(|(price, hint)| price + hint * HINT).collect();
+            solution.prices.iter().zip(&self.hints).map(|(price, hint)| price + hint * LEVELS.hint).collect();
         let mut best: Vec<(f64, (usize, f64))> = Vec::new();
         for g in 0..self.part.groups.len() {
             let worth = solution.group_prices[g];
             if worth == 0.0 {
                 continue;
             }
-            let limit = worth * (1.0 - PRICE_TOLERANCE);
+            let limit = worth * (1.0 - LEVELS.price_tolerance);
             best.clear();
             self.part.for_each_price(g, &solution.prices, |c, price| {
                 let mut price = price * self.unit;
@@ -161,8 +153,8 @@ impl Master<'_> {
                 }
             });
             best.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.0.cmp(&b.1.0)));
-            for &(_, (c, price)) in best.iter().take(COLUMNS_PER_GROUP) {
-                keep_least(&mut helpful[c], (price / worth, g), COLUMNS_PER_CLASS);
+            for &(_, (c, price)) in best.iter().take(LEVELS.columns_per_group) {
+                keep_least(&mut helpful[c], (price / worth, g), LEVELS.columns_per_class);
             }
         }
         let by_class = helpful.into_iter().enumerate();

@@ -6,11 +6,7 @@ use evenhand_problem::{Integer, Rational};
 use super::{LEVEL, Rises};
 use crate::error::LpError;
 use crate::refine::{self, StartingPoint};
-
-/// Binary digits that are kept of prices from doubles: 13 decimal ones.
-const PRICE_BITS: i32 = 44;
-/// Prices below this part of the largest, both in units of the capacity rows, are rounding.
-const LEAST_PRICE: f64 = 1e-16;
+use crate::settings::LEVELS;
 
 /// A level that a user cannot pass.
 #[derive(Debug, Clone)]
@@ -154,10 +150,10 @@ impl Rises<'_> {
 
 /// A price in doubles as a short number; 0 where it is next to nothing beside `most`.
 fn short(value: f64, most: f64) -> Rational {
-    if value <= 0.0 || value <= most * LEAST_PRICE || !value.is_finite() {
+    if value <= 0.0 || value <= most * LEVELS.least_price || !value.is_finite() {
         return Rational::new();
     }
-    let shift = PRICE_BITS - libm::ilogb(value);
+    let shift = LEVELS.price_bits - libm::ilogb(value);
     let digits = Integer::from_f64(libm::round(libm::scalbn(value, shift))).unwrap_or_default();
     Rational::from(digits) >> shift
 }
