@@ -4,7 +4,7 @@ use evenhand_simulate::{Course, CourseScenario};
 
 use crate::page::Page;
 use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 
 /// Users that a table shows where nobody asks for all.
 const MOST_USERS: usize = 20;
@@ -27,23 +27,14 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
     );
     page = page.text(words);
     for course in courses {
-        let mut table = Table::new([
-            Column::numbers("seed"),
-            Column::words("user"),
-            Column::numbers("present"),
-            Column::numbers("tasks"),
-            Column::numbers("dominant share"),
-        ]);
         let shares = course.mean_shares();
-        for (n, user) in scenario.spec.users.iter().enumerate() {
-            table.row([
-                Cell::text(course.seed.to_string()),
-                Cell::text(&user.name),
-                number(course.present[n]),
-                course.tasks[n].map_or_else(Cell::none, number),
-                number(shares[n]),
-            ]);
-        }
+        let table = Table::of(scenario.spec.users.iter().enumerate())
+            .numbers("seed", |_| course.seed)
+            .words("user", |(_, user)| user.name.as_str())
+            .numbers("present", |(n, _)| number(course.present[*n]))
+            .numbers("tasks", |(n, _)| course.tasks[*n].map(number))
+            .numbers("dominant share", |(n, _)| number(shares[*n]))
+            .table();
         page = page.table(table.at_most(MOST_USERS, "users"));
         if course.end < scenario.horizon {
             page = page.text(format!("the run with seed {} stopped at time {}", course.seed, course.end));

@@ -1,13 +1,13 @@
 //! Why a user has what it has, in words.
 
 use evenhand_certify::explain::{
-    Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
+    Bottleneck, ClassView, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Row, Sharing};
 
 use crate::one_more_unit::one_more_unit;
 use crate::page::Page;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 use crate::text::{more_tasks, number, percent, row_name, tasks};
 use crate::why::what_stops;
 
@@ -107,12 +107,9 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         explanation.verdict,
         ExplanationVerdict::Blocked | ExplanationVerdict::Room | ExplanationVerdict::Stopped
     );
-    let words = Column::words("why not more").unless_all("");
-    let mut table = Table::new([Column::words("server class"), Column::numbers("tasks here"), words]);
-    let shown = explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero());
-    for class in shown {
+    let why = |class: &&ClassView| {
         let single = explanation.one_more.iter().find(|single| single.server == class.server);
-        let why = match single {
+        match single {
             _ if !wants_more => String::new(),
             Some(single) => one_more(problem, constraints, single),
             None if class.bottlenecks.is_empty() => "nothing that it needs has run out".to_owned(),
@@ -120,11 +117,14 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
                 let list = class.bottlenecks.iter().map(|b| bottleneck(problem, constraints, b));
                 format!("out of {}", list.collect::<Vec<_>>().join("; out of "))
             }
-        };
-        let server = problem.servers()[class.server].name();
-        table.row([Cell::text(server), Cell::decimal(&class.tasks), Cell::text(why)]);
-    }
-    table
+        }
+    };
+    Table::of(explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero()))
+        .words("server class", |class| problem.servers()[class.server].name())
+        .numbers("tasks here", |class| Cell::decimal(&class.tasks))
+        .words("why not more", why)
+        .unless_all("")
+        .table()
 }
 
 /// On how many servers of a class one more task fits, and what is short on the others.

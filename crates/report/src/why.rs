@@ -4,7 +4,7 @@ use evenhand_mechanisms::tree::{Stop, StopKind, Why};
 use evenhand_problem::{Problem, Rational};
 
 use crate::page::Page;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 use crate::text::number;
 
 /// Most holders and lenders that are named.
@@ -27,29 +27,16 @@ pub fn why(problem: &Problem, why: &Why) -> Page {
             ),
         }
     ));
-    let mut table = Table::new([
-        Column::words("resource"),
-        Column::numbers("held"),
-        Column::numbers("guarantee"),
-        Column::numbers("limit"),
-        Column::numbers("own, unused"),
-        Column::numbers("may borrow"),
-        Column::words("from"),
-    ]);
-    let optional = |amount: &Option<Rational>| {
-        amount.as_ref().map_or_else(Cell::none, |amount| Cell::text(number(amount)))
-    };
-    for of in &why.amounts {
-        table.row([
-            Cell::text(problem.resources()[of.resource].clone()),
-            Cell::text(number(&of.held)),
-            optional(&of.guarantee),
-            optional(&of.limit),
-            Cell::text(number(&of.own)),
-            Cell::text(number(&of.may_borrow)),
-            Cell::text(named(&of.lenders)),
-        ]);
-    }
+    let amount = |amount: &Rational| Cell::text(number(amount));
+    let table = Table::of(&why.amounts)
+        .words("resource", |of| problem.resources()[of.resource].as_str())
+        .numbers("held", |of| amount(&of.held))
+        .numbers("guarantee", |of| of.guarantee.as_ref().map(amount))
+        .numbers("limit", |of| of.limit.as_ref().map(amount))
+        .numbers("own, unused", |of| amount(&of.own))
+        .numbers("may borrow", |of| amount(&of.may_borrow))
+        .words("from", |of| named(&of.lenders))
+        .table();
     page = page.table(table);
     for of in &why.users {
         let user = problem.users()[of.user].name();
