@@ -82,8 +82,7 @@ pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
         series.push(line("greedy, none rejected", greedy, LineStyle::Solid));
         series.push(line("bound, none rejected", bound, LineStyle::Dashed));
     }
-    let plot =
-        |y: &str, series| Plot { title: String::new(), x: Axis::linear("time"), y: Axis::linear(y), series };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::linear(y), series);
     let mut plots = vec![plot("reward per server and unit of time", series)];
     for (y, counts) in [("slots", &run.slots), ("jobs", &run.jobs)] {
         let of_type = |(j, job): (usize, &JobType)| {

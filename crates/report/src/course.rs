@@ -3,15 +3,13 @@
 use evenhand_simulate::{Course, CourseScenario};
 
 use crate::page::Page;
-use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
+use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
 /// Users that a table shows where nobody asks for all.
 const MOST_USERS: usize = 20;
 /// Lines of a plot: more than this cannot be told apart.
 const MOST_LINES: usize = 8;
-/// Room above a part of 1.
-const ROOM: f64 = 0.04;
 
 /// What the users of every run had.
 #[must_use]
@@ -63,14 +61,9 @@ pub fn course_series(scenario: &CourseScenario, course: &Course) -> Figure {
             points.extend(before.filter(|(_, before)| *before != value(at)));
             points.push((moment.time, value(at)));
         }
-        Series::new(name, points).without_marks(LineStyle::Solid)
+        Series::line(name, points)
     };
-    let plot = |y: &str, series: Vec<Series>| Plot {
-        title: String::new(),
-        x: Axis::linear("time"),
-        y: Axis::linear(y).with_range(0.0, 1.0 + ROOM),
-        series,
-    };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::parts(y), series);
     let mut plots = Vec::new();
     let users = scenario.spec.users.iter().enumerate().take(MOST_LINES);
     let shares = users.map(|(n, user)| line(user.name.clone(), &|at| course.moments[at].shares[n]));

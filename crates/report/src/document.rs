@@ -9,10 +9,10 @@ use crate::allocation::users;
 use crate::certificate::examination;
 use crate::comparison::comparison;
 use crate::html;
-use crate::page::{Form, Page};
+use crate::page::Page;
 use crate::pictures::{holdings, shares};
 use crate::plot::PlotError;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Form, Table};
 
 /// Rows of the tables of users and servers that are shown.
 const LONGEST: usize = 40;

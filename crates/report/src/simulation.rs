@@ -4,15 +4,13 @@ use evenhand_problem::Problem;
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
 
 use crate::page::Page;
-use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
+use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
 /// Users that a table shows where nobody asks for all.
 const MOST_USERS: usize = 20;
 /// Users whose shares are drawn: more lines than this cannot be told apart.
 const MOST_LINES: usize = 8;
-/// Room above a part of 1.
-const ROOM: f64 = 0.04;
 
 /// What the runs of a scenario come to; users of the first run alone.
 #[must_use]
@@ -113,17 +111,11 @@ pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     let lines = |names: Vec<&str>, columns: &[Vec<f64>]| -> Vec<Series> {
         let lines = names.into_iter().zip(columns);
         let line = |(name, values): (&str, &Vec<f64>)| {
-            let points = series.times.iter().copied().zip(values.iter().copied()).collect();
-            Series::new(name, points).without_marks(LineStyle::Solid)
+            Series::line(name, series.times.iter().copied().zip(values.iter().copied()).collect())
         };
         lines.map(line).collect()
     };
-    let plot = |y: &str, series| Plot {
-        title: String::new(),
-        x: Axis::linear("time"),
-        y: Axis::linear(y).with_range(0.0, 1.0 + ROOM),
-        series,
-    };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::parts(y), series);
     let resources = problem.resources().iter().map(String::as_str).collect();
     let mut plots = vec![plot("utilisation", lines(resources, &series.utilisation))];
     if problem.n_users() <= MOST_LINES {
@@ -147,10 +139,6 @@ pub fn simulation_completion(run: &Run) -> Option<Plot> {
     if points.is_empty() {
         return None;
     }
-    Some(Plot {
-        title: String::new(),
-        x: Axis::logarithmic("completion time of a job"),
-        y: Axis::linear("part of the jobs").with_range(0.0, 1.0 + ROOM),
-        series: vec![Series::new("jobs", points).without_marks(LineStyle::Solid)],
-    })
+    let x = Axis::logarithmic("completion time of a job");
+    Some(Plot::new(x, Axis::parts("part of the jobs"), vec![Series::line("jobs", points)]))
 }

@@ -3,7 +3,7 @@
 use evenhand_certify::Examination;
 use serde_json::{Value, json};
 
-use super::{by_name, document, exact, list};
+use super::value::{by_name, document, exact, list};
 
 /// The claims with their verdicts.
 #[must_use]

@@ -10,8 +10,8 @@ use evenhand_problem::format::NumberText;
 use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
 
-use super::{by_name, exact, list};
-use crate::text::row_name;
+use super::value::{by_name, exact, list};
+use crate::text::row_names;
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
 /// those that there are.
@@ -114,7 +114,7 @@ fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -
     let witness = |witness: &Witness| match witness {
         Witness::Satisfied => json!("satisfied"),
         Witness::Row(row) => {
-            let (server, resource) = row_names(constraints, *row);
+            let (resource, server) = row_names(constraints, *row);
             json!({"server": server, "resource": resource})
         }
     };
@@ -125,8 +125,8 @@ fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -
 fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
     let mut servers: Map<String, Value> = Map::new();
     for row in rows {
-        let (server, resource) = row_names(constraints, *row);
-        if let Value::Array(list) = servers.entry(server).or_insert_with(|| json!([])) {
+        let (resource, server) = row_names(constraints, *row);
+        if let Value::Array(list) = servers.entry(server.to_owned()).or_insert_with(|| json!([])) {
             list.push(json!(resource));
         }
     }
@@ -137,16 +137,11 @@ fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
 fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize, Value)>) -> Value {
     let mut servers: Map<String, Value> = Map::new();
     for (row, value) in values {
-        let (server, resource) = row_names(constraints, row);
-        let resources = servers.entry(server).or_insert_with(|| json!({}));
-        resources[&resource] = value;
+        let (resource, server) = row_names(constraints, row);
+        let resources = servers.entry(server.to_owned()).or_insert_with(|| json!({}));
+        resources[resource] = value;
     }
     Value::Object(servers)
-}
-
-fn row_names(constraints: &Constraints<'_>, row: usize) -> (String, String) {
-    let (at, problem) = (&constraints.rows()[row], constraints.problem());
-    (problem.servers()[at.server].name().to_owned(), row_name(at.kind, problem.resources()).to_owned())
 }
 
 /// The points of a trajectory: `c`, tasks by user, and the free part of every row.

@@ -21,16 +21,12 @@
 //! assert_eq!(page.render(&Form::Csv), "user,tasks,verdict\na,0.7142857142857143,holds\nb,10,violated\n");
 //! ```
 
-mod fit;
-mod html;
-mod latex;
 mod lines;
 mod markup;
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, printable};
 
-use crate::page::Terminal;
 use crate::text;
 
 /// Rows of cells under named columns.
@@ -78,6 +74,30 @@ enum Tone {
     Good,
     Bad,
     Muted,
+}
+
+/// In which form a page is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of text.
+    Text(Terminal),
+    /// The tables alone, an empty line between two.
+    Csv,
+    /// Markdown.
+    Markdown,
+    /// The tables alone, as `longtable` of LaTeX.
+    Latex,
+    /// A part of a document of HTML ([`crate::html::document`]).
+    Html,
+}
+
+/// What the text is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terminal {
+    /// Characters in a line; none where lines may have any length.
+    pub width: Option<usize>,
+    /// Whether it understands the escape sequences of colours.
+    pub colour: bool,
 }
 
 /// A table that is made column by column, with a row for each of some things.
@@ -294,23 +314,14 @@ impl Table {
         }
     }
 
-    pub(crate) fn lines(&self, terminal: Terminal) -> String {
-        lines::render(self, terminal) + &self.rest()
-    }
-
-    pub(crate) fn csv(&self) -> String {
-        markup::csv(self)
-    }
-
-    pub(crate) fn markdown(&self) -> String {
-        markup::markdown(self)
-    }
-
-    pub(crate) fn html(&self) -> String {
-        html::html(self)
-    }
-
-    pub(crate) fn latex(&self) -> String {
-        latex::latex(self)
+    /// The table in that form.
+    pub(crate) fn render(&self, form: &Form) -> String {
+        match form {
+            Form::Text(terminal) => lines::render(self, *terminal) + &self.rest(),
+            Form::Csv => markup::csv(self),
+            Form::Markdown => markup::markdown(self),
+            Form::Latex => markup::latex(self),
+            Form::Html => markup::html(self),
+        }
     }
 }
