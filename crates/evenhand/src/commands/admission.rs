@@ -30,7 +30,7 @@ pub fn run(
     let scenario = scenario.map_err(|late| Failure::solver(format!("{}: {late}", source.name)))?;
     let scenario = scenario.map_err(|error| Failure::format(&error, source.text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
-    let admitted = reservation::run_until(&scenario, &seeds, until).map_err(|error| match error {
+    let admitted = reservation::run(&scenario, &seeds, until).map_err(|error| match error {
         AdmissionError::Initial { ref name, .. } => {
             let place = Place::root().key("initial").key(name);
             Failure::format(&document.error(document.locate(&place), error.to_string()), source.text)

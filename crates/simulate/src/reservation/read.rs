@@ -8,9 +8,9 @@ use evenhand_problem::format::{Document, FormatError, Object, Source, read_text}
 use evenhand_problem::{Place, Reservation, hint, number::to_f64};
 use serde_json::value::RawValue;
 
-use super::{
-    AdmissionError, AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve,
-};
+use super::jobs::Job;
+use super::policy::{AdmissionError, NEEDS_CAPACITY, Policy, reserve};
+use super::scenario::{AdmissionScenario, Coming, Estimates, MOST_SERVERS};
 use crate::cost::{ARRIVAL, Growing};
 use crate::read::{LARGEST, TOO_LARGE, positive, whole};
 
@@ -71,8 +71,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let stated = object.need(document, "policy")?;
     let (policy, cra_every) = policy(document, stated, &problem, servers)?;
     let estimates = estimates(document, stated, &problem)?;
-    let needs_capacity = matches!(policy, Policy::PowerOfD { .. } | Policy::Preempting { .. });
-    if problem.configurations().is_some() && needs_capacity {
+    if problem.configurations().is_some() && policy.needs_capacity() {
         return Err(document.error(stated, NEEDS_CAPACITY));
     }
     let horizon = time(document, object.need(document, "horizon")?)?;
@@ -253,14 +252,7 @@ fn coming<'t>(
     problem: &Reservation,
     folder: &Path,
 ) -> Result<Coming, FormatError> {
-    let types = problem.n_types();
-    let stated = problem.loads().iter().map(to_f64).collect();
-    let mut coming = Coming {
-        mean_times: vec![1.0; types],
-        loads: vec![(0.0, stated)],
-        initial: vec![0; types],
-        trace: None,
-    };
+    let mut coming = Coming::of(problem);
     if let Some(raw) = object.get("mean_times") {
         for (j, raw) in by_type(document, raw, problem)? {
             coming.mean_times[j] = positive(document, raw)?;

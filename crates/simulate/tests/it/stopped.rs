@@ -124,7 +124,7 @@ fn admission_stops_where_it_is() {
             "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 1}]}}"#;
     let source = Source { name: "s.json", text };
     let scenario = reservation::scenario(&source.document().unwrap(), std::path::Path::new("")).unwrap();
-    let admitted = reservation::run_until(&scenario, &[1], Some(Instant::now())).unwrap();
+    let admitted = reservation::run(&scenario, &[1], Some(Instant::now())).unwrap();
     assert_eq!(admitted.runs[0].1.stopped_at, Some(0.0));
     assert_eq!(admitted.runs[0].1.reward, 0.0);
     assert_eq!(reservation::document(&admitted)["runs"][0]["stopped_at"], 0.0);
