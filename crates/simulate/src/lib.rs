@@ -45,7 +45,7 @@ pub mod workload;
 pub use checkpoint::{Checkpoint, Observer};
 pub use course::{
     Course, CoursePolicy, CourseScenario, Moment, course_document, course_scenario, course_tasks_csv,
-    course_utilisation_csv, is_course, run_course, run_course_until,
+    course_utilisation_csv, is_course, run_course,
 };
 pub use duration::Duration;
 pub use error::SimulateError;

@@ -60,7 +60,7 @@ fn admission(document: &Document<'_>) -> Result<(), FormatError> {
 
 fn course(document: &Document<'_>) -> Result<(), FormatError> {
     let scenario = simulate::course_scenario(document)?;
-    match simulate::run_course(&scenario, SEED) {
+    match simulate::run_course(&scenario, SEED, None) {
         Ok(course) => said::page(&report::course(&scenario, &[course])),
         Err(error) => said::one_line(&printable(&error.to_string())),
     }

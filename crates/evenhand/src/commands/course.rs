@@ -23,7 +23,7 @@ pub fn run(
         simulate::course_scenario(document).map_err(|error| Failure::format(&error, source.text))?;
     let seeds = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k));
     let courses: Result<Vec<Course>, SimulateError> =
-        seeds.map(|seed| simulate::run_course_until(&scenario, seed, until)).collect();
+        seeds.map(|seed| simulate::run_course(&scenario, seed, until)).collect();
     let courses = courses.map_err(|error| of_policy(document, error))?;
     let summary = simulate::course_document(&scenario, &courses);
     if let Some(folder) = &call.output {

@@ -22,7 +22,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, R
 use rayon::prelude::*;
 
 use crate::cost::{TO_BEGIN, in_time};
-use crate::distributed::{Absence, Network, State, follow_until};
+use crate::distributed::{Absence, Network, State, follow};
 use crate::error::SimulateError;
 use crate::summary::Amounts;
 
@@ -146,20 +146,14 @@ impl CourseScenario {
     }
 }
 
-/// Runs a scenario with a seed.
+/// Runs a scenario with a seed; a run that is not done at the moment `until` stops where it is, at the time
+/// [`Course::end`].
 ///
 /// # Errors
 /// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time;
-/// [`SimulateError::Beyond`].
-pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
-    run_course_until(scenario, seed, None)
-}
-
-/// The same; a run that is not done at that moment stops where it is, at the time [`Course::end`].
-///
-/// # Errors
-/// As [`run_course`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or within a second.
-pub fn run_course_until(
+/// [`SimulateError::Beyond`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or
+/// within a second.
+pub fn run_course(
     scenario: &CourseScenario,
     seed: u64,
     until: Option<Instant>,
@@ -333,7 +327,7 @@ fn distributed(
         }));
     }
     let times = (scenario.horizon, scenario.every);
-    let (states, end) = follow_until(&problem, &absences, network, times, seed, until)?;
+    let (states, end) = follow(&problem, &absences, network, times, seed, until)?;
     let amounts = Amounts::new(&problem);
     let moment = |state: &State| {
         let is_there = scenario.there(state.time);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use evenhand_problem::format::Source;
 use evenhand_simulate::reservation::{
-    AdmissionError, AdmissionScenario, Policy, admit, document, is_admission, reserve, run,
-    scenario, series_csv,
+    AdmissionError, AdmissionScenario, Policy, admit, document, is_admission, reserve, run, scenario,
+    series_csv,
 };
 
 const FILE: &str = r#"{"kind": "reservation-scenario", "name": "two types",

@@ -306,7 +306,7 @@ fn ends(text: &str) -> bool {
         }
         if is_course(&document_of) {
             let Ok(scenario) = course_scenario(&document_of) else { return false };
-            return run_course(&scenario, 1).is_ok();
+            return run_course(&scenario, 1, None).is_ok();
         }
         let Ok(scenario) = source.scenario(Path::new("")) else { return false };
         match run(&scenario, &[1], &|_, _| {}) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
     Checkpoint, Observer, Scenario, SimulateError, Simulated, course_document, course_scenario, document,
-    reservation, run, run_course, run_course_until, run_from, run_until,
+    reservation, run, run_course, run_from, run_until,
 };
 
 use crate::common::{only, scenario};
@@ -105,8 +105,8 @@ fn divisible_runs_stop_where_they_are() {
         );
         let source = Source { name: "s.json", text: &text };
         let scenario = course_scenario(&source.document().unwrap()).unwrap();
-        let whole = run_course(&scenario, 1).unwrap();
-        let stopped = run_course_until(&scenario, 1, Some(Instant::now())).unwrap();
+        let whole = run_course(&scenario, 1, None).unwrap();
+        let stopped = run_course(&scenario, 1, Some(Instant::now())).unwrap();
         assert!(stopped.end < 30.0 && !stopped.moments.is_empty(), "{policy}: {}", stopped.end);
         assert_eq!(stopped.moments[..], whole.moments[..stopped.moments.len()], "{policy}");
         assert!(stopped.present.iter().all(|time| *time <= stopped.end + 1e-9), "{policy}");
