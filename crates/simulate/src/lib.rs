@@ -28,6 +28,7 @@ pub mod distributed;
 mod duration;
 mod error;
 mod events;
+mod fields;
 mod jobs;
 mod machines;
 mod output;

@@ -84,7 +84,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         });
     }
     for (id, what, network) in networks() {
-        entries.push(convergence(id, what, &course(network)?));
+        entries.push(convergence(id, what, &course(network)?.0));
     }
     Ok(entries)
 }
