@@ -25,7 +25,7 @@ pub use solve::Solve;
 #[command(after_help = examples::ROOT)]
 pub struct Arguments {
     #[command(flatten)]
-    pub common: common::CommonArguments,
+    pub common: Common,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -1,5 +1,6 @@
 //! Why the program ends without a verdict, and with which status.
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -23,13 +24,13 @@ pub struct Failure {
 
 impl Failure {
     /// Usage, unreadable or malformed input, input of the wrong kind.
-    pub fn input(message: impl Into<String>) -> Self {
-        Self { status: 2, message: message.into(), help: String::new() }
+    pub fn input(message: impl Display) -> Self {
+        Self { status: 2, message: message.to_string(), help: String::new() }
     }
 
     /// A solver failed or a limit was reached.
-    pub fn solver(message: impl Into<String>) -> Self {
-        Self { status: 3, message: message.into(), help: String::new() }
+    pub fn solver(message: impl Display) -> Self {
+        Self { status: 3, message: message.to_string(), help: String::new() }
     }
 
     /// Malformed input, shown in `text`, or input beyond the reader's budget.
@@ -69,7 +70,7 @@ impl Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        Self::input(error.to_string())
+        Self::input(error)
     }
 }
 
@@ -80,8 +81,8 @@ impl From<MechanismError> for Failure {
             | MechanismError::DoesNotTake { .. }
             | MechanismError::Unreadable { .. }
             | MechanismError::NeedsOption { .. }
-            | MechanismError::BadOption { .. } => Self::input(error.to_string()),
-            _ => Self::solver(error.to_string()),
+            | MechanismError::BadOption { .. } => Self::input(error),
+            _ => Self::solver(error),
         }
     }
 }
@@ -94,15 +95,15 @@ impl From<SimulateError> for Failure {
             | SimulateError::TooManyExpected { .. }
             | SimulateError::TooManyRows { .. }
             | SimulateError::Late(_)
-            | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error.to_string()),
-            error => Self::input(error.to_string()),
+            | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error),
+            error => Self::input(error),
         }
     }
 }
 
 impl From<RatioError> for Failure {
     fn from(error: RatioError) -> Self {
-        Self::solver(error.to_string())
+        Self::solver(error)
     }
 }
 

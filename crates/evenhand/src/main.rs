@@ -46,7 +46,7 @@ fn run() -> Result<ExitCode, Failure> {
         Ok(arguments) => arguments,
         Err(error) => return failure::of_usage(&error),
     };
-    let common = &arguments.common.resolve();
+    let common = &arguments.common;
     let _locks = files::examine(&arguments.command.places())?;
     let limits = arguments.command.limits(common);
     within(&limits, || {
@@ -57,7 +57,7 @@ fn run() -> Result<ExitCode, Failure> {
             .num_threads(common.threads.unwrap_or_default())
             .start_handler(move |_| handle.adopt())
             .build_global()
-            .map_err(|error| Failure::solver(error.to_string()))?;
+            .map_err(Failure::solver)?;
         dispatch(&arguments.command, common)
     })
     .unwrap_or_else(|exceeded| Err(Failure::solver(exceeded.to_string())))

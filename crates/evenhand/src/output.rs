@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evenhand::problem::printable_json;
 use evenhand::report::text::printable;
-use evenhand::report::{Form, Page, Terminal};
+use evenhand::report::{Page, Terminal};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
@@ -50,11 +50,11 @@ pub fn document(json: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`text`]; and a page without a table cannot be CSV.
 pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
-    if common.form == Form::Csv && !page.has_table() {
+    if common.format == Format::Csv && !page.has_table() {
         return Err(Failure::input("there is no table in this result: csv cannot hold it")
             .tip("--format table, markdown or json"));
     }
-    text(&page.render(&common.form))
+    text(&page.render(&common.format.form()))
 }
 
 /// Writes a result as JSON, or as a page in the form that `--format` names.
@@ -68,7 +68,7 @@ pub fn result(
 ) -> Result<ExitCode, Failure> {
     match common.format {
         Format::Json => json(&document())?,
-        Format::Table => page(&shown(), common)?,
+        _ => page(&shown(), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -30,7 +30,7 @@ pub fn print(
 ) -> Result<(), Failure> {
     match common.format {
         Format::Json => output::json(&report::json::comparison(problem, columns)),
-        Format::Table => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
+        _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
 }
 

@@ -12,14 +12,12 @@ use crate::failure::Failure;
 use crate::{files, output, suggest};
 
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
-    files::distinct(&[&call.problem, &call.allocation])?;
     let problem = files::problem(&call.problem, common)?;
     let Some(name) = &call.user else { return levels(call, &problem, common) };
     let names = || problem.users().iter().map(User::name);
     let user = problem.user_named(name).ok_or_else(|| suggest::unknown("user", name, names()))?;
     let allocation = files::allocation(&call.allocation, &problem)?;
-    let explanation =
-        explain(&problem, &allocation, user).map_err(|error| Failure::input(error.to_string()))?;
+    let explanation = explain(&problem, &allocation, user).map_err(Failure::input)?;
     output::result(
         common,
         || report::json::explanation(&problem, allocation.sharing, &explanation),

@@ -75,8 +75,8 @@ fn save<C: PartialEq>(
     let Some(path) = &call.output else { return Ok(false) };
     let text = written(text())?;
     match parse(&Source { name: "the certificate", text: &text }) {
-        Ok(read) if read == *certificate => files::write(path, &text, &[&call.problem]),
+        Ok(read) if read == *certificate => files::write(path, &text),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
-        Err(error) => Err(Failure::solver(error.to_string())),
+        Err(error) => Err(Failure::solver(error)),
     }
 }

@@ -1,6 +1,5 @@
 //! `report`: a comparison as one document of HTML, with plots and certificates.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evenhand::certify::compare::Compared;
@@ -22,15 +21,12 @@ fn write(call: &Report, problem: &Problem, columns: &[Compared], common: &Common
     for judged in columns.iter().filter_map(|column| column.result.as_ref().ok()) {
         let certificate = &judged.examination.certificate;
         if !certificate.claims.is_empty() {
-            let unchecked = self_test(certificate).map_err(|error| Failure::solver(error.to_string()))?;
+            let unchecked = self_test(certificate).map_err(Failure::solver)?;
             output::unchecked(common, unchecked.as_deref());
         }
     }
-    let document = report::document(problem, columns, asked.users.is_some())
-        .map_err(|error| Failure::solver(error.to_string()))?;
-    let inputs: Vec<&Path> =
-        std::iter::once(&asked.problem).chain(&asked.allocations).map(PathBuf::as_path).collect();
-    if !files::write(&call.output, &document, &inputs)? {
+    let document = report::document(problem, columns, asked.users.is_some()).map_err(Failure::solver)?;
+    if !files::write(&call.output, &document)? {
         output::note(common, format!("the page is in {}", call.output.display()));
         print(asked, problem, columns, common)?;
     }

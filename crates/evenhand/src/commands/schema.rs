@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use evenhand::problem::schema::{NAMES, schema};
 use evenhand::report::Page;
-use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::table::Table;
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Format, Schema};
@@ -27,12 +27,9 @@ pub fn run(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
 
 /// The names, and what each is the schema of.
 fn list() -> Page {
-    let mut table = Table::new([Column::words("name"), Column::words("schema of")]);
-    for name in NAMES {
-        let text = schema(name).unwrap_or_default();
-        let title = serde_json::from_str::<Value>(text).ok();
-        let title = title.as_ref().and_then(|schema| schema["title"].as_str()).unwrap_or_default();
-        table.row([Cell::text(name), Cell::text(title)]);
-    }
-    Page::new().table(table)
+    let title = |name: &&str| {
+        let schema = serde_json::from_str::<Value>(schema(name).unwrap_or_default()).ok();
+        schema.and_then(|schema| Some(schema["title"].as_str()?.to_owned())).unwrap_or_default()
+    };
+    Page::new().table(Table::of(NAMES).words("name", |name| *name).words("schema of", title).table())
 }

@@ -40,6 +40,6 @@ fn write(program: &Command, folder: &Path) -> Result<(), Failure> {
 
 fn page(command: &Command) -> Result<String, Failure> {
     let mut roff = Vec::new();
-    Page::new(command.clone()).render(&mut roff).map_err(|error| Failure::solver(error.to_string()))?;
+    Page::new(command.clone()).render(&mut roff).map_err(Failure::solver)?;
     Ok(String::from_utf8_lossy(&roff).into_owned())
 }

@@ -19,7 +19,7 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
     let bar = output::progress(common, None);
     let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
     bar.finish_and_clear();
-    let found = found.map_err(|error| Failure::solver(error.to_string()))?;
+    let found = found.map_err(Failure::solver)?;
     if problem.n_pools() > 1 {
         output::warn(common, "critical loads are defined for one pool of identical servers only");
     }
@@ -70,6 +70,6 @@ impl Range {
 fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
     let file = problem.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
-    let svg = report::sweep(found, &name).to_svg().map_err(|error| Failure::solver(error.to_string()))?;
-    files::write(path, &svg, &[problem])
+    let svg = report::sweep(found, &name).to_svg().map_err(Failure::solver)?;
+    files::write(path, &svg)
 }
