@@ -13,10 +13,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
-use crate::commands::ratio::sweep::Range;
 use evenhand::mechanisms::tree::Rule;
 
 pub use common::{Common, Format};
+pub use names::Range;
 pub use solve::Solve;
 
 /// Fair allocations of several resources, computed and proven in exact arithmetic.

@@ -1,4 +1,4 @@
-//! Names on the command line: checked, completed and explained from the lists that own them.
+//! Values on the command line: names are checked, completed and explained from the lists that own them.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
-use evenhand::problem::schema;
+use evenhand::problem::{Rational, number, schema};
 use evenhand_audit::Property;
 
 use crate::suggest;
@@ -102,5 +102,42 @@ pub fn picture(text: &str) -> Result<PathBuf, String> {
         _ if text == "-" || text.starts_with("/dev/") => Ok(path),
         Some(other) => Err(format!("only .svg is drawn, not .{other}")),
         None => Err("only .svg is drawn: the name of the file should end with .svg".to_owned()),
+    }
+}
+
+/// Most points of a sweep.
+const MOST_STEPS: usize = 100_000;
+
+/// `FROM:TO:STEPS`
+#[derive(Debug, Clone)]
+pub struct Range {
+    /// The first multiple of the load.
+    pub from: Rational,
+    /// The last one.
+    pub to: Rational,
+    /// Points, these two included.
+    pub steps: usize,
+}
+
+impl Range {
+    /// Reads it; what is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [from, to, steps] = parts[..] else {
+            return Err("expected FROM:TO:STEPS".to_owned());
+        };
+        let multiple = |name: &str, text: &str| {
+            let value = number::parse(text).map_err(|error| format!("{name}: {error}"))?;
+            if value < 0 { Err(format!("{name} is negative")) } else { Ok(value) }
+        };
+        let (from, to) = (multiple("FROM", from)?, multiple("TO", to)?);
+        let steps = steps.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps));
+        let steps = steps.ok_or_else(|| format!("STEPS: expected a whole number from 1 to {MOST_STEPS}"))?;
+        match steps {
+            _ if from > to => Err("FROM is larger than TO".to_owned()),
+            1 if from < to => Err("STEPS: both ends are points, which makes two at least".to_owned()),
+            2.. if from == to => Err("STEPS: FROM and TO are one point".to_owned()),
+            _ => Ok(Self { from, to, steps }),
+        }
     }
 }

@@ -61,10 +61,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             printed |= files::write(path, &reservation_to_json(&shrunk.problem))?;
         }
         if let Some(path) = &call.certificate {
-            let text = shrunk.certificate.to_json_within(MOST_BYTES);
-            let text = text.ok_or_else(|| {
-                Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
-            })?;
+            let text = super::ratio::written(shrunk.certificate.to_json_within(MOST_BYTES))?;
             printed |= files::write(path, &text)?;
         }
     } else if best.is_none() && (call.output.is_some() || call.certificate.is_some()) {

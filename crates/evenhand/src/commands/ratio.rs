@@ -1,7 +1,7 @@
 //! `ratio`: greedy against optimal for a reservation problem, with the certificate.
 
 mod monotone;
-pub mod sweep;
+mod sweep;
 mod worst_load;
 
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failu
 }
 
 /// The text of a certificate, where it is not too large.
-fn written(text: Option<String>) -> Result<String, Failure> {
+pub(super) fn written(text: Option<String>) -> Result<String, Failure> {
     text.ok_or_else(|| {
         Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
     })

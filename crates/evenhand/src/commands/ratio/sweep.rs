@@ -4,15 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::certify::ratio::{Sweep, multiples, sweep};
-use evenhand::problem::{Rational, Reservation, number};
+use evenhand::problem::Reservation;
 use evenhand::report;
 
-use crate::arguments::{Common, Ratio};
+use crate::arguments::{Common, Range, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
-
-/// Most points of a sweep.
-const MOST_STEPS: usize = 100_000;
 
 pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     let multiples = multiples(&range.from, &range.to, range.steps);
@@ -34,37 +31,6 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
         output::result(common, || report::json::sweep(&found), || report::ratio::sweep(&found))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// `FROM:TO:STEPS`
-#[derive(Debug, Clone)]
-pub struct Range {
-    from: Rational,
-    to: Rational,
-    steps: usize,
-}
-
-impl Range {
-    /// Reads it; what is wrong, in words.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let parts: Vec<&str> = text.split(':').collect();
-        let [from, to, steps] = parts[..] else {
-            return Err("expected FROM:TO:STEPS".to_owned());
-        };
-        let multiple = |name: &str, text: &str| {
-            let value = number::parse(text).map_err(|error| format!("{name}: {error}"))?;
-            if value < 0 { Err(format!("{name} is negative")) } else { Ok(value) }
-        };
-        let (from, to) = (multiple("FROM", from)?, multiple("TO", to)?);
-        let steps = steps.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps));
-        let steps = steps.ok_or_else(|| format!("STEPS: expected a whole number from 1 to {MOST_STEPS}"))?;
-        match steps {
-            _ if from > to => Err("FROM is larger than TO".to_owned()),
-            1 if from < to => Err("STEPS: both ends are points, which makes two at least".to_owned()),
-            2.. if from == to => Err("STEPS: FROM and TO are one point".to_owned()),
-            _ => Ok(Self { from, to, steps }),
-        }
-    }
 }
 
 fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
