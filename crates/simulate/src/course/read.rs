@@ -7,7 +7,7 @@ use evenhand_problem::format::{Document, FormatError, MEMBER_FIELDS, groups_spec
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, hint, number};
 use serde_json::value::RawValue;
 
-use super::{CoursePolicy, CourseScenario};
+use super::run::{CoursePolicy, CourseScenario};
 use crate::distributed::Network;
 use crate::duration::Duration;
 use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
