@@ -13,7 +13,7 @@ use crate::jobs::FinishedJob;
 use crate::record::{Row, Tasks};
 use crate::replicate::Simulated;
 use crate::run::Run;
-use crate::summary::{Amounts, CompletionTimes, SIZES, Summary};
+use crate::summary::{Amounts, SIZES, Summary};
 
 /// All runs as one document of kind `simulation`.
 #[must_use]
@@ -75,7 +75,7 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         "jobs": {
             "submitted": run.jobs_submitted,
             "completed": run.jobs.len(),
-            "completion_time": summary.completion.as_ref().map(of_times),
+            "completion_time": summary.completion,
             "by_size": by_size,
         },
         "users": (0..problem.n_users()).map(of_user).collect::<Map<_, _>>(),
@@ -84,28 +84,15 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         document["stopped_at"] = json!(run.end);
     }
     if let Some(there) = &run.there {
-        document["servers"] = json!({"mean": there.servers, "least": there.least, "most": there.most});
+        document["servers"] = json!(there);
     }
     document
 }
 
 fn of_tasks(tasks: &Tasks) -> Value {
-    json!({
-        "submitted": tasks.submitted,
-        "started": tasks.started,
-        "completed": tasks.completed,
-        "withdrawn": tasks.withdrawn,
-        "running": tasks.running(),
-        "waiting": tasks.waiting(),
-        "preempted": tasks.preempted,
-        "evicted": tasks.evicted,
-    })
-}
-
-fn of_times(times: &CompletionTimes) -> Value {
-    json!({
-        "mean": times.mean, "median": times.median, "p90": times.p90, "p99": times.p99, "max": times.max,
-    })
+    let mut of = json!(tasks);
+    (of["running"], of["waiting"]) = (json!(tasks.running()), json!(tasks.waiting()));
+    of
 }
 
 /// Completed tasks over submitted ones; `None` where none came.

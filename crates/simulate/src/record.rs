@@ -1,6 +1,7 @@
 //! What is remembered of a run: integrals over time, and a series of rows.
 
 use evenhand_budget::charge;
+use serde::Serialize;
 
 use crate::checkpoint::{Reader, Words, list, words};
 use crate::cost::Growing;
@@ -12,7 +13,7 @@ pub const MAX_TASKS: u64 = 1 << 60;
 pub const MAX_ROWS: usize = 10_000_000;
 
 /// Tasks of a user at one time, or over a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tasks {
     /// Tasks that came.
     pub submitted: u64,
@@ -84,15 +85,17 @@ pub struct There {
 }
 
 /// What was there over a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThereOverTime {
     /// Mean number of servers.
+    #[serde(rename = "mean")]
     pub servers: f64,
     /// The fewest.
     pub least: u64,
     /// The most.
     pub most: u64,
     /// By resource: the mean part of the whole.
+    #[serde(skip)]
     pub capacity: Vec<f64>,
 }
 
