@@ -11,6 +11,7 @@ use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
 use evenhand::simulate::SimulateError;
 
+use crate::arguments::names::nearest;
 use crate::output;
 
 /// An end without a verdict. On standard error `error: ...` comes first; then what helps to mend it.
@@ -104,6 +105,23 @@ impl From<SimulateError> for Failure {
 impl From<RatioError> for Failure {
     fn from(error: RatioError) -> Self {
         Self::solver(error)
+    }
+}
+
+/// Names that are listed where none is alike.
+const LISTED: usize = 12;
+
+/// A failure of usage: there is no `what` of that name. Its tip is the nearest name, or the first few.
+pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Failure {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let failure = Failure::input(format!("there is no {what} `{name}`"));
+    match (nearest(name, candidates.iter().copied()), candidates.as_slice()) {
+        (Some(nearest), _) => failure.tip(format!("did you mean `{nearest}`?")),
+        (None, []) => failure,
+        (None, known) if known.len() <= LISTED => failure.tip(format!("expected {}", known.join(", "))),
+        (None, known) => {
+            failure.tip(format!("expected {}, ... ({} names)", known[..LISTED].join(", "), known.len()))
+        }
     }
 }
 

@@ -6,7 +6,6 @@ mod commands;
 mod failure;
 mod files;
 mod output;
-mod suggest;
 mod watch;
 
 use std::process::ExitCode;

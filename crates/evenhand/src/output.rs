@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use evenhand::problem::printable_json;
 use evenhand::report::text::printable;
-use evenhand::report::{Page, Terminal};
+use evenhand::report::{Form, Page, Terminal};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
@@ -54,7 +54,12 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
         return Err(Failure::input("there is no table in this result: csv cannot hold it")
             .tip("--format table, markdown or json"));
     }
-    text(&page.render(&common.format.form()))
+    let form = match common.format {
+        Format::Table | Format::Json => Form::Text(terminal()),
+        Format::Csv => Form::Csv,
+        Format::Markdown => Form::Markdown,
+    };
+    text(&page.render(&form))
 }
 
 /// Writes a result as JSON, or as a page in the form that `--format` names.
@@ -86,7 +91,7 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
 
 /// What standard output is shown on: lines have the width of the terminal, or that of COLUMNS; where no
 /// terminal is they have any.
-pub fn terminal() -> Terminal {
+fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();
     let of_terminal = || is_terminal.then(terminal_size::terminal_size).flatten();

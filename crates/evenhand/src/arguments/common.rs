@@ -1,9 +1,6 @@
 //! Options of every command.
 
 use clap::{Args, ValueEnum};
-use evenhand::report::Form;
-
-use crate::output;
 
 /// What every command is told.
 #[derive(Debug, Clone, Args)]
@@ -42,17 +39,6 @@ pub enum Format {
     Csv,
     /// For documents
     Markdown,
-}
-
-impl Format {
-    /// In which form a page is written, on this terminal.
-    pub fn form(self) -> Form {
-        match self {
-            Self::Table | Self::Json => Form::Text(output::terminal()),
-            Self::Csv => Form::Csv,
-            Self::Markdown => Form::Markdown,
-        }
-    }
 }
 
 /// More threads than any machine has cores only cost time and memory.

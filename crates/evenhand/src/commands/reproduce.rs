@@ -10,8 +10,8 @@ use evenhand_papers::{
 };
 
 use crate::arguments::{Common, Format, Reproduce};
-use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
 
 pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     if call.list {
@@ -63,7 +63,7 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
     if let Some(id) = ids.iter().find(|id| !known.contains(&section_of(id).as_str())) {
-        return Err(suggest::unknown("section", id, known));
+        return Err(unknown("section", id, known));
     }
     let exhibits = exhibits();
     // The values of a table or figure may be those of several sections.
@@ -78,7 +78,7 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
     let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));
     if let Some(id) = ids.iter().find(|id| !exists(id)) {
-        return Err(suggest::unknown(
+        return Err(unknown(
             "entry",
             id,
             found.iter().map(|entry| entry.id.as_str()).chain(starts().map(|start| -> &str { start })),

@@ -8,14 +8,14 @@ use evenhand::report::table::Table;
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Format, Schema};
-use crate::failure::Failure;
-use crate::{output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::output;
 use evenhand::report::json::document;
 
 pub fn run(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
     match &call.name {
         Some(name) => {
-            output::text(schema(name).ok_or_else(|| suggest::unknown("schema", name, NAMES))?)?;
+            output::text(schema(name).ok_or_else(|| unknown("schema", name, NAMES))?)?;
         }
         None if common.format == Format::Json => {
             output::json(&document("schemas", json!({"names": NAMES})))?;

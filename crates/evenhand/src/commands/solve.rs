@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
-use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
@@ -92,7 +92,7 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
             _ => continue,
         };
         if let Some(name) = text.split(',').map(str::trim).find(|name| !known.contains(name)) {
-            return Err(suggest::unknown(kind, name, known));
+            return Err(unknown(kind, name, known));
         }
     }
     Ok(())
