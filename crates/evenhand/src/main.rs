@@ -70,7 +70,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Export(call) => commands::export::run(call, common),
         Command::Explain(call) => commands::explain::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
-        Command::Report(call) => commands::report::run(call, common),
+        Command::Report(call) => commands::compare::report(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
         Command::Audit(call) => commands::audit::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),
@@ -78,7 +78,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Reproduce(call) => commands::reproduce::run(call, common),
         Command::Bench(call) => commands::bench::run(call, common),
         Command::Import(call) => commands::import::run(call, common),
-        Command::Schema(call) => commands::schema::run(call, common),
+        Command::Schema(call) => commands::shell::schema(call, common),
         Command::Completions(call) => commands::shell::completions(call),
         Command::Man(call) => commands::shell::man(call),
     }

@@ -39,7 +39,6 @@ pub mod reservation;
 mod run;
 mod scenario;
 mod summary;
-mod table;
 mod trace;
 pub mod workload;
 
@@ -52,11 +51,12 @@ pub use duration::Duration;
 pub use error::SimulateError;
 pub use jobs::FinishedJob;
 pub use machines::{Change, Machines, What};
-pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
+pub use output::{
+    SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, series_parquet, users_csv,
+};
 pub use read::ReadScenario;
 pub use record::{MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on, run_until};
 pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};
-pub use table::series_parquet;

@@ -1,7 +1,6 @@
 //! Every result as a JSON document: numbers exact, as text.
 
 mod comparison;
-mod examination;
 mod explanation;
 mod findings;
 mod groups;
@@ -9,9 +8,8 @@ mod ratio;
 mod value;
 
 pub use comparison::comparison;
-pub use examination::examination;
 pub use explanation::explanation;
-pub use findings::findings;
+pub use findings::{examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use value::document;
