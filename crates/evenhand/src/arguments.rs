@@ -5,7 +5,6 @@ mod examples;
 mod flags;
 pub mod names;
 mod places;
-mod solve;
 
 use std::path::PathBuf;
 
@@ -13,11 +12,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
-use crate::commands::ratio::sweep::Range;
 use evenhand::mechanisms::tree::Rule;
 
 pub use common::{Common, Format};
-pub use solve::Solve;
+pub use names::Range;
 
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
@@ -25,7 +23,7 @@ pub use solve::Solve;
 #[command(after_help = examples::ROOT)]
 pub struct Arguments {
     #[command(flatten)]
-    pub common: common::CommonArguments,
+    pub common: Common,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -100,6 +98,40 @@ impl Command {
         };
         Limits { work, memory: common.memory, ..Limits::by_input() }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Solve {
+    /// Problem file (JSON), or - for standard input
+    pub problem: PathBuf,
+    /// Mechanism
+    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism())]
+    pub mechanism: String,
+    /// Solve in floating point: fast, and right but for rounding
+    #[arg(long, conflicts_with = "exact")]
+    pub float: bool,
+    /// Solve in rational arithmetic: an exact optimum, or an error (the default)
+    #[arg(long)]
+    pub exact: bool,
+    /// Write the allocation (JSON) to this file, or - for standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: flags::MechanismFlags,
+    #[command(flatten)]
+    pub way: Way,
+}
+
+/// Where the way of a trajectory is written.
+#[derive(Debug, Args)]
+#[command(next_help_heading = flags::SINGLE)]
+pub struct Way {
+    /// njc with --method trajectory: write c, tasks and free parts of the resources to this file (CSV)
+    #[arg(long, value_name = "FILE")]
+    pub series: Option<PathBuf>,
+    /// njc with --method trajectory: draw the tasks over c into this file (SVG)
+    #[arg(long, value_name = "FILE", value_parser = names::picture)]
+    pub plot: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

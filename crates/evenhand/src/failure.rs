@@ -1,5 +1,6 @@
 //! Why the program ends without a verdict, and with which status.
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -10,6 +11,7 @@ use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
 use evenhand::simulate::SimulateError;
 
+use crate::arguments::names::nearest;
 use crate::output;
 
 /// An end without a verdict. On standard error `error: ...` comes first; then what helps to mend it.
@@ -23,13 +25,13 @@ pub struct Failure {
 
 impl Failure {
     /// Usage, unreadable or malformed input, input of the wrong kind.
-    pub fn input(message: impl Into<String>) -> Self {
-        Self { status: 2, message: message.into(), help: String::new() }
+    pub fn input(message: impl Display) -> Self {
+        Self { status: 2, message: message.to_string(), help: String::new() }
     }
 
     /// A solver failed or a limit was reached.
-    pub fn solver(message: impl Into<String>) -> Self {
-        Self { status: 3, message: message.into(), help: String::new() }
+    pub fn solver(message: impl Display) -> Self {
+        Self { status: 3, message: message.to_string(), help: String::new() }
     }
 
     /// Malformed input, shown in `text`, or input beyond the reader's budget.
@@ -69,7 +71,7 @@ impl Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        Self::input(error.to_string())
+        Self::input(error)
     }
 }
 
@@ -80,8 +82,8 @@ impl From<MechanismError> for Failure {
             | MechanismError::DoesNotTake { .. }
             | MechanismError::Unreadable { .. }
             | MechanismError::NeedsOption { .. }
-            | MechanismError::BadOption { .. } => Self::input(error.to_string()),
-            _ => Self::solver(error.to_string()),
+            | MechanismError::BadOption { .. } => Self::input(error),
+            _ => Self::solver(error),
         }
     }
 }
@@ -94,15 +96,32 @@ impl From<SimulateError> for Failure {
             | SimulateError::TooManyExpected { .. }
             | SimulateError::TooManyRows { .. }
             | SimulateError::Late(_)
-            | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error.to_string()),
-            error => Self::input(error.to_string()),
+            | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error),
+            error => Self::input(error),
         }
     }
 }
 
 impl From<RatioError> for Failure {
     fn from(error: RatioError) -> Self {
-        Self::solver(error.to_string())
+        Self::solver(error)
+    }
+}
+
+/// Names that are listed where none is alike.
+const LISTED: usize = 12;
+
+/// A failure of usage: there is no `what` of that name. Its tip is the nearest name, or the first few.
+pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Failure {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let failure = Failure::input(format!("there is no {what} `{name}`"));
+    match (nearest(name, candidates.iter().copied()), candidates.as_slice()) {
+        (Some(nearest), _) => failure.tip(format!("did you mean `{nearest}`?")),
+        (None, []) => failure,
+        (None, known) if known.len() <= LISTED => failure.tip(format!("expected {}", known.join(", "))),
+        (None, known) => {
+            failure.tip(format!("expected {}, ... ({} names)", known[..LISTED].join(", "), known.len()))
+        }
     }
 }
 

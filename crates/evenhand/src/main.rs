@@ -6,7 +6,6 @@ mod commands;
 mod failure;
 mod files;
 mod output;
-mod suggest;
 mod watch;
 
 use std::process::ExitCode;
@@ -46,7 +45,7 @@ fn run() -> Result<ExitCode, Failure> {
         Ok(arguments) => arguments,
         Err(error) => return failure::of_usage(&error),
     };
-    let common = &arguments.common.resolve();
+    let common = &arguments.common;
     let _locks = files::examine(&arguments.command.places())?;
     let limits = arguments.command.limits(common);
     within(&limits, || {
@@ -57,7 +56,7 @@ fn run() -> Result<ExitCode, Failure> {
             .num_threads(common.threads.unwrap_or_default())
             .start_handler(move |_| handle.adopt())
             .build_global()
-            .map_err(|error| Failure::solver(error.to_string()))?;
+            .map_err(Failure::solver)?;
         dispatch(&arguments.command, common)
     })
     .unwrap_or_else(|exceeded| Err(Failure::solver(exceeded.to_string())))
@@ -71,7 +70,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Export(call) => commands::export::run(call, common),
         Command::Explain(call) => commands::explain::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
-        Command::Report(call) => commands::report::run(call, common),
+        Command::Report(call) => commands::compare::report(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
         Command::Audit(call) => commands::audit::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),
@@ -79,7 +78,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Reproduce(call) => commands::reproduce::run(call, common),
         Command::Bench(call) => commands::bench::run(call, common),
         Command::Import(call) => commands::import::run(call, common),
-        Command::Schema(call) => commands::schema::run(call, common),
+        Command::Schema(call) => commands::shell::schema(call, common),
         Command::Completions(call) => commands::shell::completions(call),
         Command::Man(call) => commands::shell::man(call),
     }

@@ -50,11 +50,16 @@ pub fn document(json: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`text`]; and a page without a table cannot be CSV.
 pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
-    if common.form == Form::Csv && !page.has_table() {
+    if common.format == Format::Csv && !page.has_table() {
         return Err(Failure::input("there is no table in this result: csv cannot hold it")
             .tip("--format table, markdown or json"));
     }
-    text(&page.render(&common.form))
+    let form = match common.format {
+        Format::Table | Format::Json => Form::Text(terminal()),
+        Format::Csv => Form::Csv,
+        Format::Markdown => Form::Markdown,
+    };
+    text(&page.render(&form))
 }
 
 /// Writes a result as JSON, or as a page in the form that `--format` names.
@@ -68,7 +73,7 @@ pub fn result(
 ) -> Result<ExitCode, Failure> {
     match common.format {
         Format::Json => json(&document())?,
-        Format::Table => page(&shown(), common)?,
+        _ => page(&shown(), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -86,7 +91,7 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
 
 /// What standard output is shown on: lines have the width of the terminal, or that of COLUMNS; where no
 /// terminal is they have any.
-pub fn terminal() -> Terminal {
+fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();
     let of_terminal = || is_terminal.then(terminal_size::terminal_size).flatten();

@@ -5,7 +5,7 @@ use evenhand_simulate::reservation::{Admission, Admitted};
 
 use crate::page::Page;
 use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 
 /// Digits of rewards behind the point.
 const DIGITS: usize = 4;
@@ -18,30 +18,20 @@ pub fn admission(admitted: &Admitted) -> Page {
     if !scenario.name.is_empty() {
         page = page.heading(&scenario.name);
     }
-    let mut table = Table::new([
-        Column::numbers("seed"),
-        Column::numbers("reward"),
-        Column::numbers("of the optimum"),
-        Column::numbers("admitted"),
-        Column::numbers("rejected"),
-        Column::numbers("preempted").unless_all("0"),
-        Column::numbers("migrations").unless_all("0"),
-    ]);
-    let sum = |counts: &[u64]| Cell::text(counts.iter().sum::<u64>().to_string());
-    for (seed, run) in runs {
-        let part = Some(run.reward / optimum).filter(|part| part.is_finite());
-        table.row([
-            Cell::text(seed.to_string()),
-            reward(run.reward),
-            part.map_or_else(Cell::none, |part| {
-                Cell::text(format!("{:.1} %", 100.0 * part)).with_value(part.to_string())
-            }),
-            sum(&run.admitted),
-            sum(&run.rejected),
-            sum(&run.preempted),
-            Cell::text(run.migrations.to_string()),
-        ]);
-    }
+    let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+    let part = |run: &Admission| Some(run.reward / optimum).filter(|part| part.is_finite());
+    let of_part = |part: f64| Cell::text(format!("{:.1} %", 100.0 * part)).with_value(part.to_string());
+    let table = Table::of(runs)
+        .numbers("seed", |(seed, _)| *seed)
+        .numbers("reward", |(_, run)| reward(run.reward))
+        .numbers("of the optimum", |(_, run)| part(run).map(of_part))
+        .numbers("admitted", |(_, run)| sum(&run.admitted))
+        .numbers("rejected", |(_, run)| sum(&run.rejected))
+        .numbers("preempted", |(_, run)| sum(&run.preempted))
+        .unless_all("0")
+        .numbers("migrations", |(_, run)| run.migrations)
+        .unless_all("0")
+        .table();
     let words = format!(
         "{} on {} servers; rewards are per server and unit of time, the optimum in the long run is {optimum:.DIGITS$}",
         scenario.policy.words(),
@@ -59,21 +49,13 @@ pub fn admission(admitted: &Admitted) -> Page {
         page = page.text(format!("the run with seed {seed} stopped at time {time}"));
     }
     let Some((_, run)) = runs.first() else { return page };
-    let mut types = Table::new([
-        Column::words("type"),
-        Column::numbers("admitted"),
-        Column::numbers("rejected"),
-        Column::numbers("preempted").unless_all("0"),
-    ]);
-    for (j, job) in scenario.problem.jobs().iter().enumerate() {
-        let count = |counts: &[u64]| Cell::text(counts[j].to_string());
-        types.row([
-            Cell::text(job.name()),
-            count(&run.admitted),
-            count(&run.rejected),
-            count(&run.preempted),
-        ]);
-    }
+    let types = Table::of(scenario.problem.jobs().iter().enumerate())
+        .words("type", |(_, job)| job.name())
+        .numbers("admitted", |(j, _)| run.admitted[*j])
+        .numbers("rejected", |(j, _)| run.rejected[*j])
+        .numbers("preempted", |(j, _)| run.preempted[*j])
+        .unless_all("0")
+        .table();
     page.table(types)
 }
 
@@ -100,8 +82,7 @@ pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
         series.push(line("greedy, none rejected", greedy, LineStyle::Solid));
         series.push(line("bound, none rejected", bound, LineStyle::Dashed));
     }
-    let plot =
-        |y: &str, series| Plot { title: String::new(), x: Axis::linear("time"), y: Axis::linear(y), series };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::linear(y), series);
     let mut plots = vec![plot("reward per server and unit of time", series)];
     for (y, counts) in [("slots", &run.slots), ("jobs", &run.jobs)] {
         let of_type = |(j, job): (usize, &JobType)| {

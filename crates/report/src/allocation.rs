@@ -7,7 +7,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem};
 use crate::findings::findings;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, percent};
+use crate::text::{decimal, few, percent};
 
 /// Users beyond this many are left out of the table for people.
 const LONGEST: usize = 40;
@@ -78,11 +78,7 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
     let placed = allocation.tasks[n].iter().filter(|(_, x)| !x.is_zero());
     let placed: Vec<String> =
         placed.map(|(i, x)| format!("{}: {}", problem.servers()[*i].name(), decimal(x))).collect();
-    let shown = match placed.len() {
-        0..=MOST_CLASSES => placed.join(", "),
-        all => format!("{} and {} more", placed[..MOST_CLASSES].join(", "), all - MOST_CLASSES),
-    };
-    Cell::text(shown).with_value(placed.join(", "))
+    Cell::text(few(&placed, MOST_CLASSES)).with_value(placed.join(", "))
 }
 
 fn used(problem: &Problem, allocation: &Allocation) -> String {

@@ -12,7 +12,7 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, more_tasks, number, row_name, tasks};
+use crate::text::{decimal, more_tasks, number, row_name, row_names, tasks};
 
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 #[must_use]
@@ -201,9 +201,8 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         Evidence::Limit { limit, slack } => {
             let what = match *limit {
                 Limit::Row(row) => {
-                    let row = &constraints.rows()[row];
-                    let server = problem.servers()[row.server].name();
-                    format!("{} of {server}", row_name(row.kind, problem.resources()))
+                    let (row, server) = row_names(constraints, row);
+                    format!("{row} of {server}")
                 }
                 Limit::Tasks(n) => format!("the task limit of {}", user(n)),
                 Limit::Entry(n, server) => {
@@ -355,10 +354,10 @@ fn level_of(level: &Level, share: Option<Share>, certificate: &Certificate) -> O
 
 /// Who has no bottleneck where, and what it lacks of each resource.
 fn unblocked_words(unblocked: &Unblocked, problem: &Problem, constraints: &Constraints<'_>) -> String {
-    let lacks = unblocked.lacks.iter().map(|(row, lack)| {
-        let row = row_name(constraints.rows()[*row].kind, problem.resources());
-        format!("{} for {row}", tasks(lack))
-    });
+    let lacks = unblocked
+        .lacks
+        .iter()
+        .map(|(row, lack)| format!("{} for {}", tasks(lack), row_names(constraints, *row).0));
     let lacks: Vec<String> = lacks.collect();
     let user = problem.users()[unblocked.user].name();
     let server = problem.servers()[unblocked.server].name();

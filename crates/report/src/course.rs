@@ -3,15 +3,13 @@
 use evenhand_simulate::{Course, CourseScenario};
 
 use crate::page::Page;
-use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
-use crate::table::{Cell, Column, Table};
+use crate::plot::{Axis, Figure, Plot, Series};
+use crate::table::{Cell, Table};
 
 /// Users that a table shows where nobody asks for all.
 const MOST_USERS: usize = 20;
 /// Lines of a plot: more than this cannot be told apart.
 const MOST_LINES: usize = 8;
-/// Room above a part of 1.
-const ROOM: f64 = 0.04;
 
 /// What the users of every run had.
 #[must_use]
@@ -27,23 +25,14 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
     );
     page = page.text(words);
     for course in courses {
-        let mut table = Table::new([
-            Column::numbers("seed"),
-            Column::words("user"),
-            Column::numbers("present"),
-            Column::numbers("tasks"),
-            Column::numbers("dominant share"),
-        ]);
         let shares = course.mean_shares();
-        for (n, user) in scenario.spec.users.iter().enumerate() {
-            table.row([
-                Cell::text(course.seed.to_string()),
-                Cell::text(&user.name),
-                number(course.present[n]),
-                course.tasks[n].map_or_else(Cell::none, number),
-                number(shares[n]),
-            ]);
-        }
+        let table = Table::of(scenario.spec.users.iter().enumerate())
+            .numbers("seed", |_| course.seed)
+            .words("user", |(_, user)| user.name.as_str())
+            .numbers("present", |(n, _)| number(course.present[*n]))
+            .numbers("tasks", |(n, _)| course.tasks[*n].map(number))
+            .numbers("dominant share", |(n, _)| number(shares[*n]))
+            .table();
         page = page.table(table.at_most(MOST_USERS, "users"));
         if course.end < scenario.horizon {
             page = page.text(format!("the run with seed {} stopped at time {}", course.seed, course.end));
@@ -72,14 +61,9 @@ pub fn course_series(scenario: &CourseScenario, course: &Course) -> Figure {
             points.extend(before.filter(|(_, before)| *before != value(at)));
             points.push((moment.time, value(at)));
         }
-        Series::new(name, points).without_marks(LineStyle::Solid)
+        Series::line(name, points)
     };
-    let plot = |y: &str, series: Vec<Series>| Plot {
-        title: String::new(),
-        x: Axis::linear("time"),
-        y: Axis::linear(y).with_range(0.0, 1.0 + ROOM),
-        series,
-    };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::parts(y), series);
     let mut plots = Vec::new();
     let users = scenario.spec.users.iter().enumerate().take(MOST_LINES);
     let shares = users.map(|(n, user)| line(user.name.clone(), &|at| course.moments[at].shares[n]));

@@ -9,10 +9,10 @@ use crate::allocation::users;
 use crate::certificate::examination;
 use crate::comparison::comparison;
 use crate::html;
-use crate::page::{Form, Page};
+use crate::page::Page;
 use crate::pictures::{holdings, shares};
 use crate::plot::PlotError;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Form, Table};
 
 /// Rows of the tables of users and servers that are shown.
 const LONGEST: usize = 40;
@@ -64,40 +64,32 @@ fn of_problem(problem: &Problem) -> String {
 }
 
 fn servers(problem: &Problem) -> Table {
-    let resources = problem.resources().iter().map(|name| Column::numbers(name));
-    let first = [Column::words("server class"), Column::numbers("count").unless_all("1")];
-    let mut table = Table::new(first.into_iter().chain(resources)).at_most(LONGEST, "server classes");
-    for class in problem.servers() {
-        let capacity = (0..problem.n_resources()).map(|r| Cell::number(&class.capacity()[r]));
-        let count = Cell::number(&Rational::from(class.count()));
-        table.row([Cell::text(class.name()), count].into_iter().chain(capacity));
-    }
-    table
+    let table = Table::of(problem.servers())
+        .words("server class", |class| class.name())
+        .numbers("count", |class| Cell::number(&Rational::from(class.count())))
+        .unless_all("1");
+    let resources = problem.resources().iter().enumerate();
+    let table = resources.fold(table, |table, (r, resource)| {
+        table.numbers(resource, |class| Cell::number(&class.capacity()[r]))
+    });
+    table.table().at_most(LONGEST, "server classes")
 }
 
 /// A user that demands other amounts on other classes is shown with those of the first class that it may use.
 fn demands(problem: &Problem) -> Table {
-    let resources = problem.resources().iter().map(|name| Column::numbers(name));
-    let first = [
-        Column::words("user"),
-        Column::numbers("weight").unless_all("1"),
-        Column::numbers("tasks").unless_all("unlimited"),
-        Column::numbers("server classes"),
-    ];
-    let mut table = Table::new(first.into_iter().chain(resources)).at_most(LONGEST, "users");
-    for (n, user) in problem.users().iter().enumerate() {
-        let class = problem.classes_of(n).next().unwrap_or(0);
-        let demand = problem.demand(n, class);
-        let demand = (0..problem.n_resources()).map(|r| Cell::number(&demand[r]));
-        let cells = [
-            Cell::text(user.name()),
-            Cell::number(user.weight()),
-            user.tasks().map_or_else(|| Cell::text("unlimited"), Cell::number),
-            Cell::text(problem.classes_of(n).count().to_string()),
-        ];
-        table.row(cells.into_iter().chain(demand));
-    }
-    table
+    let first = |n: usize| problem.classes_of(n).next().unwrap_or(0);
+    let table = Table::of(problem.users().iter().enumerate())
+        .words("user", |(_, user)| user.name())
+        .numbers("weight", |(_, user)| Cell::number(user.weight()))
+        .unless_all("1")
+        .numbers("tasks", |(_, user)| user.tasks().map_or_else(|| Cell::text("unlimited"), Cell::number))
+        .unless_all("unlimited")
+        .numbers("server classes", |(n, _)| problem.classes_of(*n).count() as u64);
+    let resources = problem.resources().iter().enumerate();
+    let table = resources.fold(table, |table, (r, resource)| {
+        table.numbers(resource, |(n, _)| Cell::number(&problem.demand(*n, first(*n))[r]))
+    });
+    table.table().at_most(LONGEST, "users")
 }
 
 /// One allocation: who has what, and every verdict with its certificate.

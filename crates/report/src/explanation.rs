@@ -1,15 +1,15 @@
 //! Why a user has what it has, in words.
 
 use evenhand_certify::explain::{
-    Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
+    Bottleneck, ClassView, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
 };
-use evenhand_problem::{Constraints, Problem, Rational, Row, Sharing};
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
+use crate::groups::what_stops;
 use crate::one_more_unit::one_more_unit;
 use crate::page::Page;
-use crate::table::{Cell, Column, Table};
-use crate::text::{more_tasks, number, percent, row_name, tasks};
-use crate::why::what_stops;
+use crate::table::{Cell, Table};
+use crate::text::{few, more_tasks, number, percent, place, row_names, tasks};
 
 /// Prices that are shown.
 const LONGEST: usize = 6;
@@ -107,34 +107,34 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         explanation.verdict,
         ExplanationVerdict::Blocked | ExplanationVerdict::Room | ExplanationVerdict::Stopped
     );
-    let words = Column::words("why not more").unless_all("");
-    let mut table = Table::new([Column::words("server class"), Column::numbers("tasks here"), words]);
-    let shown = explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero());
-    for class in shown {
+    let why = |class: &&ClassView| {
         let single = explanation.one_more.iter().find(|single| single.server == class.server);
-        let why = match single {
+        match single {
             _ if !wants_more => String::new(),
-            Some(single) => one_more(problem, constraints, single),
+            Some(single) => one_more(constraints, single),
             None if class.bottlenecks.is_empty() => "nothing that it needs has run out".to_owned(),
             None => {
                 let list = class.bottlenecks.iter().map(|b| bottleneck(problem, constraints, b));
                 format!("out of {}", list.collect::<Vec<_>>().join("; out of "))
             }
-        };
-        let server = problem.servers()[class.server].name();
-        table.row([Cell::text(server), Cell::decimal(&class.tasks), Cell::text(why)]);
-    }
-    table
+        }
+    };
+    Table::of(explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero()))
+        .words("server class", |class| problem.servers()[class.server].name())
+        .numbers("tasks here", |class| Cell::decimal(&class.tasks))
+        .words("why not more", why)
+        .unless_all("")
+        .table()
 }
 
 /// On how many servers of a class one more task fits, and what is short on the others.
-fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) -> String {
+fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     let servers = |count: u64| format!("{count} server{}", if count == 1 { "" } else { "s" });
     let short: Vec<String> = single
         .short
         .iter()
         .map(|(row, count)| {
-            let row = resource(problem, &constraints.rows()[*row]);
+            let (row, _) = row_names(constraints, *row);
             format!("{row} is short on {}", servers(*count))
         })
         .collect();
@@ -160,7 +160,7 @@ fn virtual_share(
     let mut text = format!("  {server}: {} (by weight {})", percent(&view.share), number(&view.level));
     match (view.bottleneck, &view.highest) {
         (Some(row), Some((n, level))) => {
-            let row = resource(problem, &constraints.rows()[row]);
+            let (row, _) = row_names(constraints, row);
             let holder = problem.users()[*n].name();
             text.push_str(&format!(
                 "; bottleneck {row}, held at the highest level by {holder} ({})",
@@ -168,7 +168,7 @@ fn virtual_share(
             ));
         }
         (Some(row), None) => {
-            let row = resource(problem, &constraints.rows()[row]);
+            let (row, _) = row_names(constraints, row);
             text.push_str(&format!("; bottleneck {row}"));
         }
         (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it is due more here"),
@@ -189,11 +189,8 @@ fn entitlement(
     let answer = match (explanation.verdict, &entitled.best) {
         (ExplanationVerdict::Satisfied, _) => "it has all its tasks, and no justified complaint".to_owned(),
         (_, Some((row, own))) => {
-            let holds = format!(
-                "it holds {} of {}, which has run out",
-                number(own),
-                place(problem, &constraints.rows()[*row])
-            );
+            let holds =
+                format!("it holds {} of {}, which has run out", number(own), place(constraints, *row));
             let rounding = entitled.entitlement.clone() / 1_000_000_000u32;
             match own + rounding >= entitled.entitlement {
                 true => format!("{holds}: no justified complaint"),
@@ -204,20 +201,15 @@ fn entitlement(
     };
     let mut lines = vec![format!("{name} is entitled to {part} of everything: {answer}.")];
     if !entitled.prices.is_empty() {
-        let prices =
-            entitled.prices.iter().take(LONGEST).map(|(row, price)| {
-                format!("{} {}", place(problem, &constraints.rows()[*row]), number(price))
-            });
-        let more = entitled.prices.len().saturating_sub(LONGEST);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let prices = prices.collect::<Vec<String>>().join(", ");
-        lines.push(format!("What it holds costs, in weight for one unit: {prices}{rest}."));
+        let prices = entitled.prices.iter();
+        let prices = prices.map(|(row, price)| format!("{} {}", place(constraints, *row), number(price)));
+        let prices = few(&prices.collect::<Vec<_>>(), LONGEST);
+        lines.push(format!("What it holds costs, in weight for one unit: {prices}."));
     }
     lines
 }
 
 fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bottleneck) -> String {
-    let row = &constraints.rows()[bottleneck.row];
     let holders: Vec<String> = bottleneck
         .holders
         .iter()
@@ -229,14 +221,5 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
         1 => " and one other".to_owned(),
         _ => format!(" and {others} others"),
     };
-    format!("{} (held by {}{rest})", resource(problem, row), holders.join(", "))
-}
-
-fn resource(problem: &Problem, row: &Row) -> String {
-    row_name(row.kind, problem.resources()).to_owned()
-}
-
-fn place(problem: &Problem, row: &Row) -> String {
-    let server = problem.servers()[row.server].name();
-    format!("{} on {server}", resource(problem, row))
+    format!("{} (held by {}{rest})", row_names(constraints, bottleneck.row).0, holders.join(", "))
 }

@@ -4,31 +4,26 @@ use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
-use crate::text::{number, row_name};
+use crate::text::{few, number, place};
 
 /// Lines about prices, gap, bottlenecks, selection and status; none when there is nothing to tell.
 pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
-    let place = |row: usize| {
-        let at = &constraints.rows()[row];
-        let server = problem.servers()[at.server].name();
-        format!("{} on {server}", row_name(at.kind, problem.resources()))
-    };
     let mut lines = Vec::new();
     if let Some(bottlenecks) = &findings.bottlenecks {
-        let names: Vec<String> = bottlenecks.iter().map(|row| place(*row)).collect();
+        let names: Vec<String> = bottlenecks.iter().map(|row| place(&constraints, *row)).collect();
         lines.push(match names.as_slice() {
             [] => "Nothing has run out.".to_owned(),
-            names => format!("Bottlenecks: {}.", first(names)),
+            names => format!("Bottlenecks: {}.", few(names, LONGEST)),
         });
     }
     if let Some(prices) = &findings.prices {
         let priced = prices.rows.iter().enumerate().filter(|(_, price)| **price > SMALL_PRICE);
         let names: Vec<String> =
-            priced.map(|(row, price)| format!("{} {}", place(row), number(price))).collect();
+            priced.map(|(row, price)| format!("{} {}", place(&constraints, row), number(price))).collect();
         if !names.is_empty() {
-            lines.push(format!("Prices of one unit: {}.", first(&names)));
+            lines.push(format!("Prices of one unit: {}.", few(&names, LONGEST)));
         }
     }
     if let Some(gap) = &findings.gap {
@@ -106,12 +101,6 @@ fn searched(search: &Search) -> String {
         ),
     };
     format!("PS-DSF can have several answers. {run} {found}")
-}
-
-/// The first few, and how many more there are.
-fn first(names: &[String]) -> String {
-    let shown = names[..names.len().min(LONGEST)].join(", ");
-    if names.len() > LONGEST { format!("{shown} and {} more", names.len() - LONGEST) } else { shown }
 }
 
 /// Names that are shown in one line.

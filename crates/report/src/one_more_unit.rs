@@ -4,7 +4,7 @@ use evenhand_certify::explain::{Between, Explanation, ExplanationVerdict, OneMor
 use evenhand_problem::Problem;
 
 use crate::page::Page;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 use crate::text::{decimal, tasks};
 
 /// Lines of the table that people are shown.
@@ -24,23 +24,16 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
         }
     };
     let name = problem.users()[explanation.user].name();
-    let mut table = Table::new([
-        Column::words("one more unit of"),
-        Column::numbers(&format!("{name} gains")),
-        Column::numbers("at first, per unit"),
-        Column::words("others that gain or lose").unless_all("-"),
-    ]);
     // Rows with the same effect stand together.
     let alike = |a: &UnitOfRow, b: &UnitOfRow| a.tasks == b.tasks && a.rate == b.rate && a.users == b.users;
-    for rows in unit.rows.chunk_by(alike) {
-        let [first, ..] = rows else { continue };
-        table.row([
-            Cell::text(places(problem, rows)),
-            gain(&first.tasks),
-            gain(&first.rate),
-            others(problem, first),
-        ]);
-    }
+    let rows = unit.rows.chunk_by(alike).filter_map(|rows| Some((rows, rows.first()?)));
+    let table = Table::of(rows)
+        .words("one more unit of", |(rows, _)| places(problem, rows))
+        .numbers(&format!("{name} gains"), |(_, first)| gain(&first.tasks))
+        .numbers("at first, per unit", |(_, first)| gain(&first.rate))
+        .words("others that gain or lose", |(_, first)| others(problem, first))
+        .unless_all("-")
+        .table();
     let page = Page::new()
         .text("What solving again gives, in tasks, with one more unit of one resource of one server class:")
         .table(table.at_most(LINES, "lines"));

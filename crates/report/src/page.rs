@@ -4,8 +4,8 @@ use std::fmt;
 
 use evenhand_problem::{Medium, printable};
 
-use crate::table::Table;
-use crate::wrap::paragraph;
+use crate::table::{Form, Table, Terminal};
+use crate::text::paragraph;
 
 /// Blocks from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,30 +20,6 @@ enum Block {
     /// Line by line, as it was given.
     Text(Vec<String>),
     Table(Table),
-}
-
-/// In which form a page is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Lines of text.
-    Text(Terminal),
-    /// The tables alone, an empty line between two.
-    Csv,
-    /// Markdown.
-    Markdown,
-    /// The tables alone, as `longtable` of LaTeX.
-    Latex,
-    /// A part of a document of HTML ([`crate::html::document`]).
-    Html,
-}
-
-/// What the text is shown on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Terminal {
-    /// Characters in a line; none where lines may have any length.
-    pub width: Option<usize>,
-    /// Whether it understands the escape sequences of colours.
-    pub colour: bool,
 }
 
 impl Page {
@@ -117,11 +93,7 @@ impl Page {
 impl Block {
     fn render(&self, form: &Form) -> Option<String> {
         match (self, form) {
-            (Self::Table(table), Form::Text(terminal)) => Some(table.lines(*terminal)),
-            (Self::Table(table), Form::Csv) => Some(table.csv()),
-            (Self::Table(table), Form::Markdown) => Some(table.markdown()),
-            (Self::Table(table), Form::Latex) => Some(table.latex()),
-            (Self::Table(table), Form::Html) => Some(table.html()),
+            (Self::Table(table), form) => Some(table.render(form)),
             (Self::Heading(_) | Self::Text(_), Form::Csv | Form::Latex) => None,
             (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),

@@ -6,7 +6,7 @@ use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
 
 use crate::plot::{Axis, Bar, Bars, Group, Plot, Series};
-use crate::text::row_name;
+use crate::text::{few, row_name};
 
 /// Users that have a part of their own in the bars: the legend has eight colours, one of them for the others.
 const MOST_USERS: usize = 7;
@@ -124,20 +124,12 @@ pub fn shares(problem: &Problem, columns: &[(&str, &Judged)]) -> Plot {
         let count = shares.len().min(MOST_POINTS);
         let ranks = (0..count).map(|k| if count > 1 { k * last / (count - 1) } else { 0 });
         let points = ranks.map(|rank| ((rank + 1) as f64, to_f64(&shares[rank])));
-        Series::new(listed(names), points.collect())
+        Series::new(few(names, MOST_NAMES), points.collect())
     });
     Plot {
         title: "Dominant shares over weights, from the least to the greatest".to_owned(),
         x: Axis::linear("user, by its share"),
         y: Axis::linear("dominant share / weight").with_range(0.0, ABOVE * greatest),
         series: series.collect(),
-    }
-}
-
-/// The names, or the first few of them.
-fn listed(names: &[&str]) -> String {
-    match names.len() {
-        0..=MOST_NAMES => names.join(", "),
-        all => format!("{} and {} more", names[..MOST_NAMES].join(", "), all - MOST_NAMES),
     }
 }

@@ -4,7 +4,7 @@ use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation};
 
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 use crate::{Page, text};
 
 /// Greedy and the optimum, a line for every configuration, and their ratio.
@@ -40,16 +40,15 @@ pub fn ratio(certificate: &RatioCertificate) -> Page {
 /// A line for every point of a sweep, and the critical loads.
 #[must_use]
 pub fn sweep(found: &Sweep) -> Page {
-    let mut table = Table::new(["load", "greedy", "optimum", "ratio"].map(Column::numbers));
-    for point in &found.points {
-        let ratio = point.ratio.as_ref().map_or_else(|| Cell::text("none").with_value(""), Cell::decimal);
-        table.row([
-            Cell::number(&point.load),
-            Cell::decimal(&point.greedy),
-            Cell::decimal(&point.optimum),
-            ratio,
-        ]);
-    }
+    let table = Table::of(&found.points)
+        .numbers("load", |point| Cell::number(&point.load))
+        .numbers("greedy", |point| Cell::decimal(&point.greedy))
+        .numbers("optimum", |point| Cell::decimal(&point.optimum))
+        .numbers("ratio", |point| match &point.ratio {
+            None => Cell::text("none").with_value(""),
+            Some(ratio) => Cell::decimal(ratio),
+        })
+        .table();
     let mut words = String::new();
     if let Some(load) = &found.all_served {
         words.push_str(&format!("up to {} times the load everything is served\n", text::number(load)));
@@ -69,10 +68,10 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     let worst_load::WorstLoadCertificate {
         problem, ratio_lower, ratio_upper, loads, greedy, optimum, ..
     } = certificate;
-    let mut table = Table::new([Column::words("at worst"), Column::numbers("load per server")]);
-    for (job, load) in problem.jobs().iter().zip(loads) {
-        table.row([Cell::text(job.name()), Cell::number(load)]);
-    }
+    let table = Table::of(problem.jobs().iter().zip(loads))
+        .words("at worst", |(job, _)| job.name())
+        .numbers("load per server", |(_, load)| Cell::number(load))
+        .table();
     match (ratio_lower, ratio_upper) {
         (Some(lower), Some(_)) if *lower == 1 => {
             Page::new().text("for these types greedy packing earns the optimum, whatever the demand")
@@ -114,15 +113,12 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
             }
         }
         Monotone::Fails(two) => {
-            let mut table = Table::new([
-                Column::words("jobs per server"),
-                Column::numbers("smaller load"),
-                Column::numbers("larger load"),
-            ]);
             let jobs = two.smaller.problem.jobs().iter().zip(two.larger.problem.jobs());
-            for (less, more) in jobs {
-                table.row([Cell::text(less.name()), Cell::number(less.load()), Cell::number(more.load())]);
-            }
+            let table = Table::of(jobs)
+                .words("jobs per server", |(less, _)| less.name())
+                .numbers("smaller load", |(less, _)| Cell::number(less.load()))
+                .numbers("larger load", |(_, more)| Cell::number(more.load()))
+                .table();
             Page::new()
                 .text("more load may earn greedy less with these types: no monotone greedy property")
                 .table(table)
@@ -140,27 +136,23 @@ const MOST_ORDERS: usize = 16;
 
 fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
     let name = |j: usize| problem.jobs()[j].name();
-    let mut table = Table::new([
-        Column::words("run out"),
-        Column::words("servers then hold"),
-        Column::numbers("reward"),
-        Column::words("one more job per server earns"),
-    ]);
-    for order in proof.iter().take(MOST_ORDERS) {
-        let Some(last) = order.steps.last() else { continue };
-        let held = last.configuration.iter().enumerate().filter(|(_, k)| **k > 0);
-        let held: Vec<String> = held.map(|(j, k)| format!("{k} {}", name(j))).collect();
-        let earned = order.exhausted.iter().zip(&order.derivatives);
-        let earned: Vec<String> = earned.map(|(j, g)| format!("{} {g}", name(*j))).collect();
-        let run_out: Vec<&str> = order.exhausted.iter().map(|j| name(*j)).collect();
-        table.row([
-            Cell::text(if run_out.is_empty() { "none".to_owned() } else { run_out.join(", ") }),
-            Cell::text(held.join(", ")),
-            Cell::number(&last.reward),
-            Cell::text(earned.join(", ")),
-        ]);
-    }
-    table
+    let listed = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>().join(", ");
+    let orders = proof.iter().take(MOST_ORDERS).filter_map(|order| Some((order, order.steps.last()?)));
+    Table::of(orders)
+        .words("run out", |(order, _)| match order.exhausted.as_slice() {
+            [] => "none".to_owned(),
+            run_out => listed(&mut run_out.iter().map(|j| name(*j).to_owned())),
+        })
+        .words("servers then hold", |(_, last)| {
+            let held = last.configuration.iter().enumerate().filter(|(_, k)| **k > 0);
+            listed(&mut held.map(|(j, k)| format!("{k} {}", name(j))))
+        })
+        .numbers("reward", |(_, last)| Cell::number(&last.reward))
+        .words("one more job per server earns", |(order, _)| {
+            let earned = order.exhausted.iter().zip(&order.derivatives);
+            listed(&mut earned.map(|(j, g)| format!("{} {g}", name(*j))))
+        })
+        .table()
 }
 
 /// A line for every pool and configuration: the part of the servers, and the type that it exhausts.
@@ -169,18 +161,15 @@ fn table<'a>(
     problem: &Reservation,
     lines: impl Iterator<Item = (usize, &'a Rational, Option<usize>, &'a Configuration)>,
 ) -> Table {
-    let exhausts = Column::words("exhausts").unless_all("");
-    let part = Column::numbers("part of the servers");
-    let mut table = Table::new([Column::words(name), part, exhausts, Column::words("configuration")]);
     let job = |j: usize| problem.jobs()[j].name();
-    for (pool, servers, exhausted, configuration) in lines {
-        let jobs: Vec<String> = configuration.iter().map(|(j, k)| format!("{k} {}", job(*j))).collect();
-        table.row([
-            Cell::text(problem.pools()[pool].name()),
-            Cell::number(servers),
-            exhausted.map_or_else(Cell::default, |j| Cell::text(job(j))),
-            Cell::text(jobs.join(", ")),
-        ]);
-    }
-    table
+    Table::of(lines)
+        .words(name, |(pool, ..)| problem.pools()[*pool].name())
+        .numbers("part of the servers", |(_, servers, ..)| Cell::number(servers))
+        .words("exhausts", |(_, _, exhausted, _)| exhausted.map_or("", job))
+        .unless_all("")
+        .words("configuration", |(.., configuration)| {
+            let jobs = configuration.iter().map(|(j, k)| format!("{k} {}", job(*j)));
+            jobs.collect::<Vec<_>>().join(", ")
+        })
+        .table()
 }

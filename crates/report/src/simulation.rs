@@ -1,18 +1,16 @@
 //! Simulations: what they come to as a page, and their pictures.
 
 use evenhand_problem::Problem;
-use evenhand_simulate::{CompletionTimes, Run, SIZES, Simulated, Summary, series};
+use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
 
 use crate::page::Page;
-use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
-use crate::table::{Cell, Column, Table};
+use crate::plot::{Axis, Figure, Plot, Series};
+use crate::table::{Cell, Table};
 
 /// Users that a table shows where nobody asks for all.
 const MOST_USERS: usize = 20;
 /// Users whose shares are drawn: more lines than this cannot be told apart.
 const MOST_LINES: usize = 8;
-/// Room above a part of 1.
-const ROOM: f64 = 0.04;
 
 /// What the runs of a scenario come to; users of the first run alone.
 #[must_use]
@@ -26,43 +24,22 @@ pub fn simulation(simulated: &Simulated) -> Page {
     // Only where something is stopped for something else, or loses its server.
     let is_preempted = summaries.iter().any(|summary| summary.tasks.preempted > 0);
     let is_evicted = summaries.iter().any(|summary| summary.tasks.evicted > 0);
-    let mut columns = vec![
-        Column::numbers("seed"),
-        Column::numbers("end"),
-        Column::numbers("tasks done"),
-        Column::numbers("running"),
-        Column::numbers("waiting"),
-        Column::numbers("jobs done"),
-        Column::numbers("mean completion"),
-    ];
+    let mut runs = Table::of(simulated.runs.iter().zip(&summaries))
+        .numbers("seed", |((_, run), _)| run.seed)
+        .numbers("end", |((_, run), _)| number(run.end))
+        .numbers("tasks done", |(_, summary)| summary.tasks.completed)
+        .numbers("running", |(_, summary)| summary.tasks.running())
+        .numbers("waiting", |(_, summary)| summary.tasks.waiting())
+        .numbers("jobs done", |((_, run), _)| run.jobs.len() as u64)
+        .numbers("mean completion", |(_, summary)| summary.completion.map(|times| number(times.mean)));
     if is_preempted {
-        columns.push(Column::numbers("preempted"));
+        runs = runs.numbers("preempted", |(_, summary)| summary.tasks.preempted);
     }
     if is_evicted {
-        columns.push(Column::numbers("evicted"));
+        runs = runs.numbers("evicted", |(_, summary)| summary.tasks.evicted);
     }
-    columns.push(Column::words("utilisation"));
-    let mut runs = Table::new(columns);
-    for ((problem, run), summary) in simulated.runs.iter().zip(&summaries) {
-        let mut cells = vec![
-            Cell::text(run.seed.to_string()),
-            number(run.end),
-            Cell::text(summary.tasks.completed.to_string()),
-            Cell::text(summary.tasks.running().to_string()),
-            Cell::text(summary.tasks.waiting().to_string()),
-            Cell::text(run.jobs.len().to_string()),
-            summary.completion.map_or_else(Cell::none, |times| number(times.mean)),
-        ];
-        if is_preempted {
-            cells.push(Cell::text(summary.tasks.preempted.to_string()));
-        }
-        if is_evicted {
-            cells.push(Cell::text(summary.tasks.evicted.to_string()));
-        }
-        cells.push(utilisation(problem, summary));
-        runs.row(cells);
-    }
-    page = page.table(runs);
+    let runs = runs.words("utilisation", |((problem, _), summary)| utilisation(problem, summary));
+    page = page.table(runs.table());
     if let Some((problem, run)) = simulated.runs.first() {
         let summary = Summary::new(problem, run);
         page = page.table(users(problem, run, &summary));
@@ -95,52 +72,33 @@ fn short(value: f64) -> String {
 }
 
 fn users(problem: &Problem, run: &Run, summary: &Summary) -> Table {
-    let mut table = Table::new([
-        Column::words("user"),
-        Column::numbers("submitted"),
-        Column::numbers("done"),
-        Column::numbers("running"),
-        Column::numbers("waiting"),
-        Column::numbers("dominant share"),
-    ]);
-    for (n, (user, tasks)) in problem.users().iter().zip(&run.tasks).enumerate() {
-        table.row([
-            Cell::text(user.name()),
-            Cell::text(tasks.submitted.to_string()),
-            Cell::text(tasks.completed.to_string()),
-            Cell::text(tasks.running().to_string()),
-            Cell::text(tasks.waiting().to_string()),
-            number(summary.dominant_share[n]),
-        ]);
-    }
-    table.at_most(MOST_USERS, "users")
+    Table::of(problem.users().iter().zip(&run.tasks).zip(&summary.dominant_share))
+        .words("user", |((user, _), _)| user.name())
+        .numbers("submitted", |((_, tasks), _)| tasks.submitted)
+        .numbers("done", |((_, tasks), _)| tasks.completed)
+        .numbers("running", |((_, tasks), _)| tasks.running())
+        .numbers("waiting", |((_, tasks), _)| tasks.waiting())
+        .numbers("dominant share", |(_, share)| number(**share))
+        .table()
+        .at_most(MOST_USERS, "users")
 }
 
 fn sizes(summary: &Summary) -> Table {
-    let mut table = Table::new([
-        Column::words("tasks of a job"),
-        Column::numbers("jobs"),
-        Column::numbers("mean completion"),
-        Column::numbers("median"),
-        Column::numbers("longest"),
-    ]);
-    for (class, times) in summary.by_size.iter().enumerate() {
-        let Some(CompletionTimes { jobs, mean, median, max, .. }) = times else { continue };
-        let from = SIZES[class];
-        let name = match SIZES.get(class + 1) {
-            Some(next) if next - 1 == from => from.to_string(),
-            Some(next) => format!("{from} to {}", next - 1),
-            None => format!("{from} or more"),
-        };
-        table.row([
-            Cell::text(name),
-            Cell::text(jobs.to_string()),
-            number(*mean),
-            number(*median),
-            number(*max),
-        ]);
-    }
-    table
+    let classes = summary.by_size.iter().enumerate();
+    Table::of(classes.filter_map(|(class, times)| Some((class, times.as_ref()?))))
+        .words("tasks of a job", |(class, _)| {
+            let from = SIZES[*class];
+            match SIZES.get(class + 1) {
+                Some(next) if next - 1 == from => from.to_string(),
+                Some(next) => format!("{from} to {}", next - 1),
+                None => format!("{from} or more"),
+            }
+        })
+        .numbers("jobs", |(_, times)| times.jobs)
+        .numbers("mean completion", |(_, times)| number(times.mean))
+        .numbers("median", |(_, times)| number(times.median))
+        .numbers("longest", |(_, times)| number(times.max))
+        .table()
 }
 
 /// Utilisation and dominant shares over time; `None` where the run has no series.
@@ -153,17 +111,11 @@ pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     let lines = |names: Vec<&str>, columns: &[Vec<f64>]| -> Vec<Series> {
         let lines = names.into_iter().zip(columns);
         let line = |(name, values): (&str, &Vec<f64>)| {
-            let points = series.times.iter().copied().zip(values.iter().copied()).collect();
-            Series::new(name, points).without_marks(LineStyle::Solid)
+            Series::line(name, series.times.iter().copied().zip(values.iter().copied()).collect())
         };
         lines.map(line).collect()
     };
-    let plot = |y: &str, series| Plot {
-        title: String::new(),
-        x: Axis::linear("time"),
-        y: Axis::linear(y).with_range(0.0, 1.0 + ROOM),
-        series,
-    };
+    let plot = |y: &str, series| Plot::new(Axis::linear("time"), Axis::parts(y), series);
     let resources = problem.resources().iter().map(String::as_str).collect();
     let mut plots = vec![plot("utilisation", lines(resources, &series.utilisation))];
     if problem.n_users() <= MOST_LINES {
@@ -187,10 +139,6 @@ pub fn simulation_completion(run: &Run) -> Option<Plot> {
     if points.is_empty() {
         return None;
     }
-    Some(Plot {
-        title: String::new(),
-        x: Axis::logarithmic("completion time of a job"),
-        y: Axis::linear("part of the jobs").with_range(0.0, 1.0 + ROOM),
-        series: vec![Series::new("jobs", points).without_marks(LineStyle::Solid)],
-    })
+    let x = Axis::logarithmic("completion time of a job");
+    Some(Plot::new(x, Axis::parts("part of the jobs"), vec![Series::line("jobs", points)]))
 }

@@ -8,8 +8,6 @@ use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 
 /// What the figure is about, before the name of the problem.
 const TITLE: &str = "Greedy against optimal";
-/// Room above a ratio of 1.
-const ROOM: f64 = 0.04;
 
 /// Rewards per server, and greedy's part of the optimum from 0 to 1, over the multiple of the load of the
 /// problem called `name`; the critical loads, where they lie within the sweep, are points and dashed lines.
@@ -28,12 +26,11 @@ pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
     let ratio = vec![Series::new("greedy / optimum", over(&|point| point.ratio.as_ref().map(to_f64)))];
     let plot = |y: Axis, mut series: Vec<Series>| {
         critical(sweep, &mut series);
-        Plot { title: String::new(), x: Axis::linear("multiple of the load"), y, series }
+        Plot::new(Axis::linear("multiple of the load"), y, series)
     };
-    let whole = Axis::linear("ratio").with_range(0.0, 1.0 + ROOM);
     Figure {
         title: if name.is_empty() { TITLE.to_owned() } else { format!("{TITLE}: {name}") },
-        plots: vec![plot(Axis::linear("reward per server"), rewards), plot(whole, ratio)],
+        plots: vec![plot(Axis::linear("reward per server"), rewards), plot(Axis::parts("ratio"), ratio)],
         columns: 2,
     }
 }

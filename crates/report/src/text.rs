@@ -1,7 +1,8 @@
-//! Numbers and names as text.
+//! Numbers and names as text, and text in lines that a terminal can hold.
 
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Integer, Rational, RowKind};
+use evenhand_problem::{Constraints, Integer, Rational, RowKind};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub use evenhand_problem::{printable, printable_lines};
 
@@ -10,6 +11,8 @@ const LONGEST_EXACT: usize = 12;
 /// Percentages from here on are written as other numbers are: a share may be out of all proportion where
 /// demands are.
 const LARGEST_PERCENTAGE: f64 = 1e7;
+/// Lines are not made shorter than this, however narrow the terminal is.
+const LEAST_WIDTH: usize = 20;
 
 /// A number for people: exact when short, with at most six significant digits otherwise.
 ///
@@ -95,6 +98,28 @@ pub fn percent(value: &Rational) -> String {
     format!("{} %", decimal(&Rational::from(value * 100u32)))
 }
 
+/// The first few of these, and how many more there are.
+#[must_use]
+pub fn few(list: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<&str> = list.iter().take(most).map(AsRef::as_ref).collect();
+    let more = list.len().saturating_sub(most);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// What a row limits, and the server class that it is of.
+#[must_use]
+pub fn row_names<'a>(constraints: &Constraints<'a>, row: usize) -> (&'a str, &'a str) {
+    let (row, problem) = (&constraints.rows()[row], constraints.problem());
+    (row_name(row.kind, problem.resources()), problem.servers()[row.server].name())
+}
+
+/// `cpu on the server class`.
+#[must_use]
+pub fn place(constraints: &Constraints<'_>, row: usize) -> String {
+    let (resource, server) = row_names(constraints, row);
+    format!("{resource} on {server}")
+}
+
 /// The name of what a row limits.
 #[must_use]
 pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
@@ -102,4 +127,45 @@ pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
         RowKind::Resource(r) => &resources[r],
         RowKind::Time => "time",
     }
+}
+
+/// Lines of at most `width` characters, broken between words where that is possible.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            // A word that is longer than a line is broken anywhere.
+            if !line.is_empty() && line.width() + c.width().unwrap_or(0) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Every line of `text`, wrapped with the indentation that it has.
+pub(crate) fn paragraph(text: &str, width: Option<usize>) -> String {
+    let mut shown = String::new();
+    for line in text.split('\n') {
+        let words = line.trim_start_matches(' ');
+        let indent = " ".repeat(line.len() - words.len());
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent.len()).max(LEAST_WIDTH));
+        for piece in wrap(words, room) {
+            shown.push_str(format!("{indent}{piece}").trim_end());
+            shown.push('\n');
+        }
+    }
+    shown
 }

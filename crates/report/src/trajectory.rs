@@ -3,7 +3,7 @@
 use evenhand_mechanisms::SeriesPoint;
 use evenhand_problem::{Medium, Problem};
 
-use crate::plot::{Axis, LineStyle, Plot, Series};
+use crate::plot::{Axis, Plot, Series};
 
 /// Users beyond this many are left out of the picture: a legend is no longer read.
 const MOST_LINES: usize = 12;
@@ -15,7 +15,7 @@ const FIRST_C: f64 = 1e-2;
 pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
     let line = |n: usize| {
         let points = steps.iter().filter(|step| step.c >= FIRST_C).map(|step| (step.c, step.tasks[n]));
-        Series::new(problem.users()[n].name(), points.collect()).without_marks(LineStyle::Solid)
+        Series::line(problem.users()[n].name(), points.collect())
     };
     let n_users = problem.n_users();
     let rest =

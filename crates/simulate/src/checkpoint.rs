@@ -1,9 +1,9 @@
 //! Where a run stands, so that it can go on later as if nothing had happened.
 
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::time::Instant;
 
-use evenhand_mechanisms::filling::Draw;
 use serde_json::{Value, json};
 
 use crate::duration::Duration;
@@ -124,105 +124,154 @@ pub(crate) fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
     })
 }
 
-/// Writes the words of a checkpoint.
-#[derive(Default)]
-pub(crate) struct Writer(pub Vec<u64>);
+/// What a checkpoint holds as words: numbers, and times as the bits of doubles.
+pub(crate) trait Words: Sized {
+    fn save(&self, to: &mut Vec<u64>);
 
-impl Writer {
-    pub fn number(&mut self, value: u64) {
-        self.0.push(value);
-    }
-
-    pub fn time(&mut self, value: f64) {
-        self.0.push(value.to_bits());
-    }
-
-    /// The length, then every item.
-    pub fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
-        self.number(items.len() as u64);
-        items.for_each(|item| write(self, item));
-    }
-
-    pub fn duration(&mut self, duration: Duration) {
-        let (kind, a, b) = match duration {
-            Duration::Constant(time) => (0, time, 0.0),
-            Duration::Exponential(mean) => (1, mean, 0.0),
-            Duration::Uniform(from, to) => (2, from, to),
-        };
-        self.number(kind);
-        self.time(a);
-        self.time(b);
-    }
-
-    pub fn draw(&mut self, draw: &Draw) {
-        self.number(draw.taken());
-    }
+    /// What [`save`](Self::save) wrote.
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError>;
 }
 
-/// Reads them.
+/// The words of a structure are those of its fields, in this order.
+macro_rules! words {
+    ($type:ty { $($field:ident),* }) => {
+        impl crate::checkpoint::Words for $type {
+            fn save(&self, to: &mut Vec<u64>) {
+                $(crate::checkpoint::Words::save(&self.$field, to);)*
+            }
+
+            fn restore(from: &mut crate::checkpoint::Reader<'_>) -> Result<Self, crate::SimulateError> {
+                Ok(Self { $($field: from.read()?),* })
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// Reads words.
 pub(crate) struct Reader<'a>(pub &'a [u64]);
 
 impl Reader<'_> {
-    pub fn number(&mut self) -> Result<u64, SimulateError> {
-        let (first, rest) = self.0.split_first().ok_or_else(Self::damaged)?;
-        self.0 = rest;
-        Ok(*first)
+    /// What stands next.
+    pub fn read<T: Words>(&mut self) -> Result<T, SimulateError> {
+        T::restore(self)
     }
 
+    /// The error of words that fit one another, and not the scenario.
     pub fn damaged() -> SimulateError {
         SimulateError::Checkpoint("does not fit the scenario".to_owned())
     }
 
-    /// A number of 32 bits.
-    pub fn small(&mut self) -> Result<u32, SimulateError> {
-        u32::try_from(self.number()?).map_err(|_| Self::damaged())
+    /// [`damaged`](Self::damaged) unless everything fits.
+    pub fn check(fits: bool) -> Result<(), SimulateError> {
+        if fits { Ok(()) } else { Err(Self::damaged()) }
+    }
+}
+
+/// The length, then every item.
+pub(crate) fn list<T>(
+    to: &mut Vec<u64>,
+    items: impl ExactSizeIterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u64>, T),
+) {
+    to.push(items.len() as u64);
+    items.for_each(|item| write(to, item));
+}
+
+impl Words for u64 {
+    fn save(&self, to: &mut Vec<u64>) {
+        to.push(*self);
     }
 
-    /// A place in a list of so many.
-    pub fn below(&mut self, len: usize) -> Result<u32, SimulateError> {
-        let place = self.small()?;
-        if (place as usize) < len { Ok(place) } else { Err(Self::damaged()) }
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        let (first, rest) = from.0.split_first().ok_or_else(Reader::damaged)?;
+        from.0 = rest;
+        Ok(*first)
+    }
+}
+
+impl Words for u32 {
+    fn save(&self, to: &mut Vec<u64>) {
+        to.push(u64::from(*self));
     }
 
-    pub fn time(&mut self) -> Result<f64, SimulateError> {
-        Ok(f64::from_bits(self.number()?))
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        u64::restore(from)?.try_into().map_err(|_| Reader::damaged())
+    }
+}
+
+impl Words for f64 {
+    fn save(&self, to: &mut Vec<u64>) {
+        to.push(self.to_bits());
     }
 
-    pub fn list<T>(
-        &mut self,
-        mut read: impl FnMut(&mut Self) -> Result<T, SimulateError>,
-    ) -> Result<Vec<T>, SimulateError> {
-        let len = self.number()?;
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        from.read().map(Self::from_bits)
+    }
+}
+
+/// 0 for none.
+impl Words for Option<u64> {
+    fn save(&self, to: &mut Vec<u64>) {
+        to.push(self.map_or(0, |number| 1 + number));
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        Ok(u64::restore(from)?.checked_sub(1))
+    }
+}
+
+impl<A: Words, B: Words> Words for (A, B) {
+    fn save(&self, to: &mut Vec<u64>) {
+        self.0.save(to);
+        self.1.save(to);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        Ok((from.read()?, from.read()?))
+    }
+}
+
+impl<T: Words> Words for Vec<T> {
+    fn save(&self, to: &mut Vec<u64>) {
+        list(to, self.iter(), |to, item| item.save(to));
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        let len: u64 = from.read()?;
         // Every item has a word at least: a length that cannot be asks for no memory.
-        if len > self.0.len() as u64 {
-            return Err(Self::damaged());
-        }
-        (0..len).map(|_| read(self)).collect()
+        Reader::check(len <= from.0.len() as u64)?;
+        (0..len).map(|_| from.read()).collect()
+    }
+}
+
+impl<T: Words> Words for VecDeque<T> {
+    fn save(&self, to: &mut Vec<u64>) {
+        list(to, self.iter(), |to, item| item.save(to));
     }
 
-    /// A list of exactly so many.
-    pub fn exactly<T>(
-        &mut self,
-        len: usize,
-        read: impl FnMut(&mut Self) -> Result<T, SimulateError>,
-    ) -> Result<Vec<T>, SimulateError> {
-        let items = self.list(read)?;
-        if items.len() == len { Ok(items) } else { Err(Self::damaged()) }
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        Vec::restore(from).map(Into::into)
+    }
+}
+
+impl Words for Duration {
+    fn save(&self, to: &mut Vec<u64>) {
+        let (kind, bounds): (u64, _) = match *self {
+            Self::Constant(time) => (0, (time, 0.0)),
+            Self::Exponential(mean) => (1, (mean, 0.0)),
+            Self::Uniform(from, to) => (2, (from, to)),
+        };
+        (kind, bounds).save(to);
     }
 
-    pub fn duration(&mut self) -> Result<Duration, SimulateError> {
-        let (kind, a, b) = (self.number()?, self.time()?, self.time()?);
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        let (kind, (a, b)): (u64, (f64, f64)) = from.read()?;
         match kind {
-            0 => Ok(Duration::Constant(a)),
-            1 => Ok(Duration::Exponential(a)),
-            2 => Ok(Duration::Uniform(a, b)),
-            _ => Err(Self::damaged()),
+            0 => Ok(Self::Constant(a)),
+            1 => Ok(Self::Exponential(a)),
+            2 => Ok(Self::Uniform(a, b)),
+            _ => Err(Reader::damaged()),
         }
-    }
-
-    /// A stream of random choices at its beginning goes on where it was.
-    pub fn draw(&mut self, mut draw: Draw) -> Result<Draw, SimulateError> {
-        draw.skip(self.number()?);
-        Ok(draw)
     }
 }

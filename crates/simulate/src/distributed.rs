@@ -6,20 +6,20 @@
 //! every time, changed or not, so that a lost message is made good by the next one; of two messages the
 //! later one counts, whichever arrives first.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use evenhand_budget::{Exceeded, charge, table};
+use evenhand_budget::{charge, table};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
 use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{MechanismError, ps_dsf};
 use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
-use thiserror::Error;
 
 use crate::cost::{Growing, TO_BEGIN, in_time, is_over};
-use crate::duration::Duration;
+use crate::duration::{Duration, Time};
+use crate::error::SimulateError;
 
 /// Clocks and messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,92 +70,51 @@ pub struct State {
     pub distance: f64,
 }
 
-/// Why there is no course.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum DistributedError {
-    /// The exact allocation to compare with failed.
-    #[error(transparent)]
-    Mechanism(#[from] MechanismError),
-    /// Users or servers make no problem.
-    #[error(transparent)]
-    Problem(#[from] ProblemError),
-    /// The time was up before the first exact allocation was found.
-    #[error(transparent)]
-    Late(#[from] Exceeded),
-    /// A period, distance or number of servers that nothing can be made of.
-    #[error("{0}")]
-    Setting(&'static str),
-}
-
 /// Steps of work for one user in an action of a server.
 const ACTION: u64 = 50;
 /// Single servers that are followed, at most.
 const MAX_SERVERS: u128 = 10_000;
 
 /// Follows all servers of `problem` one by one up to time `horizon`, from empty servers; a state every
-/// `every`, after the events of that time. `seed` decides phases, delays and losses.
+/// `every`, after the events of that time. `seed` decides phases, delays and losses. Also when it ended: at the horizon,
+/// or where it was at the moment `until`.
 ///
 /// # Errors
-/// [`DistributedError`].
+/// [`SimulateError`]: the exact allocation to compare with is not found, or nothing can be made of the numbers.
 pub fn follow(
     problem: &Problem,
     absences: &[Absence],
     network: Network,
     (horizon, every): (f64, f64),
     seed: u64,
-) -> Result<Vec<State>, DistributedError> {
-    Ok(follow_until(problem, absences, network, (horizon, every), seed, None)?.0)
-}
-
-/// The same, and when it ended: at the horizon, or where it was at that moment.
-pub(crate) fn follow_until(
-    problem: &Problem,
-    absences: &[Absence],
-    network: Network,
-    (horizon, every): (f64, f64),
-    seed: u64,
     until: Option<Instant>,
-) -> Result<(Vec<State>, f64), DistributedError> {
+) -> Result<(Vec<State>, f64), SimulateError> {
+    let impossible =
+        |why: &str| Err(MechanismError::NotApplicable { mechanism: "ps-dsf", why: why.to_owned() }.into());
     if !(network.period > 0.0 && every > 0.0 && horizon.is_finite()) {
-        return Err(DistributedError::Setting(
-            "period and distance of states are above 0, the horizon is finite",
-        ));
+        return impossible("period and distance of states are above 0, the horizon is finite");
     }
     if !(0.0..1.0).contains(&network.loss) {
-        return Err(DistributedError::Setting("the part of lost reports is from 0 to below 1"));
+        return impossible("the part of lost reports is from 0 to below 1");
     }
     if !(network.step > 0.0 && network.step <= 1.0) {
-        return Err(DistributedError::Setting("the step of a server is above 0 and at most 1"));
+        return impossible("the step of a server is above 0 and at most 1");
     }
     if problem.n_single_servers() > MAX_SERVERS {
-        return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
+        return impossible("more than 10,000 servers are not followed one by one");
     }
     in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
 
-/// A report on its way.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A report on its way. Of those that arrive at once the first that was sent comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Report {
-    arrives: f64,
+    arrives: Time,
     sent: u64,
     user: usize,
     server: usize,
-    tasks: f64,
-}
-
-impl Eq for Report {}
-
-impl Ord for Report {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.arrives.total_cmp(&other.arrives).then(self.sent.cmp(&other.sent))
-    }
-}
-
-impl PartialOrd for Report {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+    /// As bits, which no two reports are compared by.
+    tasks: u64,
 }
 
 struct Course<'p> {
@@ -183,7 +142,7 @@ struct Course<'p> {
 }
 
 impl<'p> Course<'p> {
-    fn new(problem: &'p Problem, network: Network, seed: u64) -> Result<Self, DistributedError> {
+    fn new(problem: &'p Problem, network: Network, seed: u64) -> Result<Self, SimulateError> {
         let classes = problem.servers().iter().enumerate();
         let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
         let (users, servers) = (problem.n_users(), class.len());
@@ -210,7 +169,7 @@ impl<'p> Course<'p> {
     }
 
     /// The users that are there now: processes that know them alone, and the exact allocation.
-    fn gather(&mut self) -> Result<(), DistributedError> {
+    fn gather(&mut self) -> Result<(), SimulateError> {
         let there: Vec<usize> = (0..self.is_there.len()).filter(|&n| self.is_there[n]).collect();
         self.place = vec![None; self.is_there.len()];
         there.iter().enumerate().for_each(|(place, &n)| self.place[n] = Some(place));
@@ -267,16 +226,16 @@ impl<'p> Course<'p> {
         horizon: f64,
         every: f64,
         until: Option<Instant>,
-    ) -> Result<(Vec<State>, f64), DistributedError> {
+    ) -> Result<(Vec<State>, f64), SimulateError> {
         let period = self.network.period;
-        let mut actions: BinaryHeap<Reverse<(OrderedTime, usize)>> = BinaryHeap::new();
+        let mut actions: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
         for j in 0..self.class.len() {
             let phase = if self.network.random_phases {
                 Duration::Uniform(0.0, period)
             } else {
                 Duration::Constant(0.0)
             };
-            actions.push(Reverse((OrderedTime(phase.draw(&mut self.draw)), j)));
+            actions.push(Reverse((Time::of(phase.draw(&mut self.draw)), j)));
         }
         let mut changes: Vec<(f64, usize, bool)> = absences
             .iter()
@@ -286,7 +245,8 @@ impl<'p> Course<'p> {
         changes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut changes = changes.into_iter().peekable();
         let mut states: Vec<State> = Vec::new();
-        while let Some(Reverse((OrderedTime(now), j))) = actions.pop() {
+        while let Some(Reverse((now, j))) = actions.pop() {
+            let now = now.value();
             while let Some(time) =
                 Some(states.len() as f64 * every).filter(|time| *time < now && *time <= horizon)
             {
@@ -307,21 +267,22 @@ impl<'p> Course<'p> {
             }
             self.deliver(now);
             self.act(j, now);
-            actions.push(Reverse((OrderedTime(now + period), j)));
+            actions.push(Reverse((Time::of(now + period), j)));
         }
         Ok((states, horizon))
     }
 
     fn deliver(&mut self, now: f64) {
         while let Some(Reverse(report)) = self.on_their_way.peek().copied() {
-            if report.arrives > now {
+            if report.arrives.value() > now {
                 break;
             }
             self.on_their_way.pop();
             let known = &mut self.known[report.user][report.server];
             if known.1 <= report.sent && self.is_there[report.user] {
-                self.sums[report.user] += report.tasks - known.0;
-                *known = (report.tasks, report.sent);
+                let tasks = f64::from_bits(report.tasks);
+                self.sums[report.user] += tasks - known.0;
+                *known = (tasks, report.sent);
             }
         }
     }
@@ -348,14 +309,14 @@ impl<'p> Course<'p> {
             self.sent += 1;
             let is_lost = self.network.loss > 0.0
                 && Duration::Uniform(0.0, 1.0).draw(&mut self.draw) < self.network.loss;
-            let arrives = now + self.network.delay.draw(&mut self.draw);
+            let arrives = Time::of(now + self.network.delay.draw(&mut self.draw));
             if !is_lost {
                 self.on_their_way.push(Reverse(Report {
                     arrives,
                     sent: self.sent,
                     user: n,
                     server: j,
-                    tasks,
+                    tasks: tasks.to_bits(),
                 }));
             }
         }
@@ -381,23 +342,5 @@ impl<'p> Course<'p> {
         };
         let distance = totals.iter().enumerate().map(of_user).fold(0.0, f64::max);
         State { time, totals, utilisation, distance }
-    }
-}
-
-/// A time that is a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct OrderedTime(f64);
-
-impl Eq for OrderedTime {}
-
-impl Ord for OrderedTime {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for OrderedTime {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }

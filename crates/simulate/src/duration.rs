@@ -40,6 +40,20 @@ impl Duration {
     }
 }
 
+/// A time that is not negative, by which events are ordered: its bits compare as it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Time(u64);
+
+impl Time {
+    pub fn of(time: f64) -> Self {
+        Self(time.to_bits())
+    }
+
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
 /// A number of mean `mean`, exponentially distributed.
 #[must_use]
 pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {

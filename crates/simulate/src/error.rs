@@ -6,7 +6,6 @@ use evenhand_mechanisms::MechanismError;
 use evenhand_problem::{Place, ProblemError};
 use thiserror::Error;
 
-use crate::distributed::DistributedError;
 use crate::scenario::Scenario;
 
 /// Why a simulation does not begin, or stops.
@@ -174,19 +173,6 @@ impl SimulateError {
             | Self::TooManyTasks { .. }
             | Self::TooManyRuns(_) => return None,
         })
-    }
-}
-
-impl From<DistributedError> for SimulateError {
-    fn from(error: DistributedError) -> Self {
-        match error {
-            DistributedError::Mechanism(error) => error.into(),
-            DistributedError::Problem(error) => error.into(),
-            DistributedError::Late(error) => error.into(),
-            DistributedError::Setting(why) => {
-                MechanismError::NotApplicable { mechanism: "ps-dsf", why: why.to_owned() }.into()
-            }
-        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use evenhand_budget::charge;
 
+use crate::checkpoint::words;
+
 /// A task that runs; where runs can be stopped, all tasks of a run, whose servers the run knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Running {
@@ -13,6 +15,8 @@ pub(crate) struct Running {
     /// Number of its run, where runs can be stopped.
     pub run: u32,
 }
+
+words!(Running { end, user, server, job, run });
 
 /// Bits of a digit.
 const DIGIT: u32 = 4;

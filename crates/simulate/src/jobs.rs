@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use evenhand_mechanisms::filling::Draw;
 
-use crate::checkpoint::{Reader, Writer};
+use crate::checkpoint::{Reader, Words, list, words};
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::Arrival;
@@ -37,6 +37,10 @@ struct Waiting {
     duration: Duration,
 }
 
+words!(FinishedJob { user, tasks, at, time });
+words!(Job { user, tasks, unfinished, at, of });
+words!(Waiting { job, tasks, duration });
+
 /// Jobs and queues. A place in the list of jobs is used again once its job is done, so that memory is
 /// linear in what is in the system.
 pub(crate) struct Jobs {
@@ -66,60 +70,35 @@ impl Jobs {
     }
 
     /// Writes everything down.
-    pub fn save(&self, to: &mut Writer) {
-        to.list(self.jobs.iter(), |to, job| {
-            to.number(u64::from(job.user));
-            to.number(job.tasks);
-            to.number(job.unfinished);
-            to.time(job.at);
-            // 0 for none.
-            to.number(job.of.map_or(0, |of| 1 + of));
-        });
-        to.list(self.free.iter(), |to, job| to.number(u64::from(*job)));
+    pub fn save(&self, to: &mut Vec<u64>) {
+        self.jobs.save(to);
+        self.free.save(to);
         // In order, so that the same state has the same words.
         let mut of_trace: Vec<(u64, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
         of_trace.sort_unstable();
-        to.list(of_trace.into_iter(), |to, (of, job)| {
-            to.number(of);
-            to.number(u64::from(job));
-        });
-        to.list(self.queues.iter(), |to, queue| {
-            to.list(queue.iter(), |to, waiting| {
-                to.number(u64::from(waiting.job));
-                to.number(waiting.tasks);
-                to.duration(waiting.duration);
-            });
-        });
-        to.list(self.draws.iter(), |to, draw| to.draw(draw));
-        to.number(self.submitted);
+        of_trace.save(to);
+        self.queues.save(to);
+        list(to, self.draws.iter(), |to, draw| draw.taken().save(to));
+        self.submitted.save(to);
     }
 
     /// Goes on from what [`Jobs::save`] wrote; the streams are at their beginnings.
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.queues.len();
-        self.jobs = from.list(|from| {
-            let user = from.below(users)?;
-            let (tasks, unfinished, at) = (from.number()?, from.number()?, from.time()?);
-            let of = from.number()?.checked_sub(1);
-            Ok(Job { user, tasks, unfinished, at, of })
-        })?;
+        (self.jobs, self.free) = (from.read()?, from.read()?);
+        let of_trace: Vec<(u64, u32)> = from.read()?;
+        self.queues = from.read()?;
+        let taken: Vec<u64> = from.read()?;
+        self.submitted = from.read()?;
         let jobs = self.jobs.len();
-        self.free = from.list(|from| from.below(jobs))?;
-        self.of_trace = from.list(|from| Ok((from.number()?, from.below(jobs)?)))?.into_iter().collect();
-        self.queues = from.exactly(users, |from| {
-            let queue = from.list(|from| {
-                let (job, tasks) = (from.below(jobs)?, from.number()?);
-                Ok(Waiting { job, tasks, duration: from.duration()? })
-            })?;
-            Ok(queue.into())
-        })?;
+        let mut named = of_trace.iter().map(|(_, job)| job).chain(&self.free);
+        Reader::check(self.jobs.iter().all(|job| (job.user as usize) < users))?;
+        Reader::check(named.all(|job| (*job as usize) < jobs))?;
+        Reader::check(self.queues.iter().flatten().all(|waiting| (waiting.job as usize) < jobs))?;
+        Reader::check([self.queues.len(), taken.len()] == [users; 2])?;
+        self.of_trace = of_trace.into_iter().collect();
         self.waiting = self.queues.iter().map(VecDeque::len).sum();
-        let mut fresh = std::mem::take(&mut self.draws).into_iter();
-        self.draws = from.exactly(users, |from| {
-            let draw = fresh.next().ok_or_else(|| SimulateError::Checkpoint("is damaged".to_owned()))?;
-            from.draw(draw)
-        })?;
-        self.submitted = from.number()?;
+        self.draws.iter_mut().zip(taken).for_each(|(draw, taken)| draw.skip(taken));
         Ok(())
     }
 

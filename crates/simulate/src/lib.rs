@@ -28,6 +28,7 @@ pub mod distributed;
 mod duration;
 mod error;
 mod events;
+mod fields;
 mod jobs;
 mod machines;
 mod output;
@@ -38,24 +39,24 @@ pub mod reservation;
 mod run;
 mod scenario;
 mod summary;
-mod table;
 mod trace;
 pub mod workload;
 
 pub use checkpoint::{Checkpoint, Observer};
 pub use course::{
     Course, CoursePolicy, CourseScenario, Moment, course_document, course_scenario, course_tasks_csv,
-    course_utilisation_csv, is_course, run_course, run_course_until,
+    course_utilisation_csv, is_course, run_course,
 };
 pub use duration::Duration;
 pub use error::SimulateError;
 pub use jobs::FinishedJob;
 pub use machines::{Change, Machines, What};
-pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
+pub use output::{
+    SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, series_parquet, users_csv,
+};
 pub use read::ReadScenario;
 pub use record::{MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on, run_until};
 pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};
-pub use table::series_parquet;

@@ -1,11 +1,18 @@
-//! Results as JSON and as tables.
+//! Results as JSON and as tables: CSV, and Parquet with numbers as doubles and counts as integers.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use evenhand_budget::{charge, room, table};
 use evenhand_mechanisms::filling::{Policy, Statistic};
 use evenhand_mechanisms::tree::TreePolicy;
 use evenhand_problem::{Medium, Problem};
+use parquet::basic::{Repetition, Type as Physical};
+use parquet::data_type::{DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 use serde_json::{Map, Value, json};
 
 use crate::cost::CELL_OF_TEXT;
@@ -13,7 +20,7 @@ use crate::jobs::FinishedJob;
 use crate::record::{Row, Tasks};
 use crate::replicate::Simulated;
 use crate::run::Run;
-use crate::summary::{Amounts, CompletionTimes, SIZES, Summary};
+use crate::summary::{Amounts, SIZES, Summary};
 
 /// All runs as one document of kind `simulation`.
 #[must_use]
@@ -75,7 +82,7 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         "jobs": {
             "submitted": run.jobs_submitted,
             "completed": run.jobs.len(),
-            "completion_time": summary.completion.as_ref().map(of_times),
+            "completion_time": summary.completion,
             "by_size": by_size,
         },
         "users": (0..problem.n_users()).map(of_user).collect::<Map<_, _>>(),
@@ -84,28 +91,15 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         document["stopped_at"] = json!(run.end);
     }
     if let Some(there) = &run.there {
-        document["servers"] = json!({"mean": there.servers, "least": there.least, "most": there.most});
+        document["servers"] = json!(there);
     }
     document
 }
 
 fn of_tasks(tasks: &Tasks) -> Value {
-    json!({
-        "submitted": tasks.submitted,
-        "started": tasks.started,
-        "completed": tasks.completed,
-        "withdrawn": tasks.withdrawn,
-        "running": tasks.running(),
-        "waiting": tasks.waiting(),
-        "preempted": tasks.preempted,
-        "evicted": tasks.evicted,
-    })
-}
-
-fn of_times(times: &CompletionTimes) -> Value {
-    json!({
-        "mean": times.mean, "median": times.median, "p90": times.p90, "p99": times.p99, "max": times.max,
-    })
+    let mut of = json!(tasks);
+    (of["running"], of["waiting"]) = (json!(tasks.running()), json!(tasks.waiting()));
+    of
 }
 
 /// Completed tasks over submitted ones; `None` where none came.
@@ -161,14 +155,47 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
     out
 }
 
+/// The columns of [`series_csv`] as one Parquet file without compression: its bytes.
+///
+/// # Errors
+/// The writer refuses, which it has no reason to.
+pub fn series_parquet(problem: &Problem, run: &Run) -> Result<Vec<u8>, ParquetError> {
+    let columns = columns(problem, run);
+    let field = |(name, column): &(String, Column)| {
+        let physical = match column {
+            Column::Numbers(_) => Physical::DOUBLE,
+            Column::Counts(_) => Physical::INT64,
+        };
+        let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        field.build().map(Arc::new)
+    };
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    let schema = Type::group_type_builder("series").with_fields(fields).build()?;
+    let properties = WriterProperties::builder().set_created_by("evenhand".to_owned()).build();
+    let mut bytes = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::new(properties))?;
+    let mut rows = file.next_row_group()?;
+    for (_, column) in columns {
+        let Some(mut writer) = rows.next_column()? else { break };
+        match column {
+            Column::Numbers(values) => writer.typed::<DoubleType>().write_batch(&values, None, None)?,
+            Column::Counts(values) => writer.typed::<Int64Type>().write_batch(&values, None, None)?,
+        };
+        writer.close()?;
+    }
+    rows.close()?;
+    file.close()?;
+    Ok(bytes)
+}
+
 /// What stands in one column of a table.
-pub(crate) enum Column {
+enum Column {
     Numbers(Vec<f64>),
     Counts(Vec<i64>),
 }
 
 /// The columns of [`series_csv`], with their names.
-pub(crate) fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
+fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     let series = series(problem, run);
     let counts = |count: fn(&Row) -> u64| {
         Column::Counts(run.rows.iter().map(|row| i64::try_from(count(row)).unwrap_or(i64::MAX)).collect())

@@ -1,8 +1,9 @@
 //! What is remembered of a run: integrals over time, and a series of rows.
 
 use evenhand_budget::charge;
+use serde::Serialize;
 
-use crate::checkpoint::{Reader, Writer};
+use crate::checkpoint::{Reader, Words, list, words};
 use crate::cost::Growing;
 use crate::error::SimulateError;
 
@@ -12,7 +13,7 @@ pub const MAX_TASKS: u64 = 1 << 60;
 pub const MAX_ROWS: usize = 10_000_000;
 
 /// Tasks of a user at one time, or over a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tasks {
     /// Tasks that came.
     pub submitted: u64,
@@ -84,15 +85,17 @@ pub struct There {
 }
 
 /// What was there over a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThereOverTime {
     /// Mean number of servers.
+    #[serde(rename = "mean")]
     pub servers: f64,
     /// The fewest.
     pub least: u64,
     /// The most.
     pub most: u64,
     /// By resource: the mean part of the whole.
+    #[serde(skip)]
     pub capacity: Vec<f64>,
 }
 
@@ -107,25 +110,23 @@ struct Changing {
     most: u64,
 }
 
-impl Changing {
-    fn save(&self, to: &mut Writer) {
-        save_there(self.now.as_ref(), to);
-        to.time(self.since);
-        to.list(self.integrals.iter(), |to, integral| to.time(*integral));
-        to.number(self.least);
-        to.number(self.most);
+words!(Tasks { submitted, started, completed, withdrawn, preempted, evicted });
+words!(Row { time, running, waiting, there });
+words!(Changing { now, since, integrals, least, most });
+
+impl Words for Option<There> {
+    fn save(&self, to: &mut Vec<u64>) {
+        self.as_ref().map(|there| there.servers).save(to);
+        self.as_ref().map_or_else(Vec::new, |there| there.capacity.clone()).save(to);
     }
 
     fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
-        Ok(Self {
-            now: restore_there(from)?,
-            since: from.time()?,
-            integrals: from.list(Reader::time)?,
-            least: from.number()?,
-            most: from.number()?,
-        })
+        let (servers, capacity): (Option<u64>, _) = (from.read()?, from.read()?);
+        Ok(servers.map(|servers| There { servers, capacity }))
     }
+}
 
+impl Changing {
     fn settle(&mut self, time: f64) {
         let Some(There { servers, capacity }) = &self.now else { return };
         let lasted = time - self.since;
@@ -182,46 +183,25 @@ impl Recorder {
     }
 
     /// Writes everything down.
-    pub fn save(&self, to: &mut Writer) {
-        to.list(self.tasks.iter(), |to, tasks| {
-            let Tasks { submitted, started, completed, withdrawn, preempted, evicted } = *tasks;
-            let numbers = [submitted, started, completed, withdrawn, preempted, evicted];
-            numbers.into_iter().for_each(|number| to.number(number));
-        });
-        to.list(self.integral.iter(), |to, integral| to.time(*integral));
-        to.list(self.since.iter(), |to, since| to.time(*since));
-        to.list(self.rows.iter(), |to, row| {
-            to.time(row.time);
-            to.list(row.running.iter(), |to, tasks| to.number(*tasks));
-            to.number(row.waiting);
-            save_there(row.there.as_ref(), to);
-        });
+    pub fn save(&self, to: &mut Vec<u64>) {
+        self.tasks.save(to);
+        self.integral.save(to);
+        self.since.save(to);
+        self.rows.save(to);
         self.there.save(to);
-        to.list(self.before.iter(), |to, before| before.save(to));
-        to.time(self.last);
+        list(to, self.before.iter(), |to, before| before.save(to));
+        self.last.save(to);
     }
 
     /// Goes on from what [`Recorder::save`] wrote.
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.tasks.len();
-        self.tasks = from.exactly(users, |from| {
-            let mut tasks = Tasks::default();
-            let Tasks { submitted, started, completed, withdrawn, preempted, evicted } = &mut tasks;
-            for number in [submitted, started, completed, withdrawn, preempted, evicted] {
-                *number = from.number()?;
-            }
-            Ok(tasks)
-        })?;
-        self.integral = from.exactly(users, Reader::time)?;
-        self.since = from.exactly(users, Reader::time)?;
-        self.rows = from.list(|from| {
-            let time = from.time()?;
-            let running = from.exactly(users, Reader::number)?;
-            Ok(Row { time, running, waiting: from.number()?, there: restore_there(from)? })
-        })?;
-        self.there = Changing::restore(from)?;
-        self.before = from.list(Changing::restore)?.pop();
-        self.last = from.time()?;
+        (self.tasks, self.integral, self.since) = (from.read()?, from.read()?, from.read()?);
+        (self.rows, self.there) = (from.read()?, from.read()?);
+        self.before = from.read::<Vec<Changing>>()?.pop();
+        self.last = from.read()?;
+        Reader::check([self.tasks.len(), self.integral.len(), self.since.len()] == [users; 3])?;
+        Reader::check(self.rows.iter().all(|row| row.running.len() == users))?;
         for tasks in &self.tasks {
             let counts = tasks.counts().ok_or_else(Reader::damaged)?;
             self.submitted = self.submitted.saturating_add(tasks.submitted);
@@ -372,16 +352,4 @@ impl Recorder {
         }
         std::mem::take(&mut self.integral)
     }
-}
-
-fn save_there(there: Option<&There>, to: &mut Writer) {
-    let capacity = there.map_or(&[][..], |there| &there.capacity);
-    to.number(there.map_or(0, |there| 1 + there.servers));
-    to.list(capacity.iter(), |to, part| to.time(*part));
-}
-
-fn restore_there(from: &mut Reader<'_>) -> Result<Option<There>, SimulateError> {
-    let servers = from.number()?.checked_sub(1);
-    let capacity = from.list(Reader::time)?;
-    Ok(servers.map(|servers| There { servers, capacity }))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use evenhand_import::{Input, Trace, TraceStream, azure_stream, google_stream, openb_stream};
+use evenhand_import::{Input, Note, Trace, TraceStream, azure_stream, google_stream, openb_stream};
 use evenhand_mechanisms::filling::Policy;
 use evenhand_problem::{Problem, UserSpec};
 use rayon::prelude::*;
@@ -59,14 +59,11 @@ pub fn run_until(
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
     let read = in_time(until, TO_BEGIN, || trace(scenario))??;
-    let (scenario, tasks, notes) = match &read {
-        Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
-        None => (scenario.clone(), Tasks::Stated, &[][..]),
-    };
+    let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
     let looking = Looking { progress, until };
     let budget = evenhand_budget::handle();
     let runs = seeds.par_iter().map(|&seed| budget.enter(|| whole(&scenario, tasks, seed, looking)));
-    finished(&scenario, notes.iter().map(ToString::to_string).collect(), runs.collect())
+    finished(&scenario, notes, runs.collect())
 }
 
 /// Runs the tasks of a trace, in place of those of the scenario, by its users, with each of the seeds, as
@@ -85,7 +82,7 @@ pub fn run_on(
     let budget = evenhand_budget::handle();
     let one = |&seed: &u64| budget.enter(|| whole(&scenario, Tasks::Whole(trace), seed, looking));
     let runs = seeds.par_iter().map(one);
-    finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
+    finished(&scenario, &trace.notes, runs.collect())
 }
 
 /// One run of a scenario that `observer` looks at and may stop, then `None`; from a checkpoint on, if there is
@@ -100,16 +97,9 @@ pub fn run_from(
     observer: &mut dyn Observer,
 ) -> Result<Option<Simulated>, SimulateError> {
     let read = in_time(observer.until(), TO_BEGIN, || trace(scenario))??;
-    let (scenario, tasks, notes) = match &read {
-        Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
-        None => (scenario.clone(), Tasks::Stated, &[][..]),
-    };
-    match one(&scenario, tasks, seed, from, observer)? {
-        Some(run) => {
-            finished(&scenario, notes.iter().map(ToString::to_string).collect(), vec![Ok(run)]).map(Some)
-        }
-        None => Ok(None),
-    }
+    let (scenario, tasks, notes) = of_trace(scenario, read.as_ref());
+    let run = one(&scenario, tasks, seed, from, observer)?;
+    run.map(|run| finished(&scenario, notes, vec![Ok(run)])).transpose()
 }
 
 /// Tells how far a run is, and stops it at some moment.
@@ -151,16 +141,24 @@ fn with_users(scenario: &Scenario, users: &[UserSpec]) -> Scenario {
     Scenario { users: users.to_vec(), arrivals: Vec::new(), ..scenario.clone() }
 }
 
+/// The scenario with the users of its trace, if that brings any; where its tasks come from, and notes on them.
+fn of_trace<'t>(scenario: &Scenario, trace: Option<&'t TraceStream>) -> (Scenario, Tasks<'t>, &'t [Note]) {
+    match trace {
+        Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes),
+        None => (scenario.clone(), Tasks::Stated, &[]),
+    }
+}
+
 fn finished(
     scenario: &Scenario,
-    mut notes: Vec<String>,
+    of_trace: &[Note],
     runs: Vec<Result<(Problem, Run), SimulateError>>,
 ) -> Result<Simulated, SimulateError> {
     let runs: Vec<(Problem, Run)> = runs.into_iter().collect::<Result<_, _>>()?;
-    notes.splice(..0, scenario.notes.iter().cloned());
-    if let Some((_, run)) = runs.first() {
-        notes.extend(run.notes.iter().cloned());
-    }
+    let of_run = runs.first().map_or(&[][..], |(_, run)| &run.notes);
+    let stated = scenario.notes.iter().cloned();
+    let notes =
+        stated.chain(of_trace.iter().map(ToString::to_string)).chain(of_run.iter().cloned()).collect();
     Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
 }
 

@@ -6,7 +6,7 @@ use evenhand_budget::{charge, room};
 use evenhand_mechanisms::filling::{Draw, Part, Policy, Scheduler, schedule_among};
 use evenhand_problem::Problem;
 
-use crate::checkpoint::{Checkpoint, Observer, Reader, Writer, digest};
+use crate::checkpoint::{Checkpoint, Observer, Reader, Words, digest, list};
 use crate::cost::{self, Growing, is_over};
 use crate::error::SimulateError;
 use crate::events::{Heap, Running};
@@ -329,37 +329,24 @@ impl<'a> Simulation<'a> {
     fn checkpoint(&self) -> Checkpoint {
         // Words are of 8 bytes, as most of what is held; a list of them is twice as large where it grows.
         room(2 * (self.memory.bytes() + self.recorder.bytes()), "the checkpoint");
-        let mut to = Writer::default();
-        to.number(self.told - u64::from(self.coming.is_some()));
-        to.number(self.departed as u64);
-        to.number(self.events_of_tasks);
-        to.number(self.n_placed);
-        to.number(self.hash);
-        to.draw(self.scheduler.draw());
+        let mut to = Vec::new();
+        to.push(self.told - u64::from(self.coming.is_some()));
+        to.extend([self.departed as u64, self.events_of_tasks, self.n_placed, self.hash]);
+        to.push(self.scheduler.draw().taken());
         self.jobs.save(&mut to);
         self.recorder.save(&mut to);
         // Where runs are told apart they know the servers, and what was stopped is left out.
         let is_there = |task: &&Running| self.cluster.is_none() || self.runs.contains_key(&task.run);
         let running: Vec<&Running> = self.running.tasks().filter(is_there).collect();
-        to.list(running.into_iter(), |to, task| {
-            to.time(task.end);
-            [task.user, task.server, task.job, task.run]
-                .into_iter()
-                .for_each(|number| to.number(number.into()));
-        });
-        to.list(self.finished.iter(), |to, job| {
-            to.number(u64::from(job.user));
-            to.number(job.tasks);
-            to.time(job.at);
-            to.time(job.time);
-        });
-        to.list(self.runs.iter(), |to, (run, started)| {
-            to.number(u64::from(*run));
+        list(&mut to, running.into_iter(), |to, task| task.save(to));
+        self.finished.save(&mut to);
+        list(&mut to, self.runs.iter(), |to, (run, started)| {
+            run.save(to);
             started.save(to);
         });
-        to.number(self.cluster.as_ref().map_or(0, |cluster| cluster.changed as u64));
-        to.number(self.cluster.as_ref().map_or(0, |cluster| u64::from(cluster.next_run)));
-        Checkpoint { of: self.identity(), time: self.now, events: self.events, words: to.0 }
+        to.push(self.cluster.as_ref().map_or(0, |cluster| cluster.changed as u64));
+        to.push(self.cluster.as_ref().map_or(0, |cluster| u64::from(cluster.next_run)));
+        Checkpoint { of: self.identity(), time: self.now, events: self.events, words: to }
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint, source: &mut dyn Source) -> Result<(), SimulateError> {
@@ -370,35 +357,32 @@ impl<'a> Simulation<'a> {
         (self.now, self.events) = (checkpoint.time, checkpoint.events);
         let mut from = Reader(&checkpoint.words);
         let (users, servers) = (self.problem.n_users(), self.scheduler.n_servers());
-        let told = from.number()?;
-        for _ in 0..told {
+        for _ in 0..from.read::<u64>()? {
             if self.next(source)?.is_none() {
                 return Err(bad("is of a longer trace"));
             }
         }
-        self.departed = from.number()? as usize;
-        if self.departed > self.departures.len() {
-            return Err(Reader::damaged());
-        }
+        self.departed = from.read::<u64>()? as usize;
+        Reader::check(self.departed <= self.departures.len())?;
         self.departures.by_ref().take(self.departed).for_each(drop);
-        self.events_of_tasks = from.number()?;
-        (self.n_placed, self.hash) = (from.number()?, from.number()?);
-        let draw = from.draw(self.scheduler.draw().clone())?;
+        (self.events_of_tasks, self.n_placed, self.hash) = (from.read()?, from.read()?, from.read()?);
+        let mut draw = self.scheduler.draw().clone();
+        draw.skip(from.read()?);
         self.jobs.restore(&mut from)?;
         self.recorder.restore(&mut from)?;
         let jobs = self.jobs.len();
-        let running = from.list(|from| {
-            let end = from.time()?;
-            let (user, server) = (from.below(users)?, from.below(servers)?);
-            Ok(Running { end, user, server, job: from.below(jobs)?, run: from.small()? })
-        })?;
-        self.finished = from.list(|from| {
-            let user = from.below(users)?;
-            Ok(FinishedJob { user, tasks: from.number()?, at: from.time()?, time: from.time()? })
-        })?;
-        let runs =
-            from.list(|from| Ok((from.small()?, gangs::Started::restore(from, [users, servers, jobs])?)))?;
-        let (changed, next_run) = (from.number()? as usize, from.small()?);
+        let running: Vec<Running> = from.read()?;
+        self.finished = from.read()?;
+        let runs: Vec<(u32, gangs::Started)> = from.read()?;
+        let (changed, next_run) = (from.read::<u64>()? as usize, from.read()?);
+        let is_there = |user: u32, job: u32| (user as usize) < users && (job as usize) < jobs;
+        let is_server = |server: u32| (server as usize) < servers;
+        Reader::check(running.iter().all(|task| is_there(task.user, task.job) && is_server(task.server)))?;
+        Reader::check(self.finished.iter().all(|job| (job.user as usize) < users))?;
+        let fits = |(_, run): &(u32, gangs::Started)| {
+            is_there(run.user, run.job) && run.servers.iter().all(|(server, _)| is_server(*server))
+        };
+        Reader::check(runs.iter().all(fits))?;
         self.restore_machines(changed)?;
         if let Some(cluster) = &mut self.cluster {
             cluster.next_run = next_run;

@@ -2,6 +2,7 @@
 
 use evenhand_budget::table;
 use evenhand_problem::Problem;
+use serde::Serialize;
 
 use crate::record::Tasks;
 use crate::run::Run;
@@ -10,9 +11,10 @@ use crate::run::Run;
 pub const SIZES: [u64; 5] = [1, 2, 11, 101, 1001];
 
 /// Completion times of jobs, from arrival to the end of the last task.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CompletionTimes {
     /// Jobs.
+    #[serde(skip)]
     pub jobs: u64,
     /// Their mean.
     pub mean: f64,

@@ -1,11 +1,11 @@
 //! The tasks that come, in the order of their times.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use evenhand_mechanisms::filling::Draw;
 
-use crate::duration::{Duration, exponential};
+use crate::duration::{Duration, Time, exponential};
 use crate::error::SimulateError;
 use crate::scenario::{Arrivals, Job, Poisson};
 
@@ -67,24 +67,6 @@ enum Jobs {
     Poisson { poisson: Poisson, at: f64, draw: Draw },
 }
 
-/// A time that is a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Time(f64);
-
-impl Eq for Time {}
-
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// Streams of the random choices of user `n`: running times, and times of arrival. The first two streams
 /// are those of the policy and of the servers.
 pub(crate) fn streams(n: usize) -> (u64, u64) {
@@ -127,7 +109,7 @@ impl Stated {
         };
         stream.peeked = stream.peeked.filter(|job| job.at < stream.leaves);
         if let Some(job) = stream.peeked {
-            self.next.push(Reverse((Time(job.at), which)));
+            self.next.push(Reverse((Time::of(job.at), which)));
         }
     }
 }

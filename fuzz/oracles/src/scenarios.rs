@@ -51,7 +51,7 @@ pub fn scenarios(bytes: &[u8]) {
 
 fn admission(document: &Document<'_>) -> Result<(), FormatError> {
     let scenario = reservation::scenario(document, Path::new("absent"))?;
-    match reservation::run(&scenario, &[SEED]) {
+    match reservation::run(&scenario, &[SEED], None) {
         Ok(admitted) => said::page(&report::admission(&admitted)),
         Err(error) => said::one_line(&printable(&error.to_string())),
     }
@@ -60,7 +60,7 @@ fn admission(document: &Document<'_>) -> Result<(), FormatError> {
 
 fn course(document: &Document<'_>) -> Result<(), FormatError> {
     let scenario = simulate::course_scenario(document)?;
-    match simulate::run_course(&scenario, SEED) {
+    match simulate::run_course(&scenario, SEED, None) {
         Ok(course) => said::page(&report::course(&scenario, &[course])),
         Err(error) => said::one_line(&printable(&error.to_string())),
     }

@@ -1,39 +1,36 @@
 //! Options of every command.
 
 use clap::{Args, ValueEnum};
-use evenhand::report::Form;
 
-use crate::output;
-
-/// As they are typed.
-#[derive(Debug, Args)]
+/// What every command is told.
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct CommonArguments {
+pub struct Common {
     /// How results are written to standard output
-    #[arg(long, global = true, value_enum, default_value_t = FormatName::Table)]
-    format: FormatName,
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
     /// Seed of everything random; the same seed gives the same result on every machine
     #[arg(long, global = true, default_value_t = 0)]
-    seed: u64,
+    pub seed: u64,
     /// Threads to use (default: all cores)
     #[arg(long, global = true, value_parser = threads)]
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Steps of work after which a command ends with status 3, some nanoseconds each and the same number on every
     /// machine (default: 1e10 for each started megabyte of input, about a minute; no limit where options say how
     /// long the command takes)
     #[arg(long, global = true, value_name = "STEPS", value_parser = steps)]
-    work: Option<u64>,
+    pub work: Option<u64>,
     /// Memory after which a command ends with status 3, such as 500MiB or 4GiB (default: 2GiB for less than a megabyte of
     /// input, else 16GiB)
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
-    memory: Option<u64>,
+    pub memory: Option<u64>,
     /// No progress and no warnings on standard error
     #[arg(long, global = true)]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatName {
+pub enum Format {
     /// For people: as wide as the terminal (or COLUMNS), with colours on a terminal unless NO_COLOR is set
     Table,
     /// One JSON document and nothing else
@@ -42,48 +39,6 @@ enum FormatName {
     Csv,
     /// For documents
     Markdown,
-}
-
-/// What every command is told.
-#[derive(Debug, Clone)]
-pub struct Common {
-    /// Whether the result is one JSON document or a page for people.
-    pub format: Format,
-    /// In which form a page is written.
-    pub form: Form,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Threads to use; none for all cores.
-    pub threads: Option<usize>,
-    /// Steps of work that may be taken; none for the default.
-    pub work: Option<u64>,
-    /// Bytes of memory that may be held; none for the default.
-    pub memory: Option<u64>,
-    /// No progress and no remarks.
-    pub quiet: bool,
-}
-
-/// What a result becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A page, in the form of [`Common::form`].
-    Table,
-    /// One JSON document and nothing else.
-    Json,
-}
-
-impl CommonArguments {
-    /// What they mean here, on this terminal.
-    pub fn resolve(&self) -> Common {
-        let format = if self.format == FormatName::Json { Format::Json } else { Format::Table };
-        let form = match self.format {
-            FormatName::Table | FormatName::Json => Form::Text(output::terminal()),
-            FormatName::Csv => Form::Csv,
-            FormatName::Markdown => Form::Markdown,
-        };
-        let (work, memory) = (self.work, self.memory);
-        Common { format, form, seed: self.seed, threads: self.threads, work, memory, quiet: self.quiet }
-    }
 }
 
 /// More threads than any machine has cores only cost time and memory.

@@ -4,7 +4,8 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use evenhand::mechanisms::flags::{Flag, Takes};
-use evenhand::mechanisms::registry;
+use evenhand::mechanisms::{Flags, MechanismError, registry};
+use evenhand::problem::Arithmetic;
 
 use super::names;
 
@@ -16,6 +17,22 @@ const WHOLE: &str = "Options of whole tasks (fill, slots)";
 /// The flags that are stated, with their text.
 #[derive(Debug, Clone, Default)]
 pub struct MechanismFlags(pub Vec<(&'static Flag, String)>);
+
+impl MechanismFlags {
+    /// What is asked of a mechanism.
+    ///
+    /// # Errors
+    /// A flag does not take its text.
+    pub fn checked(&self, arithmetic: Arithmetic, seed: u64) -> Result<Flags, MechanismError> {
+        let mut flags = Flags::new(arithmetic);
+        flags.seed = seed;
+        for (flag, text) in &self.0 {
+            flag.check(text)?;
+            flags = flags.with(flag.name, text);
+        }
+        Ok(flags)
+    }
+}
 
 impl Args for MechanismFlags {
     fn augment_args(command: Command) -> Command {

@@ -1,4 +1,4 @@
-//! Names on the command line: checked, completed and explained from the lists that own them.
+//! Values on the command line: names are checked, completed and explained from the lists that own them.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -8,10 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
-use evenhand::problem::schema;
+use evenhand::problem::{Rational, number, schema};
 use evenhand_audit::Property;
-
-use crate::suggest;
 
 /// One of these names, each with what it means.
 pub fn one_of(names: &'static [(&'static str, &'static str)]) -> Name {
@@ -64,7 +62,7 @@ impl Name {
         }
         error.insert(ContextKind::InvalidValue, ContextValue::String(text.to_owned()));
         let known = self.values.iter().flat_map(PossibleValue::get_name_and_aliases);
-        if let Some(nearest) = suggest::nearest(name, known) {
+        if let Some(nearest) = nearest(name, known) {
             error.insert(ContextKind::SuggestedValue, ContextValue::String(nearest.to_owned()));
         }
         let names = self.values.iter().map(|value| value.get_name().to_owned()).collect();
@@ -102,5 +100,89 @@ pub fn picture(text: &str) -> Result<PathBuf, String> {
         _ if text == "-" || text.starts_with("/dev/") => Ok(path),
         Some(other) => Err(format!("only .svg is drawn, not .{other}")),
         None => Err("only .svg is drawn: the name of the file should end with .svg".to_owned()),
+    }
+}
+
+/// Most points of a sweep.
+const MOST_STEPS: usize = 100_000;
+
+/// `FROM:TO:STEPS`
+#[derive(Debug, Clone)]
+pub struct Range {
+    /// The first multiple of the load.
+    pub from: Rational,
+    /// The last one.
+    pub to: Rational,
+    /// Points, these two included.
+    pub steps: usize,
+}
+
+impl Range {
+    /// Reads it; what is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [from, to, steps] = parts[..] else {
+            return Err("expected FROM:TO:STEPS".to_owned());
+        };
+        let multiple = |name: &str, text: &str| {
+            let value = number::parse(text).map_err(|error| format!("{name}: {error}"))?;
+            if value < 0 { Err(format!("{name} is negative")) } else { Ok(value) }
+        };
+        let (from, to) = (multiple("FROM", from)?, multiple("TO", to)?);
+        let steps = steps.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps));
+        let steps = steps.ok_or_else(|| format!("STEPS: expected a whole number from 1 to {MOST_STEPS}"))?;
+        match steps {
+            _ if from > to => Err("FROM is larger than TO".to_owned()),
+            1 if from < to => Err("STEPS: both ends are points, which makes two at least".to_owned()),
+            2.. if from == to => Err("STEPS: FROM and TO are one point".to_owned()),
+            _ => Ok(Self { from, to, steps }),
+        }
+    }
+}
+
+/// Names less alike than this are not suggested (Jaro's similarity, 0 to 1, as clap has it for options).
+const ALIKE: f64 = 0.7;
+/// Characters of a name that are compared.
+const COMPARED: usize = 60;
+
+/// The candidate that is most like `name`, if any is alike; of equals the first.
+///
+/// Case and surrounding blanks count little: they are what people get wrong most often.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = shortened(name);
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in candidates {
+        let other = shortened(candidate);
+        // One slip of the finger, however short the name is.
+        let is_slip = wanted.len() > 1 && strsim::osa_distance(&wanted, &other) == 1;
+        // Two letters in the wrong order before a letter too many.
+        let slip = if wanted.len() == other.len() { 1.5 } else { 1.0 };
+        let alike = strsim::jaro(&wanted, &other) + if is_slip { slip } else { 0.0 };
+        if alike > ALIKE && best.is_none_or(|(most, _)| alike > most) {
+            best = Some((alike, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// What is compared: names may be long, and comparing takes time that grows with their product.
+fn shortened(name: &str) -> String {
+    name.trim().chars().take(COMPARED).collect::<String>().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_name_that_was_meant() {
+        let names = ["high-memory", "high-cpu", "Frank", "user 1", "user 2"];
+        assert_eq!(nearest("high-memroy", names), Some("high-memory"));
+        assert_eq!(nearest("frank", names), Some("Frank"));
+        assert_eq!(nearest("user1", names), Some("user 1"));
+        assert_eq!(nearest("drhf", ["drf", "drfh"]), Some("drfh"));
+        assert_eq!(nearest("tfs", ["drf", "tsf", "fill"]), Some("tsf"));
+        assert_eq!(nearest("zzz", names), None);
+        assert_eq!(nearest("x", []), None);
     }
 }

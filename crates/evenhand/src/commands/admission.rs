@@ -10,9 +10,10 @@ use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
 use evenhand_budget::{Limits, within};
 
+use super::simulate::{finish, refuse_checkpoints, save, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::files;
 
 pub fn run(
     document: &Document<'_>,
@@ -20,7 +21,7 @@ pub fn run(
     until: Option<Instant>,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    super::simulate::refuse_checkpoints(call, "a reservation")?;
+    refuse_checkpoints(call, "a reservation")?;
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let source = document.source();
     // A trace is read with the scenario.
@@ -29,35 +30,26 @@ pub fn run(
     let scenario = within(&limits, || reservation::scenario(document, folder));
     let scenario = scenario.map_err(|late| Failure::solver(format!("{}: {late}", source.name)))?;
     let scenario = scenario.map_err(|error| Failure::format(&error, source.text))?;
-    let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
-    let admitted = reservation::run_until(&scenario, &seeds, until).map_err(|error| match error {
+    let admitted = reservation::run(&scenario, &seeds(call, common), until).map_err(|error| match error {
         AdmissionError::Initial { ref name, .. } => {
             let place = Place::root().key("initial").key(name);
             Failure::format(&document.error(document.locate(&place), error.to_string()), source.text)
         }
         error @ AdmissionError::TooLarge { .. } => Failure::solver(format!("{}: {error}", source.name)),
-        AdmissionError::Packing(error) => Failure::solver(error.to_string()),
+        AdmissionError::Packing(error) => Failure::solver(error),
         error => Failure::input(format!("{}: {error}", source.name)),
     })?;
-    let summary = reservation::document(&admitted);
     if let Some(folder) = &call.output {
         for (seed, run) in &admitted.runs {
-            let name = |name: &str| match admitted.runs.len() {
-                1 => name.to_owned(),
-                _ => format!("{seed}-{name}"),
-            };
-            files::save_in(folder, &name("series.csv"), reservation::series_csv(&admitted, run))?;
-            let plot = report::admission_series(&admitted, run).to_svg();
-            let svg = plot.map_err(|error| Failure::solver(error.to_string()))?;
-            files::save_in(folder, &name("series.svg"), svg)?;
+            let save = |name: &str, text: String| save(folder, (*seed, admitted.runs.len()), name, text);
+            save("series.csv", reservation::series_csv(&admitted, run))?;
+            save("series.svg", report::admission_series(&admitted, run).to_svg().map_err(Failure::solver)?)?;
         }
         files::save_in(folder, "bounds.csv", reservation::beside_csv(&admitted))?;
-        // Last: where it stands everything else does.
-        files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
     }
-    output::result(common, || summary, || report::admission(&admitted))?;
     let stopped = admitted.runs.iter().filter_map(|(seed, run)| Some((*seed, run.stopped_at?)));
-    let status = super::simulate::ended(stopped, call)?;
+    let summary = reservation::document(&admitted);
+    let status = finish(call, common, summary, || report::admission(&admitted), stopped)?;
     if admitted.is_beside_cut {
         let why = "--seconds: the time was up: the runs are done, and bounds.csv ends before them";
         return Err(Failure::solver(why));

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use evenhand::Problem;
 use evenhand::certify::{CertifyError, Request};
-use evenhand::mechanisms::Flags;
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
@@ -16,16 +15,10 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
-    let mut flags = Flags::new(Arithmetic::Exact);
-    flags.seed = common.seed;
-    for (flag, text) in &call.flags.0 {
-        flag.check(text)?;
-        flags = flags.with(flag.name, text);
-    }
     let is_asked_for = |property: &Property| call.properties.iter().any(|name| name == property.name());
     let settings = Settings {
         mechanism: mechanism(&call.mechanism)?,
-        flags,
+        flags: call.flags.checked(Arithmetic::Exact, common.seed)?,
         requests: requests(call)?,
         properties: Property::ALL.into_iter().filter(is_asked_for).collect(),
         instances: call.instances,
@@ -53,15 +46,14 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
 /// The axioms, which may not name resources: those of the problems are drawn.
 fn requests(call: &Call) -> Result<Vec<Request>, Failure> {
     let smallest = Size { users: 1, classes: 1, resources: 1 };
-    let sample =
-        Problem::new(audit::draw(0, 0, smallest)).map_err(|error| Failure::input(error.to_string()))?;
+    let sample = Problem::new(audit::draw(0, 0, smallest)).map_err(Failure::input)?;
     call.axioms.iter().map(|text| request(text, &sample)).collect()
 }
 
 /// The problem, the allocation and the certificate of an example.
 fn texts(example: &Example) -> Result<[(&'static str, String); 3], Failure> {
     let allocation = AllocationDocument::new(&example.problem, &example.allocation).to_json();
-    let allocation = allocation.map_err(|error| Failure::solver(error.to_string()))?;
+    let allocation = allocation.map_err(Failure::solver)?;
     let certificate = example.examination.certificate.to_json();
     Ok([
         ("problem", problem_to_json(&example.problem)),
@@ -74,8 +66,8 @@ impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Self {
         match error {
             AuditError::Mechanism(error) => error.into(),
-            AuditError::Axiom(CertifyError::Refused(error)) => Self::solver(error.to_string()),
-            error => Self::input(error.to_string()),
+            AuditError::Axiom(CertifyError::Refused(error)) => Self::solver(error),
+            error => Self::input(error),
         }
     }
 }

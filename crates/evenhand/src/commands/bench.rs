@@ -11,7 +11,7 @@ use crate::{files, output};
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
-        Self::solver(error.to_string())
+        Self::solver(error)
     }
 }
 
@@ -26,28 +26,33 @@ fn effort(call: &Bench) -> Effort {
     call.runs.map_or_else(Effort::default, |runs| Effort::of_runs(runs as usize))
 }
 
-/// Draws on a terminal only, on standard error.
-fn bar(steps: usize, common: &Common) -> ProgressBar {
-    if common.quiet {
-        return ProgressBar::hidden();
-    }
+/// Measures, with a bar that is drawn on a terminal only, on standard error.
+fn measured<T>(
+    steps: usize,
+    common: &Common,
+    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<T, BenchError>,
+) -> Result<T, Failure> {
     let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:18}");
-    ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
-    let bar = bar(accuracy::n_measurements(common.seed), common);
-    let measured = accuracy::run(common.seed, effort(call), |name| {
+    let bar = match common.quiet {
+        true => ProgressBar::hidden(),
+        false => {
+            ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        }
+    };
+    let measured = run(&mut |name| {
         bar.set_message(name.to_owned());
         bar.inc(1);
     });
     bar.finish_and_clear();
-    let measured = measured?;
+    Ok(measured?)
+}
+
+fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
+    let steps = accuracy::n_measurements(common.seed);
+    let measured = measured(steps, common, |step| accuracy::run(common.seed, effort(call), step))?;
     let document = document::accuracy(&measured, common.seed);
     if let Some(folder) = &call.output {
-        let draw = |figure: evenhand::report::plot::Figure| {
-            figure.to_svg().map_err(|error| Failure::from(BenchError::from(error)))
-        };
+        let draw = |figure: evenhand::report::plot::Figure| figure.to_svg().map_err(BenchError::from);
         files::save_in(folder, "work-precision.json", format!("{document:#}\n"))?;
         files::save_in(folder, "work-precision.svg", draw(pictures::work_precision(&measured))?)?;
         files::save_in(folder, "trajectory.svg", draw(pictures::trajectory(&measured))?)?;
@@ -56,13 +61,8 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
-    let bar = bar(speed::n_measurements(), common);
-    let lines = speed::run(common.seed, effort(call), |name| {
-        bar.set_message(name.to_owned());
-        bar.inc(1);
-    });
-    bar.finish_and_clear();
-    let lines = lines?;
+    let lines =
+        measured(speed::n_measurements(), common, |step| speed::run(common.seed, effort(call), step))?;
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;

@@ -1,6 +1,5 @@
 //! `certify`: examine the axioms of an allocation and write the certificate.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,17 +35,16 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         }
     };
     let examination = examination.map_err(|error| match error {
-        CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error.to_string()),
-        CertifyError::Thread(_) | CertifyError::Refused(_) => Failure::solver(error.to_string()),
-        error => Failure::input(error.to_string()),
+        CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error),
+        CertifyError::Thread(_) | CertifyError::Refused(_) => Failure::solver(error),
+        error => Failure::input(error),
     })?;
     output::unchecked(common, examination.unchecked.as_deref());
     let text = examination.certificate.to_json();
     check_text(&text, &examination.certificate)?;
-    let inputs: [&Path; 2] = [&call.problem, &call.allocation];
     let printed = match &call.output {
         // A certificate that claims nothing would not be valid.
-        Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text, &inputs)?,
+        Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text)?,
         _ => false,
     };
     if !printed {

@@ -23,7 +23,7 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let report = evenhand_check::check(&certificate, &options)?;
     match common.format {
         Format::Json => output::document(&format!("{}\n", report.json()))?,
-        Format::Table => output::page(&Page::new().lines(report.text().lines()), common)?,
+        _ => output::page(&Page::new().lines(report.text().lines()), common)?,
     }
     Ok(ExitCode::from(u8::from(report.reason.is_some())))
 }

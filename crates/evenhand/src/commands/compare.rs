@@ -1,4 +1,4 @@
-//! `compare`: mechanisms, and allocations from files, side by side.
+//! `compare` and `report`: mechanisms, and allocations from files, side by side.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use evenhand::certify::compare::{Compared, Comparison, NoResult, columns};
+use evenhand::certify::self_test;
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::format::AllocationFile;
 use evenhand::problem::{Arithmetic, Problem, dedicated, printable};
@@ -13,7 +14,7 @@ use evenhand::report;
 
 use super::requests::request;
 use super::{alpha, mechanism};
-use crate::arguments::{Common, Compare, Format};
+use crate::arguments::{Common, Compare, Format, Report};
 use crate::failure::Failure;
 use crate::{files, output, watch};
 
@@ -21,16 +22,38 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     compared(call, common, print)
 }
 
-/// The comparison as it is printed.
-pub fn print(
-    call: &Compare,
+/// `report`: a comparison as one document of HTML, with plots and certificates.
+pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
+    compared(call, common, write_page)
+}
+
+fn write_page(
+    call: &Report,
     problem: &Problem,
     columns: &[Compared],
     common: &Common,
 ) -> Result<(), Failure> {
+    let asked = &call.comparison;
+    for judged in columns.iter().filter_map(|column| column.result.as_ref().ok()) {
+        let certificate = &judged.examination.certificate;
+        if !certificate.claims.is_empty() {
+            let unchecked = self_test(certificate).map_err(Failure::solver)?;
+            output::unchecked(common, unchecked.as_deref());
+        }
+    }
+    let document = report::document(problem, columns, asked.users.is_some()).map_err(Failure::solver)?;
+    if !files::write(&call.output, &document)? {
+        output::note(common, format!("the page is in {}", call.output.display()));
+        print(asked, problem, columns, common)?;
+    }
+    Ok(())
+}
+
+/// The comparison as it is printed.
+fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<(), Failure> {
     match common.format {
         Format::Json => output::json(&report::json::comparison(problem, columns)),
-        Format::Table => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
+        _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
 }
 
@@ -39,7 +62,7 @@ pub fn print(
 ///
 /// # Errors
 /// A file cannot be read or written; or, after all is written, a column is too large.
-pub fn compared<C: AsRef<Compare> + Clone + Send + 'static>(
+fn compared<C: AsRef<Compare> + Clone + Send + 'static>(
     call: &C,
     common: &Common,
     write: fn(&C, &Problem, &[Compared], &Common) -> Result<(), Failure>,

@@ -7,9 +7,9 @@ use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::{self, Course, SimulateError};
 
+use super::simulate::{finish, refuse_checkpoints, save, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
-use crate::{files, output};
 
 pub fn run(
     document: &Document<'_>,
@@ -17,34 +17,25 @@ pub fn run(
     until: Option<Instant>,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    super::simulate::refuse_checkpoints(call, "a divisible mechanism")?;
+    refuse_checkpoints(call, "a divisible mechanism")?;
     let source = document.source();
     let scenario =
         simulate::course_scenario(document).map_err(|error| Failure::format(&error, source.text))?;
-    let seeds = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k));
-    let courses: Result<Vec<Course>, SimulateError> =
-        seeds.map(|seed| simulate::run_course_until(&scenario, seed, until)).collect();
+    let run = |seed: u64| simulate::run_course(&scenario, seed, until);
+    let courses: Result<Vec<Course>, SimulateError> = seeds(call, common).into_iter().map(run).collect();
     let courses = courses.map_err(|error| of_policy(document, error))?;
-    let summary = simulate::course_document(&scenario, &courses);
     if let Some(folder) = &call.output {
         for course in &courses {
-            let name = |name: &str| match courses.len() {
-                1 => name.to_owned(),
-                _ => format!("{}-{name}", course.seed),
-            };
-            files::save_in(folder, &name("series.csv"), simulate::course_tasks_csv(&scenario, course))?;
-            let used = simulate::course_utilisation_csv(&scenario, course);
-            files::save_in(folder, &name("utilisation.csv"), used)?;
-            let svg = report::course_series(&scenario, course).to_svg();
-            let svg = svg.map_err(|error| Failure::solver(error.to_string()))?;
-            files::save_in(folder, &name("series.svg"), svg)?;
+            let save = |name: &str, text: String| save(folder, (course.seed, courses.len()), name, text);
+            save("series.csv", simulate::course_tasks_csv(&scenario, course))?;
+            save("utilisation.csv", simulate::course_utilisation_csv(&scenario, course))?;
+            save("series.svg", report::course_series(&scenario, course).to_svg().map_err(Failure::solver)?)?;
         }
-        // Last: where it stands everything else does.
-        files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
     }
-    output::result(common, || summary, || report::course(&scenario, &courses))?;
     let stopped = courses.iter().filter(|course| course.end < scenario.horizon);
-    super::simulate::ended(stopped.map(|course| (course.seed, course.end)), call)
+    let stopped = stopped.map(|course| (course.seed, course.end));
+    let summary = simulate::course_document(&scenario, &courses);
+    finish(call, common, summary, || report::course(&scenario, &courses), stopped)
 }
 
 /// A mechanism that has no allocation for users of the scenario: said at the policy.

@@ -8,18 +8,16 @@ use evenhand::problem::{Allocation, Problem, User};
 use evenhand::report;
 
 use crate::arguments::{Common, Explain};
-use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
 
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
-    files::distinct(&[&call.problem, &call.allocation])?;
     let problem = files::problem(&call.problem, common)?;
     let Some(name) = &call.user else { return levels(call, &problem, common) };
     let names = || problem.users().iter().map(User::name);
-    let user = problem.user_named(name).ok_or_else(|| suggest::unknown("user", name, names()))?;
+    let user = problem.user_named(name).ok_or_else(|| unknown("user", name, names()))?;
     let allocation = files::allocation(&call.allocation, &problem)?;
-    let explanation =
-        explain(&problem, &allocation, user).map_err(|error| Failure::input(error.to_string()))?;
+    let explanation = explain(&problem, &allocation, user).map_err(Failure::input)?;
     output::result(
         common,
         || report::json::explanation(&problem, allocation.sharing, &explanation),
@@ -55,7 +53,7 @@ fn group(
     common: &Common,
 ) -> Result<ExitCode, Failure> {
     let names = || problem.groups().list().iter().map(|group| group.name.as_str());
-    let group = names().position(|of| of == name).ok_or_else(|| suggest::unknown("group", name, names()))?;
+    let group = names().position(|of| of == name).ok_or_else(|| unknown("group", name, names()))?;
     if settings.rule.and_then(Rule::per_resource).is_some() {
         let why =
             "this rule divides every resource alone: `--levels --rule` shows what groups are entitled to";

@@ -9,7 +9,7 @@ use evenhand::exact::ratio::{self, worst_load};
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report::Page;
 use evenhand::report::json::document;
-use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::table::Table;
 use evenhand_export::{
     Export, ExportError, Form, Write, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
 };
@@ -38,7 +38,7 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
 /// One file, or standard output.
 fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, Failure> {
     match &call.output {
-        Some(path) => drop(files::write(path, content, &[&call.file])?),
+        Some(path) => drop(files::write(path, content)?),
         None => output::text(content)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -79,7 +79,7 @@ fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, 
             let left: Vec<_> = left.collect();
             output::json(&document("export", json!({"files": export.files, "left_out": left})))?;
         }
-        Format::Table => output::page(&page(&export), common)?,
+        _ => output::page(&page(&export), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -96,10 +96,11 @@ fn exported(source: &Source<'_>, write: Write<'_>) -> Result<Result<Export, Expo
 
 /// What was written, and what was not.
 fn page(export: &Export) -> Page {
-    let mut written = Table::new([Column::words("written")]);
-    export.files.iter().for_each(|file| written.row([Cell::text(file)]));
-    let mut left = Table::new([Column::words("left out"), Column::words("because")]);
-    export.left_out.iter().for_each(|out| left.row([Cell::text(&out.what), Cell::text(&out.why)]));
+    let written = Table::of(&export.files).words("written", |file| file.as_str()).table();
+    let left = Table::of(&export.left_out)
+        .words("left out", |out| out.what.as_str())
+        .words("because", |out| out.why.as_str())
+        .table();
     let page = Page::new().table(written);
     if left.is_empty() { page } else { page.table(left) }
 }
@@ -107,8 +108,8 @@ fn page(export: &Export) -> Page {
 impl From<ExportError> for Failure {
     fn from(error: ExportError) -> Self {
         match error {
-            ExportError::TooLarge(_) | ExportError::TooLong { .. } => Self::solver(error.to_string()),
-            _ => Self::input(error.to_string()),
+            ExportError::TooLarge(_) | ExportError::TooLong { .. } => Self::solver(error),
+            _ => Self::input(error),
         }
     }
 }

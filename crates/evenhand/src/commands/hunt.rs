@@ -6,14 +6,13 @@
 
 mod session;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::exact::ratio::MOST_BYTES;
 use evenhand::problem::format::reservation_to_json;
 use evenhand_hunt::{self as hunt, Clock, HuntError, Settings};
-use session::{at_most, begin, distinct, in_time, search, shrunk};
+use session::{at_most, begin, in_time, search, shrunk};
 
 use crate::arguments::{Common, Format, Hunt as Call};
 use crate::failure::Failure;
@@ -36,7 +35,9 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         seed: common.seed,
         keep: call.keep,
     };
-    distinct(call)?;
+    if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::input("--resume: expected a file, which is read and written"));
+    }
     let clock = |more: Duration| {
         call.seconds.map_or_else(Clock::default, |s| Clock::until(start + Duration::from_secs(s) + more))
     };
@@ -56,16 +57,12 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     }
     let mut printed = false;
     if let Some(shrunk) = &shrunk {
-        let inputs: Vec<&Path> = call.resume.iter().map(AsRef::as_ref).collect();
         if let Some(path) = &call.output {
-            printed |= files::write(path, &reservation_to_json(&shrunk.problem), &inputs)?;
+            printed |= files::write(path, &reservation_to_json(&shrunk.problem))?;
         }
         if let Some(path) = &call.certificate {
-            let text = shrunk.certificate.to_json_within(MOST_BYTES);
-            let text = text.ok_or_else(|| {
-                Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
-            })?;
-            printed |= files::write(path, &text, &inputs)?;
+            let text = super::ratio::written(shrunk.certificate.to_json_within(MOST_BYTES))?;
+            printed |= files::write(path, &text)?;
         }
     } else if best.is_none() && (call.output.is_some() || call.certificate.is_some()) {
         output::warn(common, "no instance with a ratio below 1 was found: nothing is written");
@@ -77,13 +74,13 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             let seconds = start.elapsed().as_secs_f64();
             output::json(&hunt::document(&hunt, found.as_ref(), shrunk, seconds)?)?;
         }
-        Format::Table => output::page(&hunt::page(&hunt, found.as_ref(), shrunk), common)?,
+        _ => output::page(&hunt::page(&hunt, found.as_ref(), shrunk), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl From<HuntError> for Failure {
     fn from(error: HuntError) -> Self {
-        if error.is_usage() { Self::input(error.to_string()) } else { Self::solver(error.to_string()) }
+        if error.is_usage() { Self::input(error) } else { Self::solver(error) }
     }
 }

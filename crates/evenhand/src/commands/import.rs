@@ -1,6 +1,6 @@
 //! `import`: a problem from real cluster data.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::import::{GoogleOptions, GoogleUsers, Input, google, openb};
@@ -14,7 +14,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     let open = |path: &Path| {
         let opened =
             if path.as_os_str() == "-" { Input::new("-", std::io::stdin()) } else { Input::open(path) };
-        opened.map_err(|error| Failure::input(error.to_string()))
+        opened.map_err(Failure::input)
     };
     // As with the flags of mechanisms: what would be ignored is refused.
     let given = [("--time", call.time != 0), ("--by-shape", call.by_shape)];
@@ -35,7 +35,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
             return Err(Failure::input("google takes a machine table or machine events, then task events"));
         }
     };
-    let imported = imported.map_err(|error| Failure::input(error.to_string()))?;
+    let imported = imported.map_err(Failure::input)?;
     for note in &imported.notes {
         output::note(common, note.to_string());
     }
@@ -45,8 +45,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     let text = problem_to_json(&imported.problem);
     match &call.output {
         Some(path) => {
-            let inputs: Vec<&Path> = call.files.iter().map(PathBuf::as_path).collect();
-            files::write(path, &text, &inputs)?;
+            files::write(path, &text)?;
         }
         None => output::document(&text)?,
     }

@@ -12,10 +12,8 @@ pub mod export;
 pub mod hunt;
 pub mod import;
 pub mod ratio;
-pub mod report;
 pub mod reproduce;
 mod requests;
-pub mod schema;
 pub mod shell;
 pub mod simulate;
 pub mod solve;
@@ -26,8 +24,8 @@ use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::{Problem, Rational, number};
 
 use crate::arguments::Common;
-use crate::failure::Failure;
-use crate::{output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::output;
 
 /// The value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
@@ -61,5 +59,5 @@ fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
 
 /// The mechanism of that name.
 fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
-    registry::find(name).ok_or_else(|| suggest::unknown("mechanism", name, registry::names()))
+    registry::find(name).ok_or_else(|| unknown("mechanism", name, registry::names()))
 }

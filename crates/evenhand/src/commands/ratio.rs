@@ -1,32 +1,31 @@
 //! `ratio`: greedy against optimal for a reservation problem, with the certificate.
 
-mod monotone;
-pub mod sweep;
-mod worst_load;
-
+use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::certify::{Checked, ratio};
+use evenhand::certify::Checked;
+use evenhand::certify::ratio::{self, Monotone};
+use evenhand::exact::ratio::worst_load::WorstLoadCertificate;
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
 use evenhand::packing::SearchLimits;
 use evenhand::problem::Reservation;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 
-use crate::arguments::{Common, Ratio};
+use crate::arguments::{Common, Range, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     let problem = files::read(&call.problem, |source| source.reservation())?;
     if let Some(range) = &call.sweep {
-        return sweep::run(call, range, &problem, common);
+        return swept(call, range, &problem, common);
     }
     if call.worst_load {
-        return worst_load::run(call, &problem, common);
+        return worst_load(call, &problem, common);
     }
     if call.monotone {
-        return monotone::run(call, &problem, common);
+        return monotone(call, &problem, common);
     }
     let Checked { certificate, unchecked } = ratio::certificate_within(&problem, &limits(call))?;
     output::unchecked(common, unchecked.as_deref());
@@ -58,7 +57,7 @@ fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failu
 }
 
 /// The text of a certificate, where it is not too large.
-fn written(text: Option<String>) -> Result<String, Failure> {
+pub(super) fn written(text: Option<String>) -> Result<String, Failure> {
     text.ok_or_else(|| {
         Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
     })
@@ -75,8 +74,90 @@ fn save<C: PartialEq>(
     let Some(path) = &call.output else { return Ok(false) };
     let text = written(text())?;
     match parse(&Source { name: "the certificate", text: &text }) {
-        Ok(read) if read == *certificate => files::write(path, &text, &[&call.problem]),
+        Ok(read) if read == *certificate => files::write(path, &text),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
-        Err(error) => Err(Failure::solver(error.to_string())),
+        Err(error) => Err(Failure::solver(error)),
     }
+}
+
+/// `--worst-load`: what greedy earns at least, whatever the load.
+fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    one_pool(call, problem, "the worst load")?;
+    let bar = output::progress(common, None);
+    let found = ratio::worst_load_within(problem, &limits(call), &mut |claims, ratio| {
+        bar.set_message(format!("{claims} claims, ratio at most {}", report::text::decimal(ratio)));
+    });
+    bar.finish_and_clear();
+    let Checked { certificate, unchecked } = found?;
+    output::unchecked(common, unchecked.as_deref());
+    let printed =
+        save(call, || certificate.to_json_within(MOST_BYTES), WorstLoadCertificate::parse, &certificate)?;
+    if certificate.ratio_lower.is_none() {
+        output::warn(common, "there is nothing to earn: no type has a reward");
+    }
+    if !printed {
+        output::result(
+            common,
+            || report::json::worst_load(&certificate),
+            || report::ratio::worst_load(&certificate),
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `--monotone`: whether more load may earn greedy less.
+fn monotone(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    one_pool(call, problem, "the monotone greedy property")?;
+    let found = ratio::monotone(problem, &limits(call))?;
+    if let Monotone::Fails(two) = &found {
+        output::unchecked(common, two.unchecked.as_deref());
+    }
+    let document = report::json::monotone(problem, &found);
+    if let Some(folder) = &call.output {
+        files::save_in(folder, "monotone.json", format!("{document:#}\n"))?;
+        if let Monotone::Fails(two) = &found {
+            save_in(folder, "smaller.cert.json", &two.smaller)?;
+            save_in(folder, "larger.cert.json", &two.larger)?;
+        }
+    }
+    output::result(common, || document, || report::ratio::monotone(problem, &found))?;
+    Ok(match found {
+        Monotone::Holds { .. } => ExitCode::SUCCESS,
+        Monotone::Fails(_) => ExitCode::from(1),
+    })
+}
+
+fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<(), Failure> {
+    files::save_in(folder, name, written(certificate.to_json_within(MOST_BYTES))?)
+}
+
+/// `--sweep`: greedy and the optimum while the load grows.
+fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    let multiples = ratio::multiples(&range.from, &range.to, range.steps);
+    let bar = output::progress(common, None);
+    let found =
+        ratio::sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
+    bar.finish_and_clear();
+    let found = found.map_err(Failure::solver)?;
+    if problem.n_pools() > 1 {
+        output::warn(common, "critical loads are defined for one pool of identical servers only");
+    }
+    if found.points.iter().all(|point| point.ratio.is_none()) {
+        output::warn(common, "there is nothing to earn: no type has both a reward and a load");
+    }
+    let printed = match &call.plot {
+        Some(path) => draw(path, &found, problem, &call.problem)?,
+        None => false,
+    };
+    if !printed {
+        output::result(common, || report::json::sweep(&found), || report::ratio::sweep(&found))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn draw(path: &Path, found: &ratio::Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
+    let file = problem.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
+    let svg = report::sweep(found, &name).to_svg().map_err(Failure::solver)?;
+    files::write(path, &svg)
 }

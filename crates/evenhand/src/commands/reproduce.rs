@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::report::{Form, Page};
+use evenhand::report::Page;
 use evenhand_papers::{
     Entry, Exhibit, album, document, document_of_exhibits, entries, exhibits, is_part, list_of_exhibits,
     sections, starts, table, words,
 };
 
 use crate::arguments::{Common, Format, Reproduce};
-use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
 
 pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     if call.list {
@@ -21,10 +21,10 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(folder) = &call.output {
         write(folder, call, &found)?;
     }
-    match (common.format, common.form) {
-        (Format::Json, _) => output::json(&document(&found))?,
-        (Format::Table, Form::Text(_)) => output::page(&words(&found), common)?,
-        (Format::Table, _) => output::page(&Page::new().table(table(&found)), common)?,
+    match common.format {
+        Format::Json => output::json(&document(&found))?,
+        Format::Table => output::page(&words(&found), common)?,
+        Format::Csv | Format::Markdown => output::page(&Page::new().table(table(&found)), common)?,
     }
     let is_complete = found.iter().all(Entry::is_checked);
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })
@@ -50,7 +50,7 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure
             || found.iter().any(|entry| exhibit.holds(entry))
     };
     exhibits.retain(is_asked_for);
-    let files = album(&exhibits, found).map_err(|error| Failure::solver(error.to_string()))?;
+    let files = album(&exhibits, found).map_err(Failure::solver)?;
     for file in files {
         files::save_in(folder, &file.name, file.text)?;
     }
@@ -63,7 +63,7 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
     if let Some(id) = ids.iter().find(|id| !known.contains(&section_of(id).as_str())) {
-        return Err(suggest::unknown("section", id, known));
+        return Err(unknown("section", id, known));
     }
     let exhibits = exhibits();
     // The values of a table or figure may be those of several sections.
@@ -72,13 +72,13 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
         .iter()
         .flat_map(|id| of_exhibit(id).map_or(&[][..], Exhibit::values).iter().copied().chain([id.as_str()]))
         .collect();
-    let mut found = entries(&prefixes).map_err(|error| Failure::solver(error.to_string()))?;
+    let mut found = entries(&prefixes).map_err(Failure::solver)?;
     // Without its data a section does not know the parts of its entries.
     let is_asked_for =
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
     let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));
     if let Some(id) = ids.iter().find(|id| !exists(id)) {
-        return Err(suggest::unknown(
+        return Err(unknown(
             "entry",
             id,
             found.iter().map(|entry| entry.id.as_str()).chain(starts().map(|start| -> &str { start })),

@@ -5,8 +5,7 @@ use evenhand::exact::Parameters;
 use evenhand::problem::Rational;
 use evenhand::{Axiom, Problem, Share};
 
-use crate::failure::Failure;
-use crate::suggest;
+use crate::failure::{Failure, unknown};
 
 /// An axiom as `--axiom` names it, with its parameter after a colon where it has one.
 pub fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
@@ -15,7 +14,7 @@ pub fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
         None => (text, None),
     };
     let known = Axiom::ALL.map(Axiom::name);
-    let axiom = Axiom::parse(name).ok_or_else(|| suggest::unknown("axiom", name, known))?;
+    let axiom = Axiom::parse(name).ok_or_else(|| unknown("axiom", name, known))?;
     let parameters = axiom
         .parameters(parameter, problem)
         .map_err(|error| Failure::input(format!("--axiom {text}: {error}")))?;

@@ -1,13 +1,16 @@
-//! `completions` and `man`: what the arguments say of themselves, for shells and for the manual.
+//! `completions`, `man` and `schema`: what the program says of itself, to shells, in the manual and of its formats.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man as Page;
+use evenhand::problem::schema;
+use evenhand::report::{self, json::document, table::Table};
+use serde_json::{Value, json};
 
-use crate::arguments::{Arguments, Completions, Man};
-use crate::failure::Failure;
+use crate::arguments::{Arguments, Common, Completions, Format, Man, Schema};
+use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
 pub fn completions(call: &Completions) -> Result<ExitCode, Failure> {
@@ -40,6 +43,29 @@ fn write(program: &Command, folder: &Path) -> Result<(), Failure> {
 
 fn page(command: &Command) -> Result<String, Failure> {
     let mut roff = Vec::new();
-    Page::new(command.clone()).render(&mut roff).map_err(|error| Failure::solver(error.to_string()))?;
+    Page::new(command.clone()).render(&mut roff).map_err(Failure::solver)?;
     Ok(String::from_utf8_lossy(&roff).into_owned())
+}
+
+pub fn schema(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
+    match &call.name {
+        Some(name) => {
+            output::text(schema::schema(name).ok_or_else(|| unknown("schema", name, schema::NAMES))?)?;
+        }
+        None if common.format == Format::Json => {
+            output::json(&document("schemas", json!({"names": schema::NAMES})))?;
+        }
+        None => output::page(&schemas(), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The names, and what each is the schema of.
+fn schemas() -> report::Page {
+    let title = |name: &&str| {
+        let schema = serde_json::from_str::<Value>(schema::schema(name).unwrap_or_default()).ok();
+        schema.and_then(|schema| Some(schema["title"].as_str()?.to_owned())).unwrap_or_default()
+    };
+    report::Page::new()
+        .table(Table::of(schema::NAMES).words("name", |name| *name).words("schema of", title).table())
 }

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::problem::format::{Document, Source, read_text};
-use evenhand::report;
+use evenhand::report::{self, Page};
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
+use serde_json::Value;
 
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
@@ -27,13 +28,12 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         return super::course::run(&document, call, until, common);
     }
     let scenario = document.scenario(folder).map_err(of_format)?;
-    let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = output::progress(common, None);
     let simulated = match &call.resume {
         Some(file) => with_checkpoints(&document, &scenario, call, file, (common.seed, until), &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run_until(&scenario, &seeds, until, &look)
+            simulate::run_until(&scenario, &seeds(call, common), until, &look)
                 .map_err(|error| of_scenario(&document, &scenario, error))
         }
     };
@@ -42,15 +42,12 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     for note in &simulated.notes {
         output::note(common, note);
     }
-    let document = simulate::document(&simulated);
     if let Some(folder) = &call.output {
         write(folder, &simulated, &call.series)?;
-        // Last: where it stands everything else does.
-        files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
     }
-    output::result(common, || document, || report::simulation(&simulated))?;
-    let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped);
-    let stopped = ended(stopped.map(|(_, run)| (run.seed, run.end)), call);
+    let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped).map(|(_, run)| (run.seed, run.end));
+    let summary = simulate::document(&simulated);
+    let stopped = finish(call, common, summary, || report::simulation(&simulated), stopped);
     match &call.resume {
         Some(file) => {
             stopped.map_err(|failure| failure.tip(format!("the same call goes on from {}", file.display())))
@@ -71,9 +68,35 @@ pub(super) fn refuse_checkpoints(call: &Simulate, runs: &str) -> Result<(), Fail
     Ok(())
 }
 
-/// How the program ends after everything has been written: runs that were stopped, each with its seed and the time in it,
-/// are no success.
-pub(super) fn ended(stopped: impl Iterator<Item = (u64, f64)>, call: &Simulate) -> Result<ExitCode, Failure> {
+/// The seeds of the runs.
+pub(super) fn seeds(call: &Simulate, common: &Common) -> Vec<u64> {
+    (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect()
+}
+
+/// Saves a file of one of several runs, which are told apart by their seeds.
+pub(super) fn save(
+    folder: &Path,
+    (seed, runs): (u64, usize),
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+) -> Result<(), Failure> {
+    let name = if runs == 1 { name.to_owned() } else { format!("{seed}-{name}") };
+    files::save_in(folder, &name, bytes)
+}
+
+/// Writes the summary last, since where it stands everything else does, and says the result. Runs that were stopped,
+/// each with its seed and the time in it, are no success.
+pub(super) fn finish(
+    call: &Simulate,
+    common: &Common,
+    summary: Value,
+    page: impl FnOnce() -> Page,
+    stopped: impl Iterator<Item = (u64, f64)>,
+) -> Result<ExitCode, Failure> {
+    if let Some(folder) = &call.output {
+        files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
+    }
+    output::result(common, || summary, page)?;
     let mut stopped = stopped.peekable();
     let Some(&(seed, time)) = stopped.peek() else { return Ok(ExitCode::SUCCESS) };
     let others = match stopped.count() - 1 {
@@ -99,7 +122,7 @@ fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateErro
     let error = place.map(|place| document.error(document.locate(&place), message.clone()));
     match error {
         Some(error) if failure.is_of_input() => Failure::format(&error, source.text),
-        Some(error) => Failure::solver(error.to_string()),
+        Some(error) => Failure::solver(error),
         None if failure.is_of_input() => Failure::input(format!("{}: {message}", source.name)),
         None => Failure::solver(format!("{}: {message}", source.name)),
     }
@@ -169,31 +192,22 @@ fn with_checkpoints(
 /// The tables and plots of every run; those of several runs are told apart by their seeds.
 fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure> {
     for (problem, run) in &simulated.runs {
-        let name = |name: &str| match simulated.runs.len() {
-            1 => name.to_owned(),
-            _ => format!("{}-{name}", run.seed),
-        };
-        let save = |what: &str, bytes: &[u8]| files::save_in(folder, &name(what), bytes);
+        let save = |what: &str, bytes: &[u8]| save(folder, (run.seed, simulated.runs.len()), what, bytes);
         save("jobs.csv", simulate::jobs_csv(problem, run).as_bytes())?;
         save("users.csv", simulate::users_csv(problem, run).as_bytes())?;
         save("completion-times.csv", simulate::completion_csv(run).as_bytes())?;
         if let Some(figure) = report::simulation_series(problem, run) {
             if form == "parquet" {
-                let series = simulate::series_parquet(problem, run);
-                let series = series.map_err(|error| Failure::solver(error.to_string()))?;
+                let series = simulate::series_parquet(problem, run).map_err(Failure::solver)?;
                 save("series.parquet", &series)?;
             } else {
                 save("series.csv", simulate::series_csv(problem, run).as_bytes())?;
             }
-            save("series.svg", drawn(figure.to_svg())?.as_bytes())?;
+            save("series.svg", figure.to_svg().map_err(Failure::solver)?.as_bytes())?;
         }
         if let Some(plot) = report::simulation_completion(run) {
-            save("completion-times.svg", drawn(plot.to_svg())?.as_bytes())?;
+            save("completion-times.svg", plot.to_svg().map_err(Failure::solver)?.as_bytes())?;
         }
     }
     Ok(())
-}
-
-fn drawn(svg: Result<String, report::plot::PlotError>) -> Result<String, Failure> {
-    svg.map_err(|error| Failure::solver(error.to_string()))
 }

@@ -13,12 +13,13 @@ use serde_json::json;
 
 use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
-use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
-    let flags = flags(call, common)?;
+    let arithmetic = if call.float { Arithmetic::Float } else { Arithmetic::Exact };
+    let flags = call.flags.checked(arithmetic, common.seed)?;
     mechanism.check(&flags)?;
     if (call.way.series.is_some() || call.way.plot.is_some())
         && flags.value("method")? != Some(Method::Trajectory)
@@ -40,16 +41,16 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     if !warnings.is_empty() {
         document.extra.insert("warnings".to_owned(), json!(warnings));
     }
-    let text = document.to_json().map_err(|error| Failure::solver(error.to_string()))?;
+    let text = document.to_json().map_err(Failure::solver)?;
     let printed = match &call.output {
-        Some(path) => files::write(path, &text, &[&call.problem])?,
+        Some(path) => files::write(path, &text)?,
         None => false,
     };
     let printed = write_series(call, &problem, &outcome)? || printed;
     match common.format {
         _ if printed => {}
         Format::Json => output::document(&text)?,
-        Format::Table => output::page(&report::outcome(&problem, &outcome), common)?,
+        _ => output::page(&report::outcome(&problem, &outcome), common)?,
     }
     match outcome.findings.status {
         None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),
@@ -71,26 +72,15 @@ fn entitled(
     entitlements: &Entitlements,
 ) -> Result<ExitCode, Failure> {
     let document = report::json::entitlements(problem, &tree::settings(flags)?, entitlements, None);
-    let text = serde_json::to_string_pretty(&document).map_err(|error| Failure::solver(error.to_string()))?;
+    let text = serde_json::to_string_pretty(&document).map_err(Failure::solver)?;
     let printed = match &call.output {
-        Some(path) => files::write(path, &(text + "\n"), &[&call.problem])?,
+        Some(path) => files::write(path, &(text + "\n"))?,
         None => false,
     };
     if !printed {
         output::result(common, || document, || report::entitlements(problem, entitlements, None))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What is asked of the mechanism.
-fn flags(call: &Solve, common: &Common) -> Result<Flags, Failure> {
-    let mut flags = Flags::new(if call.float { Arithmetic::Float } else { Arithmetic::Exact });
-    flags.seed = common.seed;
-    for (flag, text) in &call.flags.0 {
-        flag.check(text)?;
-        flags = flags.with(flag.name, text);
-    }
-    Ok(flags)
 }
 
 /// Flags that name server classes or users name those of the problem.
@@ -102,7 +92,7 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
             _ => continue,
         };
         if let Some(name) = text.split(',').map(str::trim).find(|name| !known.contains(name)) {
-            return Err(suggest::unknown(kind, name, known));
+            return Err(unknown(kind, name, known));
         }
     }
     Ok(())
@@ -110,15 +100,15 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
 
 /// Writes what `--series` and `--plot` ask for; whether that was standard output.
 fn write_series(call: &Solve, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
-    let (way, inputs) = (&call.way, [call.problem.as_path()]);
+    let way = &call.way;
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;
     if let Some(path) = &way.series {
-        printed |= files::write(path, &report::trajectory_csv(problem, steps), &inputs)?;
+        printed |= files::write(path, &report::trajectory_csv(problem, steps))?;
     }
     if let Some(path) = &way.plot {
         let svg = report::trajectory(problem, steps).to_svg();
-        printed |= files::write(path, &svg.map_err(|error| Failure::solver(error.to_string()))?, &inputs)?;
+        printed |= files::write(path, &svg.map_err(Failure::solver)?)?;
     }
     Ok(printed)
 }

@@ -16,13 +16,12 @@ use crate::output;
 /// output, which then holds nothing else.
 ///
 /// # Errors
-/// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, content: &(impl Display + ?Sized), inputs: &[&Path]) -> Result<bool, Failure> {
+/// The file cannot be written.
+pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Failure> {
     if is_standard(path) {
         output::text(content)?;
         return Ok(true);
     }
-    not_an_input(path, inputs)?;
     save_with(path, &|out| write!(out, "{content}"))?;
     Ok(false)
 }
@@ -68,7 +67,7 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
 /// [`write()`] of a file in a folder, which is made if need be.
 ///
 /// # Errors
-/// As [`write()`].
+/// As [`write()`]; or the file is one of the inputs.
 pub fn write_in(folder: &Path, name: &str, content: &dyn Display, inputs: &[&Path]) -> Result<(), Failure> {
     let path = folder.join(name);
     not_an_input(&path, inputs)?;

@@ -21,7 +21,7 @@ const CHOSEN: &[(&str, &str)] = &[
     ("crates/studies/papers", "the columns of published tables"),
     ("crates/report/tests/it/document.rs", "a column of each kind"),
     ("crates/simulate/tests", "scores, and the mechanisms of one test each"),
-    ("crates/evenhand/src/suggest.rs", "names that are alike"),
+    ("crates/evenhand/src/arguments/names.rs", "names that are alike"),
     ("crates/evenhand/tests/it/bench.rs", "what the table of times has to have"),
     ("crates/evenhand/tests/it/certificates.rs", "a few certificates that are damaged number by number"),
     ("crates/evenhand/tests/it/json.rs", "axioms, some of which are called as mechanisms are"),

@@ -4,9 +4,9 @@ use evenhand_certify::explain::{Between, Bottleneck, Explanation, ExplanationVer
 use evenhand_problem::{Constraints, Problem, Sharing};
 use serde_json::{Value, json};
 
-use super::why::what_stops;
-use super::{by_name, document, exact, list};
-use crate::text::row_name;
+use super::groups::what_stops;
+use super::value::{by_name, document, exact, list};
+use crate::text::row_names;
 
 /// Everything that the explanation says.
 #[must_use]
@@ -20,20 +20,15 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ExplanationVerdict::Room => "room",
         ExplanationVerdict::Stopped => "stopped",
     };
-    let place = |row: usize| {
-        let row = &constraints.rows()[row];
-        let resource = row_name(row.kind, problem.resources());
-        (problem.servers()[row.server].name(), resource)
-    };
     let server = |i: usize| problem.servers()[i].name();
     let user = |n: usize| problem.users()[n].name();
     let at = |row: usize, field: &str, value| {
-        let (server, resource) = place(row);
+        let (resource, server) = row_names(&constraints, row);
         json!({"server": server, "resource": resource, field: exact(value)})
     };
     let bottleneck = |bottleneck: &Bottleneck| {
         json!({
-            "resource": place(bottleneck.row).1,
+            "resource": row_names(&constraints, bottleneck.row).0,
             "own": exact(&bottleneck.own),
             "largest_holders": by_name(bottleneck.holders.iter().map(|(n, part)| (user(*n), exact(part)))),
             "holders": bottleneck.n_holders,
@@ -63,13 +58,14 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         let of = json!({
             "virtual_dominant_share": exact(&view.share),
             "level": exact(&view.level),
-            "bottleneck": view.bottleneck.map(|row| place(row).1),
+            "bottleneck": view.bottleneck.map(|row| row_names(&constraints, row).0),
             "highest_holder": highest.map(|(n, level)| json!({"user": user(*n), "level": exact(level)})),
         });
         (server(view.server), of)
     });
     let one_more = explanation.one_more.iter().map(|class| {
-        let short = by_name(class.short.iter().map(|(row, servers)| (place(*row).1, servers)));
+        let short =
+            by_name(class.short.iter().map(|(row, servers)| (row_names(&constraints, *row).0, servers)));
         let view = json!({"tasks": class.tasks.to_string(), "fits_on": class.fits, "short_on": short});
         (server(class.server), view)
     });

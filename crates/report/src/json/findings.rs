@@ -1,5 +1,6 @@
-//! What a mechanism found beside the allocation, as fields of the allocation document.
+//! What was found about an allocation as a document, and what a mechanism found beside one as fields of its document.
 
+use evenhand_certify::Examination;
 use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
@@ -10,8 +11,8 @@ use evenhand_problem::format::NumberText;
 use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
 
-use super::{by_name, exact, list};
-use crate::text::row_name;
+use super::value::{by_name, document, exact, list};
+use crate::text::row_names;
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
 /// those that there are.
@@ -114,7 +115,7 @@ fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -
     let witness = |witness: &Witness| match witness {
         Witness::Satisfied => json!("satisfied"),
         Witness::Row(row) => {
-            let (server, resource) = row_names(constraints, *row);
+            let (resource, server) = row_names(constraints, *row);
             json!({"server": server, "resource": resource})
         }
     };
@@ -125,8 +126,8 @@ fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -
 fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
     let mut servers: Map<String, Value> = Map::new();
     for row in rows {
-        let (server, resource) = row_names(constraints, *row);
-        if let Value::Array(list) = servers.entry(server).or_insert_with(|| json!([])) {
+        let (resource, server) = row_names(constraints, *row);
+        if let Value::Array(list) = servers.entry(server.to_owned()).or_insert_with(|| json!([])) {
             list.push(json!(resource));
         }
     }
@@ -137,16 +138,11 @@ fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
 fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize, Value)>) -> Value {
     let mut servers: Map<String, Value> = Map::new();
     for (row, value) in values {
-        let (server, resource) = row_names(constraints, row);
-        let resources = servers.entry(server).or_insert_with(|| json!({}));
-        resources[&resource] = value;
+        let (resource, server) = row_names(constraints, row);
+        let resources = servers.entry(server.to_owned()).or_insert_with(|| json!({}));
+        resources[resource] = value;
     }
     Value::Object(servers)
-}
-
-fn row_names(constraints: &Constraints<'_>, row: usize) -> (String, String) {
-    let (at, problem) = (&constraints.rows()[row], constraints.problem());
-    (problem.servers()[at.server].name().to_owned(), row_name(at.kind, problem.resources()).to_owned())
 }
 
 /// The points of a trajectory: `c`, tasks by user, and the free part of every row.
@@ -156,4 +152,39 @@ fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint
         let slack = by_server(constraints, step.slack.iter().map(|slack| json!(slack)).enumerate());
         json!({"c": step.c, "tasks": by_name(tasks.map(|(user, x)| (user.name(), x))), "slack": slack})
     })
+}
+
+/// The claims with their verdicts.
+#[must_use]
+pub fn examination(examination: &Examination) -> Value {
+    let problem = &examination.certificate.problem;
+    let certificate = &examination.certificate;
+    // As the certificate states them: evidence by name.
+    let written: Value = serde_json::from_str(&certificate.to_json()).unwrap_or_default();
+    let claims = list(certificate.claims.iter().enumerate(), |(at, claim)| {
+        let mut fields = written["claims"][at].clone();
+        fields["verdict"] = json!(claim.outcome().name());
+        fields["tasks"] = json!(examination.in_tasks[at].as_ref().map(exact));
+        fields["bound"] = json!(claim.is_bound());
+        fields
+    });
+    let mut summary = json!({
+        "problem": {
+            "name": problem.name(),
+            "users": problem.n_users(),
+            "classes": problem.n_servers(),
+            "sha256": certificate.problem_sha256,
+        },
+        "sharing": certificate.allocation.sharing.name(),
+        "tolerance": exact(&certificate.tolerance),
+        "repair": exact(&examination.repair),
+        "infeasible": examination.infeasible,
+        "claims": claims,
+        "not_checked": certificate.not_checked,
+    });
+    if !examination.undecided.is_empty() {
+        let undecided = examination.undecided.iter();
+        summary["undecided"] = by_name(undecided.map(|(axiom, why)| (axiom.name(), why.to_string())));
+    }
+    document("examination", summary)
 }

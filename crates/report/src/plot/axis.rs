@@ -24,7 +24,7 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
 }
 
-/// Room left and right of the data, as a part of their width.
+/// Room around the data, as a part of their width.
 const ROOM: f64 = 0.04;
 /// Decades that a logarithmic axis shows at least.
 const LEAST_DECADES: f64 = 1.0;
@@ -40,6 +40,12 @@ impl Axis {
     #[must_use]
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Logarithmic, range: None }
+    }
+
+    /// A linear axis of parts of a whole, from 0 to a little above 1.
+    #[must_use]
+    pub fn parts(label: impl Into<String>) -> Self {
+        Self::linear(label).with_range(0.0, 1.0 + ROOM)
     }
 
     /// The same axis from `least` to `greatest`.

@@ -2,12 +2,11 @@
 
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
-use plotters::style::{BLACK, Color, RGBColor, WHITE};
+use plotters::style::{BLACK, Color, WHITE};
 
-use super::draw::{Area, document, failed, length, words, write};
-use super::legend::Legend;
-use super::style::look;
-use super::{Axis, LineStyle, PlotError, Series};
+use super::axis::Axis;
+use super::canvas::{Area, GRID, PlotError, document, failed, length, look, words, write};
+use super::lines::{Legend, Series};
 
 /// Bars of the same parts, side by side in groups.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +55,6 @@ const BETWEEN: i32 = 46;
 const CHARACTER: i32 = 8;
 const TICKS: usize = 6;
 const FONT: i32 = 13;
-const GRID: RGBColor = RGBColor(224, 224, 224);
 
 impl Bars {
     /// The bars with their legend as a document of its own.
@@ -71,7 +69,7 @@ impl Bars {
         let title = CHARACTER * length(&self.title) as i32 + LEFT;
         let inner = widths.iter().sum::<i32>() + BETWEEN * widths.len() as i32;
         let width = (LEFT + inner + RIGHT).max(title);
-        let series: Vec<Series> = self.parts.iter().map(|name| sample(name)).collect();
+        let series: Vec<Series> = self.parts.iter().map(|name| Series::line(name, Vec::new())).collect();
         let series: Vec<&Series> = series.iter().collect();
         let legend = Legend::new(&series, width as u32);
         let above = TITLE + HEIGHT + BELOW;
@@ -104,11 +102,6 @@ impl Bars {
         let base = PathElement::new(vec![(LEFT, place(0.0)), (right, place(0.0))], BLACK.stroke_width(1));
         area.draw(&base).map_err(failed)
     }
-}
-
-/// What stands in the legend for a part.
-fn sample(name: &str) -> Series {
-    Series::new(name, Vec::new()).without_marks(LineStyle::Solid)
 }
 
 impl Group {

@@ -4,8 +4,7 @@ use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
-use super::PlotError;
-use super::draw::{Area, document, failed, length, words, write};
+use super::canvas::{Area, PlotError, document, failed, length, words, write};
 
 /// Users at the left, servers at the right, and who may run where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

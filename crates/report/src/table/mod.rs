@@ -21,16 +21,12 @@
 //! assert_eq!(page.render(&Form::Csv), "user,tasks,verdict\na,0.7142857142857143,holds\nb,10,violated\n");
 //! ```
 
-mod fit;
-mod html;
-mod latex;
 mod lines;
 mod markup;
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, printable};
 
-use crate::page::Terminal;
 use crate::text;
 
 /// Rows of cells under named columns.
@@ -78,6 +74,37 @@ enum Tone {
     Good,
     Bad,
     Muted,
+}
+
+/// In which form a page is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of text.
+    Text(Terminal),
+    /// The tables alone, an empty line between two.
+    Csv,
+    /// Markdown.
+    Markdown,
+    /// The tables alone, as `longtable` of LaTeX.
+    Latex,
+    /// A part of a document of HTML ([`crate::html::document`]).
+    Html,
+}
+
+/// What the text is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terminal {
+    /// Characters in a line; none where lines may have any length.
+    pub width: Option<usize>,
+    /// Whether it understands the escape sequences of colours.
+    pub colour: bool,
+}
+
+/// A table that is made column by column, with a row for each of some things.
+#[derive(Debug, Clone)]
+pub struct Rows<T> {
+    of: Vec<T>,
+    table: Table,
 }
 
 impl Column {
@@ -175,13 +202,71 @@ impl From<String> for Cell {
     }
 }
 
+/// A number that is counted.
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::text(count.to_string())
+    }
+}
+
+/// [`Cell::none`] where there is nothing.
+impl From<Option<Self>> for Cell {
+    fn from(cell: Option<Self>) -> Self {
+        cell.unwrap_or_else(Self::none)
+    }
+}
+
 /// What a spreadsheet takes for a number: a whole number in full, otherwise the nearest double.
 fn program_value(value: &Rational) -> String {
     let nearest = to_f64(value);
     if value.is_integer() || !nearest.is_finite() { value.to_string() } else { nearest.to_string() }
 }
 
+impl<T> Rows<T> {
+    /// One more column, and what stands in it for each thing.
+    #[must_use]
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
+        self.table.columns.push(column);
+        self.table.rows.iter_mut().zip(&self.of).for_each(|(row, of)| row.push(cell(of).into()));
+        self
+    }
+
+    /// One more [column of words](Column::words).
+    #[must_use]
+    pub fn words<C: Into<Cell>>(self, name: &str, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::words(name), cell)
+    }
+
+    /// One more [column of numbers](Column::numbers).
+    #[must_use]
+    pub fn numbers<C: Into<Cell>>(self, name: &str, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::numbers(name), cell)
+    }
+
+    /// [`Column::unless_all`] for the last column.
+    #[must_use]
+    pub fn unless_all(mut self, usual: &str) -> Self {
+        let last = self.table.columns.pop();
+        self.table.columns.extend(last.map(|last| last.unless_all(usual)));
+        self
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn table(self) -> Table {
+        self.table
+    }
+}
+
 impl Table {
+    /// A table without columns, with a row for each of these things.
+    #[must_use]
+    pub fn of<T>(things: impl IntoIterator<Item = T>) -> Rows<T> {
+        let of: Vec<T> = things.into_iter().collect();
+        let rows = vec![Vec::new(); of.len()];
+        Rows { of, table: Self { rows, ..Self::default() } }
+    }
+
     /// A table without rows.
     #[must_use]
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
@@ -229,23 +314,14 @@ impl Table {
         }
     }
 
-    pub(crate) fn lines(&self, terminal: Terminal) -> String {
-        lines::render(self, terminal) + &self.rest()
-    }
-
-    pub(crate) fn csv(&self) -> String {
-        markup::csv(self)
-    }
-
-    pub(crate) fn markdown(&self) -> String {
-        markup::markdown(self)
-    }
-
-    pub(crate) fn html(&self) -> String {
-        html::html(self)
-    }
-
-    pub(crate) fn latex(&self) -> String {
-        latex::latex(self)
+    /// The table in that form.
+    pub(crate) fn render(&self, form: &Form) -> String {
+        match form {
+            Form::Text(terminal) => lines::render(self, *terminal) + &self.rest(),
+            Form::Csv => markup::csv(self),
+            Form::Markdown => markup::markdown(self),
+            Form::Latex => markup::latex(self),
+            Form::Html => markup::html(self),
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use evenhand_budget::charge;
 
-use super::{Course, CourseScenario, Moment, sampled};
+use super::run::{Course, CourseScenario, Moment, sampled};
 use crate::cost::is_over;
 use crate::error::SimulateError;
 use crate::summary::Amounts;

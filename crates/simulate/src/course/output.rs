@@ -6,7 +6,7 @@ use evenhand_budget::room;
 use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
-use super::{Course, CoursePolicy, CourseScenario, Moment};
+use super::run::{Course, CoursePolicy, CourseScenario, Moment};
 use crate::cost::CELL_OF_TEXT;
 
 impl CoursePolicy {

@@ -3,16 +3,15 @@
 use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::{Mechanism, registry};
-use evenhand_problem::format::{
-    Document, FormatError, MEMBER_FIELDS, groups_spec, member_spec, server_spec, user_spec,
-};
+use evenhand_problem::format::{Document, FormatError, MEMBER_FIELDS, groups_spec, member_spec, user_spec};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, hint, number};
 use serde_json::value::RawValue;
 
-use super::{CoursePolicy, CourseScenario};
+use super::run::{CoursePolicy, CourseScenario};
 use crate::distributed::Network;
 use crate::duration::Duration;
-use crate::read::{duration, not_negative, positive, whole};
+use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
+use crate::read::server_list;
 
 /// Users times rows of a series: each is a number that is kept.
 const MOST_CELLS: f64 = 1e7;
@@ -49,26 +48,16 @@ pub fn is_course(document: &Document<'_>) -> bool {
 /// # Errors
 /// [`FormatError`] when the document is no such scenario, or states an impossible one.
 pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, FormatError> {
-    let object = document.object(document.root())?;
-    object.of_kind(document, "scenario")?;
-    object.only_at_top(document, &[&FIELDS[..], &["every"]].concat())?;
-    let strings = |raw: &RawValue| -> Result<Vec<String>, FormatError> {
-        document.list(raw)?.into_iter().map(|raw| Ok(document.string(raw)?.into_owned())).collect()
-    };
-    let name = object.get("name").map(|raw| document.string(raw)).transpose()?.unwrap_or_default();
+    let fields = Fields::of_kind(document, "scenario", &[&FIELDS[..], &["every"]].concat())?;
     let mut spec = ProblemSpec {
-        name: name.into_owned(),
-        resources: strings(object.need(document, "resources")?)?,
+        name: fields.optional("name", text)?.unwrap_or_default(),
+        resources: fields.needed("resources", texts)?,
+        servers: fields.needed("servers", server_list)?,
         ..ProblemSpec::default()
     };
-    for raw in document.list(object.need(document, "servers")?)? {
-        let server = document.object(raw)?;
-        server.need(document, "capacity")?;
-        spec.servers.push(server_spec(document, &server, &[])?);
-    }
-    let (groups, share) = groups_spec(document, &object)?;
+    let (groups, share) = groups_spec(document, &fields.object)?;
     let mut members = Vec::new();
-    let users = document.list(object.need(document, "users")?)?;
+    let users = fields.needed("users", Document::list)?;
     for raw in &users {
         let user = document.object(raw)?;
         spec.users.push(user_spec(document, &user, &MEMBER_FIELDS)?);
@@ -76,17 +65,16 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
     }
     let problem = Problem::grouped(spec.clone(), groups.clone(), share.clone(), members.clone());
     let problem = problem.map_err(|error| document.problem_error(&error))?;
-    let horizon = positive(document, object.need(document, "horizon")?)?;
-    let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| positive(document, raw))?;
+    let horizon = fields.needed("horizon", positive)?;
+    let every = fields.optional("every", positive)?.unwrap_or(horizon / ROWS);
     let cells = (horizon / every + 1.0) * (problem.n_users() + 1) as f64;
     if cells > MOST_CELLS {
-        let place = object.get("every").unwrap_or(object.raw());
         let message =
             format!("rows of the series times users would be {cells:.1e}, more than {MOST_CELLS:.0e}");
-        return Err(document.error(place, message));
+        return Err(document.error(fields.place("every"), message));
     }
-    let raw = object.need(document, "policy")?;
-    let policy = Reader { document, problem: &problem, users: &users, horizon }.policy(raw)?;
+    let policy =
+        Reader { document, problem: &problem, users: &users, horizon }.policy(fields.need("policy")?)?;
     let mut scenario = CourseScenario {
         spec,
         groups,
@@ -98,33 +86,21 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
         horizon,
         every,
     };
-    if let Some(raw) = object.get("events") {
-        events(document, raw, &problem, &mut scenario)?;
-    }
+    events(&fields, &problem, &mut scenario)?;
     Ok(scenario)
 }
 
 /// Who comes and who leaves, in the order of the times.
-fn events<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    problem: &Problem,
-    scenario: &mut CourseScenario,
-) -> Result<(), FormatError> {
-    let known = problem.user_index();
-    let mut before = 0.0;
-    for raw in document.list(raw)? {
-        let event = document.object(raw)?;
-        event.only(document, &["at", "comes", "leaves"])?;
-        let at = not_negative(document, event.need(document, "at")?)?;
-        if at < before {
-            return Err(document.error(raw, format!("time goes back from {before} to {at}")));
-        }
-        before = at;
+fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScenario) -> Read<()> {
+    let (document, known) = (fields.document, problem.user_index());
+    let mut at = 0.0;
+    for raw in fields.list("events")? {
+        let event = Fields::of(document, raw, &["at", "comes", "leaves"])?;
+        at = not_before(document, raw, at, event.needed("at", not_negative)?)?;
         let (named, comes) = match (event.get("comes"), event.get("leaves")) {
             (Some(named), None) => (named, true),
             (None, Some(named)) => (named, false),
-            _ => return Err(document.error(raw, "expected one of `comes` and `leaves`")),
+            _ => return Err(event.error("expected one of `comes` and `leaves`")),
         };
         let name = document.string(named)?;
         let Some(&user) = known.get(name.as_ref()) else {
@@ -154,7 +130,7 @@ struct Reader<'d, 't> {
 }
 
 impl<'t> Reader<'_, 't> {
-    fn policy(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+    fn policy(&self, raw: &'t RawValue) -> Read<CoursePolicy> {
         let document = self.document;
         let object = document.object(raw)?;
         if let Some(distributed) = object.get("distributed") {
@@ -165,8 +141,8 @@ impl<'t> Reader<'_, 't> {
             object.only(document, &["least_gap"])?;
             return self.least_gap(gap);
         }
-        object.only(document, &["mechanism", "flags", "float"])?;
-        let named = object.need(document, "mechanism")?;
+        let fields = Fields::of(document, raw, &["mechanism", "flags", "float"])?;
+        let named = fields.need("mechanism")?;
         let name = document.string(named)?;
         let Some(mechanism) = registry::find(&name) else {
             let near = hint(&name, registry::names());
@@ -178,11 +154,11 @@ impl<'t> Reader<'_, 't> {
             );
             return Err(document.error(named, why));
         }
-        let is_float = object.get("float").map(|raw| document.boolean(raw)).transpose()?;
-        let arithmetic = if is_float.unwrap_or_default() { Arithmetic::Float } else { Arithmetic::Exact };
+        let is_float = fields.optional("float", Document::boolean)?.unwrap_or_default();
+        let arithmetic = if is_float { Arithmetic::Float } else { Arithmetic::Exact };
         let mut flags = Vec::new();
-        if let Some(raw) = object.get("flags") {
-            for (name, raw) in document.object(raw)?.fields() {
+        if let Some(stated) = fields.optional("flags", Document::object)? {
+            for (name, raw) in stated.fields() {
                 flags.extend(self.flag(mechanism, name, raw)?);
             }
         }
@@ -195,7 +171,7 @@ impl<'t> Reader<'_, 't> {
         mechanism: &'static Mechanism,
         name: &str,
         raw: &'t RawValue,
-    ) -> Result<Option<(&'static str, String)>, FormatError> {
+    ) -> Read<Option<(&'static str, String)>> {
         let document = self.document;
         let known = mechanism.flags.iter().find(|flag: &&Flag| flag.name == name);
         let Some(flag) = known else {
@@ -254,7 +230,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Refuses what a policy does not know of users.
-    fn without(&self, fields: &[&str], policy: &str) -> Result<(), FormatError> {
+    fn without(&self, fields: &[&str], policy: &str) -> Read<()> {
         for raw in self.users {
             let user = self.document.object(raw)?;
             if let Some((name, raw)) = fields.iter().find_map(|name| Some((name, user.get(name)?))) {
@@ -265,10 +241,9 @@ impl<'t> Reader<'_, 't> {
         Ok(())
     }
 
-    fn distributed(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+    fn distributed(&self, raw: &'t RawValue) -> Read<CoursePolicy> {
         let document = self.document;
-        let object = document.object(raw)?;
-        object.only(document, &["period", "random_phases", "delay", "loss", "step"])?;
+        let fields = Fields::of(document, raw, &["period", "random_phases", "delay", "loss", "step"])?;
         self.without(&["tasks", "demand_on", "gamma", "group"], "distributed")?;
         let servers = self.problem.n_single_servers();
         if servers > MOST_FOLLOWED {
@@ -276,15 +251,15 @@ impl<'t> Reader<'_, 't> {
             return Err(document.error(raw, message));
         }
         let usual = Network::default();
-        let period = object.get("period").map_or(Ok(usual.period), |raw| positive(document, raw))?;
+        let period = fields.optional("period", positive)?.unwrap_or(usual.period);
         let actions = self.horizon / period * servers as f64;
         if actions > MOST_ACTIONS {
             let message = format!("servers would act {actions:.1e} times, more than {MOST_ACTIONS:.0e}");
-            return Err(document.error(object.get("period").unwrap_or(raw), message));
+            return Err(document.error(fields.place("period"), message));
         }
-        let random = object.get("random_phases").map(|raw| document.boolean(raw)).transpose()?;
+        let random = fields.optional("random_phases", Document::boolean)?;
         let part = |name: &str, usual: f64, expected: &str, is: fn(&Rational) -> bool| {
-            let Some(raw) = object.get(name) else { return Ok(usual) };
+            let Some(raw) = fields.get(name) else { return Ok(usual) };
             let value = document.number(raw)?;
             let message = || format!("found {}: expected {expected}", number::format_stated(&value));
             if is(&value) { Ok(number::to_f64(&value)) } else { Err(document.error(raw, message())) }
@@ -292,30 +267,29 @@ impl<'t> Reader<'_, 't> {
         Ok(CoursePolicy::Distributed(Network {
             period,
             random_phases: random.unwrap_or(usual.random_phases),
-            delay: object.get("delay").map_or(Ok(Duration::Constant(0.0)), |raw| duration(document, raw))?,
+            delay: fields.optional("delay", duration)?.unwrap_or(Duration::Constant(0.0)),
             loss: part("loss", usual.loss, "a part from 0 to below 1", |v| *v >= 0 && v.to_f64() < 1.0)?,
             step: part("step", usual.step, "a part above 0 and at most 1", |v| v.to_f64() > 0.0 && *v <= 1)?,
         }))
     }
 
-    fn least_gap(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+    fn least_gap(&self, raw: &'t RawValue) -> Read<CoursePolicy> {
         let document = self.document;
-        let object = document.object(raw)?;
-        object.only(document, &["steps", "running_time"])?;
+        let fields = Fields::of(document, raw, &["steps", "running_time"])?;
         if self.problem.n_servers() != 1 || self.problem.n_single_servers() > u128::from(MAX_SERVERS) {
             let why = "gaps are parts of one pool: expected one server class";
             return Err(document.error(raw, why));
         }
         self.without(&["demand_on", "gamma", "group", "servers"], "least_gap")?;
-        let steps = object.get("steps").map(|raw| whole(document, raw, 1..=MOST_STEPS)).transpose()?;
+        let steps = fields.optional("steps", |document, raw| whole(document, raw, 1..=MOST_STEPS))?;
         let steps = steps.map_or(STEPS, |steps| steps as u32);
-        let running_time = object.get("running_time").map_or(Ok(1.0), |raw| positive(document, raw))?;
+        let running_time = fields.optional("running_time", positive)?.unwrap_or(1.0);
         let users = self.problem.n_users() as f64;
         let filled = self.horizon / running_time * users * users * f64::from(steps);
         if filled > MOST_FILLED {
             let message =
                 format!("{filled:.1e} looks at users, more than {MOST_FILLED:.0e}: raise `running_time`");
-            return Err(document.error(object.get("running_time").unwrap_or(raw), message));
+            return Err(document.error(fields.place("running_time"), message));
         }
         Ok(CoursePolicy::LeastGap { steps, running_time })
     }

@@ -6,12 +6,12 @@ use std::path::Path;
 use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
 use evenhand_mechanisms::filling::MAX_SERVERS;
-use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::format::Document;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, hint, printable};
 use serde_json::value::RawValue;
 
-use super::Reader;
 use crate::cost::Growing;
+use crate::fields::{Fields, Read, count, not_before, not_negative, text};
 use crate::machines::{Machines, Places};
 
 /// Servers and capacities of the names that events concern, over all events: each is looked at, which takes about a
@@ -111,171 +111,150 @@ impl Cluster {
     }
 }
 
-impl<'t> Reader<'_, 't> {
-    /// The events of a scenario, on the servers that it states.
-    pub(super) fn events(
-        &self,
-        raw: &'t RawValue,
-        servers: &[ServerSpec],
-        resources: &[String],
-    ) -> Result<Changing, FormatError> {
-        let stated =
-            ProblemSpec { resources: resources.to_vec(), servers: servers.to_vec(), ..<_>::default() };
-        let problem = Problem::new(stated).map_err(|error| self.document.problem_error(&error))?;
-        if problem.n_single_servers() > u128::from(MAX_SERVERS) {
-            let message = format!(
-                "the servers that they concern are {} one by one, more than {MAX_SERVERS}",
-                problem.n_single_servers()
-            );
-            return Err(self.document.error_on_key(raw, message));
+/// The events of a scenario, on the servers that it states.
+pub(super) fn events<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    servers: &[ServerSpec],
+    resources: &[String],
+) -> Read<Changing> {
+    let stated = ProblemSpec { resources: resources.to_vec(), servers: servers.to_vec(), ..<_>::default() };
+    let problem = Problem::new(stated).map_err(|error| document.problem_error(&error))?;
+    if problem.n_single_servers() > u128::from(MAX_SERVERS) {
+        let message = format!(
+            "the servers that they concern are {} one by one, more than {MAX_SERVERS}",
+            problem.n_single_servers()
+        );
+        return Err(document.error_on_key(raw, message));
+    }
+    let mut cluster = Cluster::new();
+    cluster.memory.need((OF_MACHINE + OF_CHANGE) * problem.n_single_servers() as u64);
+    for (class, spec) in problem.servers().iter().zip(servers) {
+        let kind = cluster.add_kind(spec.name.clone());
+        let of = cluster.class(kind, spec.capacity.clone());
+        for _ in 0..class.count() {
+            let machine = cluster.places.add_machine();
+            cluster.places.comes(0.0, machine, of);
+            cluster.kinds[kind].machines.push(machine);
         }
-        let mut cluster = Cluster::new();
-        cluster.memory.need((OF_MACHINE + OF_CHANGE) * problem.n_single_servers() as u64);
-        for (class, spec) in problem.servers().iter().zip(servers) {
-            let kind = cluster.add_kind(spec.name.clone());
-            let of = cluster.class(kind, spec.capacity.clone());
-            for _ in 0..class.count() {
+    }
+    let mut before = 0.0;
+    for raw in document.list(raw)? {
+        let object = document.object(raw)?;
+        let fields = Fields { document, object };
+        before = not_before(document, raw, before, fields.needed("at", not_negative)?)?;
+        event(&fields, before, resources, &mut cluster)?;
+    }
+    Ok(cluster.finish())
+}
+
+fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut Cluster) -> Read<()> {
+    let document = fields.document;
+    fields.object.only(document, &["at", "server", "add", "remove", "capacity", "count"])?;
+    let capacity = fields.optional("capacity", |document, raw| capacity(document, raw, resources))?;
+    let name = fields.need("server")?;
+    let (kind, is_new) = kind_of(document, name, fields.get("add").is_some() && capacity.is_some(), cluster)?;
+    let concerned = cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
+    charge(CONCERNED * concerned as u64, "the events of servers");
+    cluster.concerned += concerned;
+    let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
+    let added = fields.optional("add", count).ok().flatten().unwrap_or(0).min(MAX_SERVERS);
+    // What there is may change once more.
+    let needed = OF_MACHINE * (machines + added) + OF_CHANGE * (changes + machines + added);
+    cluster.memory.need(needed);
+    if cluster.concerned > MOST_CONCERNED || cluster.places.n_changes() > MOST_CHANGES {
+        let message = format!(
+            "the events before this one change more than {MOST_CHANGES} servers, one by one, \
+             or concern more than {MOST_CONCERNED}"
+        );
+        return Err(fields.error(message));
+    }
+    match (fields.get("add"), fields.get("remove"), capacity) {
+        (Some(add), None, capacity) => {
+            let why = "servers of this name are there already: `add` without `capacity` adds more of them";
+            fields.refuse("capacity", !is_new, why)?;
+            let number = count(document, add)?;
+            let back = cluster.machines(kind, false);
+            let fresh = number.saturating_sub(back.len() as u64);
+            if cluster.places.len().saturating_add(fresh) > MAX_SERVERS {
+                let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
+                return Err(document.error(add, message));
+            }
+            // Those that were there are there again as they were; others are as the name was stated.
+            for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
+                if let Some(class) = cluster.places.last_class(machine) {
+                    cluster.places.comes(at, machine, class);
+                }
+            }
+            let stated = capacity.or_else(|| Some(cluster.kinds[kind].classes.first()?.0.clone()));
+            let class = cluster.class(kind, stated.unwrap_or_default());
+            for _ in 0..fresh {
                 let machine = cluster.places.add_machine();
-                cluster.places.comes(0.0, machine, of);
+                cluster.places.comes(at, machine, class);
                 cluster.kinds[kind].machines.push(machine);
             }
         }
-        let mut before = 0.0;
-        for raw in self.document.list(raw)? {
-            let object = self.document.object(raw)?;
-            let at = self.not_negative(object.need(self.document, "at")?)?;
-            if at < before {
-                return Err(self.document.error(raw, format!("time goes back from {before} to {at}")));
-            }
-            before = at;
-            self.event(&object, at, resources, &mut cluster)?;
+        (None, Some(remove), None) => {
+            let there = cluster.machines(kind, true);
+            let number = at_most(document, remove, there.len(), at)?;
+            there.iter().rev().take(number).for_each(|machine| cluster.places.goes(at, *machine));
         }
-        Ok(cluster.finish())
+        (None, None, Some(capacity)) => {
+            let there = cluster.machines(kind, true);
+            let most = fields.optional("count", |document, raw| at_most(document, raw, there.len(), at))?;
+            let class = cluster.class(kind, capacity);
+            let changed = there.iter().take(most.unwrap_or(there.len()));
+            changed.for_each(|machine| cluster.places.becomes(at, *machine, class));
+            return Ok(());
+        }
+        _ => {
+            let why = "expected one of `add`, `remove` and `capacity`";
+            return Err(fields.error(why));
+        }
     }
+    fields.refuse("count", true, "`count` says how many servers get another `capacity`")
+}
 
-    fn event(
-        &self,
-        object: &Object<'t>,
-        at: f64,
-        resources: &[String],
-        cluster: &mut Cluster,
-    ) -> Result<(), FormatError> {
-        let document = self.document;
-        object.only(document, &["at", "server", "add", "remove", "capacity", "count"])?;
-        let capacity = object.get("capacity").map(|raw| self.capacity(raw, resources)).transpose()?;
-        let name = object.need(document, "server")?;
-        let (kind, is_new) = self.kind(name, object.get("add").is_some() && capacity.is_some(), cluster)?;
-        let concerned = cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
-        charge(CONCERNED * concerned as u64, "the events of servers");
-        cluster.concerned += concerned;
-        let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
-        let more = |raw: &&'t RawValue| self.whole(raw).unwrap_or(0).min(MAX_SERVERS);
-        let added = object.get("add").as_ref().map_or(0, more);
-        // What there is may change once more.
-        let needed = OF_MACHINE * (machines + added) + OF_CHANGE * (changes + machines + added);
-        cluster.memory.need(needed);
-        if cluster.concerned > MOST_CONCERNED || cluster.places.n_changes() > MOST_CHANGES {
-            let message = format!(
-                "the events before this one change more than {MOST_CHANGES} servers, one by one, \
-                 or concern more than {MOST_CONCERNED}"
-            );
-            return Err(document.error(object.raw(), message));
-        }
-        match (object.get("add"), object.get("remove"), capacity) {
-            (Some(add), None, capacity) => {
-                if let (Some(raw), false) = (object.get("capacity"), is_new) {
-                    let why =
-                        "servers of this name are there already: `add` without `capacity` adds more of them";
-                    return Err(document.error_on_key(raw, why));
-                }
-                let number = self.whole(add)?;
-                let back = cluster.machines(kind, false);
-                let fresh = number.saturating_sub(back.len() as u64);
-                if cluster.places.len().saturating_add(fresh) > MAX_SERVERS {
-                    let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
-                    return Err(document.error(add, message));
-                }
-                // Those that were there are there again as they were; others are as the name was stated.
-                for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
-                    if let Some(class) = cluster.places.last_class(machine) {
-                        cluster.places.comes(at, machine, class);
-                    }
-                }
-                let stated = capacity.or_else(|| Some(cluster.kinds[kind].classes.first()?.0.clone()));
-                let class = cluster.class(kind, stated.unwrap_or_default());
-                for _ in 0..fresh {
-                    let machine = cluster.places.add_machine();
-                    cluster.places.comes(at, machine, class);
-                    cluster.kinds[kind].machines.push(machine);
-                }
-            }
-            (None, Some(remove), None) => {
-                let there = cluster.machines(kind, true);
-                let number = self.at_most(remove, there.len(), at)?;
-                there.iter().rev().take(number).for_each(|machine| cluster.places.goes(at, *machine));
-            }
-            (None, None, Some(capacity)) => {
-                let there = cluster.machines(kind, true);
-                let count = object.get("count").map(|raw| self.at_most(raw, there.len(), at)).transpose()?;
-                let class = cluster.class(kind, capacity);
-                let changed = there.iter().take(count.unwrap_or(there.len()));
-                changed.for_each(|machine| cluster.places.becomes(at, *machine, class));
-                return Ok(());
-            }
-            _ => {
-                let why = "expected one of `add`, `remove` and `capacity`";
-                return Err(document.error(object.raw(), why));
-            }
-        }
-        match object.get("count") {
-            Some(raw) => {
-                Err(document.error_on_key(raw, "`count` says how many servers get another `capacity`"))
-            }
-            None => Ok(()),
-        }
+/// The servers of a name; where a new one may be, those of none so far.
+fn kind_of(
+    document: &Document<'_>,
+    raw: &RawValue,
+    may_be_new: bool,
+    cluster: &mut Cluster,
+) -> Read<(usize, bool)> {
+    let name = text(document, raw)?;
+    if let Some(kind) = cluster.by_name.get(&name) {
+        return Ok((*kind, false));
     }
+    if may_be_new {
+        return Ok((cluster.add_kind(name), true));
+    }
+    let near = hint(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
+    let message = format!(
+        "there is no server `{}`{near}: `add` with a `capacity` adds servers of a new name",
+        printable(&name)
+    );
+    Err(document.error(raw, message))
+}
 
-    /// The servers of a name; where a new one may be, those of none so far.
-    fn kind(
-        &self,
-        raw: &'t RawValue,
-        may_be_new: bool,
-        cluster: &mut Cluster,
-    ) -> Result<(usize, bool), FormatError> {
-        let name = self.document.string(raw)?;
-        if let Some(kind) = cluster.by_name.get(name.as_ref()) {
-            return Ok((*kind, false));
-        }
-        if may_be_new {
-            return Ok((cluster.add_kind(name.into_owned()), true));
-        }
-        let near = hint(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
-        let message = format!(
-            "there is no server `{}`{near}: `add` with a `capacity` adds servers of a new name",
-            printable(&name)
-        );
-        Err(self.document.error(raw, message))
-    }
+/// So many of the servers that are there.
+fn at_most(document: &Document<'_>, raw: &RawValue, there: usize, at: f64) -> Read<usize> {
+    let number = count(document, raw)?;
+    usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {
+        let message = format!("found {number}: {there} servers of this name are there at time {at}");
+        document.error(raw, message)
+    })
+}
 
-    /// So many of the servers that are there.
-    fn at_most(&self, raw: &'t RawValue, there: usize, at: f64) -> Result<usize, FormatError> {
-        let number = self.whole(raw)?;
-        usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {
-            let message = format!("found {number}: {there} servers of this name are there at time {at}");
-            self.document.error(raw, message)
-        })
+fn capacity<'t>(document: &Document<'t>, raw: &'t RawValue, resources: &[String]) -> Read<Capacity> {
+    let mut capacity = Capacity::new();
+    for (name, raw) in document.object(raw)?.fields() {
+        capacity.push((name.clone().into_owned(), document.quantity(raw)?));
     }
-
-    fn capacity(&self, raw: &'t RawValue, resources: &[String]) -> Result<Capacity, FormatError> {
-        let mut capacity = Capacity::new();
-        for (name, raw) in self.document.object(raw)?.fields() {
-            capacity.push((name.clone().into_owned(), self.document.quantity(raw)?));
-        }
-        let servers = vec![ServerSpec { name: "server".to_owned(), count: None, capacity: capacity.clone() }];
-        let spec = ProblemSpec { resources: resources.to_vec(), servers, ..ProblemSpec::default() };
-        Problem::new(spec).map_err(|error| self.document.error(raw, error.kind.to_string()))?;
-        Ok(capacity)
-    }
+    let servers = vec![ServerSpec { name: "server".to_owned(), count: None, capacity: capacity.clone() }];
+    let spec = ProblemSpec { resources: resources.to_vec(), servers, ..ProblemSpec::default() };
+    Problem::new(spec).map_err(|error| document.error(raw, error.kind.to_string()))?;
+    Ok(capacity)
 }
 
 /// The machines of the Google trace over time, and what is left out.

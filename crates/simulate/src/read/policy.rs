@@ -4,60 +4,55 @@ use std::str::FromStr;
 
 use evenhand_mechanisms::filling::{Policy, Rule, Score, ServerRule, Ties};
 use evenhand_mechanisms::tree::{self, Preemption, TreePolicy};
-use evenhand_problem::format::FormatError;
+use evenhand_problem::format::Document;
 use evenhand_problem::hint;
 use serde_json::value::RawValue;
 
-use super::Reader;
+use crate::fields::{Fields, Read, count, text};
 
-impl<'t> Reader<'_, 't> {
-    pub(super) fn policy(&self, raw: &'t RawValue) -> Result<Policy, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        let ties = object.get("ties").map(|raw| self.name(raw, Ties::NAMES)).transpose()?.unwrap_or_default();
-        if let Some(slots) = object.get("slots") {
-            object.only(document, &["slots", "ties"])?;
-            return Ok(Policy::Slots { slots: self.whole(slots)?, ties });
-        }
-        if let Some(tree) = object.get("tree") {
-            object.only(document, &["tree", "ties"])?;
-            return Ok(Policy::Tree(self.tree(tree, ties)?));
-        }
-        object.only(document, &["score", "server", "ties", "slots", "tree"])?;
-        let score = object.get("score").map(|raw| self.name(raw, Score::NAMES)).transpose()?;
-        let server = object.get("server").map(|raw| self.name(raw, ServerRule::NAMES)).transpose()?;
-        Ok(Policy::Fill(Rule {
-            score: score.unwrap_or_default(),
-            server: server.unwrap_or_default(),
-            ties,
-            unfiltered: false,
-        }))
+/// The policy of a scenario.
+pub(super) fn policy<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Policy> {
+    let object = document.object(raw)?;
+    let known = match (object.get("slots"), object.get("tree")) {
+        (Some(_), _) => &["slots", "ties"][..],
+        (None, Some(_)) => &["tree", "ties"],
+        (None, None) => &["score", "server", "ties", "slots", "tree"],
+    };
+    let fields = Fields { document, object };
+    let ties = named(&fields, "ties", Ties::NAMES)?;
+    fields.object.only(document, known)?;
+    if let Some(slots) = fields.optional("slots", count)? {
+        return Ok(Policy::Slots { slots, ties });
     }
-
-    fn tree(&self, raw: &'t RawValue, ties: Ties) -> Result<TreePolicy, FormatError> {
-        let object = self.document.object(raw)?;
-        object.only(self.document, &["rule", "preemption"])?;
-        let of_tasks: Vec<(&str, &str)> = tree::Rule::NAMES
-            .iter()
-            .copied()
-            .filter(|(name, _)| name.parse().is_ok_and(|rule: tree::Rule| rule.per_resource().is_none()))
-            .collect();
-        let rule = object.get("rule").map(|raw| self.name(raw, &of_tasks)).transpose()?;
-        let preemption = object.get("preemption").map(|raw| self.name(raw, Preemption::NAMES)).transpose()?;
-        Ok(TreePolicy { rule, preemption: preemption.unwrap_or_default(), ties })
+    if let Some(raw) = fields.get("tree") {
+        let fields = Fields::of(document, raw, &["rule", "preemption"])?;
+        let is_of_tasks = |rule: tree::Rule| rule.per_resource().is_none();
+        let of_tasks = tree::Rule::NAMES.iter().filter(|(name, _)| name.parse().is_ok_and(is_of_tasks));
+        let of_tasks: Vec<(&str, &str)> = of_tasks.copied().collect();
+        let rule = fields.optional("rule", |document, raw| name(document, raw, &of_tasks))?;
+        let preemption = named(&fields, "preemption", Preemption::NAMES)?;
+        return Ok(Policy::Tree(TreePolicy { rule, preemption, ties }));
     }
+    let score = named(&fields, "score", Score::NAMES)?;
+    let server = named(&fields, "server", ServerRule::NAMES)?;
+    Ok(Policy::Fill(Rule { score, server, ties, unfiltered: false }))
+}
 
-    /// One of a set of names.
-    fn name<T: FromStr>(&self, raw: &'t RawValue, names: &[(&str, &str)]) -> Result<T, FormatError> {
-        let name = self.document.string(raw)?;
-        let known = || names.iter().map(|(name, _)| *name);
-        match name.parse() {
-            Ok(value) if known().any(|known| known == name) => Ok(value),
-            _ => {
-                let (near, all) = (hint(&name, known()), known().collect::<Vec<_>>().join(", "));
-                let message = format!("there is no such name: `{name}`{near}: expected {all}");
-                Err(self.document.error(raw, message))
-            }
+/// What a field names, or what is usual.
+fn named<T: FromStr + Default>(fields: &Fields<'_, '_>, field: &str, names: &[(&str, &str)]) -> Read<T> {
+    Ok(fields.optional(field, |document, raw| name(document, raw, names))?.unwrap_or_default())
+}
+
+/// One of a set of names.
+fn name<T: FromStr>(document: &Document<'_>, raw: &RawValue, names: &[(&str, &str)]) -> Read<T> {
+    let name = text(document, raw)?;
+    let known = || names.iter().map(|(name, _)| *name);
+    match name.parse() {
+        Ok(value) if known().any(|known| known == name) => Ok(value),
+        _ => {
+            let (near, all) = (hint(&name, known()), known().collect::<Vec<_>>().join(", "));
+            let message = format!("there is no such name: `{name}`{near}: expected {all}");
+            Err(document.error(raw, message))
         }
     }
 }

@@ -10,8 +10,8 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
 use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 
-use super::beginning::First;
-use super::{AdmissionError, Admit, Classified, Options};
+use super::policy::{AdmissionError, Admit, Classified, First};
+use super::scenario::AdmissionScenario;
 
 /// Configurations by number; 0 has no slots.
 struct Configurations {
@@ -68,22 +68,22 @@ pub(super) struct Dra<'a> {
 impl<'a> Dra<'a> {
     /// Empty servers without configurations, which are classified when [`Admit::begun`] says so.
     pub fn new(
-        problem: &'a Reservation,
-        n_servers: usize,
+        scenario: &'a AdmissionScenario,
         reserve: u64,
         priorities: Vec<u32>,
-        options: &Options,
-    ) -> Result<Self, AdmissionError> {
+        estimates: Option<Vec<f64>>,
+    ) -> Self {
+        let (problem, n_servers) = (&scenario.problem, scenario.servers);
         let types = problem.n_types();
         let mut configurations =
             Configurations { slots: Vec::new(), numbers: HashMap::new(), servers: Vec::new() };
         let nothing = configurations.number(&vec![0; types]);
         configurations.servers[nothing] = (0..n_servers).collect();
-        let expected = match &options.estimates {
+        let expected = match estimates {
             Some(loads) => loads.iter().map(|load| (load * n_servers as f64).round() as u64).collect(),
             None => vec![0; types],
         };
-        Ok(Self {
+        Self {
             problem,
             best: MaxReward::new(problem),
             n_servers,
@@ -98,10 +98,10 @@ impl<'a> Dra<'a> {
             wanted: Vec::new(),
             ranked: HashMap::new(),
             rejecting: BTreeSet::new(),
-            is_periodic: options.cra_every.is_some(),
+            is_periodic: scenario.cra_every.is_some(),
             expected,
             first: First::default(),
-        })
+        }
     }
 
     /// Something has changed.

@@ -4,7 +4,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, configuration_lp};
 use evenhand_problem::{Integer, Rational, Reservation};
 
-use super::{AdmissionError, Admit};
+use super::policy::{AdmissionError, Admit};
 
 pub(super) struct Fixed {
     /// By type: the servers of its empty slots, one for each slot; the last one is taken first.

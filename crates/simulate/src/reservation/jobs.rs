@@ -1,9 +1,8 @@
 //! The jobs that ask for admission, in the order of their times.
 
 use evenhand_mechanisms::filling::Draw;
-use evenhand_problem::Reservation;
 
-use super::AdmissionError;
+use super::policy::AdmissionError;
 use crate::duration::{Duration, exponential};
 
 /// A job that asks for admission.
@@ -35,14 +34,8 @@ pub(super) struct Poisson {
 }
 
 impl Poisson {
-    /// Every type at its load times the number of servers; running times of mean 1.
-    pub fn new(problem: &Reservation, servers: usize, draw: Draw) -> Self {
-        let rates = problem.loads().iter().map(|load| load.to_f64() * servers as f64).collect();
-        Self::of(vec![(0.0, rates)], vec![1.0; problem.n_types()], draw)
-    }
-
     /// Rates by type from some times on, the first of them 0, and mean running times.
-    pub fn of(pieces: Vec<(f64, Vec<f64>)>, means: Vec<f64>, draw: Draw) -> Self {
+    pub fn new(pieces: Vec<(f64, Vec<f64>)>, means: Vec<f64>, draw: Draw) -> Self {
         Self { pieces, means, piece: 0, now: 0.0, draw }
     }
 

@@ -7,21 +7,9 @@ use evenhand_mechanisms::filling::Statistic;
 use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
-use super::{Admission, Admitted, Beside, Policy};
+use super::bound::Beside;
+use super::run::{Admission, Admitted};
 use crate::cost::CELL_OF_TEXT;
-
-impl Policy {
-    /// In a few words.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Dra { reserve } => format!("dra, reserve {reserve}"),
-            Self::Preempting { reserve, .. } => format!("dra with preemption, reserve {reserve}"),
-            Self::Static => "static slots".to_owned(),
-            Self::PowerOfD { d } => format!("power of {d} choices"),
-        }
-    }
-}
 
 /// All runs as one document of kind `admission`.
 #[must_use]

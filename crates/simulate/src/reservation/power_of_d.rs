@@ -4,8 +4,7 @@ use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::Reservation;
 
-use super::beginning::First;
-use super::{AdmissionError, Admit};
+use super::policy::{AdmissionError, Admit, First};
 
 pub(super) struct PowerOfD {
     d: usize,

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use evenhand_budget::charge;
 use evenhand_import::{ImportError, Input, TaskTable};
-use evenhand_problem::format::{Document, FormatError, Object, Source, read_text};
+use evenhand_problem::format::{Document, FormatError, Source, read_text};
 use evenhand_problem::{Place, Reservation, hint, number::to_f64};
 use serde_json::value::RawValue;
 
-use super::{
-    AdmissionError, AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve,
-};
+use super::jobs::Job;
+use super::policy::{AdmissionError, NEEDS_CAPACITY, Policy, reserve};
+use super::scenario::{AdmissionScenario, Coming, Estimates, MOST_SERVERS};
 use crate::cost::{ARRIVAL, Growing};
-use crate::read::{LARGEST, TOO_LARGE, positive, whole};
+use crate::fields::{Fields, LARGEST, Read, TOO_LARGE, not_before, positive, text, whole};
 
 /// Kind of such a file.
 pub const KIND: &str = "reservation-scenario";
@@ -55,11 +55,9 @@ pub fn is_admission(document: &Document<'_>) -> bool {
 /// # Errors
 /// [`FormatError`] when the document is no such scenario, or states an impossible one.
 pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScenario, FormatError> {
-    let object = document.object(document.root())?;
-    object.of_kind(document, KIND)?;
-    object.only_at_top(document, &FIELDS)?;
-    let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
-    let raw = object.need(document, "reservation")?;
+    let fields = Fields::of_kind(document, KIND, &FIELDS)?;
+    let name = fields.optional("name", text)?.unwrap_or_default();
+    let raw = fields.need("reservation")?;
     let problem = reservation(document, raw, folder)?;
     if problem.n_pools() != 1 {
         return Err(document.error(raw, "jobs are admitted into one pool of servers"));
@@ -67,29 +65,29 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     if problem.rewards().iter().chain(&problem.loads()).any(|number| to_f64(number) > LARGEST) {
         return Err(document.error(raw, format!("{TOO_LARGE}, also as rewards and loads")));
     }
-    let servers = servers(document, &object, &problem)?;
-    let stated = object.need(document, "policy")?;
-    let (policy, cra_every) = policy(document, stated, &problem, servers)?;
-    let estimates = estimates(document, stated, &problem)?;
-    let needs_capacity = matches!(policy, Policy::PowerOfD { .. } | Policy::Preempting { .. });
-    if problem.configurations().is_some() && needs_capacity {
+    let servers = servers(&fields, &problem)?;
+    let stated = fields.need("policy")?;
+    let policy_of = PolicyReader { document, problem: &problem, servers };
+    let (policy, cra_every) = policy_of.policy(stated)?;
+    let estimates = policy_of.estimates(stated)?;
+    if problem.configurations().is_some() && policy.needs_capacity() {
         return Err(document.error(stated, NEEDS_CAPACITY));
     }
-    let horizon = time(document, object.need(document, "horizon")?)?;
-    let from = object.get("from").map_or(Ok(0.0), |raw| time(document, raw))?;
-    if let (Some(raw), true) = (object.get("from"), from >= horizon) {
+    let horizon = fields.needed("horizon", time)?;
+    let from = fields.optional("from", time)?.unwrap_or(0.0);
+    if let (Some(raw), true) = (fields.get("from"), from >= horizon) {
         return Err(document.error(raw, "rewards are averaged from a time before the horizon"));
     }
-    let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| time(document, raw))?;
+    let every = fields.optional("every", time)?.unwrap_or(horizon / ROWS);
     if horizon <= 0.0 || every <= 0.0 {
-        let place = object.get(if horizon > 0.0 { "every" } else { "horizon" }).unwrap_or(object.raw());
+        let place = fields.place(if horizon > 0.0 { "every" } else { "horizon" });
         return Err(document.error(place, "expected a time above 0"));
     }
     if cra_every.is_some_and(|cra_every| horizon / cra_every > MOST_TICKS) {
         let message = format!("more than {MOST_TICKS:.0e} classifications up to the horizon");
         return Err(document.error(stated, message));
     }
-    let coming = coming(document, &object, &problem, folder)?;
+    let coming = coming(&fields, &problem, folder)?;
     if let Some((k, rate, at)) = coming.too_dense(servers, horizon) {
         // The first loads are those of the problem, the others those of the list.
         let place = match k.checked_sub(1) {
@@ -99,7 +97,6 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
         let error = AdmissionError::TooDense { rate, at };
         return Err(document.error(document.locate(&place), error.to_string()));
     }
-    let name = name.unwrap_or_default().into_owned();
     Ok(AdmissionScenario {
         name,
         problem,
@@ -115,36 +112,30 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
 }
 
 /// A reservation problem, or the path of one.
-fn reservation<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    folder: &Path,
-) -> Result<Reservation, FormatError> {
+fn reservation<'t>(document: &Document<'t>, raw: &'t RawValue, folder: &Path) -> Read<Reservation> {
     if !raw.get().starts_with('"') {
         return document.source().reservation_in(raw, &Place::root().key("reservation"));
     }
-    let path = folder.join(document.string(raw)?.as_ref());
+    let path = folder.join(text(document, raw)?);
     let text = read_text(&path).map_err(|error| document.error(raw, error.to_string()))?;
     let name = path.to_string_lossy();
     let read = Source { name: &name, text: &text }.reservation();
     read.map_err(|error| document.error(raw, error.to_string()))
 }
 
-fn servers<'t>(
-    document: &Document<'t>,
-    object: &Object<'t>,
-    problem: &Reservation,
-) -> Result<usize, FormatError> {
-    let Some(raw) = object.get("servers") else {
-        let count = problem.pools()[0].count().and_then(|count| usize::try_from(count).ok());
-        let of_pool = count.filter(|count| (1..=MOST_SERVERS).contains(count));
-        let message = format!("the field `servers` is missing: 1 to {MOST_SERVERS} of the pool");
-        return of_pool.ok_or_else(|| document.error(object.raw(), message));
-    };
-    Ok(whole(document, raw, 1..=MOST_SERVERS as u64)? as usize)
+fn servers(fields: &Fields<'_, '_>, problem: &Reservation) -> Read<usize> {
+    if let Some(servers) =
+        fields.optional("servers", |document, raw| whole(document, raw, 1..=MOST_SERVERS as u64))?
+    {
+        return Ok(servers as usize);
+    }
+    let count = problem.pools()[0].count().and_then(|count| usize::try_from(count).ok());
+    let of_pool = count.filter(|count| (1..=MOST_SERVERS).contains(count));
+    let message = format!("the field `servers` is missing: 1 to {MOST_SERVERS} of the pool");
+    of_pool.ok_or_else(|| fields.error(message))
 }
 
-fn time<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<f64, FormatError> {
+fn time(document: &Document<'_>, raw: &RawValue) -> Read<f64> {
     let value = to_f64(&document.number(raw)?);
     if value > LARGEST {
         return Err(document.error(raw, TOO_LARGE));
@@ -153,145 +144,105 @@ fn time<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<f64, FormatErr
     if is_time { Ok(value) } else { Err(document.error(raw, "expected a time of at least 0")) }
 }
 
-fn policy<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    problem: &Reservation,
-    servers: usize,
-) -> Result<(Policy, Option<f64>), FormatError> {
-    let object = document.object(raw)?;
-    object.only(document, &["dra", "power_of_d", "static"])?;
-    match (object.get("dra"), object.get("power_of_d"), object.get("static")) {
-        (Some(raw), None, None) => dra(document, raw, problem, servers),
-        (None, Some(raw), None) => {
-            Ok((Policy::PowerOfD { d: whole(document, raw, 1..=servers as u64)? as usize }, None))
-        }
-        (None, None, Some(raw)) => {
-            document.object(raw)?.only(document, &ESTIMATED)?;
-            Ok((Policy::Static, None))
-        }
-        _ => Err(document.error(raw, "expected one of `dra`, `power_of_d` and `static`")),
-    }
-}
-
-fn dra<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    problem: &Reservation,
-    servers: usize,
-) -> Result<(Policy, Option<f64>), FormatError> {
-    let object = document.object(raw)?;
-    object.only(document, &[&["reserve", "priorities", "every"][..], &ESTIMATED].concat())?;
-    let reserve = match object.get("reserve") {
-        None => reserve(servers),
-        Some(raw) => whole(document, raw, 0..=servers as u64)?,
-    };
-    let every = object.get("every").map(|raw| positive(document, raw)).transpose()?;
-    let Some(raw) = object.get("priorities") else { return Ok((Policy::Dra { reserve }, every)) };
-    let mut priorities = vec![0; problem.n_types()];
-    for (j, raw) in by_type(document, raw, problem)? {
-        priorities[j] = whole(document, raw, 0..=u64::from(u32::MAX))? as u32;
-    }
-    Ok((Policy::Preempting { reserve, priorities }, every))
-}
-
 /// Fields about estimates, of the policies that use any.
 const ESTIMATED: [&str; 2] = ["estimates", "error"];
 
-/// The estimates of a policy, where it has any; types that are not named have the load of the problem.
-fn estimates<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
-    problem: &Reservation,
-) -> Result<Option<Estimates>, FormatError> {
-    let policy = document.object(raw)?;
-    let Some(raw) = policy.get("dra").or_else(|| policy.get("static")) else { return Ok(None) };
-    let object = document.object(raw)?;
-    if ESTIMATED.iter().all(|name| object.get(name).is_none()) {
-        return Ok(None);
-    }
-    let mut loads: Vec<f64> = problem.loads().iter().map(to_f64).collect();
-    if let Some(raw) = object.get("estimates") {
-        for (j, raw) in by_type(document, raw, problem)? {
-            loads[j] = time(document, raw)?;
-        }
-    }
-    let error = match object.get("error") {
-        None => 0.0,
-        Some(raw) => {
-            let error = time(document, raw)?;
-            if error > 1.0 {
-                return Err(document.error(raw, "expected a part of the estimates, at most 1"));
-            }
-            error
-        }
-    };
-    Ok(Some(Estimates { loads, error }))
+struct PolicyReader<'d, 't> {
+    document: &'d Document<'t>,
+    problem: &'d Reservation,
+    servers: usize,
 }
 
-/// What is said of job types, by their places in the problem.
-fn by_type<'t>(
-    document: &Document<'t>,
-    raw: &'t RawValue,
+impl<'t> PolicyReader<'_, 't> {
+    /// The policy, and the time between two classifications where one is stated.
+    fn policy(&self, raw: &'t RawValue) -> Read<(Policy, Option<f64>)> {
+        let fields = Fields::of(self.document, raw, &["dra", "power_of_d", "static"])?;
+        match (fields.get("dra"), fields.get("power_of_d"), fields.get("static")) {
+            (Some(raw), None, None) => self.dra(raw),
+            (None, Some(raw), None) => {
+                let d = whole(self.document, raw, 1..=self.servers as u64)? as usize;
+                Ok((Policy::PowerOfD { d }, None))
+            }
+            (None, None, Some(raw)) => {
+                Fields::of(self.document, raw, &ESTIMATED)?;
+                Ok((Policy::Static, None))
+            }
+            _ => Err(fields.error("expected one of `dra`, `power_of_d` and `static`")),
+        }
+    }
+
+    fn dra(&self, raw: &'t RawValue) -> Read<(Policy, Option<f64>)> {
+        let known = [&["reserve", "priorities", "every"][..], &ESTIMATED].concat();
+        let fields = Fields::of(self.document, raw, &known)?;
+        let stated = |document: &_, raw| whole(document, raw, 0..=self.servers as u64);
+        let reserve = fields.optional("reserve", stated)?.unwrap_or_else(|| reserve(self.servers));
+        let every = fields.optional("every", positive)?;
+        if fields.get("priorities").is_none() {
+            return Ok((Policy::Dra { reserve }, every));
+        }
+        let mut priorities = vec![0; self.problem.n_types()];
+        let priority = |document: &_, raw| whole(document, raw, 0..=u64::from(u32::MAX));
+        by_type(&fields, "priorities", self.problem, priority, |j, of| priorities[j] = of as u32)?;
+        Ok((Policy::Preempting { reserve, priorities }, every))
+    }
+
+    /// The estimates of a policy, where it has any; types that are not named have the load of the problem.
+    fn estimates(&self, raw: &'t RawValue) -> Read<Option<Estimates>> {
+        let policy = self.document.object(raw)?;
+        let Some(raw) = policy.get("dra").or_else(|| policy.get("static")) else { return Ok(None) };
+        let fields = Fields { document: self.document, object: self.document.object(raw)? };
+        if ESTIMATED.iter().all(|name| fields.get(name).is_none()) {
+            return Ok(None);
+        }
+        let mut loads: Vec<f64> = self.problem.loads().iter().map(to_f64).collect();
+        by_type(&fields, "estimates", self.problem, time, |j, load| loads[j] = load)?;
+        let error = fields.optional("error", time)?.unwrap_or(0.0);
+        if error > 1.0 {
+            let message = "expected a part of the estimates, at most 1";
+            return Err(self.document.error(fields.place("error"), message));
+        }
+        Ok(Some(Estimates { loads, error }))
+    }
+}
+
+/// What a field says of job types, each told with its place in the problem.
+fn by_type<'t, T>(
+    fields: &Fields<'_, 't>,
+    name: &str,
     problem: &Reservation,
-) -> Result<Vec<(usize, &'t RawValue)>, FormatError> {
-    let mut said = Vec::new();
-    for (name, raw) in document.object(raw)?.fields() {
+    read: impl Fn(&Document<'t>, &'t RawValue) -> Read<T>,
+    mut tell: impl FnMut(usize, T),
+) -> Read<()> {
+    let Some(object) = fields.optional(name, Document::object)? else { return Ok(()) };
+    for (name, raw) in object.fields() {
         let Some(j) = problem.jobs().iter().position(|job| job.name() == name) else {
             let near = hint(name, problem.jobs().iter().map(|job| job.name()));
-            return Err(document.error_on_key(raw, format!("there is no job type `{name}`{near}")));
+            let message = format!("there is no job type `{name}`{near}");
+            return Err(fields.document.error_on_key(raw, message));
         };
-        said.push((j, *raw));
+        tell(j, read(fields.document, raw)?);
     }
-    Ok(said)
+    Ok(())
 }
 
 /// How jobs come.
-fn coming<'t>(
-    document: &Document<'t>,
-    object: &Object<'t>,
-    problem: &Reservation,
-    folder: &Path,
-) -> Result<Coming, FormatError> {
-    let types = problem.n_types();
-    let stated = problem.loads().iter().map(to_f64).collect();
-    let mut coming = Coming {
-        mean_times: vec![1.0; types],
-        loads: vec![(0.0, stated)],
-        initial: vec![0; types],
-        trace: None,
-    };
-    if let Some(raw) = object.get("mean_times") {
-        for (j, raw) in by_type(document, raw, problem)? {
-            coming.mean_times[j] = positive(document, raw)?;
-        }
+fn coming(fields: &Fields<'_, '_>, problem: &Reservation, folder: &Path) -> Read<Coming> {
+    let document = fields.document;
+    let mut coming = Coming::of(problem);
+    by_type(fields, "mean_times", problem, positive, |j, time| coming.mean_times[j] = time)?;
+    let initial = |document: &_, raw| whole(document, raw, 0..=MOST_INITIAL);
+    by_type(fields, "initial", problem, initial, |j, jobs| coming.initial[j] = jobs)?;
+    fields.refuse("loads", fields.get("trace").is_some(), "the jobs come from the `trace`")?;
+    for raw in fields.list("loads")? {
+        let change = Fields::of(document, raw, &["at", "loads"])?;
+        let at = change.needed("at", time)?;
+        let Some((before, mut loads)) = coming.loads.last().cloned() else { continue };
+        not_before(document, raw, before, at)?;
+        change.need("loads")?;
+        by_type(&change, "loads", problem, time, |j, load| loads[j] = load)?;
+        coming.loads.push((at, loads));
     }
-    if let Some(raw) = object.get("initial") {
-        for (j, raw) in by_type(document, raw, problem)? {
-            coming.initial[j] = whole(document, raw, 0..=MOST_INITIAL)?;
-        }
-    }
-    if let Some(raw) = object.get("loads") {
-        if object.get("trace").is_some() {
-            return Err(document.error_on_key(raw, "the jobs come from the `trace`"));
-        }
-        for raw in document.list(raw)? {
-            let change = document.object(raw)?;
-            change.only(document, &["at", "loads"])?;
-            let at = time(document, change.need(document, "at")?)?;
-            let Some((before, mut loads)) = coming.loads.last().cloned() else { continue };
-            if at < before {
-                return Err(document.error(raw, format!("time goes back from {before} to {at}")));
-            }
-            for (j, raw) in by_type(document, change.need(document, "loads")?, problem)? {
-                loads[j] = time(document, raw)?;
-            }
-            coming.loads.push((at, loads));
-        }
-    }
-    if let Some(raw) = object.get("trace") {
-        coming.trace = Some(trace(document, raw, problem, folder)?);
-    }
+    coming.trace = fields.optional("trace", |document, raw| trace(document, raw, problem, folder))?;
     Ok(coming)
 }
 
@@ -301,9 +252,9 @@ fn trace<'t>(
     raw: &'t RawValue,
     problem: &Reservation,
     folder: &Path,
-) -> Result<Vec<Job>, FormatError> {
+) -> Read<Vec<Job>> {
     let wrong = |error: ImportError| document.error(raw, error.to_string());
-    let path = folder.join(document.string(raw)?.as_ref());
+    let path = folder.join(text(document, raw)?);
     let mut rows = TaskTable::new(Input::open(&path).map_err(wrong)?).map_err(wrong)?;
     let (mut jobs, mut held) = (Vec::new(), Growing::new("the trace"));
     while let Some(row) = rows.next_row().map_err(wrong)? {

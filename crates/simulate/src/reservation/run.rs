@@ -1,15 +1,134 @@
-//! One run of admission: jobs come, run on a server and end; the policy says where they go.
+//! Runs of admission: jobs come, run on a server and end; the policy says where they go.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
 use evenhand_budget::charge;
 use evenhand_mechanisms::filling::Draw;
-use evenhand_problem::Reservation;
+use evenhand_packing::{MaxReward, configuration_lp};
+use evenhand_problem::Rational;
+use rayon::prelude::*;
 
-use super::jobs::Jobs;
-use super::{Admission, AdmissionError, Admit, CHOICES, Job, Options, Setting};
+use super::bound::{Beside, beside};
+use super::dra::Dra;
+use super::fixed::Fixed;
+use super::jobs::{Job, Jobs, check};
+use super::policy::{self, AdmissionError, Admit, Classified, Policy};
+use super::power_of_d::PowerOfD;
+use super::scenario::{AdmissionScenario, CHOICES};
 use crate::cost::{self, Growing, is_over};
+
+/// What a run gives.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Admission {
+    /// Reward per server and unit of time, averaged.
+    pub reward: f64,
+    /// Where it stopped before the horizon, since its time was up.
+    pub stopped_at: Option<f64>,
+    /// The same at equal distances of time.
+    pub series: Vec<(f64, f64)>,
+    /// By point of the series, by type: jobs that run.
+    pub jobs: Vec<Vec<u64>>,
+    /// By point of the series, by type: slots, filled or not; nothing for policies without configurations.
+    pub slots: Vec<Vec<u64>>,
+    /// By point of the series, by type: jobs that came and would not be done yet, were nobody rejected.
+    pub all: Vec<Vec<u64>>,
+    /// By type: jobs that were admitted.
+    pub admitted: Vec<u64>,
+    /// By type: jobs that were rejected.
+    pub rejected: Vec<u64>,
+    /// By type: jobs that had to make room.
+    pub preempted: Vec<u64>,
+    /// Jobs that were moved to another server.
+    pub migrations: u64,
+    /// By point of the series: configurations with the servers that are effectively assigned to them
+    /// (Definition 5.1), in the order of the greedy placement; nothing for policies without configurations.
+    pub effective: Vec<Vec<(Vec<u64>, usize)>>,
+    /// The servers of every configuration at the end, in the order of the greedy placement and then those that it
+    /// does not want; nothing for policies without configurations.
+    pub classified: Vec<Classified>,
+}
+
+/// The runs of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admitted {
+    /// What was simulated.
+    pub scenario: AdmissionScenario,
+    /// What no policy can earn more than in the long run with the loads of the problem: the optimum of the
+    /// configuration programme, per server and unit of time.
+    pub optimum: f64,
+    /// By seed: the run.
+    pub runs: Vec<(u64, Admission)>,
+    /// What the first run is compared with, over time.
+    pub beside: Vec<Beside>,
+    /// Whether the time was up before the first run was compared up to its end.
+    pub is_beside_cut: bool,
+}
+
+/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads. Runs that
+/// are not done at the moment `until` stop where they are ([`Admission::stopped_at`]).
+///
+/// # Errors
+/// [`AdmissionError`]: of several runs the first one that fails.
+pub fn run(
+    scenario: &AdmissionScenario,
+    seeds: &[u64],
+    until: Option<Instant>,
+) -> Result<Admitted, AdmissionError> {
+    let budget = evenhand_budget::handle();
+    let run = |&seed: &u64| budget.enter(|| Ok((seed, admit(scenario, seed, until)?)));
+    let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
+    let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;
+    let problem = &scenario.problem;
+    let optimum = configuration_lp::solve(&MaxReward::new(problem), &problem.loads(), &[Rational::from(1)])?;
+    let (beside, is_beside_cut) = match runs.first() {
+        Some((_, run)) => beside(problem, scenario.servers, (&run.series, &run.all), until)?,
+        None => (Vec::new(), false),
+    };
+    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside, is_beside_cut })
+}
+
+/// One run, which stops where it is at the moment `until`.
+///
+/// # Errors
+/// [`AdmissionError`].
+pub fn admit(
+    scenario: &AdmissionScenario,
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<Admission, AdmissionError> {
+    let AdmissionScenario { problem, servers, policy, coming, horizon, .. } = scenario;
+    if let Some((_, rate, at)) = coming.too_dense(*servers, *horizon) {
+        return Err(AdmissionError::TooDense { rate, at });
+    }
+    scenario.bounded()?;
+    if let Some(trace) = &coming.trace {
+        check(trace, problem.n_types())?;
+    }
+    if problem.n_pools() != 1 {
+        return Err(AdmissionError::Setting("jobs are admitted into one pool of servers"));
+    }
+    if problem.configurations().is_some() && policy.needs_capacity() {
+        return Err(AdmissionError::Setting(policy::NEEDS_CAPACITY));
+    }
+    let estimates = scenario.estimates.as_ref().map(|estimates| estimates.drawn(seed));
+    let mut policy: Box<dyn Admit + '_> = match policy {
+        Policy::Dra { reserve } => Box::new(Dra::new(scenario, *reserve, Vec::new(), estimates)),
+        Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
+            return Err(AdmissionError::Setting("every type has a priority"));
+        }
+        Policy::Preempting { reserve, priorities } => {
+            Box::new(Dra::new(scenario, *reserve, priorities.clone(), estimates))
+        }
+        Policy::PowerOfD { d } => Box::new(PowerOfD::new(problem, *servers, *d)),
+        Policy::Static => Box::new(Fixed::new(problem, *servers, estimates.as_deref())?),
+    };
+    let mut run = Run::new(scenario);
+    run.begin(&coming.first(seed), policy.as_mut())?;
+    run.simulate(coming.jobs(*servers, seed).as_mut(), policy.as_mut(), seed, until)?;
+    Ok(run.result)
+}
 
 /// Times at which something happens, between two looks at the clock.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
@@ -23,8 +142,8 @@ struct Running {
     turn: u64,
 }
 
-pub(super) struct Run<'a> {
-    setting: &'a Setting,
+struct Run<'a> {
+    scenario: &'a AdmissionScenario,
     rewards: Vec<f64>,
     /// A place is used again once its job is gone.
     jobs: Vec<Running>,
@@ -42,19 +161,20 @@ pub(super) struct Run<'a> {
     all: Vec<u64>,
     ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
     memory: Growing,
-    pub result: Admission,
+    result: Admission,
 }
 
 impl<'a> Run<'a> {
-    pub fn new(problem: &Reservation, setting: &'a Setting) -> Self {
+    fn new(scenario: &'a AdmissionScenario) -> Self {
+        let problem = &scenario.problem;
         let types = problem.n_types();
         let none = vec![0; types];
         Self {
-            setting,
+            scenario,
             rewards: problem.rewards().iter().map(|reward| reward.to_f64()).collect(),
             jobs: Vec::new(),
             free: Vec::new(),
-            on: vec![vec![Vec::new(); types]; setting.servers],
+            on: vec![vec![Vec::new(); types]; scenario.servers],
             ends: BinaryHeap::new(),
             turns: 0,
             rate: 0.0,
@@ -71,19 +191,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub fn simulate(
+    fn simulate(
         &mut self,
         jobs: &mut dyn Jobs,
         policy: &mut dyn Admit,
-        options: &Options,
+        seed: u64,
+        until: Option<Instant>,
     ) -> Result<(), AdmissionError> {
-        let Setting { horizon, from, seed, .. } = *self.setting;
-        let every = options.cra_every;
+        let AdmissionScenario { horizon, from, cra_every: every, .. } = *self.scenario;
         let mut choices = Draw::new(seed, CHOICES);
         let (mut now, mut next) = (0.0, jobs.next());
         let mut ticks = 0_u64;
         for moment in 0_u64.. {
-            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(options.until) {
+            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(until) {
                 self.result.stopped_at = Some(now);
                 break;
             }
@@ -110,7 +230,7 @@ impl<'a> Run<'a> {
         let lasted = self.result.stopped_at.unwrap_or(horizon) - from;
         // Before rewards are counted there are none.
         if lasted > 0.0 {
-            self.result.reward /= lasted * self.setting.servers as f64;
+            self.result.reward /= lasted * self.scenario.servers as f64;
         }
         self.result.classified = policy.classified();
         Ok(())
@@ -118,11 +238,11 @@ impl<'a> Run<'a> {
 
     /// Time goes on from one moment to another while nothing changes.
     fn advance(&mut self, from: f64, to: f64, policy: &dyn Admit) {
-        let counted = (to - from.max(self.setting.from)).max(0.0);
+        let counted = (to - from.max(self.scenario.from)).max(0.0);
         self.result.reward += self.rate * counted;
-        let servers = self.setting.servers as f64;
-        while self.result.series.len() as f64 * self.setting.every <= to {
-            let time = self.result.series.len() as f64 * self.setting.every;
+        let servers = self.scenario.servers as f64;
+        while self.result.series.len() as f64 * self.scenario.every <= to {
+            let time = self.result.series.len() as f64 * self.scenario.every;
             while let Some(&Reverse((end, j))) = self.ends_of_all.peek()
                 && f64::from_bits(end) <= time
             {
@@ -138,17 +258,12 @@ impl<'a> Run<'a> {
     }
 
     /// Jobs are there at time 0: by type their running times.
-    pub fn begin(
-        &mut self,
-        problem: &Reservation,
-        initial: &[Vec<f64>],
-        policy: &mut dyn Admit,
-    ) -> Result<(), AdmissionError> {
+    fn begin(&mut self, initial: &[Vec<f64>], policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         for (j, all) in initial.iter().enumerate() {
             for (fit, lasts) in all.iter().enumerate() {
                 charge(cost::START, "the jobs that are there at time 0");
                 let server = policy.begin(j).ok_or_else(|| AdmissionError::Initial {
-                    name: problem.jobs()[j].name().to_owned(),
+                    name: self.scenario.problem.jobs()[j].name().to_owned(),
                     fit: fit as u64,
                 })?;
                 self.count(j, *lasts);

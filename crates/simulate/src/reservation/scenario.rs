@@ -1,14 +1,29 @@
-//! A scenario of admission: a reservation problem, a policy, and how long; run once for every seed.
+//! What is simulated: a reservation problem, a policy, how jobs come, and how long.
 
-use std::time::Instant;
+use evenhand_budget::{charge, room, table};
+use evenhand_mechanisms::filling::Draw;
+use evenhand_problem::Reservation;
 
-use evenhand_packing::{MaxReward, configuration_lp};
-use evenhand_problem::{Rational, Reservation};
-use rayon::prelude::*;
+use super::jobs::{Job, Jobs, Poisson};
+use super::policy::{AdmissionError, Policy};
+use crate::cost::DRAW;
+use crate::duration::{Duration, exponential, is_too_dense};
 
-use super::beside::{Beside, beside};
-use super::coming::{Coming, Estimates};
-use super::{Admission, AdmissionError, Options, Policy, Setting, admitted, bounded};
+/// Streams of random choices: arrivals, the policy, running times of the jobs that are there first, and errors of
+/// estimates.
+const ARRIVALS: u64 = 0;
+pub(super) const CHOICES: u64 = 1;
+const INITIAL: u64 = 2;
+const ERRORS: u64 = 3;
+
+/// Servers of a run, at most.
+pub(super) const MOST_SERVERS: usize = 100_000;
+/// Servers times types of jobs: each is held some 30 bytes of memory for.
+const MOST_PAIRS: f64 = 1e7;
+/// Jobs that are expected at random times: each takes up to some microseconds.
+const MOST_JOBS: f64 = 5e7;
+/// Rows of the series times types twice: what is told of every configuration, some 10 bytes each.
+const MOST_CELLS: f64 = 1e7;
 
 /// What is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,64 +50,158 @@ pub struct AdmissionScenario {
     pub every: f64,
 }
 
-/// The runs of a scenario.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Admitted {
-    /// What was simulated.
-    pub scenario: AdmissionScenario,
-    /// What no policy can earn more than in the long run with the loads of the problem: the optimum of the
-    /// configuration programme, per server and unit of time.
-    pub optimum: f64,
-    /// By seed: the run.
-    pub runs: Vec<(u64, Admission)>,
-    /// What the first run is compared with, over time.
-    pub beside: Vec<Beside>,
-    /// Whether the time was up before the first run was compared up to its end.
-    pub is_beside_cut: bool,
-}
-
-/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads.
-///
-/// # Errors
-/// [`AdmissionError`]: of several runs the first one that fails.
-pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, AdmissionError> {
-    run_until(scenario, seeds, None)
-}
-
-/// The same; runs that are not done at that moment stop where they are ([`Admission::stopped_at`]).
-///
-/// # Errors
-/// As [`run`].
-pub fn run_until(
-    scenario: &AdmissionScenario,
-    seeds: &[u64],
-    until: Option<Instant>,
-) -> Result<Admitted, AdmissionError> {
-    if let Some((_, rate, at)) = scenario.coming.too_dense(scenario.servers, scenario.horizon) {
-        return Err(AdmissionError::TooDense { rate, at });
+impl AdmissionScenario {
+    /// Jobs that come as the problem says, with running times of mean 1, into so many servers of its pool: up to the
+    /// horizon, with rewards averaged `from` a time on, and a row of the series `every` so often.
+    #[must_use]
+    pub fn new(
+        problem: Reservation,
+        servers: usize,
+        policy: Policy,
+        (horizon, from, every): (f64, f64, f64),
+    ) -> Self {
+        let coming = Coming::of(&problem);
+        let (name, cra_every, estimates) = (String::new(), None, None);
+        Self { name, problem, servers, policy, cra_every, estimates, coming, horizon, from, every }
     }
-    let run = |&seed: &u64| {
-        let AdmissionScenario { servers, horizon, from, every, .. } = *scenario;
-        let policy = scenario.policy.clone();
-        let setting = Setting { servers, policy, horizon, from, every, seed };
-        let problem = &scenario.problem;
-        bounded(problem, &setting, scenario.coming.expected(servers, horizon))?;
-        let mut jobs = scenario.coming.jobs(servers, seed);
-        let estimates = scenario.estimates.as_ref().map(|estimates| estimates.drawn(seed));
-        let initial = scenario.coming.first(seed);
-        let options = Options { cra_every: scenario.cra_every, estimates, initial, until };
-        Ok((seed, admitted(problem, &setting, jobs.as_mut(), &options)?))
-    };
-    let budget = evenhand_budget::handle();
-    let runs: Vec<Result<(u64, Admission), AdmissionError>> =
-        seeds.par_iter().map(|seed| budget.enter(|| run(seed))).collect();
-    let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;
-    let problem = &scenario.problem;
-    let best = MaxReward::new(problem);
-    let optimum = configuration_lp::solve(&best, &problem.loads(), &[Rational::from(1)])?;
-    let (beside, is_beside_cut) = match runs.first() {
-        Some((_, run)) => beside(problem, scenario.servers, run, until)?,
-        None => (Vec::new(), false),
-    };
-    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside, is_beside_cut })
+
+    /// Whether a run can be made of these numbers.
+    pub(super) fn possible(&self) -> Result<(), AdmissionError> {
+        if self.servers == 0 || self.servers > MOST_SERVERS {
+            return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
+        }
+        let times = [self.horizon, self.from, self.every];
+        if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || self.every == 0.0 {
+            return Err(AdmissionError::Setting(
+                "times are finite and at least 0, the distance of points above 0",
+            ));
+        }
+        if self.from >= self.horizon {
+            return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
+        }
+        Ok(())
+    }
+
+    /// Whether it is not too much.
+    pub(super) fn bounded(&self) -> Result<(), AdmissionError> {
+        // Numbers of which nothing can be made are no large ones.
+        self.possible()?;
+        let types = self.problem.n_types() as f64;
+        let rows = self.horizon / self.every;
+        let pairs = self.servers.saturating_mul(self.problem.n_types());
+        for (what, found, most) in [
+            ("servers times types of jobs", self.servers as f64 * types, MOST_PAIRS),
+            ("jobs that are expected", self.coming.expected(self.servers, self.horizon), MOST_JOBS),
+            ("rows of the series, times types of jobs twice,", rows * types * types, MOST_CELLS),
+        ] {
+            if found.is_nan() || found > most {
+                return Err(AdmissionError::TooLarge { what, found, most });
+            }
+        }
+        /// Bytes of a type on a server, of what a row tells of a type, and of what it tells of a configuration.
+        const OF_PAIR: usize = 40;
+        const OF_CELL: f64 = 24.0;
+        const OF_CONFIGURATION: f64 = 8.0;
+        table(pairs, 1, OF_PAIR, "servers and types of jobs");
+        room((rows * types * (OF_CELL + OF_CONFIGURATION * types)) as u64, "the series");
+        Ok(())
+    }
+}
+
+/// Loads that a policy takes for the true ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimates {
+    /// By type.
+    pub loads: Vec<f64>,
+    /// The largest part by which each is too small or too large; the seed decides.
+    pub error: f64,
+}
+
+impl Estimates {
+    /// With their errors, by the seed.
+    pub(super) fn drawn(&self, seed: u64) -> Vec<f64> {
+        let mut draw = Draw::new(seed, ERRORS);
+        let mut factor = || 1.0 + Duration::Uniform(-self.error, self.error).draw(&mut draw);
+        self.loads.iter().map(|load| load * factor()).collect()
+    }
+}
+
+/// How jobs come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coming {
+    /// By type: the mean running time.
+    pub mean_times: Vec<f64>,
+    /// Loads by type, in jobs of each on one server, from some times on, the first of them 0.
+    pub loads: Vec<(f64, Vec<f64>)>,
+    /// By type: jobs that are there at time 0, each on the first server on which it fits.
+    pub initial: Vec<u64>,
+    /// Jobs of a trace, in place of random ones.
+    pub trace: Option<Vec<Job>>,
+}
+
+impl Coming {
+    /// Every type at its load, with running times of mean 1.
+    pub(super) fn of(problem: &Reservation) -> Self {
+        let loads = problem.loads().iter().map(|load| load.to_f64()).collect();
+        let types = problem.n_types();
+        Self { mean_times: vec![1.0; types], loads: vec![(0.0, loads)], initial: vec![0; types], trace: None }
+    }
+
+    /// Jobs per unit of time by type: a load is the rate on one server times the mean running time.
+    fn rates(&self, servers: usize) -> Vec<(f64, Vec<f64>)> {
+        let rate = |(load, mean): (&f64, &f64)| load * servers as f64 / mean;
+        let piece =
+            |(from, loads): &(f64, Vec<f64>)| (*from, loads.iter().zip(&self.mean_times).map(rate).collect());
+        self.loads.iter().map(piece).collect()
+    }
+
+    /// Jobs that are expected up to the horizon.
+    pub(super) fn expected(&self, servers: usize, horizon: f64) -> f64 {
+        let first = self.initial.iter().sum::<u64>() as f64;
+        if let Some(trace) = &self.trace {
+            return first + trace.len() as f64;
+        }
+        let rates = self.rates(servers);
+        let of = |(k, (from, rates)): (usize, &(f64, Vec<f64>))| {
+            let end = self.loads.get(k + 1).map_or(horizon, |(next, _)| next.min(horizon));
+            (end - from).max(0.0) * rates.iter().sum::<f64>()
+        };
+        first + rates.iter().enumerate().map(of).sum::<f64>()
+    }
+
+    /// The rate and the last time of random jobs that come closer to each other than times can be told apart, and the
+    /// place of their loads.
+    pub(super) fn too_dense(&self, servers: usize, horizon: f64) -> Option<(usize, f64, f64)> {
+        if self.trace.is_some() {
+            return None;
+        }
+        let rates = self.rates(servers).into_iter().enumerate();
+        rates.filter(|(_, (from, _))| *from <= horizon).find_map(|(k, (_, rates))| {
+            let end = self.loads.get(k + 1).map_or(horizon, |(next, _)| next.min(horizon));
+            let rate = rates.iter().sum();
+            is_too_dense(rate, end).then_some((k, rate, end))
+        })
+    }
+
+    /// By type: how much longer the jobs run that are there at time 0, by the seed. What is left of an exponential time
+    /// has the same distribution.
+    pub(super) fn first(&self, seed: u64) -> Vec<Vec<f64>> {
+        let first = self.initial.iter().sum::<u64>();
+        charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
+        let mut draw = Draw::new(seed, INITIAL);
+        let of_type =
+            |(count, mean): (&u64, &f64)| (0..*count).map(|_| exponential(*mean, &mut draw)).collect();
+        self.initial.iter().zip(&self.mean_times).map(of_type).collect()
+    }
+
+    /// The jobs that come, by the seed.
+    pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
+        match &self.trace {
+            Some(trace) => Box::new(trace.iter().copied()),
+            None => {
+                let draw = Draw::new(seed, ARRIVALS);
+                Box::new(Poisson::new(self.rates(servers), self.mean_times.clone(), draw))
+            }
+        }
+    }
 }

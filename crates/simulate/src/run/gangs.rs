@@ -3,7 +3,7 @@
 use evenhand_mechanisms::filling::Part;
 
 use super::Simulation;
-use crate::checkpoint::{Reader, Writer};
+use crate::checkpoint::words;
 use crate::error::SimulateError;
 use crate::events::Running;
 use crate::workload::Arrival;
@@ -24,27 +24,9 @@ impl Started {
     pub fn tasks(&self) -> u64 {
         self.servers.iter().map(|(_, tasks)| tasks).sum()
     }
-
-    pub fn save(&self, to: &mut Writer) {
-        to.number(u64::from(self.user));
-        to.number(u64::from(self.job));
-        to.time(self.end);
-        to.time(self.duration);
-        to.list(self.servers.iter(), |to, (server, tasks)| {
-            to.number(u64::from(*server));
-            to.number(*tasks);
-        });
-    }
-
-    /// `len`: of users, servers and jobs.
-    pub fn restore(from: &mut Reader<'_>, len: [usize; 3]) -> Result<Self, SimulateError> {
-        let [users, n_servers, jobs] = len;
-        let (user, job) = (from.below(users)?, from.below(jobs)?);
-        let (end, duration) = (from.time()?, from.time()?);
-        let servers = from.list(|from| Ok((from.below(n_servers)?, from.number()?)))?;
-        Ok(Self { user, job, end, duration, servers })
-    }
 }
+
+words!(Started { user, job, end, duration, servers });
 
 impl Simulation<'_> {
     /// Refuses tasks that can never run.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use evenhand_problem::format::Source;
 use evenhand_simulate::reservation::{
-    AdmissionError, AdmissionScenario, Policy, Setting, admit, document, is_admission, reserve, run,
-    scenario, series_csv,
+    AdmissionError, AdmissionScenario, Policy, admit, document, is_admission, reserve, run, scenario,
+    series_csv,
 };
 
 const FILE: &str = r#"{"kind": "reservation-scenario", "name": "two types",
@@ -25,10 +25,10 @@ fn a_file_says_what_the_library_runs() {
     let stated = read(FILE).unwrap();
     assert_eq!((stated.servers, stated.horizon, stated.from, stated.every), (40, 20.0, 5.0, 0.5));
     assert_eq!(stated.policy, Policy::Dra { reserve: reserve(40) });
-    let admitted = run(&stated, &[7, 8]).unwrap();
+    let admitted = run(&stated, &[7, 8], None).unwrap();
     let policy = stated.policy.clone();
-    let setting = Setting { servers: 40, policy, horizon: 20.0, from: 5.0, every: 0.5, seed: 8 };
-    assert_eq!(admitted.runs[1], (8, admit(&stated.problem, &setting).unwrap()));
+    let made = AdmissionScenario::new(stated.problem.clone(), 40, policy, (20.0, 5.0, 0.5));
+    assert_eq!(admitted.runs[1], (8, admit(&made, 8, None).unwrap()));
     // One large job with one small one on half of the servers, four small ones on three eighths of them: 4.
     assert!((admitted.optimum - 4.0).abs() < 1e-12, "{}", admitted.optimum);
     let document = document(&admitted);
@@ -57,7 +57,7 @@ fn every_policy_has_its_words() {
     ] {
         let stated = read(&FILE.replace(policy, instead)).unwrap();
         assert_eq!(stated.policy, expected);
-        let admitted = run(&stated, &[1]).unwrap();
+        let admitted = run(&stated, &[1], None).unwrap();
         let reward = admitted.runs[0].1.reward;
         assert!(reward > 0.5 * admitted.optimum && reward < 1.1 * admitted.optimum, "{instead}: {reward}");
     }
@@ -108,7 +108,7 @@ fn what_is_too_large_is_not_begun() {
         (r#""horizon": 20"#, r#""horizon": 1e9"#, "jobs that are expected"),
         (r#""every": "1/2""#, r#""every": 1e-9"#, "rows of the series"),
     ] {
-        let error = run(&read(&FILE.replacen(from, to, 1)).unwrap(), &[1]).unwrap_err();
+        let error = run(&read(&FILE.replacen(from, to, 1)).unwrap(), &[1], None).unwrap_err();
         assert!(matches!(error, AdmissionError::TooLarge { .. }), "{error}");
         assert!(error.to_string().contains(what), "{error}");
     }
@@ -121,7 +121,7 @@ fn what_is_too_large_is_not_begun() {
             "servers": [{{"name": "p", "capacity": {{"cpu": 1}}}}], "jobs": [{}]}}}}"#,
         jobs.join(",")
     );
-    let error = run(&read(&text).unwrap(), &[1]).unwrap_err();
+    let error = run(&read(&text).unwrap(), &[1], None).unwrap_err();
     assert!(error.to_string().contains("servers times types"), "{error}");
 }
 

@@ -29,7 +29,7 @@ fn read(document: &Value) -> Result<AdmissionScenario, String> {
 }
 
 fn admitted(document: &Value) -> Admitted {
-    run(&read(document).unwrap(), &[3]).unwrap()
+    run(&read(document).unwrap(), &[3], None).unwrap()
 }
 
 /// Rewards are those of the jobs that run, which are never more than the slots.
@@ -55,7 +55,7 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
     document["policy"] = json!({"dra": {"reserve": 1}});
     document["trace"] = json!("jobs.csv");
     let read = read_in(&document, &folder).unwrap();
-    let admitted = run(&read, &[1]).unwrap();
+    let admitted = run(&read, &[1], None).unwrap();
     let run = &admitted.runs[0].1;
     // By hand: two small ones, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
     assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
@@ -151,7 +151,7 @@ fn initial_jobs_without_room_are_refused() {
         document["initial"] = json!({"small": room});
         assert_eq!(admitted(&document).runs[0].1.jobs[0], [room, 0]);
         document["initial"] = json!({"small": room + 1});
-        match run(&read(&document).unwrap(), &[3]) {
+        match run(&read(&document).unwrap(), &[3], None) {
             Err(AdmissionError::Initial { name, fit }) if name == "small" => assert_eq!(fit, room),
             other => panic!("{other:?}"),
         }
@@ -206,7 +206,7 @@ fn configurations_stand_for_capacities() {
                 job.as_object_mut().unwrap().remove("demand");
             }
         }
-        read(&document).map(|scenario| run(&scenario, &[1]).unwrap())
+        read(&document).map(|scenario| run(&scenario, &[1], None).unwrap())
     };
     let pool = json!([{"name": "pool", "count": 30, "capacity": {"cpu": 4}}]);
     let listed = json!([{"small": 4}, {"small": 1, "large": 1}]);
@@ -258,7 +258,7 @@ fn runs_do_not_depend_on_the_number_of_threads() {
     let scenario = read(&document).unwrap();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| run(&scenario, &[1, 2, 3, 4]).unwrap())
+        pool.install(|| run(&scenario, &[1, 2, 3, 4], None).unwrap())
     };
     assert_eq!(with(1), with(3));
 }

@@ -302,11 +302,11 @@ fn ends(text: &str) -> bool {
     let done = within(&Limits { work: Some(20_000_000), ..LIMITS }, || {
         if is_admission(&document_of) {
             let Ok(scenario) = reservation::scenario(&document_of, Path::new("")) else { return false };
-            return reservation::run(&scenario, &[1]).is_ok();
+            return reservation::run(&scenario, &[1], None).is_ok();
         }
         if is_course(&document_of) {
             let Ok(scenario) = course_scenario(&document_of) else { return false };
-            return run_course(&scenario, 1).is_ok();
+            return run_course(&scenario, 1, None).is_ok();
         }
         let Ok(scenario) = source.scenario(Path::new("")) else { return false };
         match run(&scenario, &[1], &|_, _| {}) {

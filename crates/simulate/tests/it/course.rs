@@ -17,7 +17,7 @@ fn read(document: &Value) -> Result<CourseScenario, String> {
 }
 
 fn run(document: &Value) -> Course {
-    run_course(&read(document).unwrap(), 0).unwrap()
+    run_course(&read(document).unwrap(), 0, None).unwrap()
 }
 
 /// PS-DSF, Figures 5 and 6; user 4 is away for a while.
@@ -56,7 +56,7 @@ fn between_events_users_have_what_the_mechanism_gives_those_that_are_there() {
             Some((mechanism.allocate_with(&problem, &flags).ok()?.allocation, problem))
         };
         let (Some((all, problem)), Some((fewer, _))) = (solve(false), solve(true)) else {
-            assert!(run_course(&read(&document).unwrap(), 0).is_err(), "{}", mechanism.info.id);
+            assert!(run_course(&read(&document).unwrap(), 0, None).is_err(), "{}", mechanism.info.id);
             continue;
         };
         let course = run(&document);
@@ -103,7 +103,7 @@ fn servers_on_their_own_clocks_settle_where_ps_dsf_is() {
     let lossy = figure_6(&json!({"distributed": {"random_phases": true, "delay": {"uniform": [0, 3]},
         "loss": 0.3, "step": "1/2"}}));
     let scenario = read(&lossy).unwrap();
-    let seed = |seed| run_course(&scenario, seed).unwrap();
+    let seed = |seed| run_course(&scenario, seed, None).unwrap();
     assert_eq!(seed(5), seed(5));
     assert_ne!(seed(5).moments, seed(6).moments);
     let used = seed(5).moments.into_iter().flat_map(|moment| moment.utilisation).flatten();
@@ -236,7 +236,7 @@ fn what_is_wrong_is_said_with_its_place() {
 #[test]
 fn what_is_no_allocation_is_refused() {
     let document = figure_6(&json!({"mechanism": "tree", "flags": {"rule": "kai"}}));
-    let error = run_course(&read(&document).unwrap(), 0).unwrap_err();
+    let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
     assert!(error.to_string().contains("gives entitlements of groups"), "{error}");
     // Users in groups go with `tree` alone.
     let mut document = figure_6(&json!({"mechanism": "tree"}));
@@ -245,6 +245,6 @@ fn what_is_no_allocation_is_refused() {
     let course = run(&document);
     assert!(course.moments[0].tasks[3] > course.moments[30].tasks[3]);
     document["policy"] = json!({"mechanism": "drfh"});
-    let error = run_course(&read(&document).unwrap(), 0).unwrap_err();
+    let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
     assert!(error.to_string().contains("the users stand in groups"), "{error}");
 }

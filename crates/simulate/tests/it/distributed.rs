@@ -3,7 +3,8 @@
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
 use evenhand_simulate::Duration;
-use evenhand_simulate::distributed::{Absence, DistributedError, Network, follow};
+use evenhand_simulate::SimulateError;
+use evenhand_simulate::distributed::{Absence, Network, follow};
 
 /// PS-DSF, Figure 5, as Table III forces it.
 fn cluster() -> Problem {
@@ -25,7 +26,7 @@ const AWAY: [Absence; 1] = [Absence { user: 3, from: 20.0, to: 40.0 }];
 fn fresh_reports_lead_to_the_exact_allocation() {
     for random_phases in [false, true] {
         let network = Network { random_phases, ..Network::default() };
-        let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5).unwrap();
+        let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5, None).unwrap().0;
         assert_eq!(states.len(), 61 - usize::from(states.len() == 60));
         for state in states.iter().filter(|state| [15.0, 35.0, 55.0].contains(&state.time)) {
             assert!(state.distance < 1e-9, "{state:?}");
@@ -40,17 +41,17 @@ fn fresh_reports_lead_to_the_exact_allocation() {
 fn late_and_lost_reports_keep_servers_within_their_capacity() {
     let network =
         Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), loss: 0.3, ..Network::default() };
-    let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5).unwrap();
+    let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5, None).unwrap().0;
     assert!(
         states.iter().flat_map(|state| state.utilisation.iter().flatten()).all(|used| *used <= 1.0 + 1e-9)
     );
-    assert_eq!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 5).unwrap());
-    assert_ne!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 6).unwrap());
+    assert_eq!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 5, None).unwrap().0);
+    assert_ne!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 6, None).unwrap().0);
 }
 
 #[test]
 fn settings_without_a_meaning_are_refused() {
-    let with = |network: Network, every: f64| follow(&cluster(), &[], network, (10.0, every), 0);
+    let with = |network: Network, every: f64| follow(&cluster(), &[], network, (10.0, every), 0, None);
     let network = Network::default();
     for refused in [
         with(Network { loss: 1.0, ..network }, 1.0),
@@ -58,6 +59,6 @@ fn settings_without_a_meaning_are_refused() {
         with(Network { step: 0.0, ..network }, 1.0),
         with(network, f64::NAN),
     ] {
-        assert!(matches!(refused, Err(DistributedError::Setting(_))));
+        assert!(matches!(refused, Err(SimulateError::Mechanism(_))));
     }
 }

@@ -4,7 +4,7 @@ use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Rational, Reservation};
 use evenhand_simulate::reservation::{
-    AdmissionError, Job, Policy, Setting, admit, admit_jobs, reserve, upper_bound,
+    Admission, AdmissionError, AdmissionScenario, Coming, Job, Policy, admit, reserve, upper_bound,
 };
 
 /// Reservation, section 7.1: four types at their worst loads.
@@ -18,8 +18,18 @@ fn example() -> Reservation {
     Source { name: "example", text }.reservation().unwrap()
 }
 
-fn setting(servers: usize, policy: Policy) -> Setting {
-    Setting { servers, policy, horizon: 60.0, from: 20.0, every: 1.0, seed: 1 }
+fn scenario(problem: &Reservation, servers: usize, policy: Policy) -> AdmissionScenario {
+    AdmissionScenario::new(problem.clone(), servers, policy, (60.0, 20.0, 1.0))
+}
+
+fn run(problem: &Reservation, servers: usize, policy: Policy) -> Admission {
+    admit(&scenario(problem, servers, policy), 1, None).unwrap()
+}
+
+/// The same scenario with given jobs.
+fn with_jobs(scenario: AdmissionScenario, jobs: &[Job]) -> AdmissionScenario {
+    let coming = Coming { trace: Some(jobs.to_vec()), ..scenario.coming };
+    AdmissionScenario { coming, ..scenario }
 }
 
 #[test]
@@ -29,9 +39,7 @@ fn dra_earns_what_the_fluid_greedy_earns() {
     let mut best = MaxReward::new(&problem);
     let greedy = greedy::fluid(&mut best, &problem.loads(), &one).unwrap().reward.to_f64();
     let optimum = configuration_lp::solve(&best, &problem.loads(), &one).unwrap().value.to_f64();
-    let with = |servers: usize| {
-        admit(&problem, &setting(servers, Policy::Dra { reserve: reserve(servers) })).unwrap()
-    };
+    let with = |servers: usize| run(&problem, servers, Policy::Dra { reserve: reserve(servers) });
     let (few, many) = (with(20), with(150));
     assert!(
         few.reward < many.reward && many.reward < 1.03 * greedy,
@@ -52,7 +60,8 @@ fn every_server_stands_in_one_group() {
     let mut has_rejecting = false;
     for horizon in [1.0, 2.0, 3.0, 10.0] {
         let policy = Policy::Dra { reserve: reserve(30) };
-        let run = admit(&problem, &Setting { horizon, from: 0.0, ..setting(30, policy) }).unwrap();
+        let short = AdmissionScenario { horizon, from: 0.0, ..scenario(&problem, 30, policy) };
+        let run = admit(&short, 1, None).unwrap();
         let servers: usize = run.classified.iter().map(|of| of.accepting + of.rejecting).sum();
         let wanted: usize = run.classified.iter().map(|of| of.wanted).sum();
         assert!(servers <= 30 && wanted <= 30, "{:?}", run.classified);
@@ -63,16 +72,16 @@ fn every_server_stands_in_one_group() {
         has_rejecting |= run.classified.iter().any(|of| of.rejecting > 0);
     }
     assert!(has_rejecting);
-    let fixed = admit(&problem, &setting(30, Policy::Static)).unwrap();
+    let fixed = run(&problem, 30, Policy::Static);
     assert!(fixed.classified.is_empty());
 }
 
 #[test]
 fn power_of_d_admits_what_fits() {
     let problem = example();
-    let found = admit(&problem, &setting(50, Policy::PowerOfD { d: 5 })).unwrap();
+    let found = run(&problem, 50, Policy::PowerOfD { d: 5 });
     assert!(found.migrations == 0 && found.reward > 50.0 && found.reward < 160.0, "{found:?}");
-    let none = admit(&problem, &setting(50, Policy::PowerOfD { d: 0 })).unwrap();
+    let none = run(&problem, 50, Policy::PowerOfD { d: 0 });
     assert_eq!((none.reward, none.admitted.iter().sum::<u64>()), (0.0, 0));
 }
 
@@ -82,14 +91,15 @@ fn a_load_of_nothing_earns_nothing() {
         "servers": [{"name": "s", "capacity": {"cpu": 2}}],
         "jobs": [{"name": "1", "demand": {"cpu": 1}, "reward": 1}]}"#;
     let problem = Source { name: "nothing", text }.reservation().unwrap();
-    assert_eq!(admit(&problem, &setting(3, Policy::Dra { reserve: 1 })).unwrap().reward, 0.0);
+    assert_eq!(run(&problem, 3, Policy::Dra { reserve: 1 }).reward, 0.0);
+    let right = || scenario(&problem, 1, Policy::PowerOfD { d: 1 });
     for wrong in [
-        Setting { servers: 0, ..setting(1, Policy::PowerOfD { d: 1 }) },
-        Setting { from: 60.0, ..setting(1, Policy::PowerOfD { d: 1 }) },
-        Setting { every: 0.0, ..setting(1, Policy::PowerOfD { d: 1 }) },
-        Setting { horizon: f64::INFINITY, ..setting(1, Policy::PowerOfD { d: 1 }) },
+        AdmissionScenario { servers: 0, ..right() },
+        AdmissionScenario { from: 60.0, ..right() },
+        AdmissionScenario { every: 0.0, ..right() },
+        AdmissionScenario { horizon: f64::INFINITY, ..right() },
     ] {
-        assert!(matches!(admit(&problem, &wrong), Err(AdmissionError::Setting(_))));
+        assert!(matches!(admit(&wrong, 1, None), Err(AdmissionError::Setting(_))));
     }
 }
 
@@ -111,8 +121,8 @@ fn small_jobs_make_room_for_large_ones() {
     // Small jobs fill both servers; then two large ones come.
     let mut jobs: Vec<Job> = (0..8).map(|at| job(f64::from(at) / 8.0, 0, 100.0)).collect();
     jobs.extend([job(2.5, 1, 5.0), job(3.5, 1, 5.0)]);
-    let base = Setting { servers: 2, horizon: 10.0, from: 0.0, every: 1.0, seed: 1, policy: Policy::Static };
-    let with = |policy| admit_jobs(&problem, &Setting { policy, ..base.clone() }, &jobs).unwrap();
+    let base = |policy| AdmissionScenario::new(problem.clone(), 2, policy, (10.0, 0.0, 1.0));
+    let with = |policy| admit(&with_jobs(base(policy), &jobs), 1, None).unwrap();
     let plain = with(Policy::Dra { reserve: 1 });
     let preempting = with(Policy::Preempting { reserve: 1, priorities: vec![0, 1] });
     assert_eq!(plain.preempted, [0, 0]);
@@ -140,7 +150,7 @@ fn static_slots_are_those_of_the_optimum() {
     let one = [Rational::from(1)];
     let best = MaxReward::new(&problem);
     let optimum = configuration_lp::solve(&best, &problem.loads(), &one).unwrap().value.to_f64();
-    let found = admit(&problem, &setting(150, Policy::Static)).unwrap();
+    let found = run(&problem, 150, Policy::Static);
     assert!(found.migrations == 0 && found.reward < optimum, "{} {optimum}", found.reward);
     assert!(found.reward > 0.85 * optimum, "{} {optimum}", found.reward);
 }
@@ -148,7 +158,7 @@ fn static_slots_are_those_of_the_optimum() {
 #[test]
 fn effective_servers_are_never_more_than_there_are() {
     let problem = example();
-    let found = admit(&problem, &setting(40, Policy::Dra { reserve: reserve(40) })).unwrap();
+    let found = run(&problem, 40, Policy::Dra { reserve: reserve(40) });
     assert_eq!(found.effective.len(), found.series.len());
     for effective in &found.effective {
         assert!(!effective.is_empty());
@@ -159,7 +169,8 @@ fn effective_servers_are_never_more_than_there_are() {
 #[test]
 fn jobs_that_cannot_be_are_refused() {
     let problem = one_resource();
-    let run = |jobs: &[Job]| admit_jobs(&problem, &setting(2, Policy::PowerOfD { d: 2 }), jobs);
+    let of = |policy, jobs: &[Job]| admit(&with_jobs(scenario(&problem, 2, policy), jobs), 1, None);
+    let run = |jobs: &[Job]| of(Policy::PowerOfD { d: 2 }, jobs);
     for wrong in [
         [job(1.0, 0, 1.0), job(0.5, 0, 1.0)],
         [job(0.0, 0, 1.0), job(1.0, 2, 1.0)],
@@ -170,5 +181,5 @@ fn jobs_that_cannot_be_are_refused() {
         assert!(upper_bound(&problem, 2, &wrong, &[1.0]).is_err());
     }
     let policy = Policy::Preempting { reserve: 1, priorities: vec![0] };
-    assert!(matches!(admit_jobs(&problem, &setting(2, policy), &[]), Err(AdmissionError::Setting(_))));
+    assert!(matches!(of(policy, &[]), Err(AdmissionError::Setting(_))));
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
     Checkpoint, Observer, Scenario, SimulateError, Simulated, course_document, course_scenario, document,
-    reservation, run, run_course, run_course_until, run_from, run_until,
+    reservation, run, run_course, run_from, run_until,
 };
 
 use crate::common::{only, scenario};
@@ -105,8 +105,8 @@ fn divisible_runs_stop_where_they_are() {
         );
         let source = Source { name: "s.json", text: &text };
         let scenario = course_scenario(&source.document().unwrap()).unwrap();
-        let whole = run_course(&scenario, 1).unwrap();
-        let stopped = run_course_until(&scenario, 1, Some(Instant::now())).unwrap();
+        let whole = run_course(&scenario, 1, None).unwrap();
+        let stopped = run_course(&scenario, 1, Some(Instant::now())).unwrap();
         assert!(stopped.end < 30.0 && !stopped.moments.is_empty(), "{policy}: {}", stopped.end);
         assert_eq!(stopped.moments[..], whole.moments[..stopped.moments.len()], "{policy}");
         assert!(stopped.present.iter().all(|time| *time <= stopped.end + 1e-9), "{policy}");
@@ -124,7 +124,7 @@ fn admission_stops_where_it_is() {
             "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 1}]}}"#;
     let source = Source { name: "s.json", text };
     let scenario = reservation::scenario(&source.document().unwrap(), std::path::Path::new("")).unwrap();
-    let admitted = reservation::run_until(&scenario, &[1], Some(Instant::now())).unwrap();
+    let admitted = reservation::run(&scenario, &[1], Some(Instant::now())).unwrap();
     assert_eq!(admitted.runs[0].1.stopped_at, Some(0.0));
     assert_eq!(admitted.runs[0].1.reward, 0.0);
     assert_eq!(reservation::document(&admitted)["runs"][0]["stopped_at"], 0.0);

@@ -28,25 +28,6 @@ pub fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
     Ok(Some(value))
 }
 
-/// No two of its files are one.
-pub fn distinct(call: &Call) -> Result<(), Failure> {
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok();
-        (path.as_os_str() != "-").then(|| (folder, path.file_name().map(ToOwned::to_owned)))
-    };
-    let places = call.output.as_deref().zip(call.certificate.as_deref());
-    if places
-        .is_some_and(|(output, certificate)| output == certificate || place(output) == place(certificate))
-    {
-        return Err(Failure::input("the problem and its certificate cannot be one file"));
-    }
-    if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-        return Err(Failure::input("--resume: expected a file, which is read and written"));
-    }
-    Ok(())
-}
-
 /// From the saved state if there is one.
 pub fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Failure> {
     let saved = call.resume.as_deref().filter(|path| path.exists());

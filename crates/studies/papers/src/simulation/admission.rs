@@ -4,7 +4,7 @@ use evenhand_packing::greedy::Fluid;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec, number};
 use evenhand_report::plot::{Axis, Bar, Bars, Group, LineStyle, Plot, Series};
-use evenhand_simulate::reservation::{Admission, Policy, Setting, admit, reserve};
+use evenhand_simulate::reservation::{Admission, AdmissionScenario, Policy, admit, reserve};
 
 use super::lyapunov::Lyapunov;
 use super::percent;
@@ -37,6 +37,7 @@ const TIMES: [usize; 5] = [1, 2, 5, 10, 30];
 const HORIZON: f64 = 60.0;
 /// Rewards are averaged from here on.
 const FROM: f64 = 20.0;
+const SEED: u64 = 4;
 
 /// One for a vCPU, an eighth for a GB.
 fn problem() -> Result<Reservation, PaperError> {
@@ -76,8 +77,7 @@ fn targets(problem: &Reservation) -> Result<(Fluid, f64), PaperError> {
 }
 
 fn run(problem: &Reservation, servers: usize, policy: Policy) -> Result<Admission, PaperError> {
-    let setting = Setting { servers, policy, horizon: HORIZON, from: FROM, every: 1.0, seed: 4 };
-    Ok(admit(problem, &setting)?)
+    Ok(admit(&AdmissionScenario::new(problem.clone(), servers, policy, (HORIZON, FROM, 1.0)), SEED, None)?)
 }
 
 fn dra(problem: &Reservation, servers: usize) -> Result<Admission, PaperError> {
@@ -105,8 +105,7 @@ pub fn state_of_cra() -> Result<String, PaperError> {
     /// Servers of the example, few enough to be counted.
     const SERVERS: usize = 30;
     let policy = Policy::Dra { reserve: reserve(SERVERS) };
-    let setting = Setting { servers: SERVERS, policy, horizon: 3.0, from: 0.0, every: 1.0, seed: 4 };
-    let run = admit(&problem()?, &setting)?;
+    let run = admit(&AdmissionScenario::new(problem()?, SERVERS, policy, (3.0, 0.0, 1.0)), SEED, None)?;
     let groups = run.classified.iter().enumerate().map(|(rank, of)| {
         let slots: Vec<String> = of.configuration.iter().map(u64::to_string).collect();
         let slots = slots.join(", ");
@@ -285,8 +284,8 @@ impl Limit {
 fn to_the_limit(problem: &Reservation) -> Result<Vec<(usize, Admission)>, PaperError> {
     let run_of = |servers| {
         let policy = Policy::Dra { reserve: reserve(servers) };
-        let setting = Setting { servers, policy, horizon: LIMIT_HORIZON, from: FROM, every: 1.0, seed: 4 };
-        Ok((servers, admit(problem, &setting)?))
+        let times = (LIMIT_HORIZON, FROM, 1.0);
+        Ok((servers, admit(&AdmissionScenario::new(problem.clone(), servers, policy, times), SEED, None)?))
     };
     TO_THE_LIMIT.into_iter().map(run_of).collect()
 }

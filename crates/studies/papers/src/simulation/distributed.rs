@@ -53,8 +53,8 @@ fn networks() -> [(&'static str, &'static str, Network); 5] {
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = figure_5(&["2/15", "0.2"])?;
     let absence = Absence { user: 3, from: AWAY.0, to: AWAY.1 };
-    let course = |network| follow(&problem, &[absence], network, (HORIZON, 1.0), 1);
-    let states = course(Network::default())?;
+    let course = |network| follow(&problem, &[absence], network, (HORIZON, 1.0), 1, None);
+    let (states, _) = course(Network::default())?;
     let at = |time: f64| states.iter().rfind(|state| state.time <= time);
     let ours = |time: f64, class: usize| at(time).map_or(f64::NAN, |state| state.utilisation[class][0]);
     let mut entries = Vec::new();
@@ -84,7 +84,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         });
     }
     for (id, what, network) in networks() {
-        entries.push(convergence(id, what, &course(network)?));
+        entries.push(convergence(id, what, &course(network)?.0));
     }
     Ok(entries)
 }

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use evenhand_import::{GoogleUsers, Input, google_stream};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
-use evenhand_simulate::reservation::{Admission, Job, Policy, Setting, admit_jobs, reserve, upper_bound};
+use evenhand_simulate::reservation::{
+    Admission, AdmissionScenario, Job, Policy, admit, reserve, upper_bound,
+};
 
 pub use pictures::{figure_5, figure_6};
 
@@ -129,8 +131,10 @@ fn course(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Course, PaperE
         ("power of 5 choices", Policy::PowerOfD { d: 5 }),
         ("static slots by the mean loads", Policy::Static),
     ] {
-        let setting = Setting { servers, policy, horizon: HORIZON, from: FROM, every: EVERY, seed: 5 };
-        policies.push((name, admit_jobs(&problem, &setting, jobs)?));
+        let mut scenario =
+            AdmissionScenario::new(problem.clone(), servers, policy, (HORIZON, FROM, EVERY));
+        scenario.coming.trace = Some(jobs.to_vec());
+        policies.push((name, admit(&scenario, 5, None)?));
     }
     let times: Vec<f64> = policies[0].1.series.iter().map(|(time, _)| *time).collect();
     let bound = upper_bound(&problem, servers, jobs, &times)?;

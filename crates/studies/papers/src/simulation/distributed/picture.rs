@@ -13,7 +13,7 @@ use crate::ps_dsf::figure_5;
 pub fn figure_6() -> Result<String, PaperError> {
     let problem = figure_5(&["2/15", "0.2"])?;
     let absence = Absence { user: 3, from: AWAY.0, to: AWAY.1 };
-    let states = follow(&problem, &[absence], Network::default(), (HORIZON, 1.0), 1)?;
+    let (states, _) = follow(&problem, &[absence], Network::default(), (HORIZON, 1.0), 1, None)?;
     let mut others = Vec::new();
     for (mechanism, name) in [("tsf", "TSF"), ("drfh", "C-DRFH")] {
         let with = solve(&problem, mechanism)?;

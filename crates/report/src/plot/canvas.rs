@@ -1,9 +1,73 @@
-//! Colours and marks of series.
+//! What pictures are drawn on, by plotters: a document of SVG, texts, and the colours and marks of series.
 
+use std::fmt::Display;
+
+use evenhand_problem::printable;
+use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Polygon};
-use plotters::style::{Color, RGBColor};
+use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{BLACK, Color, IntoFont, RGBColor, TextStyle, WHITE};
+use thiserror::Error;
 
-use super::draw::{Area, Failure};
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// A figure without plots, bars or boxes.
+    #[error("a figure needs at least one plot, bar or box")]
+    NoPlots,
+    /// The drawing library refused.
+    #[error("the plot cannot be drawn: {0}")]
+    Drawing(String),
+}
+
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// The error of a backend.
+pub(super) type Failure<'a> =
+    plotters::drawing::DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
+
+/// The lines behind a picture.
+pub(super) const GRID: RGBColor = RGBColor(224, 224, 224);
+
+/// A white SVG document of this size in pixels, which `paint` draws on.
+pub(super) fn document(
+    size: (u32, u32),
+    paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
+) -> Result<String, PlotError> {
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        root.fill(&WHITE).map_err(failed)?;
+        paint(&root)?;
+        root.present().map_err(failed)?;
+    }
+    Ok(text)
+}
+
+pub(super) fn failed(error: impl Display) -> PlotError {
+    PlotError::Drawing(error.to_string())
+}
+
+/// Draws a text. The writer of SVG escapes markup; hidden characters, as in names, are shown as such.
+pub(super) fn write<'a>(
+    area: &Area<'a>,
+    text: &str,
+    style: &TextStyle<'_>,
+    at: (i32, i32),
+) -> Result<(), Failure<'a>> {
+    area.draw_text(&printable(text), style, at)
+}
+
+/// Characters of a text as it is drawn.
+pub(super) fn length(text: &str) -> usize {
+    printable(text).chars().count()
+}
+
+/// Text of this size, in the middle of its height.
+pub(super) fn words(size: i32, across: HPos) -> TextStyle<'static> {
+    TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(Pos::new(across, VPos::Center))
+}
 
 /// Okabe and Ito, "Color Universal Design", with a grey in place of its yellow, which is hard to see on white.
 const COLOURS: [RGBColor; 8] = [

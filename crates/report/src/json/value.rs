@@ -1,0 +1,30 @@
+//! Parts of documents.
+
+use evenhand_problem::{Rational, number};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// An exact number, as text.
+pub(super) fn exact(value: &Rational) -> String {
+    number::format(value)
+}
+
+/// A list of what is made of each.
+pub(super) fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) -> V) -> Value {
+    json!(of.into_iter().map(each).collect::<Vec<V>>())
+}
+
+/// An object with a field for each.
+pub(super) fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
+}
+
+/// A document: its fields, after the kind and the version of what it is.
+#[must_use]
+pub fn document(kind: &str, fields: Value) -> Value {
+    let mut document = json!({"kind": kind, "version": 1});
+    if let (Value::Object(document), Value::Object(fields)) = (&mut document, fields) {
+        document.extend(fields);
+    }
+    document
+}

@@ -1,0 +1,354 @@
+//! Runs of users that come and go.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
+
+use evenhand_budget::{Exceeded, charge, hold, table};
+use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Status};
+use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
+use evenhand_problem::utilisation::{by_class, dominant_share};
+use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
+use rayon::prelude::*;
+
+use super::gaps;
+use crate::cost::{TO_BEGIN, in_time};
+use crate::distributed::{Absence, Network, State, follow};
+use crate::error::SimulateError;
+use crate::summary::Amounts;
+
+/// Users that come and go, and what decides what they have.
+#[derive(Debug, Clone)]
+pub struct CourseScenario {
+    /// Servers and all users that are ever there.
+    pub spec: ProblemSpec,
+    /// The groups that users stand in.
+    pub groups: Vec<GroupSpec>,
+    /// How siblings are compared.
+    pub share: GroupShareSpec,
+    /// By user: what is said of it beside its demand.
+    pub members: Vec<MemberSpec>,
+    /// By user: the times at which it comes or goes, ascending; it begins with being there unless `absent`.
+    pub changes: Vec<Vec<f64>>,
+    /// By user: whether it is away at the beginning.
+    pub absent: Vec<bool>,
+    /// What decides.
+    pub policy: CoursePolicy,
+    /// Time at which the run stops.
+    pub horizon: f64,
+    /// Time between two rows of the series.
+    pub every: f64,
+}
+
+/// What decides what users have.
+#[derive(Debug, Clone)]
+pub enum CoursePolicy {
+    /// A divisible mechanism, with its flags as on the command line.
+    Mechanism {
+        /// The mechanism.
+        mechanism: &'static Mechanism,
+        /// Names and texts.
+        flags: Vec<(&'static str, String)>,
+        /// What the numbers of its answers are.
+        arithmetic: Arithmetic,
+    },
+    /// The distributed procedure of PS-DSF.
+    Distributed(Network),
+    /// The least gap on any bottleneck.
+    LeastGap {
+        /// Parts of the running time that are gone through one by one.
+        steps: u32,
+        /// How long tasks run, in the mean.
+        running_time: f64,
+    },
+}
+
+/// What users have at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// Time.
+    pub time: f64,
+    /// By user: tasks; `None` while it is away.
+    pub tasks: Vec<Option<f64>>,
+    /// By user: the dominant share of all servers, its weight not in it; 0 while it is away.
+    pub shares: Vec<f64>,
+    /// By class: names of its rows, and the part of each that is used.
+    pub utilisation: Vec<Vec<(String, f64)>>,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Its seed.
+    pub seed: u64,
+    /// Time at which it ended: the horizon, or before if its time was up.
+    pub end: f64,
+    /// At equal distances of time: how things stand from then on.
+    pub moments: Vec<Moment>,
+    /// By user: the mean of its tasks while it is there, if it ever is.
+    pub tasks: Vec<Option<f64>>,
+    /// By user: the time that it is there.
+    pub present: Vec<f64>,
+    /// The largest distance from the exact allocation at each moment, of the distributed procedure.
+    pub distance: Option<Vec<f64>>,
+}
+
+impl CourseScenario {
+    /// The problem of the users that are there.
+    ///
+    /// # Errors
+    /// [`SimulateError::Problem`].
+    pub fn problem(&self, is_there: &[bool]) -> Result<Problem, SimulateError> {
+        let mut spec = self.spec.clone();
+        let mut members = self.members.clone();
+        let mut keep = is_there.iter();
+        spec.users.retain(|_| keep.next().copied().unwrap_or(true));
+        let mut keep = is_there.iter();
+        members.retain(|_| keep.next().copied().unwrap_or(true));
+        Ok(Problem::grouped(spec, self.groups.clone(), self.share.clone(), members)?)
+    }
+
+    /// By user: whether it is there at a time; who comes or goes then has come or gone.
+    #[must_use]
+    pub fn there(&self, time: f64) -> Vec<bool> {
+        let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
+        charge(looks as u64, "who is there at which time");
+        let of = |(changes, absent): (&Vec<f64>, &bool)| {
+            changes.iter().filter(|at| **at <= time).count().is_multiple_of(2) != *absent
+        };
+        self.changes.iter().zip(&self.absent).map(of).collect()
+    }
+
+    /// Times at which a state begins: the beginning, and those at which users come or go, up to the horizon.
+    fn begins(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = self.changes.iter().flatten().copied().chain([0.0]).collect();
+        times.retain(|time| *time <= self.horizon);
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Times of the series.
+    pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..).map(|row| f64::from(row) * self.every).take_while(|time| *time <= self.horizon)
+    }
+}
+
+/// Runs a scenario with a seed; a run that is not done at the moment `until` stops where it is, at the time
+/// [`Course::end`].
+///
+/// # Errors
+/// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time;
+/// [`SimulateError::Beyond`]; [`SimulateError::Late`] where what users have at the beginning is not found by then, or
+/// within a second.
+pub fn run_course(
+    scenario: &CourseScenario,
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<Course, SimulateError> {
+    let course = followed(scenario, seed, until)?;
+    if course.is_finite() { Ok(course) } else { Err(SimulateError::Beyond) }
+}
+
+fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Result<Course, SimulateError> {
+    /// Bytes of a number of the series: of a user its tasks and share, of a row of a class a name beside.
+    const OF_USER: f64 = 24.0;
+    const OF_ROW: f64 = 80.0;
+    let rows = scenario.spec.servers.len() as f64 * (scenario.spec.resources.len() + 1) as f64;
+    let moment = OF_USER * scenario.changes.len() as f64 + OF_ROW * rows;
+    // A number that is too large for an integer is the largest one.
+    let _moments = hold((moment * (scenario.horizon / scenario.every + 1.0)) as u64, "the series");
+    match &scenario.policy {
+        CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
+            let solve = |is_there: &Vec<bool>| -> Result<Standing, SimulateError> {
+                let problem = scenario.problem(is_there)?;
+                let mut asked = Flags::new(*arithmetic);
+                asked.seed = seed;
+                for (name, text) in flags {
+                    asked = asked.with(name, text.clone());
+                }
+                let outcome = mechanism.allocate_with(&problem, &asked)?;
+                is_answer(mechanism.info.id, &outcome.findings)?;
+                Ok(Standing::of(&problem, &outcome.allocation, is_there))
+            };
+            stepwise(scenario, seed, until, solve)
+        }
+        CoursePolicy::LeastGap { steps, running_time } => {
+            gaps::run(scenario, *steps, *running_time, seed, until)
+        }
+        CoursePolicy::Distributed(network) => distributed(scenario, *network, seed, until),
+    }
+}
+
+/// Whether what a mechanism found says what users have.
+fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
+    if findings.entitlements.is_some() {
+        let why = "its rule gives entitlements of groups, and no tasks".to_owned();
+        return Err(MechanismError::NotApplicable { mechanism, why });
+    }
+    match findings.status {
+        None | Some(Status::Solved | Status::Interval) => Ok(()),
+        Some(status) => {
+            let why = format!("it ended with the status `{}`", status.name());
+            Err(MechanismError::NotFound { mechanism, why })
+        }
+    }
+}
+
+/// What users have while nobody comes or goes.
+#[derive(Debug, Clone, PartialEq)]
+struct Standing {
+    tasks: Vec<Option<f64>>,
+    shares: Vec<f64>,
+    utilisation: Vec<Vec<(String, f64)>>,
+}
+
+impl Standing {
+    /// Nobody is there.
+    fn nobody(scenario: &CourseScenario) -> Result<Self, SimulateError> {
+        let problem = scenario.problem(&vec![false; scenario.changes.len()])?;
+        let allocation = Allocation::empty(0, evenhand_problem::Sharing::Rdm);
+        Ok(Self::of(&problem, &allocation, &vec![false; scenario.changes.len()]))
+    }
+
+    /// An allocation of the users that are there.
+    fn of(problem: &Problem, allocation: &Allocation, is_there: &[bool]) -> Self {
+        let mut place = 0..;
+        let places: Vec<Option<usize>> =
+            is_there.iter().map(|is_there| if *is_there { place.next() } else { None }).collect();
+        let name = |kind| match kind {
+            RowKind::Resource(r) => problem.resources()[r].clone(),
+            RowKind::Time => "time".to_owned(),
+        };
+        let of_class = |rows: Vec<(RowKind, Option<Rational>)>| {
+            let rows = rows.into_iter();
+            rows.filter_map(|(kind, part)| Some((name(kind), part?.to_f64()))).collect()
+        };
+        let share = |n: &Option<usize>| n.map_or(0.0, |n| dominant_share(problem, allocation, n).to_f64());
+        Self {
+            tasks: places.iter().map(|n| n.map(|n| allocation.total(n).to_f64())).collect(),
+            shares: places.iter().map(share).collect(),
+            utilisation: by_class(problem, allocation).into_iter().map(of_class).collect(),
+        }
+    }
+
+    fn at(&self, time: f64) -> Moment {
+        let Self { tasks, shares, utilisation } = self.clone();
+        Moment { time, tasks, shares, utilisation }
+    }
+}
+
+/// A run in which what users have depends on who is there alone.
+fn stepwise(
+    scenario: &CourseScenario,
+    seed: u64,
+    until: Option<Instant>,
+    solve: impl Fn(&Vec<bool>) -> Result<Standing, SimulateError> + Sync,
+) -> Result<Course, SimulateError> {
+    let begins = scenario.begins();
+    table(begins.len(), scenario.changes.len(), 1, "who is there at which time");
+    let there: Vec<Vec<bool>> = begins.iter().map(|time| scenario.there(*time)).collect();
+    // Whoever is there again with the same others has the same again; the first to be needed come first.
+    let mut known = HashSet::new();
+    let different: Vec<&Vec<bool>> = there.iter().filter(|is_there| known.insert(*is_there)).collect();
+    let budget = evenhand_budget::handle();
+    let answer = |(k, is_there): (usize, &&Vec<bool>)| {
+        let solved = || if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) };
+        let least = if k == 0 { TO_BEGIN } else { Duration::ZERO };
+        budget.enter(|| in_time(until, least, solved))
+    };
+    let solved: Vec<Result<Result<Standing, SimulateError>, Exceeded>> =
+        different.par_iter().enumerate().map(answer).collect();
+    let mut states: BTreeMap<&Vec<bool>, Standing> = BTreeMap::new();
+    for (is_there, standing) in different.into_iter().zip(solved) {
+        match standing {
+            Ok(standing) => states.insert(is_there, standing?),
+            Err(late) if states.is_empty() => return Err(late.into()),
+            Err(_) => break,
+        };
+    }
+    let known = there.iter().take_while(|is_there| states.contains_key(is_there)).count();
+    let end = begins.get(known).copied().unwrap_or(scenario.horizon);
+    let state = |time: f64| &states[&there[begins.partition_point(|begin| *begin <= time) - 1]];
+    let is_before_end = |time: &f64| known == begins.len() || *time < end;
+    let moments = scenario.times().take_while(is_before_end).map(|time| state(time).at(time)).collect();
+    let pieces = begins[..known].iter().enumerate().map(|(k, from)| {
+        let to = begins.get(k + 1).copied().unwrap_or(end);
+        (to - from, &state(*from).tasks[..])
+    });
+    let (tasks, present) = means(pieces, &there);
+    Ok(Course { seed, end, moments, tasks, present, distance: None })
+}
+
+/// By user: the mean of its tasks while it is there, and for how long it is.
+fn means<'a>(
+    pieces: impl Iterator<Item = (f64, &'a [Option<f64>])>,
+    there: &[Vec<bool>],
+) -> (Vec<Option<f64>>, Vec<f64>) {
+    let users = there.first().map_or(0, Vec::len);
+    let (mut sums, mut present) = (vec![0.0; users], vec![0.0; users]);
+    for (lasts, tasks) in pieces {
+        for (n, tasks) in tasks.iter().enumerate().filter_map(|(n, tasks)| Some((n, (*tasks)?))) {
+            sums[n] += lasts * tasks;
+            present[n] += lasts;
+        }
+    }
+    let mean = |(sum, present): (f64, &f64)| (*present > 0.0).then(|| sum / present);
+    (sums.into_iter().zip(&present).map(mean).collect(), present)
+}
+
+fn distributed(
+    scenario: &CourseScenario,
+    network: Network,
+    seed: u64,
+    until: Option<Instant>,
+) -> Result<Course, SimulateError> {
+    let problem = scenario.problem(&vec![true; scenario.changes.len()])?;
+    let mut absences = Vec::new();
+    for (user, (changes, absent)) in scenario.changes.iter().zip(&scenario.absent).enumerate() {
+        let edges = absent.then_some(0.0).into_iter().chain(changes.iter().copied());
+        let edges: Vec<f64> = edges.collect();
+        absences.extend(edges.chunks(2).map(|edges| Absence {
+            user,
+            from: edges[0],
+            to: edges.get(1).copied().unwrap_or(f64::INFINITY),
+        }));
+    }
+    let times = (scenario.horizon, scenario.every);
+    let (states, end) = follow(&problem, &absences, network, times, seed, until)?;
+    let amounts = Amounts::new(&problem);
+    let moment = |state: &State| {
+        let is_there = scenario.there(state.time);
+        let tasks = state.totals.iter().zip(&is_there).map(|(total, there)| there.then_some(*total));
+        let shares = state.totals.iter().zip(&is_there).enumerate();
+        let rows = |(used, server): (&Vec<f64>, &evenhand_problem::ServerClass)| {
+            let rows = problem.resources().iter().zip(used).enumerate();
+            let there = rows.filter(|(r, _)| server.capacity()[*r] > 0);
+            there.map(|(_, (name, used))| (name.clone(), *used)).collect()
+        };
+        Moment {
+            time: state.time,
+            tasks: tasks.collect(),
+            shares: shares
+                .map(|(n, (total, there))| if *there { total * amounts.dominant(n) } else { 0.0 })
+                .collect(),
+            utilisation: state.utilisation.iter().zip(problem.servers()).map(rows).collect(),
+        }
+    };
+    let moments: Vec<Moment> = states.iter().map(moment).collect();
+    let distance = states.iter().map(|state| state.distance).collect();
+    Ok(sampled(scenario, (seed, end), moments, Some(distance)))
+}
+
+/// A run that is known at equal distances of time, up to the next of which each state lasts.
+pub(super) fn sampled(
+    scenario: &CourseScenario,
+    (seed, end): (u64, f64),
+    moments: Vec<Moment>,
+    distance: Option<Vec<f64>>,
+) -> Course {
+    let there = [scenario.there(0.0)];
+    let lasts = |moment: &Moment| (end - moment.time).min(scenario.every);
+    let pieces = moments.iter().map(|moment| (lasts(moment), &moment.tasks[..]));
+    let (tasks, present) = means(pieces, &there);
+    Course { seed, end, moments, tasks, present, distance }
+}

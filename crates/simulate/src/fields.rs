@@ -1,0 +1,171 @@
+//! The fields of an object of a scenario, and what stands in them.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use evenhand_problem::format::{Document, FormatError, Object};
+use evenhand_problem::{Rational, number};
+use serde_json::value::RawValue;
+
+use crate::duration::Duration;
+
+/// Times, rates and rewards of simulations: whatever is summed up of them, squares too, is a double.
+pub(crate) const LARGEST: f64 = 1e100;
+pub(crate) const TOO_LARGE: &str = "simulations take numbers of at most 1e100";
+/// Most tasks of a job, servers that are drawn, and slots.
+const MOST: u64 = 1_000_000_000_000;
+
+/// What is read, or what is wrong and where.
+pub(crate) type Read<T> = Result<T, FormatError>;
+
+/// An object of a document.
+pub(crate) struct Fields<'d, 't> {
+    pub document: &'d Document<'t>,
+    pub object: Object<'t>,
+}
+
+impl<'d, 't> Fields<'d, 't> {
+    /// An object that has no fields but these.
+    pub fn of(document: &'d Document<'t>, raw: &'t RawValue, known: &[&str]) -> Read<Self> {
+        let object = document.object(raw)?;
+        object.only(document, known)?;
+        Ok(Self { document, object })
+    }
+
+    /// The top of a document of this kind.
+    pub fn of_kind(document: &'d Document<'t>, kind: &str, known: &[&str]) -> Read<Self> {
+        let object = document.object(document.root())?;
+        object.of_kind(document, kind)?;
+        object.only_at_top(document, known)?;
+        Ok(Self { document, object })
+    }
+
+    /// A field, if it is there.
+    pub fn get(&self, name: &str) -> Option<&'t RawValue> {
+        self.object.get(name)
+    }
+
+    /// A field that has to be there.
+    pub fn need(&self, name: &str) -> Read<&'t RawValue> {
+        self.object.need(self.document, name)
+    }
+
+    /// What stands in a field that has to be there.
+    pub fn needed<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'d Document<'t>, &'t RawValue) -> Read<T>,
+    ) -> Read<T> {
+        read(self.document, self.need(name)?)
+    }
+
+    /// What stands in a field, if it is there.
+    pub fn optional<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'d Document<'t>, &'t RawValue) -> Read<T>,
+    ) -> Read<Option<T>> {
+        self.get(name).map(|raw| read(self.document, raw)).transpose()
+    }
+
+    /// The elements of a list; none where it is not there.
+    pub fn list(&self, name: &str) -> Read<Vec<&'t RawValue>> {
+        self.optional(name, Document::list).map(Option::unwrap_or_default)
+    }
+
+    /// The field, or the whole object where it is not there, for errors.
+    pub fn place(&self, name: &str) -> &'t RawValue {
+        self.get(name).unwrap_or(self.object.raw())
+    }
+
+    /// An error about the whole object.
+    pub fn error(&self, message: impl Into<String>) -> FormatError {
+        self.document.error(self.object.raw(), message)
+    }
+
+    /// Refuses a field that is there although it has no meaning.
+    pub fn refuse(&self, name: &str, is_refused: bool, why: &str) -> Read<()> {
+        match self.get(name) {
+            Some(raw) if is_refused => Err(self.document.error_on_key(raw, why)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The text of a string.
+pub(crate) fn text(document: &Document<'_>, raw: &RawValue) -> Read<String> {
+    document.string(raw).map(Cow::into_owned)
+}
+
+/// The texts of a list of strings.
+pub(crate) fn texts<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Vec<String>> {
+    document.list(raw)?.into_iter().map(|raw| text(document, raw)).collect()
+}
+
+fn stated(document: &Document<'_>, raw: &RawValue, expected: &str, is: fn(&Rational) -> bool) -> Read<f64> {
+    let value = document.number(raw)?;
+    let double = number::to_f64(&value);
+    if double > LARGEST {
+        return Err(document.error(raw, TOO_LARGE));
+    }
+    if !is(&value) {
+        let found = number::format_stated(&value);
+        return Err(document.error(raw, format!("found {found}: expected {expected}")));
+    }
+    Ok(double)
+}
+
+pub(crate) fn not_negative(document: &Document<'_>, raw: &RawValue) -> Read<f64> {
+    stated(document, raw, "a number of at least 0", |value| *value >= 0)
+}
+
+pub(crate) fn positive(document: &Document<'_>, raw: &RawValue) -> Read<f64> {
+    // Far below the least double a positive number is none any more.
+    stated(document, raw, "a number above 0", |value| *value > 0 && number::to_f64(value) > 0.0)
+}
+
+/// A whole number of things, of which there are not too many.
+pub(crate) fn count(document: &Document<'_>, raw: &RawValue) -> Read<u64> {
+    whole(document, raw, 1..=MOST)
+}
+
+/// A whole number within these bounds.
+pub(crate) fn whole(document: &Document<'_>, raw: &RawValue, bounds: RangeInclusive<u64>) -> Read<u64> {
+    let stated = document.number(raw)?;
+    let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
+    let (least, most) = (bounds.start(), bounds.end());
+    // As it is written, of which a number has no more than digits.
+    let found = raw.get().trim_matches('"');
+    let message = || format!("found {found:.60}: expected a whole number from {least} to {most}");
+    whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
+}
+
+/// A time that is not before the one before it.
+pub(crate) fn not_before(document: &Document<'_>, raw: &RawValue, before: f64, at: f64) -> Read<f64> {
+    if at < before {
+        return Err(document.error(raw, format!("time goes back from {before} to {at}")));
+    }
+    Ok(at)
+}
+
+/// How long tasks run, or messages take.
+pub(crate) fn duration<'t>(document: &Document<'t>, raw: &'t RawValue) -> Read<Duration> {
+    if !raw.get().starts_with('{') {
+        return Ok(Duration::Constant(not_negative(document, raw)?));
+    }
+    let of = Fields::of(document, raw, &["exponential", "uniform"])?;
+    match (of.get("exponential"), of.get("uniform")) {
+        (Some(mean), None) => Ok(Duration::Exponential(positive(document, mean)?)),
+        (None, Some(range)) => match document.list(range)?[..] {
+            [from, to] => {
+                let (low, high) = (not_negative(document, from)?, not_negative(document, to)?);
+                if high < low {
+                    return Err(document.error(to, format!("{high} is below {low}, where the range begins")));
+                }
+                Ok(Duration::Uniform(low, high))
+            }
+            _ => Err(document.error(range, "expected two numbers, from and to")),
+        },
+        _ => Err(of.error("expected a number, or one of `exponential` and `uniform`")),
+    }
+}
