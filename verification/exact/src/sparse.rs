@@ -17,7 +17,7 @@ impl<T> Sparse<T> {
     pub fn get(&self, position: usize) -> Option<&T> {
         match self.0.get(position) {
             Some((at, value)) if *at == position => Some(value),
-            _ => self.0.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &self.0[at].1),
+            _ => at(&self.0, position),
         }
     }
 
@@ -28,6 +28,11 @@ impl<T> Sparse<T> {
     pub fn values(&self) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(|(_, value)| value)
     }
+}
+
+/// The value at a position of a list that ascends by position.
+pub(crate) fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
+    list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &list[at].1)
 }
 
 /// The positions and values of a list that are not 0.
