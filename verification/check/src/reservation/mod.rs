@@ -18,7 +18,7 @@ use self::stated::{Amount, Bounded, Reader, Stated};
 use crate::json::{Json, object, quoted};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, ensure, refuse};
+use crate::work::{Checked, Fault, ensure};
 use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
