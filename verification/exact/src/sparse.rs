@@ -1,6 +1,6 @@
 //! Lists of what is not 0, by position: one of many levels has prices on few rows.
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 /// Values by position, ascending; those that are 0 may be left out.
 #[derive(Debug, Clone)]
@@ -13,12 +13,9 @@ impl<T> Sparse<T> {
         Self(entries)
     }
 
-    /// The value at a position; where all have one it is found at once.
+    /// The value at a position.
     pub fn get(&self, position: usize) -> Option<&T> {
-        match self.0.get(position) {
-            Some((at, value)) if *at == position => Some(value),
-            _ => at(&self.0, position),
-        }
+        at(&self.0, position)
     }
 
     pub fn entries(&self) -> &[(usize, T)] {
@@ -30,9 +27,15 @@ impl<T> Sparse<T> {
     }
 }
 
-/// The value at a position of a list that ascends by position.
+/// `(r, amount)` of the resources of which the amount is not 0, ascending.
+pub(crate) type Amounts = Vec<(usize, Integer)>;
+
+/// The value at a position of a list that ascends by position; where all have one it is found at once.
 pub(crate) fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
-    list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &list[at].1)
+    match list.get(position) {
+        Some((at, value)) if *at == position => Some(value),
+        _ => list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &list[at].1),
+    }
 }
 
 /// The positions and values of a list that are not 0.
