@@ -47,49 +47,43 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((Some(margin.clone()), None))
 }
 
-/// `b_mir` by row, of every class where a user has tasks.
-type Held = Vec<(usize, Amounts)>;
 /// `B_mir` by row, ascending.
 type Rounded = Vec<(usize, u128)>;
 
-/// What everybody holds, rounded and exactly, and `top` of every row.
-fn held(case: &Case<'_>) -> (Vec<Rounded>, Vec<Held>, Vec<Rational>) {
-    let of_user = |m: usize| {
-        let over_weight = |(i, x): &(usize, Rational)| {
-            let b = |(row, d): (usize, Rational)| (row, d * x / &case.problem.users[m].weight);
-            (*i, case.uses(m, *i).into_iter().map(b).collect())
+/// What everybody holds, and `top` of every row.
+fn held(case: &Case<'_>) -> (Vec<Rounded>, Vec<Rational>) {
+    let of_user = |m: usize| -> Amounts {
+        let weight = &case.problem.users[m].weight;
+        let rows = |(i, x): &(usize, Rational)| {
+            case.uses(m, *i).into_iter().map(|(row, d)| (row, d * x / weight)).collect::<Amounts>()
         };
-        case.x[m].iter().map(over_weight).collect()
+        case.x[m].iter().flat_map(rows).collect()
     };
-    let held: Vec<Held> = (0..case.problem.users.len()).map(of_user).collect();
+    let held: Vec<Amounts> = (0..case.problem.users.len()).map(of_user).collect();
     let mut top = vec![Rational::new(); case.rows.len()];
-    for (row, b) in held.iter().flatten().flat_map(|(_, rows)| rows) {
+    for (row, b) in held.iter().flatten() {
         top[*row] = top[*row].clone().max(b.clone());
     }
     let part = |(row, b): &(usize, Rational)| (*row, round_up(Rational::from(b / &top[*row])));
-    let rounded = |held: &Held| held.iter().flat_map(|(_, rows)| rows.iter().map(part)).collect();
-    (held.iter().map(rounded).collect(), held, top)
+    (held.iter().map(|held| held.iter().map(part).collect()).collect(), top)
 }
 
 /// What the bundle of `m` is worth to `n`, less a task of it that is worth most where that is asked for.
-fn worth(case: &Case<'_>, held: &[Held], n: usize, m: usize, less: bool) -> Rational {
-    let weight = &case.problem.users[n].weight;
-    let zero = Rational::new();
+fn worth(case: &Case<'_>, n: usize, m: usize, less: bool) -> Rational {
     let (mut all, mut most) = (Rational::new(), Rational::new());
-    for (i, rows) in &held[m] {
-        let rate = |(row, d): &(usize, Rational)| at(rows, *row).unwrap_or(&zero) / d.clone();
-        let value = case.uses(n, *i).iter().map(rate).min().unwrap_or_default() * weight;
-        if less {
-            most = most.max(Rational::from(&value / &case.on(m, *i)));
-        }
-        all += value;
+    for (i, x) in &case.x[m] {
+        let rate = |(row, d): (usize, Rational)| case.takes(m, row).unwrap_or_default() / d;
+        let of_task = case.uses(n, *i).into_iter().map(rate).min().unwrap_or_default();
+        all += Rational::from(x * &of_task);
+        most = most.max(of_task);
     }
-    all - most
+    let users = &case.problem.users;
+    (if less { all - most } else { all }) * &users[n].weight / &users[m].weight
 }
 
 /// Whether no pair has a margin below this one, and one pair has it.
 fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
-    let (rounded, held, top) = held(case);
+    let (rounded, top) = held(case);
     let mut alike: Vec<usize> = case.active().collect();
     alike.sort_by(|a, b| rounded[*a].cmp(&rounded[*b]));
     let largest = |users: &[usize]| {
@@ -137,8 +131,8 @@ fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
                 if is_below(&rounded[m], is_attained)? {
                     continue;
                 }
-                work::spend(4 * held[m].len() + 1)?;
-                let value = user.at_most_tasks(worth(case, &held, n, m, less));
+                work::spend(4 * rounded[m].len() + 1)?;
+                let value = user.at_most_tasks(worth(case, n, m, less));
                 if value > bound {
                     let (n, m) = (case.user(n), case.user(m));
                     return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
