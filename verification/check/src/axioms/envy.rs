@@ -37,16 +37,6 @@ pub fn are_whole(case: &Case<'_>) -> bool {
     entries(&case.x).all(|(_, _, x)| x.is_integer()) && case.stated.placements.iter().flatten().all(is_whole)
 }
 
-/// Both axioms.
-pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    if case.active().nth(1).is_none() {
-        return Ok((None, None));
-    }
-    let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
-    is_least(case, margin, claim.axiom == "ef1")?;
-    Ok((Some(margin.clone()), None))
-}
-
 /// `B_mir` by row, ascending.
 type Rounded = Vec<(usize, u128)>;
 
@@ -81,8 +71,12 @@ fn worth(case: &Case<'_>, n: usize, m: usize, less: bool) -> Rational {
     (if less { all - most } else { all }) * &users[n].weight / &users[m].weight
 }
 
-/// Whether no pair has a margin below this one, and one pair has it.
-fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
+/// Both axioms: no pair has a margin below the one that is stated, and one pair has it.
+pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    if case.active().nth(1).is_none() {
+        return Ok((None, None));
+    }
+    let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
     let (rounded, top) = held(case);
     let mut alike: Vec<usize> = case.active().collect();
     alike.sort_by(|a, b| rounded[*a].cmp(&rounded[*b]));
@@ -132,7 +126,7 @@ fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
                     continue;
                 }
                 work::spend(4 * rounded[m].len() + 1)?;
-                let value = user.at_most_tasks(worth(case, n, m, less));
+                let value = user.at_most_tasks(worth(case, n, m, claim.axiom == "ef1"));
                 if value > bound {
                     let (n, m) = (case.user(n), case.user(m));
                     return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
@@ -141,7 +135,8 @@ fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
             }
         }
     }
-    ensure(is_attained, "no pair of users has the margin that is stated")
+    ensure(is_attained, "no pair of users has the margin that is stated")?;
+    Ok((Some(margin.clone()), None))
 }
 
 /// Times `2^PLACES`, rounded up.
