@@ -22,22 +22,17 @@ pub fn hash(problem: &Problem) -> String {
 /// alphabetical order.
 pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     let (users, classes) = (&problem.user_names, &problem.class_names);
-    let by_name = |names: &Names, amounts: &Amounts| {
-        let entry = |(at, x): &(usize, Rational)| (&*names.list[*at], Some(quoted(&x.to_string())));
-        let mut fields: Vec<_> = amounts.iter().map(entry).collect();
-        fields.sort();
-        object(fields)
+    let amounts = |names: &Names, amounts: &Amounts| {
+        by_name(names, amounts.iter().map(|(at, x)| (*at, Some(quoted(&x.to_string())))), true)
     };
     let by_user = || {
-        let tasks = allocation.tasks.iter().zip(&users.list).filter(|(tasks, _)| !tasks.is_empty());
-        let mut fields: Vec<_> = tasks.map(|(on, name)| (&**name, Some(by_name(classes, on)))).collect();
-        fields.sort();
-        object(fields)
+        let tasks = allocation.tasks.iter().enumerate().filter(|(_, tasks)| !tasks.is_empty());
+        by_name(users, tasks.map(|(n, on)| (n, Some(amounts(classes, on)))), true)
     };
     let by_server = |placements: &Vec<Placement>| {
         let line = |on: &Placement| {
             let server = Some(quoted(&classes.list[on.class]));
-            let tasks = Some(by_name(users, &on.tasks));
+            let tasks = Some(amounts(users, &on.tasks));
             object([("server", server), ("index", Some(on.index.to_string())), ("tasks", tasks)])
         };
         let mut servers: Vec<&Placement> = placements.iter().collect();
@@ -54,6 +49,15 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
 /// Whether two problems mean the same, whatever the order and the spelling in their files.
 pub fn same(a: &Problem, b: &Problem) -> bool {
     text(a, true) == text(b, true)
+}
+
+/// An object of values by name, in alphabetical order if that is asked for.
+fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>, sorted: bool) -> String {
+    let mut fields: Vec<_> = values.map(|(at, value)| (&*names.list[at], value)).collect();
+    if sorted {
+        fields.sort();
+    }
+    object(fields)
 }
 
 fn number(value: &Rational) -> Option<String> {
@@ -76,15 +80,8 @@ fn text(problem: &Problem, sorted: bool) -> String {
     let lines = |names: &Names, line: &dyn Fn(usize) -> String| {
         all(names).into_iter().map(|at| format!("\n{}", line(at))).collect::<Vec<_>>().join(",")
     };
-    let by_name = |names: &Names, values: Vec<(usize, Option<String>)>| {
-        let mut fields: Vec<_> = values.into_iter().map(|(at, value)| (&*names.list[at], value)).collect();
-        if sorted {
-            fields.sort();
-        }
-        object(fields)
-    };
     let numbers =
-        |names: &Names, of: &Amounts| by_name(names, of.iter().map(|(at, v)| (*at, number(v))).collect());
+        |names: &Names, of: &Amounts| by_name(names, of.iter().map(|(at, v)| (*at, number(v))), sorted);
     let amounts = |of: &Amounts| Some(numbers(&problem.resources, of));
     let by_class = |of: &Amounts| (!of.is_empty()).then(|| numbers(&problem.class_names, of));
     let server = |i: usize| {
@@ -99,14 +96,14 @@ fn text(problem: &Problem, sorted: bool) -> String {
         let user = &problem.users[n];
         let servers = user.classes.clone();
         let servers = servers.map(|i| list(&problem.class_names, order(&problem.class_names, i)));
-        let demand_on: Vec<_> = user.demand_on.iter().map(|(i, demand)| (*i, amounts(demand))).collect();
+        let demand_on = user.demand_on.iter().map(|(i, demand)| (*i, amounts(demand)));
         let fields = [
             ("name", Some(quoted(&problem.user_names.list[n]))),
             ("weight", number(&user.weight).filter(|_| user.weight != 1)),
             ("demand", amounts(&user.demand)),
             ("tasks", user.tasks.as_ref().and_then(number)),
             ("servers", servers),
-            ("demand_on", (!demand_on.is_empty()).then(|| by_name(&problem.class_names, demand_on))),
+            ("demand_on", (demand_on.len() > 0).then(|| by_name(&problem.class_names, demand_on, sorted))),
             ("gamma", by_class(&user.gamma)),
             ("criterion", by_class(&user.criterion)),
         ];

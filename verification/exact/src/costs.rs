@@ -5,14 +5,12 @@ use std::borrow::Cow;
 use evenhand_problem::RowKind;
 use rug::{Assign, Integer, Rational};
 
-use crate::amounts::amount_of;
 use crate::budget::TooLarge;
 use crate::instance::Instance;
-use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
-use crate::refusal::Refusal;
+use crate::refusal::{InstanceError, Refusal};
 use crate::scaled::check_width;
-use crate::sparse::{Sparse, entries};
+use crate::sparse::{Sparse, at, entries};
 
 /// Prices as integers over one denominator `M`.
 pub(crate) struct Costs<'a, 'b> {
@@ -149,16 +147,16 @@ impl<'a, 'b> Costs<'a, 'b> {
             }
         } else {
             for Priced { resource, price, .. } in priced {
-                if let Some(demand) = amount_of(demand, *resource) {
+                if let Some(demand) = at(demand, *resource) {
                     *cost += price * demand;
                 }
             }
         }
         if !self.limits.entries().is_empty() {
             let limits = self.instance.limits();
-            for at in limits.of_user(scaled.problem(), n).filter(|at| limits.list()[*at].counts(i)) {
-                let demand = amount_of(demand, limits.list()[at].resource);
-                if let Some((price, demand)) = self.limits.get(at).zip(demand) {
+            for of in limits.of_user(scaled.problem(), n).filter(|of| limits.list()[*of].counts(i)) {
+                let demand = at(demand, limits.list()[of].resource);
+                if let Some((price, demand)) = self.limits.get(of).zip(demand) {
                     *cost += price * demand;
                 }
             }

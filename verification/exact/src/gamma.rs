@@ -3,8 +3,8 @@
 use evenhand_problem::Problem;
 use rug::{Assign, Integer, Rational};
 
-use crate::amounts::{Amounts, amount_of};
 use crate::quotient::{absorb, scaled};
+use crate::sparse::{Amounts, at};
 
 /// `k_i c_ir` in integers, ready for the sums of `gamma`.
 pub(crate) struct Gammas<'a> {
@@ -50,10 +50,7 @@ impl<'a> Gammas<'a> {
         // Elsewhere it may not run, or lacks a resource.
         let own = constrained.then(|| self.problem.classes_of(n)).into_iter().flatten();
         for i in own.chain(everywhere) {
-            let has =
-                |list: &[(usize, Rational)]| list.binary_search_by_key(&i, |(server, _)| *server).is_ok();
-            let overridden = user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).is_ok();
-            if overridden || has(user.given_gamma()) {
+            if at(user.demand_overrides(), i).is_some() || at(user.given_gamma(), i).is_some() {
                 apart += self.problem.unconstrained_gamma(n, i);
                 continue;
             }
@@ -61,7 +58,7 @@ impl<'a> Gammas<'a> {
             // into the memory of new ones.
             let mut is_first = true;
             for ((r, _), inverse) in demanded.iter().zip(&inverse) {
-                let Some(capacity) = amount_of(&self.capacity[i], *r) else {
+                let Some(capacity) = at(&self.capacity[i], *r) else {
                     least.assign(0);
                     break;
                 };

@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use evenhand_problem::{Constraints, Placement, Problem, RowKind};
+use evenhand_problem::{Constraints, Placement, Problem, Promises, RowKind};
 use rug::{Integer, Rational};
 
 use crate::budget::{Budget, TooLarge, wide, words};
-use crate::instance_error::InstanceError;
 use crate::limit_rows::LimitRows;
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::{Inapplicable, InstanceError};
 use crate::scaled::{Scaled, check_width};
+use crate::sparse::at;
 
 /// `x_ni` of every user, sparse: `tasks[n]` holds `(server class, tasks)` in ascending order.
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
@@ -104,6 +105,27 @@ impl<'a> Instance<'a> {
         rows.get(row).map_or_else(|| &self.limits.list()[row - rows.len()].most, |row| &row.capacity)
     }
 
+    /// That resources are divided.
+    pub(crate) fn divides(&self) -> Result<(), Inapplicable> {
+        match (0..self.problem().n_servers()).any(|i| self.constraints().is_time_shared(i)) {
+            true => Err(Inapplicable::new("the servers are shared by time".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// That axioms apply that compare an allocation with all that are possible: where there are limits, what a group
+    /// holds has to be the sum of what its users hold.
+    pub(crate) fn can_be_compared(&self) -> Result<(), Inapplicable> {
+        if self.limits.list().is_empty() {
+            return Ok(());
+        }
+        self.divides()?;
+        match Promises::new(self.problem().groups()).kept.iter().all(Vec::is_empty) {
+            true => Ok(()),
+            false => Err(Inapplicable::new("groups hold resources back")),
+        }
+    }
+
     /// Whether user `n` can be given anything ([`Problem::is_active`]).
     #[must_use]
     pub fn is_active(&self, n: usize) -> bool {
@@ -174,7 +196,7 @@ impl<'a> Instance<'a> {
     /// `x_ni L` where it is not 0.
     pub(crate) fn tasks_on(&self, n: usize, i: usize) -> Option<&Integer> {
         let tasks = &self.tasks[n];
-        tasks.binary_search_by_key(&i, |(server, _)| *server).ok().map(|at| &tasks[at].1)
+        at(tasks, i)
     }
 
     /// Free capacity of a row, `C - sum_ni x_ni d_ni`, in the units of the row.

@@ -39,7 +39,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod amounts;
 pub mod axiom;
 mod budget;
 pub mod certificate;
@@ -48,7 +47,6 @@ mod costs;
 mod evidence;
 mod gamma;
 mod instance;
-mod instance_error;
 mod kernel;
 mod limit_rows;
 mod names;
@@ -74,10 +72,9 @@ pub use evidence::{
     Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
-pub use instance_error::InstanceError;
 pub use kernel::{Document, Verdict, check, check_text};
 pub use limit_rows::{LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
-pub use refusal::{Inapplicable, Refusal};
+pub use refusal::{Inapplicable, InstanceError, Refusal};
 pub use share::{Share, ShareCoefficients, ShareError};

@@ -6,11 +6,10 @@
 
 use std::ops::Range;
 
-use evenhand_problem::{Problem, Promises, Rational};
+use evenhand_problem::{Problem, Rational};
 
-use crate::axiom::divided;
-use crate::instance::{Instance, Tasks};
-use crate::refusal::{Inapplicable, Refusal};
+use crate::instance::Tasks;
+use crate::refusal::Refusal;
 
 /// A limit of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,18 +123,5 @@ impl LimitRow {
     #[must_use]
     pub fn counts(&self, i: usize) -> bool {
         self.on.is_empty() || self.on.binary_search(&i).is_ok()
-    }
-}
-
-/// Whether axioms apply that compare an allocation with all that are possible: where there are limits, what a group
-/// holds has to be the sum of what its users hold.
-pub(crate) fn apply(instance: &Instance<'_>) -> Result<(), Inapplicable> {
-    if instance.limits().list.is_empty() {
-        return Ok(());
-    }
-    divided(instance)?;
-    match Promises::new(instance.problem().groups()).kept.iter().all(Vec::is_empty) {
-        true => Ok(()),
-        false => Err(Inapplicable::new("groups hold resources back")),
     }
 }

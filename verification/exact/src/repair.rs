@@ -16,7 +16,7 @@ use rug::Rational;
 
 use crate::budget::{Budget, TooLarge};
 use crate::instance::{Instance, Tasks, check_placements};
-use crate::instance_error::InstanceError;
+use crate::refusal::InstanceError;
 use crate::scaled::Scaled;
 
 impl<'a> Instance<'a> {

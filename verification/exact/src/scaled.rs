@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
 use rug::{Integer, Rational};
 
-use crate::amounts::Amounts;
 use crate::budget::{Budget, TooLarge, wide, words};
 use crate::gamma::Gammas;
-use crate::instance_error::InstanceError;
 use crate::quotient::{absorb, scaled};
+use crate::refusal::InstanceError;
+use crate::sparse::{Amounts, at};
 
 /// Most bits that the integers of one table may take together (1 GiB).
 ///
@@ -173,10 +173,7 @@ impl<'a> Scaled<'a> {
 
     /// Demand of user `n` on class `i`, times `resource_scale[r]`.
     pub fn demand(&self, n: usize, i: usize) -> &[(usize, Integer)] {
-        let overrides = &self.overrides[n];
-        overrides
-            .binary_search_by_key(&i, |(server, _)| *server)
-            .map_or(&self.demand[n], |at| &overrides[at].1)
+        at(&self.overrides[n], i).unwrap_or(&self.demand[n])
     }
 
     /// What divides the integers of a row of resource `r`.

@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::gamma::Gammas;
 use crate::instance::Instance;
-use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
-use crate::refusal::Refusal;
+use crate::refusal::{InstanceError, Refusal};
 use crate::scaled::check_width;
+use crate::sparse::at;
 
 /// A share of the cluster, as some mechanism measures it.
 ///
@@ -161,14 +161,14 @@ fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
     let user = &problem.users()[n];
     let mut on = Vec::new();
     for i in problem.classes_of(n) {
-        let Ok(at) = user.criterion().binary_search_by_key(&i, |(server, _)| *server) else {
+        let Some(u) = at(user.criterion(), i) else {
             return Err(ShareError::NotApplicable(format!(
                 "user `{}` states no criterion for server `{}`, where it can run",
                 user.name(),
                 problem.servers()[i].name()
             )));
         };
-        on.push(user.criterion()[at].clone());
+        on.push((i, u.clone()));
     }
     match on.as_slice() {
         [(_, first), rest @ ..] if rest.iter().all(|(_, u)| u == first) => {
@@ -181,7 +181,6 @@ fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
 fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
     let user = &problem.users()[n];
     let share = |demand: &Quantities| Rational::from(&demand[r] / &problem.total_capacity()[r]);
-    let overridden = |i: usize| user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).ok();
     let runs = |i: &usize| problem.can_run(n, *i);
     let on: Vec<(usize, Rational)> = user
         .demand_overrides()
@@ -189,7 +188,7 @@ fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
         .filter(|(i, _)| runs(i))
         .map(|(i, demand)| (*i, share(demand)))
         .collect();
-    let elsewhere = problem.classes_of(n).any(|i| overridden(i).is_none());
+    let elsewhere = problem.classes_of(n).any(|i| at(user.demand_overrides(), i).is_none());
     let base = if elsewhere {
         share(user.base_demand())
     } else {
@@ -225,7 +224,7 @@ impl ShareCoefficients {
     #[must_use]
     pub fn of(&self, n: usize, i: usize) -> &Rational {
         let user = &self.users[n];
-        user.on.binary_search_by_key(&i, |(server, _)| *server).map_or(&user.base, |at| &user.on[at].1)
+        at(&user.on, i).unwrap_or(&user.base)
     }
 
     /// `u_n`, when `u_ni` is the same on every class that user `n` can run on.
@@ -294,8 +293,7 @@ pub(crate) struct ScaledShare {
 impl ScaledShare {
     /// `u_ni / w_n` (or `u_ni`) times the denominator.
     pub fn of(&self, n: usize, i: usize) -> &Integer {
-        let on = &self.on[n];
-        on.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.base[n], |at| &on[at].1)
+        at(&self.on[n], i).unwrap_or(&self.base[n])
     }
 
     /// `U_n` (or `w_n U_n`) times the denominator and the instance's `L`.

@@ -1,6 +1,6 @@
 //! Lists of what is not 0, by position: one of many levels has prices on few rows.
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 /// Values by position, ascending; those that are 0 may be left out.
 #[derive(Debug, Clone)]
@@ -13,12 +13,9 @@ impl<T> Sparse<T> {
         Self(entries)
     }
 
-    /// The value at a position; where all have one it is found at once.
+    /// The value at a position.
     pub fn get(&self, position: usize) -> Option<&T> {
-        match self.0.get(position) {
-            Some((at, value)) if *at == position => Some(value),
-            _ => self.0.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &self.0[at].1),
-        }
+        at(&self.0, position)
     }
 
     pub fn entries(&self) -> &[(usize, T)] {
@@ -27,6 +24,17 @@ impl<T> Sparse<T> {
 
     pub fn values(&self) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(|(_, value)| value)
+    }
+}
+
+/// `(r, amount)` of the resources of which the amount is not 0, ascending.
+pub(crate) type Amounts = Vec<(usize, Integer)>;
+
+/// The value at a position of a list that ascends by position; where all have one it is found at once.
+pub(crate) fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
+    match list.get(position) {
+        Some((at, value)) if *at == position => Some(value),
+        _ => list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|at| &list[at].1),
     }
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use evenhand_problem::RowKind;
 use rug::Integer;
 
-use crate::amounts::amount_of;
 use crate::instance::Instance;
+use crate::sparse::at;
 
 /// What a task of one user uses of one row, `d_nir = per_task / (scale factor)` with the scale of
 /// [`Instance::row_scale`].
@@ -19,17 +19,17 @@ pub(crate) struct Usage<'s> {
 impl<'s> Usage<'s> {
     /// `None` when the user does not use the row.
     pub fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
-        let at = instance.constraints().rows().get(row)?;
-        if !instance.scaled.can_run(n, at.server) {
+        let of = instance.constraints().rows().get(row)?;
+        if !instance.scaled.can_run(n, of.server) {
             return None;
         }
-        Some(match at.kind {
+        Some(match of.kind {
             RowKind::Resource(r) => {
-                let demand = amount_of(instance.scaled.demand(n, at.server), r)?;
+                let demand = at(instance.scaled.demand(n, of.server), r)?;
                 Self { per_task: Cow::Borrowed(demand), factor: None }
             }
             RowKind::Time => {
-                let (gamma, over) = instance.problem().unconstrained_gamma(n, at.server).into_numer_denom();
+                let (gamma, over) = instance.problem().unconstrained_gamma(n, of.server).into_numer_denom();
                 Self { per_task: Cow::Owned(over * instance.row_scale(row)), factor: Some(gamma) }
             }
         })

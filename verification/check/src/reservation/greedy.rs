@@ -22,7 +22,7 @@ pub fn earned(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked
         // The first type that is open fits, as a rule.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
-            let Some((pool, k, stated, exhausted, first)) = steps.next() else {
+            let Some(((pool, k, stated), exhausted, first)) = steps.next() else {
                 return refuse("it ends while there are servers and jobs");
             };
             ensure(*pool == i, "another pool is filled first")?;

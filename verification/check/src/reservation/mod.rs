@@ -13,12 +13,12 @@ mod worst_load;
 use rug::Rational;
 
 use self::packing::Packing;
-use self::problem::Reservation;
+use self::problem::{Job, Reservation};
 use self::stated::{Amount, Bounded, Reader, Stated};
 use crate::json::{Json, object, quoted};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{Checked, Fault, ensure};
 use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
@@ -28,12 +28,14 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, U
         return Err(Unusable::usage(what));
     }
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
-    let judged = if is_ratio { ratio(raw) } else { worst_load(raw) };
-    let judged = judged.map_err(|fault| file.unusable(raw, fault))?;
+    let unusable = |fault: Fault| file.unusable(raw, fault);
+    let judged = if is_ratio { ratio(raw) } else { worst_load(raw) }.map_err(unusable)?;
     let problem = &judged.problem;
-    let other = options.problem.as_ref().map(|file| file.read(Reservation::read)).transpose()?;
-    let is_about = other.map_or(Ok(true), |other| problem.is_same(&other, is_ratio));
-    let is_about = is_about.map_err(|fault| file.unusable(raw, fault))?;
+    let mut is_about = true;
+    if let Some(other) = &options.problem {
+        let other = other.read(|raw| Reservation::read(raw)?.meaning(is_ratio))?;
+        is_about = problem.meaning(is_ratio).map_err(unusable)? == other;
+    }
     let unmet = (!is_about).then(|| "the certificate is about another problem".to_owned());
     let missing = options.require.iter().map(|text| judged.lacks(text)).collect::<Result<Vec<_>, _>>()?;
     let unmet = unmet.or(missing.into_iter().flatten().next());
@@ -180,17 +182,15 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let mut jobs = vec![Rational::new(); problem.jobs.len()];
         loads.iter().for_each(|(j, load)| jobs[*j].clone_from(load));
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
-        if problem.jobs.iter().all(|job| job.reward.is_zero()) {
-            let Stated { steps, assignment, served, .. } = &stated;
-            let is_empty = steps.is_empty() && assignment.is_empty() && firsts.is_empty();
-            let is_empty = is_empty && claims.is_empty() && loads.is_empty();
-            let is_empty = is_empty && served.iter().all(|(_, served)| served.is_zero());
-            let nothing =
-                lower.is_none() && upper.is_none() && stated.greedy.is_zero() && stated.reward.is_zero();
-            return ensure(nothing && is_empty, "no type has a reward, and yet something is stated");
-        }
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
-            return refuse("a ratio is missing, though types have a reward");
+            ensure(lower == upper, "a ratio is missing, though the other is there")?;
+            let is_zero = |job: &Job| job.reward.is_zero();
+            ensure(problem.jobs.iter().all(is_zero), "a ratio is missing, though types have a reward")?;
+            let Stated { greedy, steps, reward, assignment, served } = &stated;
+            let lengths =
+                [steps.len(), assignment.len(), served.len(), firsts.len(), claims.len(), loads.len()];
+            let is_empty = greedy.is_zero() && reward.is_zero() && lengths == [0; 6];
+            return ensure(is_empty, "no type has a reward, and yet something is stated");
         };
         ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;

@@ -105,34 +105,51 @@ impl Reservation {
         Ok(problem)
     }
 
-    /// The hash that names the problem: of its pools and types in their order, what is said of each by name in
-    /// alphabetical order.
+    /// The hash that names the problem.
     pub fn hash(&self) -> String {
+        sha256(&self.canonical(true, &self.resources.list, self.configurations.as_deref()))
+    }
+
+    /// Its pools and types in their order, what is said of each by name in alphabetical order; without loads and numbers
+    /// of servers unless `all`.
+    fn canonical(&self, all: bool, resources: &[String], configurations: Option<&[Configuration]>) -> String {
         let number = |value: &Rational| Some(quoted(&hashed(value)));
         let amounts = |of: &Amounts| {
             Some(object(of.iter().map(|(r, amount)| (&*self.resources.list[*r], number(amount)))))
         };
         let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
         let pool = |(name, pool): (&String, &Class)| {
-            let count = self.states_counts.then(|| pool.count.to_string());
+            let count = (all && self.states_counts).then(|| pool.count.to_string());
             object([("name", Some(quoted(name))), ("count", count), ("capacity", amounts(&pool.capacity))])
         };
         let job = |(name, job): (&String, &Job)| {
-            let (reward, load) = (number(&job.reward), number(&job.load));
+            let (reward, load) = (number(&job.reward), number(&job.load).filter(|_| all));
             let (name, demand) = (Some(quoted(name)), amounts(&job.demand));
             object([("name", name), ("demand", demand), ("reward", reward), ("load", load)])
         };
         let configuration = |k: &Configuration| {
             object(k.iter().map(|(j, count)| (&*self.types.list[*j], Some(count.to_string()))))
         };
-        let configurations = self.configurations.as_ref();
-        sha256(&object([
+        object([
             ("kind", Some(quoted("reservation-problem"))),
-            ("resources", list(self.resources.list.iter().map(|name| quoted(name)).collect())),
+            ("resources", list(resources.iter().map(|name| quoted(name)).collect())),
             ("servers", list(self.pool_names.list.iter().zip(&self.pools).map(pool).collect())),
             ("jobs", list(self.types.list.iter().zip(&self.jobs).map(job).collect())),
             ("configurations", configurations.and_then(|all| list(all.iter().map(configuration).collect()))),
-        ]))
+        ])
+    }
+
+    /// The canonical form of what it means: of stated configurations only the largest count, and no resources.
+    pub fn meaning(&self, all: bool) -> Checked<String> {
+        let Some(list) = &self.configurations else {
+            return Ok(self.canonical(all, &self.resources.list, None));
+        };
+        work::steps(100 * (list.len() as u64).saturating_mul(list.len() as u64))?;
+        let is_largest = |k: &&Configuration| !list.iter().any(|of| of != *k && is_part(k, of));
+        let mut largest: Vec<Configuration> = list.iter().filter(is_largest).cloned().collect();
+        largest.sort();
+        largest.dedup();
+        Ok(self.canonical(all, &[], Some(&largest)))
     }
 
     /// The number of demands, for the budget.
@@ -149,30 +166,6 @@ impl Reservation {
         let zero = Rational::new();
         let of = |(r, d): &(usize, Rational)| at(&self.pools[i].capacity, *r).unwrap_or(&zero) / d.clone();
         floor(self.jobs[j].demand.iter().map(of).min().unwrap_or_default())
-    }
-
-    /// Whether this is another problem's types and servers, pools and types in the same order; where `all`,
-    /// with the same loads and numbers of servers.
-    pub fn is_same(&self, other: &Self, all: bool) -> Checked<bool> {
-        let number = |problem: &Self| problem.configurations.as_ref().map_or(0, Vec::len) as u64 + 1;
-        work::steps(100 * number(self).saturating_mul(number(other)))?;
-        let parts = |some: &[Configuration], of: &[Configuration]| {
-            some.iter().all(|k| of.iter().any(|most| is_part(k, most)))
-        };
-        let is_same_pool =
-            |(x, y): (&Class, &Class)| x.capacity == y.capacity && (!all || x.count == y.count);
-        let is_same_job =
-            |(x, y): (&Job, &Job)| x.reward == y.reward && x.demand == y.demand && (!all || x.load == y.load);
-        let configurations = match (&self.configurations, &other.configurations) {
-            (Some(a), Some(b)) => parts(a, b) && parts(b, a),
-            (a, b) => a.is_none() && b.is_none() && self.resources == other.resources,
-        };
-        Ok(configurations
-            && self.pool_names == other.pool_names
-            && self.types == other.types
-            && (!all || self.states_counts == other.states_counts)
-            && self.pools.iter().zip(&other.pools).all(is_same_pool)
-            && self.jobs.iter().zip(&other.jobs).all(is_same_job))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::work::Checked;
 
 /// A step of greedy: so many servers of a pool get a configuration until a type is exhausted, if one is; and why
 /// it is the first.
-pub type Step = (usize, Configuration, Rational, Option<usize>, Proof);
+pub type Step = (Placed, Option<usize>, Proof);
 /// A configuration on so many servers of a pool.
 pub type Placed = (usize, Configuration, Rational);
 /// Prices of loads, of slots and of servers: `alpha`, `beta` and `pi`.
@@ -61,16 +61,11 @@ impl Reader<'_> {
 
     pub fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
         let step = |[pool, k, servers, gone, first]: [&Json<'_>; 5]| {
-            let (pool, k, servers) = self.placed([pool, k, servers])?;
             let is_none = matches!(gone.kind, Kind::Absent | Kind::Null);
             let gone = if is_none { None } else { Some(self.problem.types.named(gone)?) };
-            Ok((pool, k, servers, gone, self.proof(first, true)?))
+            Ok((self.placed([pool, k, servers])?, gone, self.proof(first, true)?))
         };
         raw.rows("pool configuration servers exhausted first")?.into_iter().map(step).collect()
-    }
-
-    pub fn assignment(&self, raw: &Json<'_>) -> Checked<Vec<Placed>> {
-        raw.rows("pool configuration servers")?.into_iter().map(|row| self.placed(row)).collect()
     }
 
     pub fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
@@ -103,13 +98,9 @@ impl Reader<'_> {
         match raw.get("method").text().unwrap_or_default() {
             "tree" if of_first => {
                 let [_, value, order] = raw.fields("method value order")?;
-                let tree = |raw: &Json<'_>| self.tree(raw.fields("multipliers nodes")?);
-                Ok(Proof::Tree(vec![tree(value)?, tree(order)?]))
+                Ok(Proof::Tree(vec![self.tree(value, "")?, self.tree(order, "")?]))
             }
-            "tree" => {
-                let [_, multipliers, nodes] = raw.fields("method multipliers nodes")?;
-                Ok(Proof::Tree(vec![self.tree([multipliers, nodes])?]))
-            }
+            "tree" => Ok(Proof::Tree(vec![self.tree(raw, "method")?])),
             "dynamic-programme" => {
                 let [_, cells] = raw.fields("method cells")?;
                 cells.count(1, MOST).map(Proof::Table)
@@ -120,7 +111,9 @@ impl Reader<'_> {
         }
     }
 
-    fn tree(&self, [multipliers, nodes]: [&Json<'_>; 2]) -> Checked<Tree> {
+    /// A tree, beside a field that is known.
+    fn tree(&self, raw: &Json<'_>, beside: &str) -> Checked<Tree> {
+        let [multipliers, nodes] = raw.fields_beside("multipliers nodes", beside)?;
         let node = |raw: &Json<'_>| match &raw.kind {
             Kind::List(pair) => match pair.as_slice() {
                 [job, at] => Ok(Node::Split(self.problem.types.named(job)?, at.count(1, MOST)?)),
@@ -153,7 +146,9 @@ impl Stated {
     pub fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], reader: &Reader<'_>) -> Checked<Self> {
         let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
         let (greedy, reward) = (greedy.computed()?, reward.computed()?);
-        let (steps, assignment) = (reader.steps(steps)?, reader.assignment(assignment)?);
+        let assignment = assignment.rows("pool configuration servers")?.into_iter();
+        let assignment = assignment.map(|row| reader.placed(row)).collect::<Checked<_>>()?;
+        let steps = reader.steps(steps)?;
         let served = reader.problem.types.map(served, |_, raw| reader.amount(raw))?;
         Ok(Self { greedy, steps, reward, assignment, served })
     }

@@ -11,7 +11,7 @@ use super::problem::Configuration;
 use super::stated::{Node, Tree};
 use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
-use crate::work::{self, Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than
 /// this.
@@ -26,39 +26,36 @@ pub struct Bound<'a> {
 
 /// The least and the most jobs of a type.
 type Range = (u64, u64);
+/// Most of these of all boxes that are to come.
+const RANGES: usize = 10_000_000;
 
 pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) -> Checked<()> {
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
-    let range = |j: usize| (0, if is_open(&j) { MOST } else { 0 });
-    let mut ranges: Vec<Range> = (0..packing.problem.jobs.len()).map(range).collect();
-    // Ranges before they were narrowed, innermost last; and the splits whose second branch is to come, with
-    // the number of narrowings outside them.
-    let mut before: Vec<(usize, Range)> = Vec::new();
-    let mut splits: Vec<(usize, usize, u64)> = Vec::new();
-    let mut ended = false;
+    let types = packing.problem.jobs.len();
+    let all = (0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect::<Vec<Range>>();
+    // Boxes that are to come, the next one last.
+    let mut boxes = vec![all];
     for node in nodes {
-        ensure(!ended, "a tree goes on after its last branch")?;
-        let which = match *node {
-            Node::Leaf(which) => which as usize,
-            Node::Split(job, at) => {
-                splits.push((before.len(), job, at));
-                before.push((job, ranges[job]));
-                ranges[job].0 = ranges[job].0.max(at);
-                continue;
+        let Some(mut ranges) = boxes.pop() else { return refuse("a tree goes on after its last branch") };
+        match *node {
+            Node::Leaf(which) => {
+                let Some(set) = sets.get(which as usize) else {
+                    return refuse("a tree names multipliers that are not there");
+                };
+                ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
+                ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
             }
-        };
-        let Some(set) = sets.get(which) else { return refuse("a tree names multipliers that are not there") };
-        ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
-        ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
-        let Some((outside, job, at)) = splits.pop() else {
-            ended = true;
-            continue;
-        };
-        before.drain(outside..).rev().for_each(|(job, range)| ranges[job] = range);
-        before.push((job, ranges[job]));
-        ranges[job].1 = ranges[job].1.min(at - 1);
+            Node::Split(job, at) => {
+                work::steps(types as u64)?;
+                ensure_small((boxes.len() + 2).saturating_mul(types) <= RANGES, "the boxes of a tree")?;
+                let mut first = ranges.clone();
+                first[job].0 = first[job].0.max(at);
+                ranges[job].1 = ranges[job].1.min(at - 1);
+                boxes.extend([ranges, first]);
+            }
+        }
     }
-    ensure(ended, "a tree ends before its last branch")
+    ensure(boxes.is_empty(), "a tree ends before its last branch")
 }
 
 /// Whether the multipliers prove the bound for this box.

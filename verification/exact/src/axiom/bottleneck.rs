@@ -18,7 +18,6 @@ use crate::axiom::max_min;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::evidence::Evidence;
 use crate::instance::Instance;
-use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
@@ -155,7 +154,7 @@ impl Rule for Bottleneck {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        limit_rows::apply(instance)
+        instance.can_be_compared()
     }
 
     fn needs_evidence(&self) -> bool {

@@ -27,6 +27,7 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, number};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
+use crate::sparse::at;
 
 /// Groups times resources beyond which they are not judged: what is used of each takes about 50 bytes of memory.
 const MOST_CELLS: usize = 1_000_000;
@@ -119,24 +120,19 @@ impl<'p> Holdings<'p> {
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
         for v in above {
-            let limit = |r: usize| {
-                let limit = &groups.list()[v].limit;
-                limit.binary_search_by_key(&r, |(of, _)| *of).ok().map(|at| &limit[at].1)
-            };
             let guarantee = self.promises.guarantee[v].as_ref();
             // A group of weight 0 may get nothing beyond its guarantee.
             let is_shut = never && groups.list()[v].weight.is_zero();
             let mut names_any = guarantee.is_none() && !is_shut;
             for ((r, d), spare) in asked().zip(&mut spare) {
                 let promised = self.promises.promised(v, *r);
-                for most in limit(*r).into_iter().chain(promised) {
+                for most in at(&groups.list()[v].limit, *r).into_iter().chain(promised) {
                     let room = (Rational::from(most - &self.used[v][*r]) + &*spare) / d;
                     least = Some(least.map_or(room.clone(), |least| least.min(room)));
                 }
                 names_any |= promised.is_some();
                 is_promised |= promised.is_some();
-                let kept = self.promises.kept[v].binary_search_by_key(r, |(of, _)| *of).ok();
-                let kept = kept.map(|at| &self.promises.kept[v][at].1);
+                let kept = at(&self.promises.kept[v], *r);
                 if let Some(kept) = kept.filter(|kept| self.used[v][*r] < **kept) {
                     *spare += Rational::from(kept - &self.used[v][*r]);
                 }
@@ -164,15 +160,6 @@ pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// That resources are divided in the allocation.
-pub(crate) fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
-    let constraints = instance.constraints();
-    match (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i)) {
-        true => Err(Inapplicable::new("the servers are shared by time".to_owned())),
-        false => Ok(()),
-    }
-}
-
 /// The axiom `limits`.
 pub(crate) struct Limits;
 
@@ -186,7 +173,7 @@ impl Rule for Limits {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        divided(instance)
+        instance.divides()
     }
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
@@ -229,7 +216,7 @@ impl Rule for Guarantees {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        divided(instance)
+        instance.divides()
     }
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {

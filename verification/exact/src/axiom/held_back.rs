@@ -24,6 +24,7 @@ use crate::evidence::{ClassMark, Evidence, Room, Short, Stop};
 use crate::instance::Instance;
 use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
+use crate::sparse::at;
 
 /// That what is held back is told by resource, and of users with one demand.
 pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
@@ -107,19 +108,15 @@ impl<'p> HeldBack<'p> {
             for ((r, d), spare) in asked().zip(&mut spare) {
                 let (resource, used) = (*r, &used[v][*r]);
                 let left = |mark: &Rational| (unused(mark, used) + &*spare) / d;
-                let limit = &groups.list()[v].limit;
-                if let Ok(at) = limit.binary_search_by_key(r, |(of, _)| *of) {
-                    stops.push((left(&limit[at].1), Stop::Limit { group: v, resource }));
+                if let Some(limit) = at(&groups.list()[v].limit, *r) {
+                    stops.push((left(limit), Stop::Limit { group: v, resource }));
                 }
                 if let Some(promised) = promises.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
                     let left = if promised.is_zero() { Rational::new() } else { left(promised) };
                     stops.push((left, Stop::Guarantee { group: v, resource }));
                 }
-                let kept = &promises.kept[v];
-                if let Ok(at) = kept.binary_search_by_key(r, |(of, _)| *of) {
-                    *spare += unused(&kept[at].1, used);
-                }
+                *spare += at(&promises.kept[v], *r).map(|kept| unused(kept, used)).unwrap_or_default();
             }
             if is_shut && !is_named {
                 stops.push((Rational::new(), Stop::Weight { group: v }));

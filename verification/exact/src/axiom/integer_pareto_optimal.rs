@@ -16,7 +16,6 @@ use crate::axiom::rule::{Rule, wrong_form};
 use crate::axiom::{ef1, integer_feasible, pareto_optimal};
 use crate::evidence::Evidence;
 use crate::instance::Instance;
-use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
@@ -66,7 +65,7 @@ impl Rule for IntegerParetoOptimal {
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
         ef1::applies(instance)?;
-        limit_rows::apply(instance)
+        instance.can_be_compared()
     }
 
     fn needs_evidence(&self) -> bool {

@@ -31,7 +31,6 @@ use evenhand_problem::Problem;
 
 use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::{Inapplicable, Refusal};
-pub(crate) use groups::divided;
 use rule::Rule;
 
 /// The names of the axioms.

@@ -22,7 +22,6 @@ use crate::axiom::feasible;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
-use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
@@ -36,7 +35,7 @@ use evenhand_problem::format::{FormatError, Object};
 /// # Errors
 /// [`Refusal`] when the prices prove nothing.
 pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Option<Rational>, Refusal> {
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     let gap = prices.gap(instance, None)?;
     let active = || prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     if let Some((n, _)) = active().find(|(n, weight)| Rational::from(*weight * instance.scale(*n)) < 1) {
@@ -61,7 +60,7 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
 
 /// Minus the sum of the gains in `better`, each over `g_n`, in which nobody loses anything.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     instance.limits().keep(better.limits())?;
     let mut sum = Rational::new();
     for n in 0..instance.problem().n_users() {
@@ -95,7 +94,7 @@ impl Rule for ParetoOptimal {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        limit_rows::apply(instance)
+        instance.can_be_compared()
     }
 
     fn needs_evidence(&self) -> bool {

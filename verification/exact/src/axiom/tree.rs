@@ -10,7 +10,6 @@
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational};
 
-use crate::axiom::groups::divided;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::budget::TooLarge;
 use crate::evidence::{Evidence, PlacePrices};
@@ -73,7 +72,7 @@ impl Rule for Tree {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        divided(instance)
+        instance.divides()
     }
 
     fn needs_evidence(&self) -> bool {

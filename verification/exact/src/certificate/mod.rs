@@ -26,7 +26,6 @@
 //! them back gives the same number.
 
 mod read;
-mod write;
 
 use evenhand_problem::format::{FormatError, Source, problem_to_json};
 use evenhand_problem::number::format_stated;
@@ -34,8 +33,9 @@ use evenhand_problem::{Allocation, Place, Problem, Rational};
 
 use crate::axiom::Axiom;
 use crate::claim::Claim;
+use crate::evidence::Evidence;
 use crate::names::read::Reader;
-use crate::names::write::{Json, Names, string};
+use crate::names::write::{Json, Names, fields, number, string};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 2;
@@ -135,5 +135,32 @@ impl Certificate {
         }
         let not_checked = read::not_checked(&reader, object.need(&document, "not_checked")?)?;
         Ok(Self { problem, allocation, problem_sha256, tolerance, claims, not_checked })
+    }
+}
+
+impl Names<'_> {
+    /// A claim with its evidence. What is no evidence of the axiom is written as an object that nobody reads.
+    pub fn claim(&self, claim: &Claim) -> Json {
+        let mut all = vec![("axiom".to_owned(), string(claim.axiom.name()))];
+        if let Some(share) = claim.share {
+            all.push(("share".to_owned(), Json::Text(share.name(self.problem))));
+        }
+        if let Some(alpha) = &claim.alpha {
+            all.push(("alpha".to_owned(), number(alpha)));
+        }
+        all.push(("holds".to_owned(), claim.holds.map_or(Json::Null, Json::Bool)));
+        all.push(("margin".to_owned(), claim.margin.as_ref().map_or(Json::Null, number)));
+        let evidence = match &claim.evidence {
+            Evidence::None => fields([]),
+            evidence => {
+                let written = claim.axiom.rule().write(self, evidence);
+                written.unwrap_or_else(|| fields([("of another axiom", Json::Bool(true))]))
+            }
+        };
+        all.push(("evidence".to_owned(), evidence));
+        if let Some(why) = &claim.why {
+            all.push(("why".to_owned(), string(why)));
+        }
+        Json::Object(all)
     }
 }

@@ -7,11 +7,10 @@ use rug::{Integer, Rational};
 
 use crate::costs::{Base, Costs, Excess, too_low};
 use crate::instance::Instance;
-use crate::instance_error::InstanceError;
 use crate::quotient::scaled;
-use crate::refusal::Refusal;
+use crate::refusal::{InstanceError, Refusal};
 use crate::share::ShareCoefficients;
-use crate::sparse::Sparse;
+use crate::sparse::{Sparse, at};
 
 /// Prices with what they are compared with, over one denominator `M`.
 pub(super) struct Dual<'a, 'b> {
@@ -85,10 +84,9 @@ impl<'a, 'b> Dual<'a, 'b> {
         match self.worths.get(n) {
             None => price.clone(),
             Some(Worth::Uniform(worth)) => Integer::from(price - worth),
-            Some(Worth::ByClass(worths)) => match worths.binary_search_by_key(&i, |(server, _)| *server) {
-                Ok(at) => Integer::from(price - &worths[at].1),
-                Err(_) => price.clone(),
-            },
+            Some(Worth::ByClass(worths)) => {
+                at(worths, i).map_or_else(|| price.clone(), |worth| Integer::from(price - worth))
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use crate::costs::check_signs_of;
 use crate::instance::Instance;
 use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
-use crate::sparse::listed;
+use crate::sparse::{at, listed};
 
 /// [`Prices`] without their zeros, each list ascending: evidence that is one of many.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,8 +38,7 @@ impl PriceVector {
     /// `l_n`, 0 where nothing is stated of the user.
     #[must_use]
     pub fn weight(&self, user: usize) -> Rational {
-        let found = self.user_weights.binary_search_by_key(&user, |(n, _)| *n);
-        found.map_or_else(|_| Rational::new(), |at| self.user_weights[at].1.clone())
+        at(&self.user_weights, user).cloned().unwrap_or_default()
     }
 
     /// `sum p C + sum q T`: a bound on `sum_ni a_ni y_ni` over the feasible `y`, for `a_ni = l_n u_ni / w_n`, or

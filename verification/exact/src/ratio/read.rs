@@ -1,16 +1,17 @@
 //! Reading ratio certificates.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use evenhand_problem::format::{Document, FormatError, Object, Source};
+use evenhand_problem::format::{Document, FormatError, Source};
 use evenhand_problem::problem::MAX_COUNT;
 use evenhand_problem::{Integer, Place, Rational, Reservation};
 use serde_json::value::RawValue;
 
 use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
 use super::packing::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
-use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
+use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 
 /// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
 /// reader allocates is linear in the file, and a short file may still be about many types.
@@ -26,29 +27,37 @@ impl RatioCertificate {
         let document = source.document()?;
         let object = document.object(document.root())?;
         object.of_kind(&document, KIND)?;
-        let fields = ["kind", "version", "problem", "greedy", "optimum", "ratio", "integer"];
-        object.only(&document, &fields)?;
-        let version = object.need(&document, "version")?;
-        if document.number(version)? != VERSION {
-            return Err(document.error(version, format!("expected version {VERSION}")));
-        }
-        let raw = object.need(&document, "problem")?;
-        let problem = source.reservation_in(raw, &Place::root().key("problem"))?;
+        object.only(&document, &["kind", "version", "problem", "greedy", "optimum", "ratio", "integer"])?;
+        let need = |field: &str| object.need(&document, field);
+        let problem = problem_of_version(source, &document, need("version")?, need("problem")?, VERSION)?;
         let reader = Reader::new(&document, &problem);
-        let greedy = reader.greedy(object.need(&document, "greedy")?, &Reader::measure)?;
-        let optimum =
-            reader.optimum(object.need(&document, "optimum")?, Rational::new(), &Reader::measure)?;
-        let ratio = reader.optional(object.need(&document, "ratio")?, Reader::measure)?;
+        let greedy = reader.greedy(need("greedy")?, &Reader::measure)?;
+        let optimum = reader.optimum(need("optimum")?, Rational::new(), &Reader::measure)?;
+        let ratio = reader.optional(need("ratio")?, Reader::measure)?;
         let integer = object.get("integer").map(|raw| reader.whole(raw)).transpose()?;
         drop(reader);
         Ok(Self { problem, greedy, optimum, ratio, integer })
     }
 }
 
+/// The problem of a certificate, the format of which has this version.
+pub(super) fn problem_of_version<'t>(
+    source: &Source<'t>,
+    document: &Document<'t>,
+    version: &'t RawValue,
+    problem: &'t RawValue,
+    expected: u32,
+) -> Read<Reservation> {
+    if document.number(version)? != expected {
+        return Err(document.error(version, format!("expected version {expected}")));
+    }
+    source.reservation_in(problem, &Place::root().key("problem"))
+}
+
 pub(super) struct Reader<'r, 't> {
     pub document: &'r Document<'t>,
     problem: &'r Reservation,
-    pub jobs: HashMap<&'r str, usize>,
+    jobs: HashMap<&'r str, usize>,
     pools: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
     /// Prices that may still be read.
@@ -84,26 +93,37 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(())
     }
 
-    pub(super) fn object(&self, raw: &'t RawValue, fields: &[&str]) -> Read<Object<'t>> {
+    /// The values of an object with just these fields.
+    pub(super) fn fields<const N: usize>(
+        &self,
+        raw: &'t RawValue,
+        names: [&str; N],
+    ) -> Read<[&'t RawValue; N]> {
         let object = self.document.object(raw)?;
-        object.only(self.document, fields)?;
-        Ok(object)
+        object.only(self.document, &names)?;
+        let mut values = [raw; N];
+        for (value, name) in values.iter_mut().zip(names) {
+            *value = object.need(self.document, name)?;
+        }
+        Ok(values)
     }
 
-    pub(super) fn named(
-        &self,
-        names: &HashMap<&str, usize>,
-        name: &str,
-        raw: &'t RawValue,
-        what: &str,
-    ) -> Read<usize> {
+    /// The items of a list.
+    pub(super) fn list<T>(&self, raw: &'t RawValue, read: impl Fn(&'t RawValue) -> Read<T>) -> Read<Vec<T>> {
+        self.document.list(raw)?.into_iter().map(read).collect()
+    }
+
+    fn named(&self, names: &HashMap<&str, usize>, name: &str, raw: &'t RawValue, what: &str) -> Read<usize> {
         let found = names.get(name).copied();
         found.ok_or_else(|| self.document.error(raw, format!("there is no such {what}")))
     }
 
-    fn pool(&self, object: &Object<'t>) -> Read<usize> {
-        let raw = object.need(self.document, "pool")?;
+    fn pool(&self, raw: &'t RawValue) -> Read<usize> {
         self.named(&self.pools, &self.document.string(raw)?, raw, "server")
+    }
+
+    pub(super) fn job(&self, raw: &'t RawValue) -> Read<usize> {
+        self.named(&self.jobs, &self.document.string(raw)?, raw, "job type")
     }
 
     pub(super) fn measure(&self, raw: &'t RawValue) -> Read<Rational> {
@@ -135,17 +155,24 @@ impl<'r, 't> Reader<'r, 't> {
         if raw.get() == "null" { Ok(None) } else { read(self, raw).map(Some) }
     }
 
-    pub(super) fn configuration(&self, raw: &'t RawValue) -> Read<Configuration> {
-        let mut k = Vec::new();
+    /// What an object says by name, ascending; zeros are left out.
+    fn sparse<T: PartialEq + Default>(
+        &self,
+        raw: &'t RawValue,
+        (names, what): (&HashMap<&str, usize>, &str),
+        read: impl Fn(&'t RawValue) -> Read<T>,
+    ) -> Read<Vec<(usize, T)>> {
+        let mut values = Vec::new();
         for (name, raw) in self.document.object(raw)?.fields() {
-            let j = self.named(&self.jobs, name, raw, "job type")?;
-            let jobs = self.small(raw, 0)?;
-            if jobs > 0 {
-                k.push((j, jobs));
-            }
+            values.push((self.named(names, name, raw, what)?, read(raw)?));
         }
-        k.sort_unstable();
-        Ok(k)
+        values.retain(|(_, value)| *value != T::default());
+        values.sort_unstable_by_key(|(at, _)| *at);
+        Ok(values)
+    }
+
+    pub(super) fn configuration(&self, raw: &'t RawValue) -> Read<Configuration> {
+        self.sparse(raw, (&self.jobs, "job type"), |raw| self.small(raw, 0))
     }
 
     fn by_name<T: Clone>(
@@ -176,45 +203,36 @@ impl<'r, 't> Reader<'r, 't> {
         raw: &'t RawValue,
         amount: &impl Fn(&Self, &'t RawValue) -> Read<T>,
     ) -> Read<Greedy<T>> {
-        let object = self.object(raw, &["reward", "steps"])?;
-        let reward = self.measure(object.need(self.document, "reward")?)?;
-        let steps = self.document.list(object.need(self.document, "steps")?)?;
-        let steps = steps.into_iter().map(|raw| self.step(raw, amount)).collect::<Read<_>>()?;
-        Ok(Greedy { reward, steps })
-    }
-
-    fn step<T>(&self, raw: &'t RawValue, amount: &impl Fn(&Self, &'t RawValue) -> Read<T>) -> Read<Step<T>> {
-        let object = self.object(raw, &["pool", "configuration", "servers", "exhausted", "first"])?;
-        let need = |field: &str| object.need(self.document, field);
-        let exhausted = |reader: &Self, raw: &'t RawValue| {
-            reader.named(&reader.jobs, &reader.document.string(raw)?, raw, "job type")
+        let [reward, steps] = self.fields(raw, ["reward", "steps"])?;
+        let step = |raw| {
+            let fields = ["pool", "configuration", "servers", "exhausted", "first"];
+            let [pool, configuration, servers, exhausted, first] = self.fields(raw, fields)?;
+            Ok(Step {
+                pool: self.pool(pool)?,
+                configuration: self.configuration(configuration)?,
+                servers: amount(self, servers)?,
+                exhausted: self.optional(exhausted, Self::job)?,
+                first: self.first(first)?,
+            })
         };
-        Ok(Step {
-            pool: self.pool(&object)?,
-            configuration: self.configuration(need("configuration")?)?,
-            servers: amount(self, need("servers")?)?,
-            exhausted: self.optional(need("exhausted")?, exhausted)?,
-            first: self.first(need("first")?)?,
-        })
+        Ok(Greedy { reward: self.measure(reward)?, steps: self.list(steps, step)? })
     }
 
     /// The fields of an optimum that state an assignment.
     pub(super) fn assignment<T: Clone>(
         &self,
-        object: &Object<'t>,
+        [reward, assignment, served]: [&'t RawValue; 3],
         zero: T,
         amount: &impl Fn(&Self, &'t RawValue) -> Read<T>,
     ) -> Read<Assignment<T>> {
-        let need = |field: &str| object.need(self.document, field);
-        let mut servers = Vec::new();
-        for raw in self.document.list(need("assignment")?)? {
-            let object = self.object(raw, &["pool", "configuration", "servers"])?;
-            let configuration = self.configuration(object.need(self.document, "configuration")?)?;
-            let x = amount(self, object.need(self.document, "servers")?)?;
-            servers.push((self.pool(&object)?, configuration, x));
-        }
-        let served = self.by_job(need("served")?, zero, amount)?;
-        Ok(Assignment { reward: self.measure(need("reward")?)?, servers, served })
+        let placed = |raw| {
+            let [pool, configuration, servers] = self.fields(raw, ["pool", "configuration", "servers"])?;
+            let configuration = self.configuration(configuration)?;
+            Ok((self.pool(pool)?, configuration, amount(self, servers)?))
+        };
+        let servers = self.list(assignment, placed)?;
+        let served = self.by_job(served, zero, amount)?;
+        Ok(Assignment { reward: self.measure(reward)?, servers, served })
     }
 
     fn optimum<T: Clone>(
@@ -224,111 +242,81 @@ impl<'r, 't> Reader<'r, 't> {
         amount: &impl Fn(&Self, &'t RawValue) -> Read<T>,
     ) -> Read<Optimum<T>> {
         let fields = ["reward", "assignment", "served", "bound", "prices", "pricing"];
-        let object = self.object(raw, &fields)?;
-        let assignment = self.assignment(&object, zero, amount)?;
-        let bound = self.measure(object.need(self.document, "bound")?)?;
-        let prices = self.prices(object.need(self.document, "prices")?)?;
-        let raw = object.need(self.document, "pricing")?;
+        let [reward, assignment, served, bound, prices, proofs] = self.fields(raw, fields)?;
+        let assignment = self.assignment([reward, assignment, served], zero, amount)?;
+        let (bound, prices) = (self.measure(bound)?, self.prices(prices)?);
         let read = |reader: &Self, raw| reader.pricing(raw).map(Some);
-        let proofs = self.by_name(raw, (&self.pools, "server"), None, read)?;
+        let by_pool = self.by_name(proofs, (&self.pools, "server"), None, read)?;
         let mut pricing = Vec::new();
-        for (proof, pool) in proofs.into_iter().zip(self.problem.pools()) {
-            let missing = || self.document.error(raw, format!("the proof for `{}` is missing", pool.name()));
+        for (proof, pool) in by_pool.into_iter().zip(self.problem.pools()) {
+            let missing =
+                || self.document.error(proofs, format!("the proof for `{}` is missing", pool.name()));
             pricing.push(proof.ok_or_else(missing)?);
         }
         Ok(Optimum { assignment, bound, prices, pricing })
     }
 
     pub(super) fn prices(&self, raw: &'t RawValue) -> Read<PackingPrices> {
-        let prices = self.object(raw, &["load", "slot", "server"])?;
+        let [load, slot, server] = self.fields(raw, ["load", "slot", "server"])?;
         self.allocate(raw, 2 * self.jobs.len() + self.pools.len())?;
-        let of = |field: &str| prices.need(self.document, field);
         let zero = Rational::new;
         Ok(PackingPrices {
-            load: self.by_job(of("load")?, zero(), Self::measure)?,
-            slot: self.by_job(of("slot")?, zero(), Self::measure)?,
-            server: self.by_name(of("server")?, (&self.pools, "server"), zero(), Self::measure)?,
+            load: self.by_job(load, zero(), Self::measure)?,
+            slot: self.by_job(slot, zero(), Self::measure)?,
+            server: self.by_name(server, (&self.pools, "server"), zero(), Self::measure)?,
         })
     }
 
     fn whole(&self, raw: &'t RawValue) -> Read<Whole> {
-        let object = self.object(raw, &["greedy", "optimum"])?;
-        let greedy = self.greedy(object.need(self.document, "greedy")?, &Self::count)?;
-        let optimum = object.need(self.document, "optimum")?;
+        let [greedy, optimum] = self.fields(raw, ["greedy", "optimum"])?;
+        let greedy = self.greedy(greedy, &Self::count)?;
         Ok(Whole { greedy, optimum: self.optimum(optimum, Integer::new(), &Self::count)? })
     }
 
-    fn method(&self, raw: &'t RawValue) -> Read<(Object<'t>, String)> {
-        let object = self.document.object(raw)?;
-        let method = self.document.string(object.need(self.document, "method")?)?.into_owned();
-        Ok((object, method))
+    fn method(&self, raw: &'t RawValue) -> Read<Cow<'t, str>> {
+        self.document.string(self.document.object(raw)?.need(self.document, "method")?)
     }
 
-    fn cells(&self, object: &Object<'t>) -> Read<usize> {
-        object.only(self.document, &["method", "cells"])?;
-        let cells = self.small(object.need(self.document, "cells")?, 1)?;
-        Ok(usize::try_from(cells).unwrap_or(usize::MAX))
+    fn no_method<T>(&self, raw: &'t RawValue) -> Read<T> {
+        Err(self.document.error(raw, "there is no such method of proof"))
+    }
+
+    fn cells(&self, raw: &'t RawValue) -> Read<usize> {
+        let [_, cells] = self.fields(raw, ["method", "cells"])?;
+        Ok(usize::try_from(self.small(cells, 1)?).unwrap_or(usize::MAX))
     }
 
     pub(super) fn pricing(&self, raw: &'t RawValue) -> Read<PricingProof> {
-        let (object, method) = self.method(raw)?;
-        Ok(match &*method {
-            "dynamic-programme" => PricingProof::DynamicProgramme { cells: self.cells(&object)? },
-            "listed" => {
-                object.only(self.document, &["method"])?;
-                PricingProof::Listed
-            }
+        match &*self.method(raw)? {
+            "dynamic-programme" => Ok(PricingProof::DynamicProgramme { cells: self.cells(raw)? }),
+            "listed" => self.fields(raw, ["method"]).map(|_| PricingProof::Listed),
             "tree" => {
-                object.only(self.document, &["method", "multipliers", "nodes"])?;
-                let Tree { multipliers, nodes } = self.tree(&object)?;
-                PricingProof::Tree { multipliers, nodes }
+                let [_, multipliers, nodes] = self.fields(raw, ["method", "multipliers", "nodes"])?;
+                let Tree { multipliers, nodes } = self.tree([multipliers, nodes])?;
+                Ok(PricingProof::Tree { multipliers, nodes })
             }
-            _ => return Err(self.document.error(raw, "there is no such method of proof")),
-        })
+            _ => self.no_method(raw),
+        }
     }
 
     pub(super) fn first(&self, raw: &'t RawValue) -> Read<FirstProof> {
-        let (object, method) = self.method(raw)?;
-        Ok(match &*method {
-            "dynamic-programme" => FirstProof::DynamicProgramme { cells: self.cells(&object)? },
-            "listed" | "known" => {
-                object.only(self.document, &["method"])?;
-                if method == "known" { FirstProof::Known } else { FirstProof::Listed }
-            }
+        match &*self.method(raw)? {
+            "dynamic-programme" => Ok(FirstProof::DynamicProgramme { cells: self.cells(raw)? }),
+            "listed" => self.fields(raw, ["method"]).map(|_| FirstProof::Listed),
+            "known" => self.fields(raw, ["method"]).map(|_| FirstProof::Known),
             "tree" => {
-                object.only(self.document, &["method", "value", "order"])?;
-                let tree = |field: &str| {
-                    let raw = object.need(self.document, field)?;
-                    self.tree(&self.object(raw, &["multipliers", "nodes"])?)
-                };
-                FirstProof::Tree { value: tree("value")?, order: tree("order")? }
+                let [_, value, order] = self.fields(raw, ["method", "value", "order"])?;
+                let tree = |raw| self.tree(self.fields(raw, ["multipliers", "nodes"])?);
+                Ok(FirstProof::Tree { value: tree(value)?, order: tree(order)? })
             }
-            _ => return Err(self.document.error(raw, "there is no such method of proof")),
-        })
+            _ => self.no_method(raw),
+        }
     }
 
-    fn tree(&self, object: &Object<'t>) -> Read<Tree> {
-        let mut tree = Tree::default();
-        for raw in self.document.list(object.need(self.document, "multipliers")?)? {
-            tree.multipliers.push(self.multipliers(raw)?);
-        }
-        for raw in self.document.list(object.need(self.document, "nodes")?)? {
-            tree.nodes.push(self.node(raw)?);
-        }
-        Ok(tree)
-    }
-
-    fn multipliers(&self, raw: &'t RawValue) -> Read<Multipliers> {
-        let mut stated = Vec::new();
-        for (name, raw) in self.document.object(raw)?.fields() {
-            let r = self.named(&self.resources, name, raw, "resource")?;
-            let m = self.measure(raw)?;
-            if !m.is_zero() {
-                stated.push((r, m));
-            }
-        }
-        stated.sort_unstable_by_key(|(r, _)| *r);
-        Ok(stated)
+    fn tree(&self, [multipliers, nodes]: [&'t RawValue; 2]) -> Read<Tree> {
+        let by_resource = |raw| self.sparse(raw, (&self.resources, "resource"), |raw| self.measure(raw));
+        let multipliers = self.list(multipliers, by_resource)?;
+        Ok(Tree { multipliers, nodes: self.list(nodes, |raw| self.node(raw))? })
     }
 
     fn node(&self, raw: &'t RawValue) -> Read<TreeNode> {
@@ -339,7 +327,6 @@ impl<'r, 't> Reader<'r, 't> {
         let [job, at] = self.document.list(raw)?[..] else {
             return Err(self.document.error(raw, "expected a job type and a number of jobs"));
         };
-        let named = self.named(&self.jobs, &self.document.string(job)?, job, "job type")?;
-        Ok(TreeNode::Split { job: named, at: self.small(at, 1)? })
+        Ok(TreeNode::Split { job: self.job(job)?, at: self.small(at, 1)? })
     }
 }

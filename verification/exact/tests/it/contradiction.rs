@@ -3,7 +3,8 @@
 //! Evidence of yes proves a lower bound of the margin, evidence of no an upper bound. Where no lower bound
 //! is above an upper one, no tolerance lets both pass.
 
-use evenhand_exact::axiom::{max_min, proportional};
+use evenhand_exact::axiom::max_min::{self, Standing};
+use evenhand_exact::axiom::proportional;
 use evenhand_exact::{
     Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
     Tasks, is_feasible,
@@ -134,13 +135,12 @@ fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficien
         .iter()
         .map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share)))
         .collect();
-    let rises: Vec<_> = vectors
-        .iter()
-        .filter_map(|vector| Some((vector, max_min::rises(instance, share, vector).ok()?)))
-        .collect();
+    let standing = Standing::new(instance, share).unwrap();
+    let rises: Vec<_> =
+        vectors.iter().filter_map(|vector| Some((vector, standing.rises(vector).ok()?))).collect();
     let each = covers.iter().filter_map(|&n| {
-        let bounds = rises.iter().filter_map(|(vector, rises)| Some((rises[n].clone()?, *vector)));
-        let (_, vector) = bounds.min_by(|a, b| a.0.cmp(&b.0))?;
+        let bounds = rises.iter().flat_map(|(vector, rises)| rises.iter().map(move |rise| (rise, *vector)));
+        let (_, vector) = bounds.filter(|((m, _), _)| *m == n).min_by(|a, b| a.0.1.cmp(&b.0.1))?;
         Some(Level { covers: vec![n], prices: vector.clone() })
     });
     let each: Vec<Level> = each.collect();

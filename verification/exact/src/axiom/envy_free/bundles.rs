@@ -3,13 +3,17 @@
 //! Let `M` be the least margin so far. A pair matters when its bundle is worth more than `x_n - M g_n` to the user. Of
 //! most pairs integers show that it is not: let `b_mir = x_mi d_mir / w_m`, `top_r` the largest of a row,
 //! `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir (x_n - M g_n))`. The bundle is worth no more when
-//! `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-40`, so that the sum is too large rather than too
-//! small. A number that does not fit stays at the largest that does, far above `2^80`, which stands for 1. The other
+//! `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-60`, so that the sum is too large rather than too
+//! small. A number that does not fit stays at the largest that does, far above `2^120`, which stands for 1. The other
 //! pairs are computed in rationals, each of which lowers `M` or was close to it.
 //!
 //! Users of one level hold equal parts, often just `top_r`: neither number is rounded then, and ties are seen at once.
+//! Bundles that are alike are looked at together first: where the largest `B` of each row among them would be worth no
+//! more, none of them is.
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use rug::ops::DivRounding;
@@ -18,56 +22,29 @@ use rug::{Integer, Rational};
 use super::Tightest;
 use crate::budget::TooLarge;
 use crate::instance::Instance;
+use crate::sparse::at;
 
 /// Binary places of the rounded numbers.
-const PLACES: u32 = 40;
+const PLACES: u32 = 60;
 /// A sum of products of two rounded numbers that stands for 1.
 const ONE: u128 = 1 << (2 * PLACES);
+/// Bundles that are looked at together.
+const TOGETHER: usize = 64;
 /// Users that look at all others one after the other, each with the least margin of those before: so many make the pairs
 /// few that are computed before a margin is known, and keep many processors busy.
 const CHUNK: usize = 64;
-
-/// What a user holds of a row, over its weight.
-struct Amount {
-    row: usize,
-    /// `b_mir L`
-    exact: Rational,
-    /// `B_mir 2^PLACES`, rounded up.
-    rounded: u128,
-}
 
 /// What a user holds of a class.
 struct Part {
     class: usize,
     /// `x_mi L`
     tasks: Rational,
-    /// Ascending by row.
-    amounts: Vec<Amount>,
+    /// `(row, b_mir L)`, ascending by row.
+    amounts: Vec<(usize, Rational)>,
 }
 
-impl Part {
-    /// The amount of a row, which stands at `guess` where both users take something of the same rows.
-    fn of_row(&self, row: usize, guess: usize) -> Option<&Amount> {
-        let guessed = self.amounts.get(guess).filter(|amount| amount.row == row);
-        guessed.or_else(|| {
-            let at = self.amounts.binary_search_by_key(&row, |amount| amount.row).ok()?;
-            Some(&self.amounts[at])
-        })
-    }
-}
-
-/// `V_nir 2^PLACES`, rounded up: by class the rows of which a task of the user takes something, ascending.
-type Rates = Vec<Vec<(usize, u128)>>;
-
-/// How a user looks at bundles, given the least margin so far.
-enum View {
-    /// No bundle can give it a smaller margin.
-    Content,
-    /// Every bundle may.
-    Open,
-    /// A bundle may that is worth more than these rates stand for.
-    Rates(Rates),
-}
+/// `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_nir 2^PLACES)` of a user, rounded up; ascending by row.
+type Rounded = Vec<(usize, u128)>;
 
 /// What everybody holds.
 struct Bundles<'a, 'b> {
@@ -76,10 +53,12 @@ struct Bundles<'a, 'b> {
     less: bool,
     /// By user.
     held: Vec<Vec<Part>>,
+    /// The same, rounded.
+    rounded: Vec<Rounded>,
     /// By row: the largest `b_mir L`.
     top: Vec<Rational>,
-    /// Amounts of all users together.
-    size: usize,
+    /// The active users in groups with bundles that are alike, each with the largest amounts of its bundles.
+    together: Vec<(Rounded, Vec<usize>)>,
 }
 
 /// The tightest pair, of envy up to one task where `less` is set; `None` without a pair.
@@ -91,27 +70,25 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
     if active.len() < 2 {
         return Ok(None);
     }
-    let bundles = Bundles::new(instance, less)?;
-    let chunks = active.par_chunks(CHUNK).map(|users| bundles.least(users, &active));
+    let bundles = Bundles::new(instance, less, &active)?;
+    let chunks = active.par_chunks(CHUNK).map(|users| bundles.least(users));
     let found: Vec<Option<Least>> = chunks.collect::<Result<_, TooLarge>>()?;
-    let least = found.into_iter().flatten().min_by(|a, b| a.margin.cmp(&b.margin).then(a.user.cmp(&b.user)));
-    Ok(least.map(|Least { user, envied, removed, margin }| {
-        let margin = margin / &instance.denominator;
-        Tightest { user, envied, removed, margin }
-    }))
+    let Some((least, user)) = found.into_iter().flatten().min() else { return Ok(None) };
+    // The lowest user towards whom it has this margin.
+    for &envied in active.iter().filter(|&&m| m != user) {
+        let (margin, removed) = bundles.margin(user, envied)?;
+        if margin == least {
+            return Ok(Some(Tightest { user, envied, removed, margin: margin / &instance.denominator }));
+        }
+    }
+    Ok(None)
 }
 
-/// A pair with the least margin so far.
-struct Least {
-    user: usize,
-    envied: usize,
-    removed: Option<usize>,
-    /// `M L`
-    margin: Rational,
-}
+/// The least margin so far, times `L`, and the lowest user that has it.
+type Least = (Rational, usize);
 
 impl<'a, 'b> Bundles<'a, 'b> {
-    fn new(instance: &'a Instance<'b>, less: bool) -> Result<Self, TooLarge> {
+    fn new(instance: &'a Instance<'b>, less: bool, active: &[usize]) -> Result<Self, TooLarge> {
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
         let looks = entries.saturating_mul(instance.problem().n_resources() + 1);
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
@@ -120,89 +97,109 @@ impl<'a, 'b> Bundles<'a, 'b> {
         for (m, tasks) in instance.tasks.iter().enumerate() {
             held.push(tasks.iter().map(|(i, x)| part(instance, m, *i, x)).collect());
         }
-        for amount in held.iter().flatten().flat_map(|part| &part.amounts) {
-            if amount.exact > top[amount.row] {
-                top[amount.row].clone_from(&amount.exact);
+        for (row, b) in held.iter().flatten().flat_map(|part| &part.amounts) {
+            if *b > top[*row] {
+                top[*row].clone_from(b);
             }
         }
-        let all = held.iter_mut().flatten().flat_map(|part| &mut part.amounts);
-        all.for_each(|amount| amount.rounded = round_up(&amount.exact, &top[amount.row]));
-        let size = held.iter().flatten().map(|part| part.amounts.len() + 1).sum();
-        Ok(Self { instance, less, held, top, size })
+        let amounts = |parts: &Vec<Part>| {
+            let all = parts.iter().flat_map(|part| &part.amounts);
+            all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
+        };
+        let rounded: Vec<Rounded> = held.iter().map(amounts).collect();
+        let mut alike = active.to_vec();
+        alike.sort_by(|a, b| rounded[*a].cmp(&rounded[*b]));
+        let largest = |users: &[usize]| -> Rounded {
+            let mut all: Rounded = users.iter().flat_map(|m| rounded[*m].iter().copied()).collect();
+            all.sort_unstable();
+            // Of one row the last one stays.
+            all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect()
+        };
+        let together = alike.chunks(TOGETHER).map(|users| (largest(users), users.to_vec())).collect();
+        Ok(Self { instance, less, held, rounded, top, together })
     }
 
     /// The least margin of these users towards all that are active.
-    fn least(&self, users: &[usize], active: &[usize]) -> Result<Option<Least>, TooLarge> {
-        let (budget, steps) = (self.instance.budget(), self.instance.steps());
+    fn least(&self, users: &[usize]) -> Result<Option<Least>, TooLarge> {
         let mut least: Option<Least> = None;
         for &n in users {
-            budget.charge(self.size as u64)?;
-            let mut view = self.view(n, least.as_ref())?;
-            for &m in active.iter().filter(|&&m| m != n) {
-                match &view {
-                    View::Content => break,
-                    View::Rates(rates) if self.is_below(rates, m) => continue,
-                    View::Open | View::Rates(_) => {}
-                }
-                budget.charge(steps.saturating_mul(4 * self.held[m].len() as u64 + 1))?;
-                let (margin, removed) = self.margin(n, m);
-                if least.as_ref().is_some_and(|least| least.margin <= margin) {
+            let mut rates = self.rates(n, least.as_ref())?;
+            let mut looks = 0;
+            for (largest, users) in &self.together {
+                looks += largest.len() + 1;
+                if self.worth_at_most(&rates, largest) <= ONE {
                     continue;
                 }
-                least = Some(Least { user: n, envied: m, removed, margin });
-                view = self.view(n, least.as_ref())?;
+                for &m in users.iter().filter(|&&m| m != n) {
+                    looks += self.rounded[m].len() + 1;
+                    if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
+                        continue;
+                    }
+                    let (margin, _) = self.margin(n, m)?;
+                    if least.as_ref().is_none_or(|(least, _)| margin < *least) {
+                        least = Some((margin, n));
+                        rates = self.rates(n, least.as_ref())?;
+                    }
+                }
             }
+            self.instance.budget().charge(looks as u64)?;
         }
         Ok(least)
     }
 
-    fn view(&self, n: usize, least: Option<&Least>) -> Result<View, TooLarge> {
+    /// `V` of a user by row, given the least margin so far: `None` where every bundle may lower it, nothing where none
+    /// can.
+    fn rates(&self, n: usize, least: Option<&Least>) -> Result<Option<Rounded>, TooLarge> {
         let instance = self.instance;
-        let Some(least) = least else { return Ok(View::Open) };
-        let bound = self.total(n) - Rational::from(&least.margin * instance.scale(n));
+        let Some((margin, _)) = least else { return Ok(None) };
+        let bound = self.total(n) - Rational::from(margin * instance.scale(n));
         if self.limit(n).is_some_and(|limit| limit <= bound) {
-            return Ok(View::Content);
+            return Ok(Some(Vec::new()));
         }
         if bound < 0 {
-            return Ok(View::Open);
+            return Ok(None);
         }
         let looks = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
         let constraints = instance.constraints();
-        let mut rates: Rates = vec![Vec::new(); instance.problem().n_servers()];
+        let mut rates = Vec::new();
         for i in instance.scaled.classes(n) {
             let Some(usage) = constraints.usage(n, i) else { continue };
             let start = constraints.class_rows(i).start;
-            let rate = |(at, d): (usize, &Rational)| {
+            rates.extend(usage.entries().map(|(at, d)| {
                 let most = Rational::from(d * &bound) / instance.problem().users()[n].weight();
                 (start + at, round_up(&self.top[start + at], &most))
-            };
-            rates[i] = usage.entries().map(rate).collect();
+            }));
         }
-        Ok(View::Rates(rates))
+        Ok(Some(rates))
     }
 
-    /// Whether it is seen at once that a bundle is worth no more than the bound of the rates.
-    fn is_below(&self, rates: &Rates, m: usize) -> bool {
-        let of_part = |part: &Part| {
-            let product = |(at, (row, rate)): (usize, &(usize, u128))| {
-                part.of_row(*row, at).map_or(0, |amount| rate.saturating_mul(amount.rounded))
-            };
-            rates[part.class].iter().enumerate().map(product).min().unwrap_or(0)
+    /// What a bundle is worth at most in parts of the bound of the rates, times [`ONE`].
+    fn worth_at_most(&self, rates: &Option<Rounded>, bundle: &[(usize, u128)]) -> u128 {
+        let Some(rates) = rates else { return u128::MAX };
+        let constraints = self.instance.constraints();
+        let class = |(row, _): &(usize, u128)| constraints.rows()[*row].server;
+        let of_class = |amounts: &[(usize, u128)]| {
+            let rows = constraints.class_rows(class(&amounts[0]));
+            let first = rates.partition_point(|(row, _)| *row < rows.start);
+            let own = rates[first..].iter().take_while(|(row, _)| rows.contains(row));
+            let product = |(row, v): &(usize, u128)| at(amounts, *row).map_or(0, |b| v.saturating_mul(*b));
+            own.map(product).min().unwrap_or(0)
         };
-        self.held[m].iter().map(of_part).fold(0, u128::saturating_add) <= ONE
+        bundle.chunk_by(|a, b| class(a) == class(b)).map(of_class).fold(0, u128::saturating_add)
     }
 
     /// The margin of a pair times `L`, and the class of the task that is left out.
-    fn margin(&self, n: usize, m: usize) -> (Rational, Option<usize>) {
+    fn margin(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
+        let steps = self.instance.steps();
+        self.instance.budget().charge(steps.saturating_mul(4 * self.held[m].len() as u64 + 1))?;
         let constraints = self.instance.constraints();
         let (mut all, mut most, mut removed) = (Rational::new(), Rational::new(), None);
         for part in &self.held[m] {
             let Some(usage) = constraints.usage(n, part.class) else { continue };
             let start = constraints.class_rows(part.class).start;
-            let tasks = usage.entries().enumerate().map(|(guess, (at, d))| {
-                part.of_row(start + at, guess)
-                    .map_or_else(Rational::new, |amount| Rational::from(&amount.exact / d))
+            let tasks = usage.entries().map(|(row, d)| {
+                at(&part.amounts, start + row).map_or_else(Rational::new, |b| Rational::from(b / d))
             });
             let worth = tasks.min().unwrap_or_default();
             if self.less {
@@ -215,7 +212,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         }
         let worth = (all - most) * self.instance.problem().users()[n].weight();
         let due = self.limit(n).filter(|limit| *limit < worth).unwrap_or(worth);
-        ((self.total(n) - due) / self.instance.scale(n), removed)
+        Ok(((self.total(n) - due) / self.instance.scale(n), removed))
     }
 
     /// `x_n L`
@@ -230,16 +227,12 @@ impl<'a, 'b> Bundles<'a, 'b> {
     }
 }
 
-/// What user `m` holds of class `i` with `x / L` tasks; nothing is rounded yet.
+/// What user `m` holds of class `i` with `x / L` tasks.
 fn part(instance: &Instance<'_>, m: usize, i: usize, x: &Integer) -> Part {
     let constraints = instance.constraints();
     let start = constraints.class_rows(i).start;
     let over_weight = Rational::from(instance.problem().users()[m].weight().recip_ref()) * x;
-    let amount = |(at, d): (usize, &Rational)| Amount {
-        row: start + at,
-        exact: Rational::from(&over_weight * d),
-        rounded: 0,
-    };
+    let amount = |(at, d): (usize, &Rational)| (start + at, Rational::from(&over_weight * d));
     // Every task is where its user can run.
     let usage = constraints.usage(m, i).unwrap_or_default();
     Part { class: i, tasks: Rational::from(x), amounts: usage.entries().map(amount).collect() }

@@ -10,6 +10,7 @@ use crate::prices::PriceVector;
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
+use crate::sparse::at;
 
 /// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
 pub(super) struct Curve<'l, 'a, 'b> {
@@ -77,8 +78,7 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
 
     /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
     pub fn rise(&self, n: usize) -> Option<Rational> {
-        let at = self.weights.binary_search_by_key(&n, |(user, _)| *user).ok()?;
-        let weight = Some(&self.weights[at].1).filter(|weight| **weight > 0)?;
+        let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;
         let own = &self.levels.scaled[n];
         if self.points.get(self.open).is_some_and(|(level, _)| *level <= own) {
             return Some(Rational::new());

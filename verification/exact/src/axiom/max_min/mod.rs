@@ -37,7 +37,6 @@ use crate::axiom::rule::{Rule, of_user, wrong_form};
 use crate::evidence::Evidence;
 pub use crate::evidence::Level;
 use crate::instance::{Instance, Tasks};
-use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
@@ -66,23 +65,6 @@ pub fn shares(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<
 /// [`Refusal`] when the numbers are too wide.
 pub fn uncovered(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<usize>, Refusal> {
     Ok(Standing::new(instance, share)?.uncovered())
-}
-
-/// By user what `prices` prove of its rise, over `G_n`; `None` where the user has no weight in them or
-/// needs no bound. For one of many levels: [`Standing::rises`].
-///
-/// # Errors
-/// [`Refusal`] when an inequality fails or a number is negative.
-pub fn rises(
-    instance: &Instance<'_>,
-    share: &ShareCoefficients,
-    prices: &PriceVector,
-) -> Result<Vec<Option<Rational>>, Refusal> {
-    let mut of_users = vec![None; instance.problem().n_users()];
-    for (n, rise) in Standing::new(instance, share)?.rises(prices)? {
-        of_users[n] = Some(rise);
-    }
-    Ok(of_users)
 }
 
 /// An allocation as this axiom sees it, prepared once for any number of levels: a level costs what its weights
@@ -129,7 +111,7 @@ pub fn margin_of_levels(
     share: &ShareCoefficients,
     evidence: &[Level],
 ) -> Result<Option<Rational>, Refusal> {
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     let levels = Levels::new(instance, share)?;
     let n_users = instance.problem().n_users();
     let mut missing: Vec<bool> = (0..n_users).map(|n| levels.can_rise(n)).collect();
@@ -174,7 +156,7 @@ pub fn margin_of_rise(
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     instance.limits().keep(other.limits())?;
     let before = Levels::new(instance, share)?;
     let after = Levels::new(&other, share)?;
@@ -230,7 +212,7 @@ impl Rule for MaxMin {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        limit_rows::apply(instance)
+        instance.can_be_compared()
     }
 
     fn needs_evidence(&self) -> bool {

@@ -36,7 +36,7 @@ impl Rule for OfParties {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        groups::divided(instance)
+        instance.divides()
     }
 
     fn needs_evidence(&self) -> bool {

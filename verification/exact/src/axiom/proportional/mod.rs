@@ -41,7 +41,6 @@ use crate::axiom::rule::{Rule, wrong_form};
 use crate::costs::{Costs, Excess, check_signs, too_low};
 use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
-use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
@@ -73,7 +72,7 @@ fn gap_by_worths(
     worths: &Worths<'_, '_>,
     prices: &Prices,
 ) -> Result<Rational, Refusal> {
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     check_signs(instance, &prices.rows, &prices.users)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
     costs.charge(0..instance.problem().n_users())?;
@@ -175,7 +174,7 @@ fn gain_by_worths(
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
-    limit_rows::apply(instance)?;
+    instance.can_be_compared()?;
     instance.limits().keep(other.limits())?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
     let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
@@ -265,7 +264,7 @@ impl Rule for Proportional {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        limit_rows::apply(instance)
+        instance.can_be_compared()
     }
 
     fn needs_evidence(&self) -> bool {
@@ -287,7 +286,7 @@ impl Rule for Proportional {
             Evidence::Prices(prices) => Ok((true, margin_by_worths(instance, &worths()?, prices)?)),
             Evidence::Better(tasks) => Ok((false, Some(gain_by_worths(instance, &worths()?, tasks)?))),
             Evidence::Nothing { user } if has_nothing(instance, share, *user) => {
-                limit_rows::apply(instance)?;
+                instance.can_be_compared()?;
                 match instance.limits().leave(instance.problem(), *user) {
                     true => Ok((false, None)),
                     false => Err(Refusal::new("limits of groups leave the user of the evidence nothing")),

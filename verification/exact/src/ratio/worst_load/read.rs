@@ -1,11 +1,11 @@
 //! Reading worst-load certificates.
 
+use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source};
-use evenhand_problem::{Place, Rational};
 use serde_json::value::RawValue;
 
 use super::certificate::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
-use crate::ratio::read::{Read, Reader};
+use crate::ratio::read::{Read, Reader, problem_of_version};
 
 impl WorstLoadCertificate {
     /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
@@ -33,21 +33,16 @@ impl WorstLoadCertificate {
             ],
         )?;
         let need = |field: &str| object.need(&document, field);
-        if document.number(need("version")?)? != VERSION {
-            return Err(document.error(need("version")?, format!("expected version {VERSION}")));
-        }
-        let problem = source.reservation_in(need("problem")?, &Place::root().key("problem"))?;
+        let problem = problem_of_version(source, &document, need("version")?, need("problem")?, VERSION)?;
         let reader = Reader::new(&document, &problem);
         let ratio_lower = reader.optional(need("ratio_lower")?, Reader::measure)?;
         let ratio_upper = reader.optional(need("ratio_upper")?, Reader::measure)?;
         let loads = reader.by_job(need("loads")?, Rational::new(), Reader::measure)?;
         let greedy = reader.greedy(need("greedy")?, &Reader::measure)?;
-        let optimum = reader.object(need("optimum")?, &["reward", "assignment", "served"])?;
-        let optimum = reader.assignment(&optimum, Rational::new(), &Reader::measure)?;
-        let firsts = document.list(need("firsts")?)?;
-        let firsts = firsts.into_iter().map(|raw| reader.proven_first(raw)).collect::<Read<_>>()?;
-        let claims = document.list(need("claims")?)?;
-        let claims = claims.into_iter().map(|raw| reader.claim(raw)).collect::<Read<_>>()?;
+        let optimum = reader.fields(need("optimum")?, ["reward", "assignment", "served"])?;
+        let optimum = reader.assignment(optimum, Rational::new(), &Reader::measure)?;
+        let firsts = reader.list(need("firsts")?, |raw| reader.proven_first(raw))?;
+        let claims = reader.list(need("claims")?, |raw| reader.claim(raw))?;
         drop(reader);
         Ok(Self { problem, ratio_lower, ratio_upper, loads, greedy, optimum, firsts, claims })
     }
@@ -55,35 +50,28 @@ impl WorstLoadCertificate {
 
 impl<'t> Reader<'_, 't> {
     fn job_list(&self, raw: &'t RawValue) -> Read<Vec<usize>> {
-        let names = self.document.list(raw)?.into_iter();
-        names.map(|raw| self.named(&self.jobs, &self.document.string(raw)?, raw, "job type")).collect()
+        self.list(raw, |raw| self.job(raw))
     }
 
     fn proven_first(&self, raw: &'t RawValue) -> Read<First> {
-        let object = self.object(raw, &["open", "configuration", "first"])?;
-        let raw = object.need(self.document, "open")?;
-        let mut open = self.job_list(raw)?;
+        let [listed, configuration, first] = self.fields(raw, ["open", "configuration", "first"])?;
+        let mut open = self.job_list(listed)?;
         open.sort_unstable();
         if open.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(self.document.error(raw, "a job type stands twice"));
+            return Err(self.document.error(listed, "a job type stands twice"));
         }
-        let configuration = self.configuration(object.need(self.document, "configuration")?)?;
-        Ok(First { open, configuration, first: self.first(object.need(self.document, "first")?)? })
+        let configuration = self.configuration(configuration)?;
+        Ok(First { open, configuration, first: self.first(first)? })
     }
 
     fn claim(&self, raw: &'t RawValue) -> Read<PrefixClaim> {
-        let object = self.object(raw, &["order", "covers", "prices", "pricing"])?;
-        let need = |field: &str| object.need(self.document, field);
-        let covers = match &*self.document.string(need("covers")?)? {
+        let [order, covered, prices, pricing] = self.fields(raw, ["order", "covers", "prices", "pricing"])?;
+        let covers = match &*self.document.string(covered)? {
             "all" => Covers::All,
             "end" => Covers::End,
-            _ => return Err(self.document.error(need("covers")?, "expected all or end")),
+            _ => return Err(self.document.error(covered, "expected all or end")),
         };
-        Ok(PrefixClaim {
-            order: self.job_list(need("order")?)?,
-            covers,
-            prices: self.prices(need("prices")?)?,
-            pricing: self.pricing(need("pricing")?)?,
-        })
+        let (order, prices) = (self.job_list(order)?, self.prices(prices)?);
+        Ok(PrefixClaim { order, covers, prices, pricing: self.pricing(pricing)? })
     }
 }
