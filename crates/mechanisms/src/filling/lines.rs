@@ -58,6 +58,7 @@ struct Group<D: Digits> {
     at: f64,
     /// What is left of the first two rows, so that most searches look no further.
     left: [D::Amount; 2],
+    class: u32,
     /// The preferred server.
     server: u32,
     /// The others, the preferred ones last.
@@ -356,9 +357,9 @@ impl<D: Digits> Line<D> {
 
     fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
         let (at, which, place) = self.find(amounts, j);
-        let left = amounts.of(j).0;
+        let (left, class) = amounts.of(j);
         let left = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
-        let group = Group { at, left, server: j, others: Vec::new() };
+        let group = Group { at, left, class, server: j, others: Vec::new() };
         let Some(block) = self.blocks.get_mut(which) else {
             self.blocks.push(amounts.block(vec![group]));
             self.measure(0);
@@ -509,14 +510,16 @@ impl<'a, D: Digits> Search<'a, D> {
             if self.lines.is_filtered && !group.fits(demand) {
                 continue;
             }
-            let (left, class) = self.lines.amounts.of(group.server);
-            let is_of_class = demand_on[class as usize] == Some(target.demand);
-            if is_of_class && (n_rows <= 2 || !self.lines.is_filtered || fits::<D>(demand, left)) {
-                let value = match n_rows {
-                    2 => self.lines.distance(target, std::iter::once(group.at)),
-                    _ => self.lines.distance(target, place(model, target.first, left)),
-                };
-                self.offer(group, value);
+            if demand_on[group.class as usize] != Some(target.demand) {
+                continue;
+            }
+            if n_rows <= 2 {
+                self.offer(group, self.lines.distance(target, std::iter::once(group.at)));
+                continue;
+            }
+            let left = self.lines.amounts.of(group.server).0;
+            if !self.lines.is_filtered || fits::<D>(demand, left) {
+                self.offer(group, self.lines.distance(target, place(model, target.first, left)));
             }
         }
     }

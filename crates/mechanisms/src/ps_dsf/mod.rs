@@ -38,10 +38,11 @@ use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
 pub(crate) use self::water_filling::alone;
+use crate::error::MechanismError;
 use crate::fair_sum::near;
 use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
-use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, MechanismError, Outcome, Selected, Status};
+use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, Outcome, Selected, Status};
 
 static INFO: Info = Info {
     id: "ps-dsf",

@@ -8,7 +8,7 @@
 use evenhand_problem::Rational;
 
 use super::{Preemption, Queues, count};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 use evenhand_exact::tree::Key;
 
 /// A gang that was stopped: its user, run and servers with the tasks on each.
