@@ -169,10 +169,7 @@ impl<'f> Queues<'f> {
         let Self { policy, draw, holdings, memory, .. } = self;
         let ways = std::mem::take(&mut memory.ways);
         let key_of = |v: usize, below: &[usize]| match below {
-            [] => {
-                memory.know_beyond(forest, holdings, v);
-                memory.beyond(v).clone()
-            }
+            [] => memory.beyond(forest, holdings, v).clone(),
             below => key(forest, holdings, v, below).0,
         };
         let n = pick(forest, &ways, users, policy.ties, draw, key_of);
