@@ -74,7 +74,7 @@ enum Command {
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
     },
-    /// PS-DSF: plain sweeps and the accelerated solver, exact answers, the time-shared form.
+    /// PS-DSF: in doubles, exact answers, the time-shared form.
     PsDsf {
         /// Numbers of users.
         #[arg(default_values_t = [100, 300, 1000])]
@@ -91,9 +91,6 @@ enum Command {
         /// The same, and users with unlimited tasks.
         #[arg(long)]
         unlimited: bool,
-        /// Most plain sweeps; 0 leaves them out.
-        #[arg(long, default_value_t = 20_000)]
-        plain: usize,
         /// Look for exact answers too.
         #[arg(long)]
         exact: bool,
@@ -405,11 +402,11 @@ fn run(command: Command) -> Result<(), String> {
             say(&filling::best_fit_of_a_trace(&only)?)?;
             say(&filling::against_the_scan(&only)?)
         }
-        Command::PsDsf { users, seeds, first, random, unlimited, plain, exact, data } => {
+        Command::PsDsf { users, seeds, first, random, unlimited, exact, data } => {
             say(&heading())?;
             let finite = random.then_some(Tasks::Finite);
             let random = if unlimited { Some(Tasks::Unlimited) } else { finite };
-            say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, first, random, plain, exact })?)
+            say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, first, random, exact })?)
         }
         Command::Levels { seed, at_most, folder } => {
             say(&heading())?;

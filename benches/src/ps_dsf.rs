@@ -1,14 +1,13 @@
-//! PS-DSF: plain sweeps against the accelerated solver, how often the exact answer is identified, and
-//! the time-shared form as a Fisher market.
+//! PS-DSF in doubles, how often the exact answer is identified, and the time-shared form as a Fisher market.
 //!
 //! Clusters are the node shapes of the openb trace (27 classes) where the data is there, random
-//! classes elsewhere. Times of the float solvers are CPU times. Users are pods of the trace drawn at random, their requests varied.
+//! classes elsewhere. Times in doubles are CPU times. Users are pods of the trace drawn at random, their requests varied.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use evenhand_import::{Input, openb};
-use evenhand_mechanisms::{Status, ps_dsf::float, registry};
+use evenhand_mechanisms::{Status, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::{Random, Tasks, general};
@@ -28,8 +27,6 @@ pub struct Settings {
     pub first: u64,
     /// Random classes also where the openb data is.
     pub random: Option<Tasks>,
-    /// Most plain sweeps.
-    pub plain: usize,
     /// Whether to look for exact answers too.
     pub exact: bool,
 }
@@ -84,78 +81,40 @@ fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, S
 /// # Errors
 /// The data cannot be read, or an exact answer is none.
 pub fn run(settings: &Settings) -> Result<String, String> {
-    let head = [
-        "users x classes",
-        "sweeps",
-        "plain",
-        "residual",
-        "accelerated",
-        "residual ",
-        "way",
-        "ratio",
-        "exact",
-        "identified",
-    ];
+    let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
     let mut rows = Vec::new();
     for &n_users in &settings.users {
-        let (mut plain_times, mut fast_times, mut exact_times) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut sweeps, mut ratios, mut identified, mut ways) = (Vec::new(), Vec::new(), 0, Vec::new());
-        let (mut plain_worst, mut fast_worst, mut classes) = (0.0_f64, 0.0_f64, 0);
+        let (mut times, mut exact_times, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut solved, mut identified, mut classes) = (0, 0, 0);
         for seed in settings.first..settings.first + settings.seeds {
             let problem = instance(settings, n_users, seed)?;
             classes = problem.n_servers();
-            let constraints = float::constraints(&problem);
-            let timed = |how: &float::Settings| {
-                let start = Clock::now();
-                let solution = float::solve(&constraints, how);
-                let (wall, cpu) = start.elapsed();
-                (cpu.unwrap_or(wall), solution)
-            };
-            let tolerance = 1e-10;
-            let (fast, solution) = timed(&float::Settings { tolerance, ..float::Settings::default() });
-            fast_worst = fast_worst.max(solution.residual);
-            ways.push(format!("{:?} {}+{}", solution.way, solution.sweeps, solution.steps));
-            fast_times.push(fast);
-            if settings.plain > 0 {
-                let how = float::Settings { tolerance, sweeps: settings.plain, plain: true };
-                let (plain, swept) = timed(&how);
-                plain_worst = plain_worst.max(swept.residual);
-                let bound = if swept.status == Status::Solved { "" } else { "> " };
-                sweeps.push(format!("{bound}{}", swept.sweeps));
-                plain_times.push(plain);
-                ratios.push(plain / fast);
-            }
+            let start = Clock::now();
+            let found = mechanism.allocate(&problem, Arithmetic::Float).map_err(|error| error.to_string())?;
+            let (wall, cpu) = start.elapsed();
+            times.push(cpu.unwrap_or(wall));
+            solved += u64::from(found.findings.status == Some(Status::Solved));
             if settings.exact {
-                let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
                 let start = Instant::now();
                 match mechanism.allocate(&problem, Arithmetic::Exact) {
                     Ok(_) => identified += 1,
-                    Err(error) => ways.push(error.to_string()),
+                    Err(error) => notes.push(error.to_string()),
                 }
                 exact_times.push(start.elapsed().as_secs_f64());
             }
         }
         let time = |times: &[f64]| median(times).map_or_else(String::new, seconds);
-        let with_worst = |times: &[f64]| {
-            let worst = times.iter().copied().fold(0.0, f64::max);
-            format!("{}, at most {}", time(times), seconds(worst))
-        };
+        let worst = times.iter().copied().fold(0.0, f64::max);
         rows.push(vec![
             format!("{n_users} x {classes}"),
-            sweeps.join(", "),
-            with_worst(&plain_times),
-            format!("{plain_worst:.0e}"),
-            with_worst(&fast_times),
-            format!("{fast_worst:.0e}"),
-            ways.join(", "),
-            median(&ratios).map_or_else(String::new, |ratio| {
-                let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-                format!("{ratio:.1}, least {least:.1}")
-            }),
+            format!("{}, at most {}", time(&times), seconds(worst)),
+            format!("{solved} of {}", settings.seeds),
             time(&exact_times),
             format!("{identified} of {}", settings.seeds),
+            notes.join(", "),
         ]);
     }
+    let head = ["users x classes", "doubles", "solved", "exact", "identified", "notes"];
     Ok(markdown(&head, &rows, 1) + "\n" + &time_shared(settings)?)
 }
 

@@ -20,11 +20,12 @@ use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Integer, Problem, Rational, Sharing};
 use rug::ops::Pow;
 
+use crate::error::MechanismError;
 use crate::fair_sum::answer::Sum;
 use crate::fair_sum::ladder::Objective;
 use crate::flags::{CRITERION, Flag, SECONDS, Takes};
 use crate::guarantees::Condition::Always;
-use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, Outcome};
 
 /// Proportional fairness: `a = 1`.
 pub static PROPORTIONAL: Mechanism = Mechanism {

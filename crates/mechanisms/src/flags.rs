@@ -9,8 +9,7 @@ use std::time::Duration;
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Arithmetic, Rational, names, number};
 
-use crate::filling::Ties;
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 
 /// A flag of one mechanism, or of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,13 +92,6 @@ pub const SECONDS: Flag = Flag {
     help: "where an exact answer takes longer than so many seconds: max-min levels between proven bounds, what other \
            mechanisms have by then, or their answer in doubles (0: these at once)",
 };
-/// Who is preferred among equals.
-pub const TIES: Flag = Flag {
-    name: "ties",
-    takes: Takes::Name("TIES", Ties::NAMES),
-    help: "fill, slots: who is preferred among equals, users first, then servers (default: low)",
-};
-
 /// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {

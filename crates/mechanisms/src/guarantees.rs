@@ -1,11 +1,6 @@
-//! What every mechanism guarantees, axiom by axiom: the table of docs/guarantees.md, which is written
-//! from here, and which a test holds every mechanism to on random problems.
+//! What can be guaranteed of an axiom, and on which problems.
 
-use evenhand_exact::Axiom;
 use evenhand_problem::Problem;
-
-use crate::mechanism::Mechanism;
-use crate::registry::ALL;
 
 /// What is known about an axiom of the allocations that a mechanism makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,52 +79,4 @@ impl Condition {
             Self::Always => true,
         }
     }
-}
-
-impl Mechanism {
-    /// What is known of `axiom` for its allocations. Of max-min and proportional fairness: with the share and the
-    /// exponent that the mechanism is about.
-    #[must_use]
-    pub fn guarantee(&self, axiom: Axiom) -> Guarantee {
-        let is_proven = |of: Axiom| self.proven.iter().find(|(_, axioms)| axioms.contains(&of));
-        match (axiom, is_proven(axiom)) {
-            (Axiom::Feasible | Axiom::NonWasteful, _) => Guarantee::When(Condition::Always),
-            (_, Some((condition, _))) => Guarantee::When(*condition),
-            (Axiom::IntegerFeasible | Axiom::Ef1 | Axiom::IntegerParetoOptimal, None)
-                if is_proven(Axiom::IntegerFeasible).is_none() =>
-            {
-                Guarantee::Never
-            }
-            _ => Guarantee::NotInGeneral,
-        }
-    }
-}
-
-/// The table of docs/guarantees.md: for every axiom the mechanisms of which it is proven.
-#[must_use]
-pub fn table() -> String {
-    let rows = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).map(row);
-    format!("| axiom | always | on some problems |\n|---|---|---|\n{}", rows.collect::<String>())
-}
-
-fn row(axiom: Axiom) -> String {
-    let mut proven: Vec<(Condition, Vec<String>)> = Vec::new();
-    for mechanism in ALL {
-        if let Guarantee::When(condition) = mechanism.guarantee(axiom) {
-            let id = format!("`{}`", mechanism.info.id);
-            match proven.iter_mut().find(|(known, _)| *known == condition) {
-                Some((_, ids)) => ids.push(id),
-                None => proven.push((condition, vec![id])),
-            }
-        }
-    }
-    let (always, sometimes): (Vec<_>, Vec<_>) =
-        proven.into_iter().partition(|(condition, _)| *condition == Condition::Always);
-    let always = always
-        .into_iter()
-        .map(|(_, ids)| if ids.len() == ALL.len() { "all".to_owned() } else { ids.join(", ") });
-    let sometimes =
-        sometimes.into_iter().map(|(condition, ids)| format!("{} {}", ids.join(", "), condition.words()));
-    let cells = [always.collect::<String>(), sometimes.collect::<Vec<_>>().join("; ")];
-    format!("| `{}` | {} | {} |\n", axiom.name(), cells[0], cells[1])
 }

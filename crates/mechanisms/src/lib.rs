@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alpha;
+mod error;
 mod fair_sum;
 pub mod filling;
 mod fisher;
@@ -42,9 +43,9 @@ pub mod rounding;
 pub mod tree;
 pub mod utilitarian;
 
+pub use error::MechanismError;
 pub use fair_sum::optimum::FairOptimum;
 pub use flags::{Flags, Method};
 pub use mechanism::{
-    Bound, Findings, Info, Intervals, Late, Mechanism, MechanismError, Outcome, Search, Selected,
-    SeriesPoint, Status, Tried,
+    Bound, Findings, Info, Intervals, Late, Mechanism, Outcome, Search, Selected, SeriesPoint, Status, Tried,
 };

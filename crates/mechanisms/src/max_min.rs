@@ -26,9 +26,10 @@ use evenhand_lp::level::{
 };
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
+use crate::error::MechanismError;
 use crate::flags::{Flags, SECONDS};
 use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere};
-use crate::mechanism::{Info, Intervals, Late, Mechanism, MechanismError, Outcome, Status};
+use crate::mechanism::{Info, Intervals, Late, Mechanism, Outcome, Status};
 use crate::rounding;
 
 /// The widest interval that counts as an answer, in parts of what the user would have with everything to itself.

@@ -5,16 +5,14 @@ use std::time::Duration;
 use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Parameters, Prices};
-use evenhand_lp::LpError;
 use evenhand_lp::level::LevelDual;
 use evenhand_lp::njc::{Goal, NjcSet};
-use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
-use thiserror::Error;
 
-use crate::filling::Integrality;
+use crate::error::MechanismError;
 use crate::flags::{Flag, Flags};
 use crate::guarantees::{Condition, Guarantee};
+use crate::tree::entitlements::Entitlements;
 
 /// An allocation rule: a row of the [`registry`](crate::registry).
 ///
@@ -88,11 +86,10 @@ impl Mechanism {
         Ok(outcome)
     }
 
-    /// Only hierarchical filling, divisible or by whole tasks, knows groups: any other rule would let one shape of a
-    /// queue's tasks starve another, or count a queue as many users.
+    /// Only hierarchical filling, divisible or by whole tasks, knows groups, and takes `--rule`, by which they share: any
+    /// other rule would let one shape of a queue's tasks starve another, or count a queue as many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
-        let knows = [crate::tree::TREE.info.id, crate::filling::FILL.info.id].contains(&self.info.id);
-        if problem.groups().list().is_empty() || knows {
+        if problem.groups().list().is_empty() || self.takes("rule") {
             return Ok(());
         }
         let why =
@@ -114,6 +111,23 @@ impl Mechanism {
         match flags.names().find(|name| !self.takes(name)) {
             None => Ok(()),
             Some(option) => Err(MechanismError::DoesNotTake { mechanism: self.info.id, option }),
+        }
+    }
+
+    /// What is known of `axiom` for its allocations. Of max-min and proportional fairness: with the share and the
+    /// exponent that the mechanism is about.
+    #[must_use]
+    pub fn guarantee(&self, axiom: Axiom) -> Guarantee {
+        let is_proven = |of: Axiom| self.proven.iter().find(|(_, axioms)| axioms.contains(&of));
+        match (axiom, is_proven(axiom)) {
+            (Axiom::Feasible | Axiom::NonWasteful, _) => Guarantee::When(Condition::Always),
+            (_, Some((condition, _))) => Guarantee::When(*condition),
+            (Axiom::IntegerFeasible | Axiom::Ef1 | Axiom::IntegerParetoOptimal, None)
+                if is_proven(Axiom::IntegerFeasible).is_none() =>
+            {
+                Guarantee::Never
+            }
+            _ => Guarantee::NotInGeneral,
         }
     }
 
@@ -197,7 +211,29 @@ pub struct Findings {
     /// How one of many answers was searched for.
     pub search: Option<Search>,
     /// What groups are entitled to, where that and no tasks is the answer.
-    pub entitlements: Option<crate::tree::Entitlements>,
+    pub entitlements: Option<Entitlements>,
+}
+
+/// Whole tasks beside their divisible ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Integrality {
+    /// The mechanism that divides tasks and equalises the same score: `drfh`, `tsf` or `ps-dsf`.
+    pub mechanism: &'static str,
+    /// What the whole tasks reach.
+    pub whole: Measure,
+    /// What the divisible mechanism reaches, exactly; or why it is not known.
+    pub divisible: Result<Measure, MechanismError>,
+}
+
+/// What an allocation reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// The least `x_n / (w_n sigma_n)` over the users that can run, `sigma_n` that of the score: DRFH's
+    /// for `drf`, `gamma_n` without placement constraints for `tsf`, `gamma_n` of the classes that the
+    /// user may use for `ps-dsf` and `rps-dsf`. `None` without such users.
+    pub least_weighted_share: Option<Rational>,
+    /// Tasks of all users.
+    pub tasks: Rational,
 }
 
 /// Where the levels of the exact allocation are.
@@ -294,97 +330,6 @@ impl Status {
             Self::Limit => "limit",
             Self::LeftDomain => "left-the-domain",
             Self::Interval => "interval",
-        }
-    }
-}
-
-/// Why a mechanism gives no allocation.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum MechanismError {
-    /// It is not defined for this problem.
-    #[error("{mechanism} does not apply to this problem: {why}")]
-    NotApplicable {
-        /// Its name.
-        mechanism: &'static str,
-        /// The reason.
-        why: String,
-    },
-    /// It does not take an option that is stated.
-    #[error("--{option} does not go with the mechanism `{mechanism}`")]
-    DoesNotTake {
-        /// Its name.
-        mechanism: &'static str,
-        /// The option.
-        option: &'static str,
-    },
-    /// What was stated for an option is no value for it.
-    #[error("--{option}: {why}")]
-    Unreadable {
-        /// The option.
-        option: &'static str,
-        /// What is wrong, in words.
-        why: String,
-    },
-    /// It cannot do without an option, which is not stated.
-    #[error("{mechanism} needs the option --{option}")]
-    NeedsOption {
-        /// Its name.
-        mechanism: &'static str,
-        /// The option.
-        option: &'static str,
-    },
-    /// An option has a value that it cannot have.
-    #[error("{mechanism}: --{option}: {why}")]
-    BadOption {
-        /// Its name.
-        mechanism: &'static str,
-        /// The option.
-        option: &'static str,
-        /// What is wrong, in words.
-        why: String,
-    },
-    /// The problem is larger than what it works on.
-    #[error("{mechanism}: {why}")]
-    Limit {
-        /// Its name.
-        mechanism: &'static str,
-        /// Which limit was reached, in words.
-        why: String,
-    },
-    /// A solver failed or reached a limit.
-    #[error("{mechanism}: {source}")]
-    Solver {
-        /// Its name.
-        mechanism: &'static str,
-        /// What the solver says.
-        source: LpError,
-    },
-    /// The continuous solver cannot take the problem.
-    #[error("{mechanism}: {source}")]
-    Continuous {
-        /// Its name.
-        mechanism: &'static str,
-        /// What the solver says.
-        source: ClusterError,
-    },
-    /// No exact answer was found, though there is one.
-    #[error("{mechanism}: {why}")]
-    NotFound {
-        /// Its name.
-        mechanism: &'static str,
-        /// What was tried, in words.
-        why: String,
-    },
-}
-
-impl MechanismError {
-    /// What is wrong, without the mechanism's name where the problem is not one for it.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        match self {
-            Self::NotApplicable { why, .. } => why.clone(),
-            error => error.to_string(),
         }
     }
 }

@@ -10,9 +10,10 @@ use evenhand_budget::{hold, operations};
 use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
+use crate::error::MechanismError;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Resources;
-use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::ps_dsf::alone;
 use crate::rounding;
 

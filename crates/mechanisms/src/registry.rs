@@ -4,6 +4,7 @@ use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::Allocation;
 
 use crate::flags::Flag;
+use crate::guarantees::{Condition, Guarantee};
 use crate::mechanism::Mechanism;
 
 /// Every mechanism, in the order in which tables show them.
@@ -61,4 +62,34 @@ pub fn flags() -> Vec<(&'static Mechanism, &'static Flag)> {
         }
     }
     flags
+}
+
+/// The table of docs/guarantees.md, which is written from here: for every axiom the mechanisms of which it is proven. A
+/// test holds every mechanism to it on random problems.
+#[must_use]
+pub fn guarantees() -> String {
+    let rows = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).map(row);
+    format!("| axiom | always | on some problems |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
+fn row(axiom: Axiom) -> String {
+    let mut proven: Vec<(Condition, Vec<String>)> = Vec::new();
+    for mechanism in ALL {
+        if let Guarantee::When(condition) = mechanism.guarantee(axiom) {
+            let id = format!("`{}`", mechanism.info.id);
+            match proven.iter_mut().find(|(known, _)| *known == condition) {
+                Some((_, ids)) => ids.push(id),
+                None => proven.push((condition, vec![id])),
+            }
+        }
+    }
+    let (always, sometimes): (Vec<_>, Vec<_>) =
+        proven.into_iter().partition(|(condition, _)| *condition == Condition::Always);
+    let always = always
+        .into_iter()
+        .map(|(_, ids)| if ids.len() == ALL.len() { "all".to_owned() } else { ids.join(", ") });
+    let sometimes =
+        sometimes.into_iter().map(|(condition, ids)| format!("{} {}", ids.join(", "), condition.words()));
+    let cells = [always.collect::<String>(), sometimes.collect::<Vec<_>>().join("; ")];
+    format!("| `{}` | {} | {} |\n", axiom.name(), cells[0], cells[1])
 }

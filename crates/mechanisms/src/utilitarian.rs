@@ -8,9 +8,10 @@ use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use crate::error::MechanismError;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Always;
-use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, Outcome};
 use crate::rounding;
 
 /// The most weighted tasks.

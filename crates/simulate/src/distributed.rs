@@ -13,9 +13,10 @@ use std::time::Instant;
 use evenhand_budget::{charge, table};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
-use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{MechanismError, ps_dsf};
-use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{
+    Arithmetic, Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
 
 use crate::cost::{Growing, TO_BEGIN, in_time, is_over};
 use crate::duration::{Duration, Time};
@@ -175,7 +176,7 @@ impl<'p> Course<'p> {
         there.iter().enumerate().for_each(|(place, &n)| self.place[n] = Some(place));
         let classes = self.of(&there, false)?;
         let singles = self.of(&there, true)?;
-        let constraints = float::constraints(&singles);
+        let constraints = Constraints::new(&singles, Sharing::Rdm);
         self.processes = (0..self.class.len()).map(|j| ServerProcess::new(&constraints, j)).collect();
         let settings = ps_dsf::Settings::new(Arithmetic::Exact);
         let totals = ps_dsf::allocate(&classes, &settings)?.allocation.totals();

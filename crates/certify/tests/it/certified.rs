@@ -4,10 +4,10 @@
 use evenhand_certify::default_requests;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
-use evenhand_mechanisms::ps_dsf::float;
+use evenhand_mechanisms::ps_dsf::residual_of;
 use evenhand_mechanisms::{MechanismError, Status, registry};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_problem::{Arithmetic, Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::small::{SMALL, Shape, problem};
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
                 let list =
                     |list: &Vec<(usize, Rational)>| list.iter().map(|(i, x)| (*i, to_f64(x))).collect();
                 let tasks: Vec<Vec<(usize, f64)>> = allocation.tasks.iter().map(list).collect();
-                let residual = float::residual(&float::constraints(problem), &tasks);
+                let residual = residual_of(&Constraints::new(problem, Sharing::Rdm), &tasks);
                 assert!(is_solved && residual <= 1e-9, "{id}: {residual}");
                 continue;
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use evenhand_certify::Request;
 use evenhand_certify::{certify, default_tolerance};
 use evenhand_exact::Axiom;
-use evenhand_mechanisms::guarantees::{Guarantee, table};
+use evenhand_mechanisms::guarantees::Guarantee;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::AllocationFile;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -24,10 +24,10 @@ fn the_documentation_has_the_table() {
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, written) = text.split_once(MARK).unwrap();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        std::fs::write(&path, format!("{head}{MARK}\n{}", table())).unwrap();
+        std::fs::write(&path, format!("{head}{MARK}\n{}", registry::guarantees())).unwrap();
         return;
     }
-    assert_eq!(written.trim(), table().trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
+    assert_eq!(written.trim(), registry::guarantees().trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
 /// As `certify` does for the file that `solve` writes.

@@ -6,8 +6,9 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use super::ladder::{Digits, Objective, Optimum, leaving};
 use super::polish::{self, polish};
 use super::{FairPoint, OnClass, near};
+use crate::error::MechanismError;
 use crate::fisher::{self, Equilibrium};
-use crate::mechanism::{Findings, MechanismError, Outcome, Status};
+use crate::mechanism::{Findings, Outcome, Status};
 use crate::{proportional, rounding};
 
 /// What is maximised.

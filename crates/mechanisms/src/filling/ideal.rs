@@ -1,34 +1,12 @@
 //! How far whole tasks stay behind tasks that can be divided.
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem};
 
 use super::rule::Score;
 use crate::max_min::{DRFH, TSF};
-use crate::mechanism::MechanismError;
+use crate::mechanism::{Integrality, Measure};
 use crate::ps_dsf::PS_DSF;
-
-/// Whole tasks beside their divisible ideal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Integrality {
-    /// The mechanism that divides tasks and equalises the same score: `drfh`, `tsf` or `ps-dsf`.
-    pub mechanism: &'static str,
-    /// What the whole tasks reach.
-    pub whole: Measure,
-    /// What the divisible mechanism reaches, exactly; or why it is not known.
-    pub divisible: Result<Measure, MechanismError>,
-}
-
-/// What an allocation reaches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measure {
-    /// The least `x_n / (w_n sigma_n)` over the users that can run, `sigma_n` that of the score: DRFH's
-    /// for `drf`, `gamma_n` without placement constraints for `tsf`, `gamma_n` of the classes that the
-    /// user may use for `ps-dsf` and `rps-dsf`. `None` without such users.
-    pub least_weighted_share: Option<Rational>,
-    /// Tasks of all users.
-    pub tasks: Rational,
-}
 
 /// Compares `allocation` with the exact divisible allocation of the same score.
 pub(super) fn compare(problem: &Problem, allocation: &Allocation, score: Score) -> Integrality {

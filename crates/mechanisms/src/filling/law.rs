@@ -9,7 +9,7 @@ use super::model::{Model, State, TooMany};
 use super::prepared::Prepared;
 use super::rule::{Rule, ServerRule, Ties};
 use super::run::{prepare, too_many};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 
 /// States that are followed, at most.
 const MAX_STATES: usize = 2_000_000;

@@ -58,28 +58,26 @@ struct Group<D: Digits> {
     at: f64,
     /// What is left of the first two rows, so that most searches look no further.
     left: [D::Amount; 2],
+    class: u32,
     /// The preferred server.
     server: u32,
     /// The others, the preferred ones last.
     others: Vec<u32>,
 }
 
-/// Groups that lie side by side.
-struct Block<D: Digits> {
-    /// Where the first of them lies: blocks are searched without looking at their groups.
-    begin: f64,
-    groups: Vec<Group<D>>,
-    /// By row: the most that is left.
-    most: Vec<D::Amount>,
-}
-
-/// Servers as users see them that demand the resource `first` first.
+/// Servers as users see them that demand the resource `first` first: blocks of groups that lie side by side. What a search
+/// looks at first stands in lists of its own.
 struct Line<D: Digits> {
     first: usize,
     /// None of them is empty.
-    blocks: Vec<Block<D>>,
+    blocks: Vec<Vec<Group<D>>>,
+    /// By block: where the first of its groups lies.
+    begins: Vec<f64>,
+    /// By block, by resource: the most that is left.
+    most: Vec<D::Amount>,
     /// By row of blocks, by resource: the most that is left.
-    most: Vec<Vec<D::Amount>>,
+    most_of_row: Vec<D::Amount>,
+    n_resources: usize,
 }
 
 /// What was left of servers when they were put in place.
@@ -141,7 +139,7 @@ impl<'m, D: Digits> Lines<'m, D> {
             demands.min().cloned().unwrap_or_default()
         };
         let mut lines = Self {
-            lines: (0..model.n_rows).filter(is_first).map(Line::new).collect(),
+            lines: (0..model.n_rows).filter(is_first).map(|first| Line::new(first, model.n_rows)).collect(),
             targets,
             amounts: Amounts {
                 model,
@@ -279,18 +277,6 @@ impl<D: Digits> Amounts<'_, D> {
     fn of(&self, j: u32) -> (&[D::Amount], u32) {
         (&self.left[self.model.rows_of(j as usize)], self.model.class[j as usize])
     }
-
-    /// By row: the most that was left of the servers of some groups.
-    fn most(&self, groups: &[Group<D>]) -> Vec<D::Amount> {
-        let mut most = vec![D::Amount::default(); self.model.n_rows];
-        groups.iter().for_each(|group| raise(&mut most, self.of(group.server).0));
-        most
-    }
-
-    fn block(&self, groups: Vec<Group<D>>) -> Block<D> {
-        let most = self.most(&groups);
-        Block { begin: groups.first().map_or(f64::INFINITY, |group| group.at), groups, most }
-    }
 }
 
 fn raise<A: Ord + Clone>(most: &mut [A], amounts: &[A]) {
@@ -331,89 +317,127 @@ impl<D: Digits> Group<D> {
 }
 
 impl<D: Digits> Line<D> {
-    fn new(first: usize) -> Self {
-        Self { first, blocks: Vec::new(), most: Vec::new() }
+    fn new(first: usize, n_resources: usize) -> Self {
+        let (begins, most, most_of_row) = (Vec::new(), Vec::new(), Vec::new());
+        Self { first, blocks: Vec::new(), begins, most, most_of_row, n_resources }
     }
 
     /// Where server `j` lies, the block of its group, and the place of the group there, or where that belongs.
     fn find(&self, amounts: &Amounts<'_, D>, j: u32) -> (f64, usize, Result<usize, usize>) {
         let at = place(amounts.model, self.first, amounts.of(j).0).next().unwrap_or_default();
-        let is_before = |block: &Block<D>| {
-            block.begin.total_cmp(&at).then_with(|| block.groups[0].order(amounts, at, j)).is_le()
-        };
-        let which = self.blocks.partition_point(is_before).saturating_sub(1);
-        let groups = self.blocks.get(which).map_or(&[][..], |block| &block.groups);
+        // Of several blocks that begin at this place the right one is the last whose first group does not come later.
+        let mut which = self.begins.partition_point(|begin| begin.total_cmp(&at).is_le()).saturating_sub(1);
+        while which > 0 && self.blocks[which][0].order(amounts, at, j).is_gt() {
+            which -= 1;
+        }
+        let groups = self.blocks.get(which).map_or(&[][..], Vec::as_slice);
         (at, which, groups.binary_search_by(|group| group.order(amounts, at, j)))
     }
 
-    /// Takes over what is left in the blocks of a row of blocks, and of those after it.
-    fn measure(&mut self, row: usize) {
-        self.most.truncate(row);
-        for blocks in self.blocks[(row * ROW).min(self.blocks.len())..].chunks(ROW) {
-            self.most.push(most_of(blocks));
-        }
+    /// By resource: the most that is left in a block.
+    fn most(&self, block: usize) -> &[D::Amount] {
+        &self.most[block * self.n_resources..(block + 1) * self.n_resources]
+    }
+
+    /// By resource: the most that is left in a row of blocks.
+    fn most_of_row(&self, row: usize) -> &[D::Amount] {
+        &self.most_of_row[row * self.n_resources..(row + 1) * self.n_resources]
+    }
+
+    /// Takes over what is left in a block, and where it begins.
+    fn measure(&mut self, amounts: &Amounts<'_, D>, block: usize) {
+        self.begins[block] = self.blocks[block][0].at;
+        let most = &mut self.most[block * self.n_resources..(block + 1) * self.n_resources];
+        most.fill(D::Amount::default());
+        self.blocks[block].iter().for_each(|group| raise(most, amounts.of(group.server).0));
+    }
+
+    /// Takes over what is left in the blocks of a row of blocks.
+    fn measure_row(&mut self, row: usize) {
+        let n = self.n_resources;
+        let most = &mut self.most_of_row[row * n..(row + 1) * n];
+        most.fill(D::Amount::default());
+        let end = (row * ROW + ROW).min(self.blocks.len());
+        self.most[row * ROW * n..end * n].chunks(n).for_each(|block| raise(most, block));
+    }
+
+    /// The same for all rows from one on, of which blocks have moved.
+    fn measure_rows(&mut self, from: usize) {
+        let rows = self.blocks.len().div_ceil(ROW);
+        self.most_of_row.resize(rows * self.n_resources, D::Amount::default());
+        (from..rows).for_each(|row| self.measure_row(row));
+    }
+
+    fn insert_block(&mut self, amounts: &Amounts<'_, D>, at: usize, groups: Vec<Group<D>>) {
+        self.blocks.insert(at, groups);
+        self.begins.insert(at, 0.0);
+        let place = at * self.n_resources;
+        self.most.splice(place..place, (0..self.n_resources).map(|_| D::Amount::default()));
+        self.measure(amounts, at);
+    }
+
+    fn remove_block(&mut self, at: usize) -> Vec<Group<D>> {
+        self.begins.remove(at);
+        self.most.drain(at * self.n_resources..(at + 1) * self.n_resources);
+        self.blocks.remove(at)
     }
 
     fn insert(&mut self, amounts: &Amounts<'_, D>, j: u32) {
         let (at, which, place) = self.find(amounts, j);
-        let left = amounts.of(j).0;
-        let left = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
-        let group = Group { at, left, server: j, others: Vec::new() };
-        let Some(block) = self.blocks.get_mut(which) else {
-            self.blocks.push(amounts.block(vec![group]));
-            self.measure(0);
-            return;
-        };
+        let (left, class) = amounts.of(j);
+        let of_first = [0, 1].map(|row| left.get(row).cloned().unwrap_or_default());
+        let group = Group { at, left: of_first, class, server: j, others: Vec::new() };
+        if self.blocks.is_empty() {
+            self.insert_block(amounts, 0, vec![group]);
+            return self.measure_rows(0);
+        }
+        let block = &mut self.blocks[which];
         match place {
-            Ok(at) => block.groups[at].insert(j, amounts.ties),
-            Err(at) => {
-                block.groups.insert(at, group);
-                block.begin = block.groups[0].at;
-                raise(&mut block.most, amounts.of(j).0);
-                raise(&mut self.most[which / ROW], amounts.of(j).0);
-            }
+            Ok(at) => return block[at].insert(j, amounts.ties),
+            Err(at) => block.insert(at, group),
         }
-        if block.groups.len() > BLOCK {
-            let right = amounts.block(block.groups.split_off(BLOCK / 2));
-            block.most = amounts.most(&block.groups);
-            self.blocks.insert(which + 1, right);
-            self.measure(which / ROW);
+        if block.len() > BLOCK {
+            let right = block.split_off(BLOCK / 2);
+            self.insert_block(amounts, which + 1, right);
+            self.measure(amounts, which);
+            return self.measure_rows(which / ROW);
         }
+        self.begins[which] = block[0].at;
+        let (n, row) = (self.n_resources, which / ROW);
+        raise(&mut self.most[which * n..(which + 1) * n], left);
+        raise(&mut self.most_of_row[row * n..(row + 1) * n], left);
     }
 
     fn remove(&mut self, amounts: &Amounts<'_, D>, j: u32) {
         let (_, which, Ok(at)) = self.find(amounts, j) else { return };
         let block = &mut self.blocks[which];
-        if !block.groups[at].remove(j, amounts.ties) {
+        if !block[at].remove(j, amounts.ties) {
             return;
         }
-        block.groups.remove(at);
-        block.begin = block.groups.first().map_or(block.begin, |group| group.at);
-        let was_most = amounts.of(j).0.iter().zip(&block.most).any(|(left, most)| left == most);
-        let (row, len) = (which / ROW, block.groups.len());
-        if self.blocks.get(which + 1).is_some_and(|next| len + next.groups.len() <= BLOCK / 2) {
-            let next = self.blocks.remove(which + 1);
-            self.blocks[which].groups.extend(next.groups);
+        block.remove(at);
+        let len = block.len();
+        let was_most = amounts.of(j).0.iter().zip(self.most(which)).any(|(left, most)| left == most);
+        if self.blocks.get(which + 1).is_some_and(|next| len + next.len() <= BLOCK / 2) {
+            let next = self.remove_block(which + 1);
+            self.blocks[which].extend(next);
+            self.measure(amounts, which);
+            self.measure_rows(which / ROW);
         } else if len == 0 {
-            self.blocks.remove(which);
+            self.remove_block(which);
+            self.measure_rows(which / ROW);
         } else if was_most {
-            self.blocks[which].most = amounts.most(&self.blocks[which].groups);
-            let end = (row * ROW + ROW).min(self.blocks.len());
-            self.most[row] = most_of(&self.blocks[row * ROW..end]);
-            return;
+            self.measure(amounts, which);
+            self.measure_row(which / ROW);
         } else {
-            return;
+            self.begins[which] = self.blocks[which][0].at;
         }
-        if let Some(block) = self.blocks.get_mut(which) {
-            *block = amounts.block(std::mem::take(&mut block.groups));
-        }
-        self.measure(row);
     }
 
     /// The block to the right of one; rows of blocks in which too little is left are passed over.
     fn right_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block + 1;
-        while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(&self.most[next / ROW]) {
+        while next < self.blocks.len() && next.is_multiple_of(ROW) && !is_enough(self.most_of_row(next / ROW))
+        {
             next += ROW;
         }
         (next < self.blocks.len()).then_some(next)
@@ -422,18 +446,11 @@ impl<D: Digits> Line<D> {
     /// The block to the left of one, in the same way.
     fn left_of(&self, block: usize, is_enough: impl Fn(&[D::Amount]) -> bool) -> Option<usize> {
         let mut next = block.checked_sub(1)?;
-        while next % ROW == ROW - 1 && !is_enough(&self.most[next / ROW]) {
+        while next % ROW == ROW - 1 && !is_enough(self.most_of_row(next / ROW)) {
             next = next.checked_sub(ROW)?;
         }
         Some(next)
     }
-}
-
-/// By row: the most that is left in any of the blocks.
-fn most_of<D: Digits>(blocks: &[Block<D>]) -> Vec<D::Amount> {
-    let mut most = blocks.first().map_or(Vec::new(), |block| block.most.clone());
-    blocks.iter().for_each(|block| raise(&mut most, &block.most));
-    most
 }
 
 /// The two sides of a place on a line.
@@ -458,16 +475,16 @@ impl<'a, D: Digits> Search<'a, D> {
         let demand = &self.state.model.users[self.n].demands[target.demand as usize];
         let is_enough = |most: &[D::Amount]| !self.lines.is_filtered || fits::<D>(demand, most);
         let t = target.at[0];
-        let start = line.blocks.partition_point(|block| block.begin <= t).saturating_sub(1);
+        let start = line.begins.partition_point(|begin| *begin <= t).saturating_sub(1);
         let Some(block) = line.blocks.get(start) else { return };
-        let middle = block.groups.partition_point(|group| group.at < t);
+        let middle = block.partition_point(|group| group.at < t);
         // Groups that have not been looked at, to the right and to the left.
-        let mut sides = [Some((start, middle..block.groups.len())), Some((start, 0..middle))];
+        let mut sides = [Some((start, middle..block.len())), Some((start, 0..middle))];
         loop {
             let far = |side: usize| {
                 let Some((which, groups)) = &sides[side] else { return f64::INFINITY };
                 let nearest = if side == RIGHT { groups.clone().next() } else { groups.clone().next_back() };
-                nearest.map_or(0.0, |group| (line.blocks[*which].groups[group].at - t).abs())
+                nearest.map_or(0.0, |group| (line.blocks[*which][group].at - t).abs())
             };
             let (right, left) = (far(RIGHT), far(LEFT));
             let (side, distance) = if left < right { (LEFT, left) } else { (RIGHT, right) };
@@ -477,14 +494,15 @@ impl<'a, D: Digits> Search<'a, D> {
                 return;
             }
             let block = &line.blocks[which];
-            if is_enough(&block.most) && side == RIGHT {
-                self.among(block.groups[groups].iter(), target, demand);
-            } else if is_enough(&block.most) {
-                self.among(block.groups[groups].iter().rev(), target, demand);
+            let is_enough_there = is_enough(line.most(which));
+            if is_enough_there && side == RIGHT {
+                self.among(block[groups].iter(), target, demand);
+            } else if is_enough_there {
+                self.among(block[groups].iter().rev(), target, demand);
             }
             let next =
                 if side == RIGHT { line.right_of(which, is_enough) } else { line.left_of(which, is_enough) };
-            sides[side] = next.map(|which| (which, 0..line.blocks[which].groups.len()));
+            sides[side] = next.map(|which| (which, 0..line.blocks[which].len()));
         }
     }
 
@@ -509,14 +527,16 @@ impl<'a, D: Digits> Search<'a, D> {
             if self.lines.is_filtered && !group.fits(demand) {
                 continue;
             }
-            let (left, class) = self.lines.amounts.of(group.server);
-            let is_of_class = demand_on[class as usize] == Some(target.demand);
-            if is_of_class && (n_rows <= 2 || !self.lines.is_filtered || fits::<D>(demand, left)) {
-                let value = match n_rows {
-                    2 => self.lines.distance(target, std::iter::once(group.at)),
-                    _ => self.lines.distance(target, place(model, target.first, left)),
-                };
-                self.offer(group, value);
+            if demand_on[group.class as usize] != Some(target.demand) {
+                continue;
+            }
+            if n_rows <= 2 {
+                self.offer(group, self.lines.distance(target, std::iter::once(group.at)));
+                continue;
+            }
+            let left = self.lines.amounts.of(group.server).0;
+            if !self.lines.is_filtered || fits::<D>(demand, left) {
+                self.offer(group, self.lines.distance(target, place(model, target.first, left)));
             }
         }
     }

@@ -4,11 +4,12 @@ use evenhand_exact::Axiom;
 use evenhand_problem::Rational;
 
 use super::ideal;
-use super::rule::{Rule, Score, ServerRule};
-use super::run::fill_in_time;
-use crate::flags::{Flag, SECONDS, TIES, Takes};
+use super::rule::{Rule, Score, ServerRule, TIES};
+use super::run::{INFO, fill_in_time};
+use crate::error::MechanismError;
+use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Info, Late, Mechanism, MechanismError};
+use crate::mechanism::{Late, Mechanism};
 use crate::tree;
 
 /// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server on which it
@@ -29,15 +30,6 @@ fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), Mec
         _ => refuse("score", "the share of the groups decides, which is `drf` where nothing else is stated"),
     }
 }
-
-pub(super) static INFO: Info = Info {
-    id: "fill",
-    aliases: &[],
-    title: "Progressive filling",
-    equalises: "the score named, by whole tasks: the least is served next",
-    guarantees: "whole tasks on single servers; as fair as one task allows where every task fits everywhere",
-    reference: "DRFH, section V-B; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
-};
 
 /// Progressive filling by whole tasks.
 pub static FILL: Mechanism = Mechanism {

@@ -35,19 +35,20 @@
 //! ```
 
 mod digits;
-mod draw;
+pub(crate) mod draw;
 mod ideal;
 mod law;
 mod lines;
 mod mechanism;
 mod model;
 mod ongoing;
-mod prepared;
+pub(crate) mod prepared;
 mod proposals;
 mod queue;
-mod rule;
-mod run;
-mod scheduler;
+pub(crate) mod rule;
+pub(crate) mod run;
+mod schedule;
+pub(crate) mod scheduler;
 mod server_first;
 mod server_tree;
 mod slots;
@@ -55,14 +56,14 @@ mod trials;
 mod user_first;
 mod users;
 
+pub use crate::mechanism::{Integrality, Measure};
 pub use draw::Draw;
-pub use ideal::{Integrality, Measure};
 pub use law::{WeighedOutcome, law};
 pub use mechanism::FILL;
 pub use prepared::MAX_SERVERS;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
-pub(crate) use run::{Filled, late};
-pub use scheduler::{Part, Policy, Scheduler, schedule, schedule_among};
+pub use schedule::{Policy, schedule, schedule_among};
+pub use scheduler::{Part, Scheduler};
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, sample};

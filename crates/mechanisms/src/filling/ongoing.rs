@@ -18,7 +18,7 @@ use super::server_first;
 use super::server_tree::ServerTree;
 use super::user_first::{self, Servers};
 use super::users::Users;
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 
 /// The servers as the rule looks for them.
 enum Index<'m, D: Digits> {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use evenhand_problem::names;
 
+use crate::flags::{Flag, Takes};
+
 /// What decides whose turn it is: the least one (THEORY, section 5). `w_n` is the weight, `x_n` the
 /// tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -107,6 +109,13 @@ names! { Ties:
     High = "high", "The highest index";
     Random = "random", "One at random";
 }
+
+/// Who is preferred among equals.
+pub(super) const TIES: Flag = Flag {
+    name: "ties",
+    takes: Takes::Name("TIES", Ties::NAMES),
+    help: "fill, slots: who is preferred among equals, users first, then servers (default: low)",
+};
 
 impl Score {
     /// Whether it is one number per user, whatever the server.

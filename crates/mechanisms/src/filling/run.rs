@@ -4,13 +4,21 @@ use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sha
 
 use super::digits::{Digits, Narrow, Wide};
 use super::draw::Draw;
-use super::ideal::Integrality;
-use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
 use super::rule::{Order, Rule, ServerRule};
 use super::{proposals, server_first, user_first};
-use crate::mechanism::{Findings, MechanismError, Outcome, Status};
+use crate::error::MechanismError;
+use crate::mechanism::{Findings, Info, Integrality, Outcome, Status};
+
+pub(super) static INFO: Info = Info {
+    id: "fill",
+    aliases: &[],
+    title: "Progressive filling",
+    equalises: "the score named, by whole tasks: the least is served next",
+    guarantees: "whole tasks on single servers; as fair as one task allows where every task fits everywhere",
+    reference: "DRFH, section V-B; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
+};
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
 /// every task is whole and on one server. A user with finite tasks gets as many steps as its tasks

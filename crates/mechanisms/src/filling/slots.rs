@@ -16,11 +16,12 @@ use super::draw::Draw;
 use super::ideal;
 use super::model::TooMany;
 use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
-use super::rule::{Rule, Ties};
+use super::rule::{Rule, TIES, Ties};
 use super::run::{Filled, filled, late};
-use crate::flags::{Flag, SECONDS, TIES, Takes};
+use crate::error::MechanismError;
+use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Info, Late, Mechanism, MechanismError};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Most slots of the largest server: more would be finer than any demand asks for.
 const MAX_SLOTS: u64 = 1_000_000_000;

@@ -8,7 +8,7 @@ use super::model::{Model, State, TooMany};
 use super::prepared::Prepared;
 use super::rule::Rule;
 use super::run::{prepare, run, too_many};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 
 /// Mean and scatter over independent trials.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

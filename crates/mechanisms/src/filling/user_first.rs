@@ -29,13 +29,12 @@ pub(super) fn fill_among<D: Digits>(
     draw: &mut Draw,
 ) -> Result<(), TooMany> {
     let mut candidates: Vec<Candidate> = users.iter().map(|&n| Candidate::new(state, n)).collect();
-    let mut queue = Queue::new(state.model.rule.ties, (0..users.len()).map(|k| (D::zero(), k)));
+    let is_of_user = state.model.rule.score.is_of_user();
+    let first = |n: usize| if is_of_user { state.user_score(n) } else { D::zero() };
+    let first = users.iter().enumerate().map(|(k, &n)| (first(n), k));
+    let mut queue = Queue::new(state.model.rule.ties, first);
     loop {
-        let look = |k: usize, score: &D::Ratio| match candidates[k].score(state, servers) {
-            None => Look::Out,
-            Some(now) if now == *score => Look::Same,
-            Some(now) => Look::Risen(now),
-        };
+        let look = |k: usize, score: &D::Ratio| candidates[k].look(state, servers, score);
         let Some(k) = queue.next(draw, look) else { return Ok(()) };
         let Some(j) = candidates[k].server(state, servers, draw) else { continue };
         state.place(users[k], j)?;
@@ -119,7 +118,7 @@ struct Candidate {
     user: usize,
     /// A server on which it fits with its least score, or did.
     server: Option<usize>,
-    /// Changes of servers when it was found to be the best one; `None` where it is any on which the user fits.
+    /// Changes of servers when it was found to have the most room; `None` where it is any on which the user fits.
     when: Option<u64>,
     /// Classes by what a task adds to the score there, ascending; those before `class` are full for
     /// this user.
@@ -138,34 +137,64 @@ impl Candidate {
         Self { user, server: None, when: None, classes, class: 0 }
     }
 
-    /// The least score over the servers on which the user fits; `None` if there is none.
-    fn score<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
-        let (model, n) = (state.model, self.user);
-        match model.rule.score {
-            Score::PsDsf if state.steps[n] > 0 => {
-                while !self.is_on_its_class(state, servers) {
-                    self.class += 1;
-                }
-                let class = *self.classes.get(self.class)?;
-                Some(D::times(model.unit(n, class as usize), state.steps[n]))
-            }
-            Score::ResidualPsDsf if state.steps[n] > 0 => {
-                if self.roomiest(servers).is_none() {
-                    // Those with the most room have the same score.
-                    self.server = servers.roomiest(state, n);
-                    self.when = Some(servers.changes);
-                }
-                self.server.map(|j| state.score(n, j))
-            }
-            score => {
-                if !self.server.is_some_and(|j| state.fits(n, j)) {
-                    self.server = self.next(state, servers);
-                    let is_best = matches!(servers.index, Index::ByProportion(_));
-                    self.when = is_best.then_some(servers.changes);
-                }
-                self.server.map(|_| if score.is_of_user() { state.user_score(n) } else { D::zero() })
-            }
+    /// What a second look at the user says. A score of a user does not depend on servers, so that only whether it fits
+    /// somewhere can have changed.
+    fn look<D: Digits>(
+        &mut self,
+        state: &State<'_, D>,
+        servers: &Servers<'_, D>,
+        known: &D::Ratio,
+    ) -> Look<D::Ratio> {
+        if state.model.rule.score.is_of_user() {
+            return if self.may_fit(state, servers) { Look::Same } else { Look::Out };
         }
+        match self.least(state, servers) {
+            None => Look::Out,
+            Some(now) if now == *known => Look::Same,
+            Some(now) => Look::Risen(now),
+        }
+    }
+
+    /// The score with which the user waits for its next turn; `None` if it fits nowhere.
+    fn score<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
+        if state.model.rule.score.is_of_user() {
+            return Some(state.user_score(self.user));
+        }
+        self.least(state, servers)
+    }
+
+    /// Whether the user fits on its server, or on another one, which is its server then. The best one of all is looked
+    /// for when it is the user's turn, if nobody has to know before who can be drawn.
+    fn may_fit<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
+        if matches!(servers.index, Index::ByProportion(_)) && state.model.rule.ties != Ties::Random {
+            return true;
+        }
+        if !self.server.is_some_and(|j| state.fits(self.user, j)) {
+            self.server = self.next(state, servers);
+            self.when = None;
+        }
+        self.server.is_some()
+    }
+
+    /// The least score over the servers on which the user fits, where it depends on them; `None` if there is none.
+    fn least<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> Option<D::Ratio> {
+        let (model, n) = (state.model, self.user);
+        if state.steps[n] == 0 {
+            return self.may_fit(state, servers).then(D::zero);
+        }
+        if model.rule.score == Score::PsDsf {
+            while !self.is_on_its_class(state, servers) {
+                self.class += 1;
+            }
+            let class = *self.classes.get(self.class)?;
+            return Some(D::times(model.unit(n, class as usize), state.steps[n]));
+        }
+        if self.roomiest(servers).is_none() {
+            // Those with the most room have the same score.
+            self.server = servers.roomiest(state, n);
+            self.when = Some(servers.changes);
+        }
+        self.server.map(|j| state.score(n, j))
     }
 
     /// Another server on which the user fits: what it has passed does not fit it any more.
@@ -205,9 +234,6 @@ impl Candidate {
         let (model, n) = (state.model, self.user);
         let Rule { score, server, ties, .. } = model.rule;
         match &servers.index {
-            Index::ByProportion(_) if ties != Ties::Random && self.when == Some(servers.changes) => {
-                self.server
-            }
             Index::ByProportion(lines) => Some(lines.best(state, n, draw)?.server),
             Index::InOrder(tree) if server != ServerRule::FirstFit => {
                 if score.is_of_user() || state.steps[n] == 0 {

@@ -8,9 +8,11 @@
 use evenhand_exact::Instance;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Row, Sharing};
 
-use super::{INFO, Settings};
+use super::Settings;
+use super::answer::INFO;
+use crate::error::MechanismError;
 use crate::flags::{Flag, Takes};
-use crate::mechanism::{Findings, MechanismError, Outcome};
+use crate::mechanism::{Findings, Outcome};
 
 /// The users that are entitled to nothing.
 pub const FLAG: Flag = Flag {

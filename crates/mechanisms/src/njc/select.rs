@@ -5,8 +5,9 @@ use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 
-use super::{INFO, accept};
-use crate::mechanism::{Bound, MechanismError, Outcome, Selected, Status};
+use super::answer::{INFO, accept};
+use crate::error::MechanismError;
+use crate::mechanism::{Bound, Outcome, Selected, Status};
 
 /// Choices of bottlenecks and witnesses that the proof may look at, an exact linear programme each: seconds.
 const CHOICES: usize = 2_000;

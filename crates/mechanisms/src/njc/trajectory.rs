@@ -11,10 +11,12 @@ use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, TrajectoryS
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 
-use super::{INFO, Settings, saturated};
+use super::Settings;
+use super::answer::{INFO, saturated};
+use crate::error::MechanismError;
 use crate::fair_sum::dense::DenseView;
 use crate::fair_sum::{FairPoint, OnClass};
-use crate::mechanism::{Findings, MechanismError, Outcome, SeriesPoint, Status};
+use crate::mechanism::{Findings, Outcome, SeriesPoint, Status};
 use crate::{proportional, rounding};
 
 /// Error allowed in a step, relative to every allocation, slack and distance from a limit.

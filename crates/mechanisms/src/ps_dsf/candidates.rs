@@ -4,7 +4,7 @@ use super::homotopy::{self, ActiveSet, Ended, Reading, ScaledModel, Stalled};
 use super::pairs::{PairModel, Point};
 use super::residual::residual;
 use super::strategy::{ATTEMPTS, Attempt, CANDIDATE, DIRECTIONS, RESTARTS};
-use super::sweep::sweep;
+use super::water_filling::sweep;
 
 /// A solution in floating point and the active set that it lies on.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,8 +16,8 @@ use super::water_filling::filled;
 ///
 /// # Examples
 /// ```
-/// use evenhand_mechanisms::ps_dsf::{distributed::ServerProcess, float};
-/// use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+/// use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
+/// use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 /// let one = || Rational::from(1);
 /// let user = |name: &str| UserSpec {
 ///     name: name.into(), demand: vec![("cpu".into(), one())], ..UserSpec::default()
@@ -27,7 +27,7 @@ use super::water_filling::filled;
 ///     resources: vec!["cpu".into()], servers: vec![server], users: vec![user("a"), user("b")],
 ///     ..ProblemSpec::default()
 /// })?;
-/// let mut process = ServerProcess::new(&float::constraints(&problem), 0);
+/// let mut process = ServerProcess::new(&Constraints::new(&problem, Sharing::Rdm), 0);
 /// process.hear(0, 0.5);
 /// assert_eq!(process.act(), [(0, 0.25), (1, 0.75)]);
 /// assert_eq!(process.act(), []);

@@ -14,7 +14,6 @@ mod algorithm_1;
 mod candidates;
 mod canonical;
 pub mod distributed;
-pub mod float;
 mod homotopy;
 mod pairs;
 mod residual;
@@ -22,7 +21,6 @@ mod scalar;
 mod search;
 mod solutions;
 mod strategy;
-mod sweep;
 pub mod tdm;
 mod theorem_1;
 mod water_filling;
@@ -37,11 +35,13 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
+pub use self::residual::residual_of;
 pub(crate) use self::water_filling::alone;
+use crate::error::MechanismError;
 use crate::fair_sum::near;
 use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
-use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, MechanismError, Outcome, Selected, Status};
+use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, Outcome, Selected, Status};
 
 static INFO: Info = Info {
     id: "ps-dsf",
@@ -244,8 +244,14 @@ fn by_search(
 /// What a few sweeps reach from an empty cluster.
 fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usize, Rational)>> {
     let order: Vec<usize> = (0..model.n_classes()).collect();
-    let swept = sweep::sweeps(model, &order, model.empty(), TOLERANCE, FEW_SWEEPS);
-    crate::rounding::feasible(constraints, model.tasks_by_user(&swept.point))
+    let mut point = model.empty();
+    for _ in 0..FEW_SWEEPS {
+        if residual::residual(model, &point) <= TOLERANCE {
+            break;
+        }
+        water_filling::sweep(model, &order, &mut point);
+    }
+    crate::rounding::feasible(constraints, model.tasks_by_user(&point))
 }
 
 /// Sweeps that settle most bottlenecks.

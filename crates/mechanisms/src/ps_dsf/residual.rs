@@ -6,6 +6,8 @@
 //! task limit that it lacks, if that is less. The residual is the largest violation of all users and the
 //! largest part by which a row or a limit is overfilled.
 
+use evenhand_problem::Constraints;
+
 use super::pairs::{PairModel, Point};
 
 /// Who holds a row, highest level first.
@@ -14,6 +16,18 @@ struct Holders {
     free: f64,
     /// `(level, part of the row that is free or held by this and higher ones)`
     holders: Vec<(f64, f64)>,
+}
+
+/// The violation of Theorem 1 by tasks `(class, x_ni)` of every user: the largest over all users of
+/// what they lack of their task limit, as a part of it, or if that is more the largest over the
+/// classes of the least `v` such that of some resource that the user demands there at most the part
+/// `v` is free or held by users whose level exceeds `1 + v` times its own; and the largest part by
+/// which a row or a limit is overfilled. Entries where a user cannot run are ignored.
+#[must_use]
+pub fn residual_of(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
+    let model = PairModel::<f64>::new(constraints);
+    let point = model.point_of(tasks, |x| *x);
+    residual(&model, &point)
 }
 
 /// The residual of `point`.

@@ -15,8 +15,7 @@ use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
 use crate::lift::lift;
-use crate::mechanism::{Outcome, Search, Tried};
-use crate::registry;
+use crate::mechanism::{Search, Tried};
 
 /// A PS-DSF allocation, exact.
 #[derive(Debug, Clone)]
@@ -171,8 +170,11 @@ impl Driver<'_> {
             Start::Named => order = named.map_or(order, <[usize]>::to_vec),
             Start::Descending => order.reverse(),
             Start::Shuffled(seed) => order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed)),
-            Start::Mechanism(id) => {
-                let found = self.mechanism(id)?.allocation;
+            Start::Mechanism(other) => {
+                // It charges by itself.
+                self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
+                let problem = self.constraints.problem();
+                let found = other.allocate(problem, Arithmetic::Exact).ok()?.allocation;
                 if let Ok(answer) = judge(&self.exact, self.exact.point_of(&found.tasks, Clone::clone)) {
                     return Some(answer);
                 }
@@ -193,14 +195,6 @@ impl Driver<'_> {
         self.closest = candidates.min_by(|a, b| a.residual.total_cmp(&b.residual));
         self.violation = refused.reasons.into_iter().next_back().or(self.violation.take());
         None
-    }
-
-    /// The allocation of another mechanism.
-    fn mechanism(&mut self, name: &str) -> Option<Outcome> {
-        // It charges by itself.
-        self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
-        let problem = self.constraints.problem();
-        registry::find(name)?.allocate(problem, Arithmetic::Exact).ok()
     }
 }
 

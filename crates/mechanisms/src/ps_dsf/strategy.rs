@@ -16,9 +16,11 @@
 //!    for the goal of `--select` (`search`).
 
 use super::homotopy::{Direction, Reading};
+use crate::max_min::{DRFH, TSF};
+use crate::mechanism::Mechanism;
 
 /// Where sweeps begin, and the order in which they go over the classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Start {
     /// An empty cluster, the classes in the order that `--order` names.
     Named,
@@ -27,7 +29,7 @@ pub enum Start {
     /// An empty cluster, the largest class first.
     Descending,
     /// The allocation of another mechanism, which is returned as it is where it is PS-DSF.
-    Mechanism(&'static str),
+    Mechanism(&'static Mechanism),
     /// An empty cluster, the classes in a random order with this seed.
     Shuffled(u64),
 }
@@ -39,20 +41,20 @@ impl Start {
             Self::Named => "empty, classes in the order named".to_owned(),
             Self::Ascending => "empty, the smallest class first".to_owned(),
             Self::Descending => "empty, the largest class first".to_owned(),
-            Self::Mechanism(id) => format!("the {} answer", id.to_uppercase()),
+            Self::Mechanism(other) => format!("the {} answer", other.info.id.to_uppercase()),
             Self::Shuffled(seed) => format!("empty, classes shuffled ({seed})"),
         }
     }
 }
 
 /// The starts without `--order`.
-pub const STARTS: [Start; 6] = [
+pub static STARTS: [Start; 6] = [
     // The cheapest one. Whoever fits on a small class is placed before the large ones even things out.
     Start::Ascending,
     // Max-min fair shares of the whole cluster: where they are PS-DSF, they are Pareto optimal besides.
-    Start::Mechanism("drfh"),
+    Start::Mechanism(&DRFH),
     // The same with shares by tasks, as PS-DSF counts them; it knows the placement constraints.
-    Start::Mechanism("tsf"),
+    Start::Mechanism(&TSF),
     // The other extreme of the orders: large classes first often leads to another answer.
     Start::Descending,
     // Two orders of no particular kind, for what the others have in common.

@@ -12,13 +12,14 @@ use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use super::Settings;
+use crate::error::MechanismError;
 use crate::fair_sum::ladder::Objective;
 use crate::fair_sum::near;
 use crate::fisher;
 use crate::flags::{METHOD, Method, ORDER, SECONDS};
 use crate::guarantees::Condition::Always;
 use crate::market;
-use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome, Status};
+use crate::mechanism::{Findings, Info, Late, Mechanism, Outcome, Status};
 use crate::{proportional, rounding};
 
 pub(super) static INFO: Info = Info {

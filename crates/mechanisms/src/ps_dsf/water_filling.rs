@@ -4,6 +4,9 @@
 //! tasks elsewhere are worth here, and leaves when it has all its tasks or when a resource that it demands
 //! runs out. In the end every user of the class has all its tasks or a bottleneck there: the only point that
 //! meets Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
+//!
+//! A sweep fills all classes in turn, given what their users have on the others (Gauss-Seidel). A point that it does not
+//! change is PS-DSF. Sweeps often converge, slowly on large problems, and sometimes go round in circles.
 
 use evenhand_problem::Constraints;
 
@@ -38,11 +41,22 @@ struct Filling<'a, T> {
     tasks: Vec<T>,
 }
 
+/// One sweep over all classes in `order`; by row, the level at which it ran out, if it did.
+pub fn sweep(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
+    let mut levels = vec![None; model.capacity.len()];
+    for class in order {
+        let found = fill(model, *class, point);
+        levels[model.rows_of_class[*class].clone()].clone_from_slice(&found);
+    }
+    model.refresh_totals(point);
+    levels
+}
+
 /// Fills `class` anew; `point` holds the answer and the totals that go with it. Returns by row of the
 /// class the level at which it ran out, if it did.
-pub fn fill<T: Scalar>(model: &PairModel<T>, class: usize, point: &mut Point<T>) -> Vec<Option<T>> {
+fn fill(model: &PairModel<f64>, class: usize, point: &mut Point<f64>) -> Vec<Option<f64>> {
     let pairs = model.of_class[class].clone();
-    let elsewhere: Vec<T> = pairs
+    let elsewhere: Vec<f64> = pairs
         .clone()
         .map(|p| non_negative(point.totals[model.pairs[p].user].minus(&point.tasks[p])))
         .collect();
@@ -204,6 +218,6 @@ impl<T: Scalar> Filling<'_, T> {
 }
 
 /// The number, or 0 where it is less, which only rounding makes it.
-pub fn non_negative<T: Scalar>(value: T) -> T {
+fn non_negative<T: Scalar>(value: T) -> T {
     if value.is_positive() { value } else { T::zero() }
 }

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_placed_when_the_filling_is_ended_is_feasible() {
         let problem = problem();
-        let forest = super::super::forest_of(&problem, &Settings::default()).unwrap();
+        let forest = crate::tree::allocate::forest_of(&problem, &Settings::default()).unwrap();
         let constraints = Constraints::new(&problem, Sharing::Rdm);
         let whole = || (fill(&problem, &forest, &mut SoFar::new()), spent());
         let (total, cost) = within(&Limits::default(), whole).unwrap();

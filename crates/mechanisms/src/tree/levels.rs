@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
+use super::allocate::{self, Settings};
+use super::entitlements::Entitlements;
 use super::on::on;
 use super::reported::{Reported, reported};
-use super::{Entitlements, Settings};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 use evenhand_exact::tree::Forest;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Key, key, rising, share, weight};
@@ -68,7 +69,7 @@ pub fn levels(
     allocation: &Allocation,
     settings: &Settings,
 ) -> Result<Vec<Standing>, MechanismError> {
-    let forest = super::forest_of(problem, settings)?;
+    let forest = allocate::forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
     let mut wants = Vec::new();
     let mut below = vec![Vec::new(); forest.nodes.len()];
@@ -229,7 +230,7 @@ pub fn held(
     allocation: &Allocation,
     settings: &Settings,
 ) -> Result<Option<(Entitlements, Held)>, MechanismError> {
-    let Some(entitlements) = super::entitlements(problem, settings)? else { return Ok(None) };
+    let Some(entitlements) = allocate::entitlements(problem, settings)? else { return Ok(None) };
     let totals = allocation.totals();
     let mut groups = vec![vec![Rational::new(); problem.n_resources()]; problem.groups().list().len()];
     let mut own = vec![vec![Rational::new(); problem.n_resources()]; problem.n_users()];

@@ -2,7 +2,7 @@
 
 use evenhand_problem::Rational;
 
-use super::Rule;
+use super::rule::Rule;
 use evenhand_exact::tree::Forest;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{rising, share};

@@ -5,7 +5,8 @@ use evenhand_exact::tree::ClassLimit;
 use evenhand_problem::{Placement, Problem, Rational};
 
 use super::best::mismatch;
-use crate::filling::{Draw, Ties};
+use crate::filling::draw::Draw;
+use crate::filling::rule::Ties;
 use evenhand_exact::tree::Forest;
 
 /// What is left of the servers, class by class in the order of the problem. Servers that nothing was placed on are

@@ -3,10 +3,10 @@
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use super::Settings;
+use super::allocate::{Settings, forest_of};
 use super::on::{Kept, on};
 use super::why::{StopKind, View, left};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::Leaf;
 
@@ -24,7 +24,7 @@ pub fn stops_of_groups(
     n: usize,
     settings: &Settings,
 ) -> Result<Vec<StopKind>, MechanismError> {
-    let forest = super::forest_of(problem, settings)?;
+    let forest = forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
     let (left, on) = (left(problem, allocation), on(&forest, allocation));
     let view = View { forest: &forest, holdings: &holdings, allocation, left, on };

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
 
-use crate::filling::{Draw, Ties};
+use crate::filling::draw::Draw;
+use crate::filling::rule::Ties;
 use evenhand_exact::tree::{Forest, Holdings, Key, Leaf, Ways, by_child};
 
 /// The tasks that user `n` starts together.

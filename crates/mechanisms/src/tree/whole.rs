@@ -9,11 +9,14 @@
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
+use super::allocate::{Settings, forest_of};
 use super::rule::Rule;
 use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
-use crate::filling::{Draw, Filled, Ties, late};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
+use crate::filling::draw::Draw;
+use crate::filling::rule::Ties;
+use crate::filling::run::{Filled, late};
 use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 
 /// Most work: users looked at, over all turns.
@@ -64,7 +67,7 @@ pub fn fill_in_time(
         let why = "it divides every resource alone and places no tasks".to_owned();
         return Err(MechanismError::BadOption { mechanism, option: "rule", why });
     }
-    let forest = super::forest_of(problem, &super::Settings { rule, ..super::Settings::default() })?;
+    let forest = forest_of(problem, &Settings { rule, ..Settings::default() })?;
     let mut filling = Filling {
         holdings: Holdings::new(&forest, vec![Rational::new(); problem.n_users()]),
         servers: Servers::new(&forest, best_fit.then_some(ties)),

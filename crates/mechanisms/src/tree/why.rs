@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
-use super::Settings;
+use super::allocate::{Settings, TREE, forest_of};
 use super::levels::{NodeKind, Standing, levels};
 use super::on::{Kept, on};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Forest, Leaf};
 
@@ -120,12 +120,12 @@ pub fn why(
     settings: &Settings,
 ) -> Result<Why, MechanismError> {
     let standings = levels(problem, allocation, settings)?;
-    let forest = super::forest_of(problem, settings)?;
+    let forest = forest_of(problem, settings)?;
     let v = 1 + group;
     let standing = standings.into_iter().find(|of| of.kind == NodeKind::Group && of.name == forest.name(v));
     let Some(standing) = standing else {
         let why = "there is no such group".to_owned();
-        return Err(MechanismError::NotApplicable { mechanism: super::TREE.info.id, why });
+        return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why });
     };
     let holdings = Holdings::new(&forest, allocation.totals());
     let (left, on) = (left(problem, allocation), on(&forest, allocation));

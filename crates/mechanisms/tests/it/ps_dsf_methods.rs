@@ -7,11 +7,12 @@ use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
 use std::collections::VecDeque;
 use std::io::Read;
 
-use evenhand_mechanisms::ps_dsf::{self, Settings, tdm};
-use evenhand_mechanisms::ps_dsf::{distributed::ServerProcess, float};
+use evenhand_mechanisms::ps_dsf::{self, Settings, distributed::ServerProcess, residual_of, tdm};
 use evenhand_mechanisms::{MechanismError, Method, Outcome, Status};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{
+    Arithmetic, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -112,7 +113,7 @@ fn the_time_shared_sweep_ends_at_the_market() {
 
 /// Servers act in random order; messages wait in queues of their own and are read in any order.
 fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
-    let constraints = float::constraints(problem);
+    let constraints = Constraints::new(problem, Sharing::Rdm);
     let n = problem.n_servers();
     let mut servers: Vec<ServerProcess> =
         (0..n).map(|i| ServerProcess::new(&constraints, i).damped(part)).collect();
@@ -141,7 +142,7 @@ fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
     let tasks = (0..problem.n_users())
         .map(|user| (0..n).map(|i| (i, servers[i].tasks(user))).filter(|(_, x)| *x > 0.0).collect())
         .collect::<Vec<_>>();
-    float::residual(&constraints, &tasks)
+    residual_of(&constraints, &tasks)
 }
 
 #[test]

@@ -17,23 +17,20 @@ pub(super) struct WhenStarted {
     pub key: Key,
 }
 
-/// What is known of one user or node, and in which state of its branch that was so.
-struct Known<T> {
-    at: u64,
-    what: T,
-}
-
 /// The nodes above a user, each with whether it is below its guarantee; `None` where it can run no more.
 type Way = Option<Vec<(usize, bool)>>;
 
 /// What was found in one state of a branch, by the place of a user or node there.
 struct Found {
-    /// Tells the state from every other one of the branch.
+    /// Tells the state from every other one.
     number: u64,
     ways: Vec<Option<Way>>,
+    /// From the root down, the keys with one more gang of the user.
     started: Vec<Option<Rc<Vec<WhenStarted>>>>,
-    /// Without the youngest gang, which has so many tasks.
-    stopped: Vec<Option<(u64, Rc<Vec<Key>>)>>,
+    /// By depth, from the child of the root down, the keys without the youngest gang of the user, which has so many tasks;
+    /// 0 where they are not known.
+    stopped: Vec<(u64, Vec<Key>)>,
+    /// The key of a node beyond its guarantee.
     beyond: Vec<Option<Key>>,
 }
 
@@ -43,7 +40,11 @@ struct Branch {
     /// By place: the tasks of the users.
     tasks: Vec<u64>,
     nodes: usize,
-    states: HashMap<Vec<u64>, Found>,
+    /// By tasks: the place of their state.
+    known: HashMap<Vec<u64>, usize>,
+    states: Vec<Found>,
+    /// The state that it is in.
+    now: usize,
 }
 
 /// Places of users and nodes that the states of one branch may have in all. Of each about 300 bytes are kept.
@@ -55,25 +56,13 @@ pub(super) struct Memory {
     /// By user and by node: its branch, and its place there.
     of_user: Vec<(usize, usize)>,
     of_node: Vec<(usize, usize)>,
-    /// By branch: the number of its state.
-    state: Vec<u64>,
-    now: u64,
+    /// The number of the youngest state.
+    youngest: u64,
     /// By node: its distance from the root.
-    pub depth: Vec<usize>,
-    /// By user: its way.
+    depth: Vec<usize>,
+    /// By user: its way, and in which state of its branch that was so.
     pub ways: Ways,
     ways_at: Vec<u64>,
-    /// By user: keys with one more gang.
-    started: Vec<Known<Rc<Vec<WhenStarted>>>>,
-    /// By user: by depth, from the child of the root down, the keys without its youngest gang of so many tasks.
-    stopped: Vec<(Known<Rc<Vec<Key>>>, u64)>,
-    /// By node: its key beyond its guarantee.
-    beyond: Vec<Known<Key>>,
-}
-
-/// A key before one is known.
-fn no_key() -> Key {
-    Key { is_above_guarantee: true, priority: 0, is_weightless: false, level: Rational::new() }
 }
 
 impl Memory {
@@ -87,7 +76,8 @@ impl Memory {
             // The root has no key.
             let Some(top) = top_of(v) else { continue };
             let b = *branch_of[top].get_or_insert_with(|| {
-                branches.push(Branch { tasks: Vec::new(), nodes: 0, states: HashMap::new() });
+                let known = HashMap::new();
+                branches.push(Branch { tasks: Vec::new(), nodes: 0, known, states: Vec::new(), now: 0 });
                 branches.len() - 1
             });
             *place = (b, branches[b].nodes);
@@ -100,18 +90,14 @@ impl Memory {
         };
         let of_user = (0..users).map(in_branch).collect();
         let mut memory = Self {
-            // Nothing is known at the number 0.
-            state: vec![0; branches.len()],
             branches,
             of_user,
             of_node,
-            now: 0,
+            // Nothing is known at the number 0.
+            youngest: 0,
             depth: (0..forest.nodes.len()).map(|v| forest.above(v).count()).collect(),
             ways: vec![None; users],
             ways_at: vec![0; users],
-            started: (0..users).map(|_| Known { at: 0, what: Rc::new(Vec::new()) }).collect(),
-            stopped: (0..users).map(|_| (Known { at: 0, what: Rc::new(Vec::new()) }, 0)).collect(),
-            beyond: (0..forest.nodes.len()).map(|_| Known { at: 0, what: no_key() }).collect(),
         };
         (0..memory.branches.len()).for_each(|b| memory.find(b));
         memory
@@ -127,104 +113,75 @@ impl Memory {
     /// Finds the state of a branch, or begins a new one.
     fn find(&mut self, b: usize) {
         let branch = &mut self.branches[b];
-        if let Some(found) = branch.states.get(&branch.tasks) {
-            self.state[b] = found.number;
+        if let Some(now) = branch.known.get(&branch.tasks) {
+            branch.now = *now;
             return;
         }
         let (users, nodes) = (branch.tasks.len(), branch.nodes);
         if (branch.states.len() + 1) * (users + nodes) > MOST_PLACES {
             branch.states.clear();
+            branch.known.clear();
         }
-        self.now += 1;
-        self.state[b] = self.now;
-        let found = Found {
-            number: self.now,
+        self.youngest += 1;
+        branch.now = branch.states.len();
+        branch.known.insert(branch.tasks.clone(), branch.now);
+        branch.states.push(Found {
+            number: self.youngest,
             ways: vec![None; users],
             started: vec![None; users],
-            stopped: vec![None; users],
+            stopped: vec![(0, Vec::new()); users],
             beyond: vec![None; nodes],
-        };
-        branch.states.insert(branch.tasks.clone(), found);
+        });
     }
 
-    /// The state of the branch of a user.
-    fn as_of(&self, n: usize) -> u64 {
-        self.state[self.of_user[n].0]
+    /// What was found in the state of a branch, with a place there.
+    fn found(&self, (b, place): (usize, usize)) -> (&Found, usize) {
+        let branch = &self.branches[b];
+        (&branch.states[branch.now], place)
     }
 
-    /// What was found in the state of the branch of a user, with its place there.
-    fn found(&mut self, (b, place): (usize, usize)) -> Option<(&mut Found, usize)> {
+    fn found_mut(&mut self, (b, place): (usize, usize)) -> (&mut Found, usize) {
         let branch = &mut self.branches[b];
-        Some((branch.states.get_mut(&branch.tasks)?, place))
-    }
-
-    /// The keys from the root to user `n` with one more gang, which are known.
-    pub fn started(&self, n: usize) -> Rc<Vec<WhenStarted>> {
-        Rc::clone(&self.started[n].what)
+        (&mut branch.states[branch.now], place)
     }
 
     /// The key of a node above user `m` without the youngest gang of it, which is known.
     pub fn stopped(&self, m: usize, l: usize) -> &Key {
-        &self.stopped[m].0.what[self.depth[l] - 1]
+        let (found, place) = self.found(self.of_user[m]);
+        &found.stopped[place].1[self.depth[l] - 1]
     }
 
-    /// The key of a node beyond its guarantee, which is known.
-    pub fn beyond(&self, v: usize) -> &Key {
-        &self.beyond[v].what
-    }
-
-    /// Makes the key of a node known as if it were above its guarantee.
-    pub fn know_beyond(&mut self, forest: &Forest<'_>, holdings: &Holdings, v: usize) {
-        let as_of = self.state[self.of_node[v].0];
-        if self.beyond[v].at == as_of {
-            return;
-        }
-        let known = self.found(self.of_node[v]).and_then(|(found, place)| found.beyond[place].clone());
-        let what = known.unwrap_or_else(|| {
-            let key = key(forest, holdings, v, &[]).0;
-            if let Some((found, place)) = self.found(self.of_node[v]) {
-                found.beyond[place] = Some(key.clone());
-            }
-            key
-        });
-        self.beyond[v] = Known { at: as_of, what };
+    /// The key of a node beyond its guarantee.
+    pub fn beyond(&mut self, forest: &Forest<'_>, holdings: &Holdings, v: usize) -> &Key {
+        let (found, place) = self.found_mut(self.of_node[v]);
+        found.beyond[place].get_or_insert_with(|| key(forest, holdings, v, &[]).0)
     }
 }
 
 impl Queues<'_> {
     /// Makes the way of a user known.
     pub(super) fn know_way(&mut self, n: usize) {
-        let as_of = self.memory.as_of(n);
-        if self.memory.ways_at[n] == as_of {
+        let Self { forest, holdings, memory, .. } = self;
+        let of_user = memory.of_user[n];
+        let number = memory.found(of_user).0.number;
+        if memory.ways_at[n] == number {
             return;
         }
-        let of_user = self.memory.of_user[n];
-        let known = self.memory.found(of_user).and_then(|(found, place)| found.ways[place].clone());
-        let nodes = known.unwrap_or_else(|| {
-            let leaf = self.forest.nodes[self.forest.leaf(n)].leaf.as_ref();
-            let way = leaf.and_then(|leaf| self.holdings.way(self.forest, leaf));
-            let nodes = way.map(|way| way.nodes);
-            if let Some((found, place)) = self.memory.found(of_user) {
-                found.ways[place] = Some(nodes.clone());
-            }
-            nodes
-        });
-        self.memory.ways[n] = nodes;
-        self.memory.ways_at[n] = as_of;
+        let (found, place) = memory.found_mut(of_user);
+        let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
+        let way = || leaf.and_then(|leaf| holdings.way(forest, leaf)).map(|way| way.nodes);
+        let way = found.ways[place].get_or_insert_with(way).clone();
+        memory.ways[n] = way;
+        memory.ways_at[n] = number;
     }
 
-    /// Makes the keys known from the root to user `n` after a gang has started; none where only guarantees count and the
-    /// user is below none.
-    pub(super) fn know_started(&mut self, n: usize) {
-        let as_of = self.memory.as_of(n);
-        if self.memory.started[n].at == as_of {
-            return;
-        }
+    /// The keys from the root to user `n` after a gang has started; none where only guarantees count and the user is
+    /// below none.
+    pub(super) fn started(&mut self, n: usize) -> Rc<Vec<WhenStarted>> {
         let of_user = self.memory.of_user[n];
-        if let Some(what) = self.memory.found(of_user).and_then(|(found, place)| found.started[place].clone())
-        {
-            self.memory.started[n] = Known { at: as_of, what };
-            return;
+        let (found, place) = self.memory.found(of_user);
+        if let Some(keys) = &found.started[place] {
+            return Rc::clone(keys);
         }
         self.know_way(n);
         let forest = self.forest;
@@ -244,26 +201,19 @@ impl Queues<'_> {
             self.holdings.put_back(saved);
             keys.reverse();
         }
-        let what = Rc::new(keys);
-        if let Some((found, place)) = self.memory.found(of_user) {
-            found.started[place] = Some(Rc::clone(&what));
-        }
-        self.memory.started[n] = Known { at: as_of, what };
+        let keys = Rc::new(keys);
+        self.memory.found_mut(of_user).0.started[place] = Some(Rc::clone(&keys));
+        keys
     }
 
     /// Makes the keys known from the root to user `m` without its youngest gang; says which one that is, if one may
     /// stop.
     pub(super) fn know_stopped(&mut self, m: usize) -> Option<u32> {
         let run = self.youngest(m)?;
-        let (as_of, tasks) =
-            (self.memory.as_of(m), self.runs[m].get(&run).map_or(0, |servers| count(servers)));
-        if self.memory.stopped[m].0.at == as_of && self.memory.stopped[m].1 == tasks {
-            return Some(run);
-        }
+        let tasks = self.runs[m].get(&run).map_or(0, |servers| count(servers));
         let of_user = self.memory.of_user[m];
-        let known = self.memory.found(of_user).and_then(|(found, place)| found.stopped[place].clone());
-        if let Some((_, what)) = known.filter(|(of, _)| *of == tasks) {
-            self.memory.stopped[m] = (Known { at: as_of, what }, tasks);
+        let (found, place) = self.memory.found(of_user);
+        if found.stopped[place].0 == tasks {
             return Some(run);
         }
         let forest = self.forest;
@@ -282,11 +232,7 @@ impl Queues<'_> {
             .collect();
         keys.reverse();
         self.holdings.put_back(saved);
-        let what = Rc::new(keys);
-        if let Some((found, place)) = self.memory.found(of_user) {
-            found.stopped[place] = Some((tasks, Rc::clone(&what)));
-        }
-        self.memory.stopped[m] = (Known { at: as_of, what }, tasks);
+        self.memory.found_mut(of_user).0.stopped[place] = (tasks, keys);
         Some(run)
     }
 }

@@ -13,10 +13,14 @@ use std::collections::BTreeMap;
 use evenhand_budget::{charge, table};
 use evenhand_problem::{Problem, Rational, names};
 
+use super::allocate::{Settings, TREE, forest_of, without_class_limits};
+use super::rule::Rule;
 use super::turn::{gang, is_within_limits, pick};
-use super::{Rule, Settings, TREE};
-use crate::filling::{Draw, MAX_SERVERS, Part, Scheduler, Ties};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
+use crate::filling::draw::Draw;
+use crate::filling::prepared::MAX_SERVERS;
+use crate::filling::rule::Ties;
+use crate::filling::scheduler::{Part, Scheduler};
 use evenhand_exact::tree::{Forest, Holdings, key};
 use memory::Memory;
 use rooms::Rooms;
@@ -83,8 +87,8 @@ pub fn schedule<R>(
     table(servers as usize, problem.n_resources(), OF_RESOURCE, "what is left of the servers");
     table(servers as usize, problem.n_users().div_ceil(8), 1, "who fits on which server");
     let settings = Settings { rule: policy.rule, ..Settings::default() };
-    super::without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
-    let forest = super::forest_of(whole, &settings)?;
+    without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
+    let forest = forest_of(whole, &settings)?;
     Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
 
@@ -165,10 +169,7 @@ impl<'f> Queues<'f> {
         let Self { policy, draw, holdings, memory, .. } = self;
         let ways = std::mem::take(&mut memory.ways);
         let key_of = |v: usize, below: &[usize]| match below {
-            [] => {
-                memory.know_beyond(forest, holdings, v);
-                memory.beyond(v).clone()
-            }
+            [] => memory.beyond(forest, holdings, v).clone(),
             below => key(forest, holdings, v, below).0,
         };
         let n = pick(forest, &ways, users, policy.ties, draw, key_of);

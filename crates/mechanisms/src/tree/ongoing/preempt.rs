@@ -8,7 +8,7 @@
 use evenhand_problem::Rational;
 
 use super::{Preemption, Queues, count};
-use crate::mechanism::MechanismError;
+use crate::error::MechanismError;
 use evenhand_exact::tree::Key;
 
 /// A gang that was stopped: its user, run and servers with the tasks on each.
@@ -83,8 +83,7 @@ impl Queues<'_> {
             if !self.waits(n) {
                 continue;
             }
-            self.know_started(n);
-            let is_of_use = self.memory.started(n).iter().any(|of| {
+            let is_of_use = self.started(n).iter().any(|of| {
                 let Richest { first, second } = richest[of.parent];
                 let other = first.filter(|(l, _)| *l != of.child).or(second);
                 !(is_strict && of.key.is_above_guarantee)
@@ -144,8 +143,7 @@ impl Queues<'_> {
     /// The gang that is stopped next for user `n`, if any may be: under the highest node, of the child whose key beyond
     /// its guarantee is the largest, the youngest.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
-        self.know_started(n);
-        let keys = self.memory.started(n);
+        let keys = self.started(n);
         keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key))
     }
 
@@ -155,35 +153,35 @@ impl Queues<'_> {
             return None;
         }
         let children = &self.forest.nodes[parent].children;
-        children.iter().filter(|l| **l != k).for_each(|l| self.know_beyond(*l));
         // Without one of its gangs the key of a child is no larger.
-        let is_larger = |l: &usize| *l != k && started <= self.memory.beyond(*l);
-        let mut larger: Vec<usize> = children.iter().copied().filter(is_larger).collect();
+        let mut larger: Vec<(Key, usize)> = Vec::new();
+        for l in children.iter().copied().filter(|l| *l != k) {
+            let key = self.memory.beyond(self.forest, &self.holdings, l);
+            if started <= key {
+                larger.push((key.clone(), l));
+            }
+        }
         // The largest first: mostly one of its gangs may stop, and the others are not asked.
-        larger.sort_by(|a, b| self.memory.beyond(*b).cmp(self.memory.beyond(*a)));
-        let mut first: Option<(usize, u32, usize)> = None;
-        for l in larger {
-            if first.is_some_and(|(of, _, _)| self.memory.beyond(l) < self.memory.beyond(of)) {
+        larger.sort_by(|a, b| b.0.cmp(&a.0));
+        let mut first: Option<(Key, u32, usize)> = None;
+        for (key, l) in larger {
+            if first.as_ref().is_some_and(|(of, _, _)| key < *of) {
                 break;
             }
             for at in 0..self.below[l].len() {
                 let m = self.below[l][at];
                 let Some(run) = self.youngest(m) else { continue };
-                if first.is_some_and(|(_, other, _)| run <= other) || self.know_stopped(m).is_none() {
+                let is_older = first.as_ref().is_some_and(|(_, other, _)| run <= *other);
+                if is_older || self.know_stopped(m).is_none() {
                     continue;
                 }
                 let stopped = self.key_without(m, l);
                 if started <= stopped && (!is_strict || stopped.is_above_guarantee) {
-                    first = Some((l, run, m));
+                    first = Some((key.clone(), run, m));
                 }
             }
         }
         first.map(|(_, run, m)| (m, run))
-    }
-
-    /// Makes the key of a node known as if it were above its guarantee.
-    pub(super) fn know_beyond(&mut self, v: usize) {
-        self.memory.know_beyond(self.forest, &self.holdings, v);
     }
 
     /// The youngest gang of a user that did not start just now, if its user is left with the tasks that are pinned.

@@ -1,0 +1,142 @@
+//! From a point to an answer without justified complaints: in doubles as it is, exactly on a face near it.
+
+use evenhand_exact::Instance;
+use evenhand_exact::axiom::feasible;
+use evenhand_exact::axiom::njc::examine;
+use evenhand_lp::LpError;
+use evenhand_lp::njc::{Face, Tasks, Witness, entitlements, member};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row};
+use thiserror::Error;
+
+use super::face;
+use super::onto_face::round_onto;
+use crate::error::MechanismError;
+use crate::fair_sum::FairPoint;
+use crate::fair_sum::polish::polish;
+use crate::lift::lift;
+use crate::mechanism::{Findings, Info, Outcome};
+use crate::rounding::{short, simple};
+use crate::{fisher, proportional, rounding};
+
+pub static INFO: Info = Info {
+    id: "njc",
+    aliases: &[],
+    title: "No Justified Complaints",
+    equalises: "nothing; everybody has all its tasks or its entitlement of a saturated resource",
+    guarantees: "Pareto optimal on one pool; sharing incentive on one pool",
+    reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
+};
+
+/// Parts of a row that may be free for it to count as saturated, in the order in which they are tried. The first
+/// is right nearly always: a saturated row without a price has slack of about the root of the accuracy.
+const TOLERANCES: [f64; 9] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18];
+
+/// The point as an answer in doubles.
+pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {
+    let allocation = Allocation {
+        mechanism: Some(INFO.id.to_owned()),
+        tasks: rounding::feasible(constraints, point.tasks()),
+        ..Allocation::default()
+    };
+    let problem = constraints.problem();
+    let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
+    let entitlements = entitlements(constraints);
+    let face = TOLERANCES.iter().find_map(|t| face::read(constraints, point, &entitlements, *t).ok());
+    findings.bottlenecks = face.as_ref().map(|face| face.bottlenecks.clone());
+    findings.witnesses = face.map(|face| face.witnesses);
+    Outcome { findings, ..Outcome::of(allocation) }
+}
+
+/// Why a face gave no answer.
+#[derive(Debug, Clone, PartialEq, Error)]
+enum NoMember {
+    /// No allocation near the point lies on it, or none at all.
+    #[error("the face has no member")]
+    Empty,
+    /// The exact check refuses its member.
+    #[error("the member of the face is no answer")]
+    Refused,
+    /// The exact programme over it has no result.
+    #[error(transparent)]
+    Solver(#[from] LpError),
+}
+
+/// An exact answer on a face near `point`: rounded onto one of them, else where an exact linear programme
+/// finds a member.
+pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
+    let entitlements = entitlements(constraints);
+    let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
+    let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
+    // Where the proportional optimum is rational it is the answer.
+    let one = Rational::from(1);
+    let optimum = fisher::best(constraints, &one, point).filter(|found| found.gap.is_zero());
+    let optimum = optimum.or_else(|| polish(constraints, &one, point).filter(|found| found.gap.is_zero()));
+    if let Some(outcome) = optimum.and_then(|found| accept(constraints.problem(), found.tasks)) {
+        return Ok(outcome);
+    }
+    let mut faces = Vec::new();
+    for number in [simple, short] {
+        let rounded =
+            |face: &Face| round_onto(constraints, point, face, &entitlements, number).ok_or(NoMember::Empty);
+        match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
+            Ok(outcome) => return Ok(outcome),
+            Err(refused) => faces = refused.candidates,
+        }
+    }
+    // The programme decides whether a polytope has a member. Rows that no witness names need not be saturated.
+    let polytopes = faces.iter().flat_map(|face| {
+        let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };
+        [face.clone(), smaller]
+    });
+    let found = lift(polytopes, |face| member(constraints, face, None)?.ok_or(NoMember::Empty), judge);
+    found.map_err(|refused| {
+        let failed = refused.reasons.into_iter().find_map(|reason| match reason {
+            NoMember::Solver(source) => Some(MechanismError::Solver { mechanism: INFO.id, source }),
+            NoMember::Empty | NoMember::Refused => None,
+        });
+        let why =
+            format!("none of the {} faces near the optimum could be lifted to exact numbers", faces.len());
+        failed.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why })
+    })
+}
+
+/// The allocation as an answer, if the exact check says that it is one.
+pub fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
+    let allocation = Allocation {
+        mechanism: Some(INFO.id.to_owned()),
+        arithmetic: Arithmetic::Exact,
+        tasks,
+        ..Allocation::default()
+    };
+    let instance = Instance::new(problem, &allocation).ok()?;
+    let feasible = feasible::tightest(&instance).is_none_or(|(_, margin)| margin >= 0);
+    let examined = examine(&instance);
+    if !feasible || examined.as_ref().is_some_and(|found| found.margin < 0) {
+        return None;
+    }
+    let witnesses = examined.map_or_else(|| vec![None; problem.n_users()], |found| found.witnesses);
+    let bottlenecks = Some(saturated(&instance, &Rational::new()));
+    let findings = Findings { bottlenecks, witnesses: Some(witnesses), ..Findings::default() };
+    Some(Outcome { findings, ..Outcome::of(allocation) })
+}
+
+/// The rows of which no more than a part is free, ascending.
+pub fn saturated(instance: &Instance<'_>, part: &Rational) -> Vec<usize> {
+    let rows = instance.constraints().rows().iter().enumerate();
+    let full = |(row, at): &(usize, &Row)| {
+        !at.capacity.is_zero() && instance.slack(*row) <= Rational::from(&at.capacity * part)
+    };
+    rows.filter(full).map(|(row, _)| row).collect()
+}
+
+/// The rows that witnesses name, ascending.
+fn named(witnesses: &[Option<Witness>]) -> Vec<usize> {
+    let rows = witnesses.iter().filter_map(|witness| match witness {
+        Some(Witness::Row(row)) => Some(*row),
+        _ => None,
+    });
+    let mut rows: Vec<usize> = rows.collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
