@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-const MARK: &str = "<!-- table: written from crates/mechanisms/src/guarantees.rs -->\n";
+const MARK: &str = "<!-- table: written from crates/mechanisms/src/registry.rs -->\n";
 
 #[test]
 fn the_documentation_has_the_table() {

