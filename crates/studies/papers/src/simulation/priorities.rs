@@ -131,8 +131,7 @@ fn course(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Course, PaperE
         ("power of 5 choices", Policy::PowerOfD { d: 5 }),
         ("static slots by the mean loads", Policy::Static),
     ] {
-        let mut scenario =
-            AdmissionScenario::new(problem.clone(), servers, policy, (HORIZON, FROM, EVERY));
+        let mut scenario = AdmissionScenario::new(problem.clone(), servers, policy, (HORIZON, FROM, EVERY));
         scenario.coming.trace = Some(jobs.to_vec());
         policies.push((name, admit(&scenario, 5, None)?));
     }
