@@ -63,7 +63,7 @@ pub struct Next {
 /// The root, then every group and user, depth first in the order of the keys.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate) has them.
+/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
 pub fn levels(
     problem: &Problem,
     allocation: &Allocation,
@@ -224,7 +224,7 @@ pub struct Held {
 /// `None` under another rule.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate) has them.
+/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
 pub fn held(
     problem: &Problem,
     allocation: &Allocation,

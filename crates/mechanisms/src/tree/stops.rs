@@ -17,7 +17,7 @@ const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 /// weights of 0 that get nothing more. Nothing where it wants no more.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate) has them.
+/// [`MechanismError`], as [`allocate`](super::allocate()) has them.
 pub fn stops_of_groups(
     problem: &Problem,
     allocation: &Allocation,

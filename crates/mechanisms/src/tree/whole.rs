@@ -40,7 +40,7 @@ pub struct Whole {
 /// Whole tasks by the tree, gangs all or none.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`](super::allocate) has them, a rule that divides every resource alone, and a limit
+/// [`MechanismError`]: as [`allocate`](super::allocate()) has them, a rule that divides every resource alone, and a limit
 /// on the work or the time.
 pub fn fill_whole(
     problem: &Problem,

@@ -112,7 +112,7 @@ pub enum StopKind {
 /// Why group `group` has what it has.
 ///
 /// # Errors
-/// [`MechanismError`], as [`allocate`](super::allocate) has them; also for a rule that divides every resource alone.
+/// [`MechanismError`], as [`allocate`](super::allocate()) has them; also for a rule that divides every resource alone.
 pub fn why(
     problem: &Problem,
     allocation: &Allocation,

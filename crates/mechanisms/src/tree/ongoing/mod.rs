@@ -66,7 +66,7 @@ const TURN: u64 = 100;
 /// `whole`.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`](super::allocate) has them, and too many single servers.
+/// [`MechanismError`]: as [`allocate`](super::allocate()) has them, and too many single servers.
 pub fn schedule<R>(
     problem: &Problem,
     whole: &Problem,
