@@ -5,8 +5,14 @@
 //! judging a certificate takes more than it is allowed, that is no verdict: the certificate is handed out with the
 //! kernel's reason beside it.
 
-use evenhand_exact::{Document, check};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use evenhand_exact::{Document, Verdict, check, check_text};
 use thiserror::Error;
+
+/// Stack of the kernel's thread, in bytes: as a main thread has.
+const STACK: usize = 1 << 23;
 
 /// The kernel refuses a certificate that was made here.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -38,7 +44,32 @@ impl<C: Document> Checked<C> {
 /// # Errors
 /// [`Refused`] where it says no.
 pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused> {
-    let verdict = check(certificate);
+    said(check(certificate))
+}
+
+/// The same within a time: a kernel that has no verdict by then is left alone, and runs until it has one, or until the
+/// process ends.
+///
+/// # Errors
+/// [`Refused`] where it says no in time.
+pub(crate) fn self_test_within(
+    certificate: &impl Document,
+    time: Duration,
+) -> Result<Option<String>, Refused> {
+    let (sender, receiver) = channel();
+    let (text, sharing) = (certificate.text(), certificate.sharing());
+    let run = move || {
+        // Nobody listens any more where the time has run out.
+        let _ = sender.send(check_text(&text, sharing));
+    };
+    let started = std::thread::Builder::new().stack_size(STACK).spawn(run);
+    match started.ok().and_then(|_| receiver.recv_timeout(time).ok()) {
+        Some(verdict) => said(verdict),
+        None => Ok(Some("the time was up before it had a verdict".to_owned())),
+    }
+}
+
+fn said(verdict: Verdict) -> Result<Option<String>, Refused> {
     match verdict.reason {
         Some(reason) if !verdict.too_large => Err(Refused(reason)),
         too_large => Ok(too_large),

@@ -155,7 +155,8 @@ pub struct Certify {
     /// have alone, from 0 to below 1 (default: 0 for exact allocations, 1e-9 for others)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
-    /// Write after so many seconds what has been decided; the other axioms are not checked, which ends with status 3
+    /// Stop after this many seconds and write what has been decided; the other axioms are then
+    /// not checked, and the status is 3
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// Write the certificate to this file
@@ -297,11 +298,11 @@ pub struct Audit {
     /// Mechanism
     #[arg(long, short, value_name = "NAME", value_parser = names::mechanism())]
     pub mechanism: String,
-    /// Axiom to look at; may be given several times (default: the usual ones, and the one that the mechanism is
+    /// Axiom to examine; may be given several times (default: the usual ones, and the one that the mechanism is
     /// made for)
     #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
-    /// Property of the mechanism to look at as well; may be given several times
+    /// Property of the mechanism to examine as well; may be given several times
     #[arg(long = "property", value_name = "PROPERTY", value_parser = names::property())]
     pub properties: Vec<String>,
     /// Random problems that are tried
@@ -337,7 +338,7 @@ pub struct Ratio {
     #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "worst_load")]
     #[arg(value_parser = names::picture)]
     pub plot: Option<PathBuf>,
-    /// The least part of the optimum that greedy earns with these types, whatever the load
+    /// The smallest part of the optimum that greedy earns with these types, over all loads
     #[arg(long)]
     pub worst_load: bool,
     /// Whether more load never earns greedy less with these types (monotone greedy property); status 1 if it may
@@ -347,7 +348,7 @@ pub struct Ratio {
     /// proof and the two ratio certificates of a no
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
-    /// Prove with branch trees alone, where tables of a dynamic programme would be shorter
+    /// Prove with branch trees alone, even where tables of a dynamic programme would be shorter
     #[arg(long, requires = "output")]
     pub trees: bool,
 }
@@ -369,16 +370,16 @@ pub struct Hunt {
     /// All instances of this size up to symmetry, in place of a local search
     #[arg(long)]
     pub exhaustive: bool,
-    /// Stop after so many steps, counted from the start of a resumed hunt (local search: default 200000)
+    /// Stop after this many steps, counted from the start of a resumed hunt (local search: default 200000)
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// Stop after so many seconds; where a hunt stops then depends on the machine
+    /// Stop after this many seconds; where a hunt stops then depends on the machine
     #[arg(long, value_name = "S")]
     pub seconds: Option<u64>,
     /// Go on from this file if it is there, and keep it up to date
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// So many of the best instances, of different ratios, 1 to 100
+    /// Number of best instances to keep, each of another ratio, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub keep: usize,
     /// Shrink the best one as long as its ratio is at most this (default: its own)
@@ -403,7 +404,7 @@ pub struct Simulate {
     /// the run has without an interruption
     #[arg(long, value_name = "FILE", conflicts_with = "replications")]
     pub resume: Option<PathBuf>,
-    /// Events after which that file is written anew
+    /// Number of events between two writes of that file
     #[arg(
         long,
         value_name = "EVENTS",

@@ -95,6 +95,9 @@ impl From<SimulateError> for Failure {
             SimulateError::TooManyServers { .. }
             | SimulateError::TooManyExpected { .. }
             | SimulateError::TooManyRows { .. }
+            | SimulateError::TooManyTasks { .. }
+            | SimulateError::TooManyRuns(_)
+            | SimulateError::TooManyJobs(_)
             | SimulateError::Late(_)
             | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error),
             error => Self::input(error),

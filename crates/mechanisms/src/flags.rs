@@ -58,19 +58,19 @@ impl Flag {
 pub const CRITERION: Flag = Flag {
     name: "criterion",
     takes: Takes::Nothing,
-    help: "proportional, alpha: of the users' stated criterion in place of their tasks",
+    help: "proportional, alpha: the utility of a user is its stated criterion, not its tasks",
 };
 /// What to prefer among the allocations that a mechanism allows.
 pub const SELECT: Flag = Flag {
     name: "select",
     takes: Takes::Name("GOAL", Goal::NAMES),
-    help: "njc: the allocation to prefer among all without justified complaints",
+    help: "njc: which allocation to prefer among all those without justified complaints",
 };
 /// All allocations that a mechanism allows.
 pub const FACES: Flag = Flag {
     name: "faces",
     takes: Takes::Nothing,
-    help: "njc, ps-dsf: also find all answers, as polytopes with their vertices; small problems",
+    help: "njc, ps-dsf: also find all answers, as polytopes with their vertices; for small problems",
 };
 /// One of several methods.
 pub const METHOD: Flag = Flag {
@@ -89,8 +89,8 @@ pub const ORDER: Flag = Flag {
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
-    help: "where an exact answer takes longer than so many seconds: max-min levels between proven bounds, what other \
-           mechanisms have by then, or their answer in doubles (0: these at once)",
+    help: "seconds for the exact answer; after them max-min mechanisms give levels between \
+           proven bounds, and others what they have by then or their answer in doubles (0: that at once)",
 };
 /// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

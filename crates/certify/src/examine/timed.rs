@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use evenhand_budget::{Limits, handle, within};
 use evenhand_exact::Axiom;
@@ -12,14 +12,18 @@ use evenhand_problem::{Allocation, Problem, Rational};
 use super::{
     CertifyError, Examination, Found, Optima, Request, Undecided, certificate, examine, is_about_limits,
 };
+use crate::self_test::self_test_within;
 
 /// Stack of the thread that looks for evidence, in bytes: the proofs of whole tasks are trees.
 const STACK: usize = 1 << 26;
+/// Part of the time that is kept for the kernel: it takes less than the search for what it judges.
+const OF_THE_KERNEL: f64 = 0.25;
 
 /// [`certify`](super::certify) within a time: axioms that are not decided by then are not checked.
 ///
 /// They are looked for on a thread of its own. Where a solver does not see that the time is up it is left alone, and
-/// runs until the process ends. The kernel is asked about what was found after that.
+/// runs until the process ends. The kernel judges what was found in the time that is left, a quarter at least; where
+/// it has no verdict by then, [`Examination::unchecked`] says so.
 ///
 /// # Errors
 /// As [`certify`](super::certify).
@@ -30,6 +34,8 @@ pub fn certify_within(
     requests: &[Request],
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
+    let begun = Instant::now();
+    let of_the_search = time.mul_f64(1.0 - OF_THE_KERNEL);
     let found = Arc::new(Mutex::new(Found::default()));
     let (sender, receiver) = channel();
     let run = {
@@ -37,7 +43,7 @@ pub fn certify_within(
         let (requests, tolerance, limits) = (requests.to_vec(), tolerance.clone(), handle());
         move || {
             let search = || examine(&problem, &allocation, &requests, &tolerance, &Optima::default(), &found);
-            let timed = Limits { time: Some(time), ..Limits::default() };
+            let timed = Limits { time: Some(of_the_search), ..Limits::default() };
             let ended = catch_unwind(AssertUnwindSafe(|| limits.enter(|| within(&timed, search))));
             // Nobody listens any more where the time has run out.
             let _ = sender.send(ended);
@@ -45,7 +51,7 @@ pub fn certify_within(
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
     thread.map_err(|error| CertifyError::Thread(error.to_string()))?;
-    match receiver.recv_timeout(time) {
+    match receiver.recv_timeout(of_the_search) {
         Ok(Ok(Ok(examined))) => examined?,
         // The limits of the whole command, or a panic.
         Ok(Err(payload)) => resume_unwind(payload),
@@ -56,7 +62,9 @@ pub fn certify_within(
     let late = late(&found, requests).into_iter();
     let late = late.map(|axiom| (axiom, Undecided::Late { seconds: time.as_secs_f64() }));
     found.undecided.extend(late);
-    Ok(certificate(problem, allocation, tolerance, found).tested()?)
+    let examination = certificate(problem, allocation, tolerance, found);
+    let left = time.saturating_sub(begun.elapsed());
+    Ok(examination.tested(|certificate| self_test_within(certificate, left))?)
 }
 
 /// The axioms that were asked for and have no answer.

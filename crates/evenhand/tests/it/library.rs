@@ -14,7 +14,9 @@ fn the_library_links_neither_the_studies_nor_the_command_line() {
     let crates = String::from_utf8(tree.stdout).expect("UTF-8");
     let links = |name: &str| crates.lines().any(|line| line == name);
     assert!(links("evenhand_certify"), "{crates}");
-    for name in ["evenhand_papers", "evenhand_accuracy", "evenhand_audit", "evenhand_hunt", "clap", "clarabel"] {
+    for name in
+        ["evenhand_papers", "evenhand_accuracy", "evenhand_audit", "evenhand_hunt", "clap", "clarabel"]
+    {
         assert!(!links(name), "{name} in:\n{crates}");
     }
 }

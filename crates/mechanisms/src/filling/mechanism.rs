@@ -66,7 +66,7 @@ pub static FILL: Mechanism = Mechanism {
         Flag {
             name: "step",
             takes: Takes::Number("EPS"),
-            help: "fill: place this part of a task at a time (default: 1); towards 0 `--server best-fit` comes nearest the \
+            help: "fill: place this fraction of a task at a time (default: 1); towards 0 `--server best-fit` comes nearest the \
                    divisible allocation, and need not reach it",
         },
         Flag {

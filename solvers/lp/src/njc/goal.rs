@@ -22,8 +22,8 @@ pub enum Goal {
 }
 
 names! { Goal:
-    MaxUtilisation = "max-utilisation", "The most used parts of all resources of all servers together";
-    MaxMinShare = "max-min-share", "The largest least dominant share by weight of the users that want more";
+    MaxUtilisation = "max-utilisation", "The largest utilisation, summed over the resources of all servers";
+    MaxMinShare = "max-min-share", "The largest minimum of the weighted dominant shares of users that want more";
     MaxTasks = "max-tasks", "The most tasks";
 }
 
