@@ -13,12 +13,12 @@ mod worst_load;
 use rug::Rational;
 
 use self::packing::Packing;
-use self::problem::{Job, Reservation};
+use self::problem::Reservation;
 use self::stated::{Amount, Bounded, Reader, Stated};
 use crate::json::{Json, object, quoted};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, ensure};
+use crate::work::{Checked, Fault, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
@@ -182,15 +182,16 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let mut jobs = vec![Rational::new(); problem.jobs.len()];
         loads.iter().for_each(|(j, load)| jobs[*j].clone_from(load));
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
-        let (Some(lower), Some(upper)) = (&lower, &upper) else {
-            ensure(lower == upper, "a ratio is missing, though the other is there")?;
-            let is_zero = |job: &Job| job.reward.is_zero();
-            ensure(problem.jobs.iter().all(is_zero), "a ratio is missing, though types have a reward")?;
+        if problem.jobs.iter().all(|job| job.reward.is_zero()) {
             let Stated { greedy, steps, reward, assignment, served } = &stated;
             let lengths = [steps.len(), assignment.len(), firsts.len(), claims.len(), loads.len()];
             let is_served = served.iter().any(|(_, served)| !served.is_zero());
-            let is_empty = greedy.is_zero() && reward.is_zero() && lengths == [0; 5] && !is_served;
-            return ensure(is_empty, "no type has a reward, and yet something is stated");
+            let is_zero = lower.is_none() && upper.is_none() && greedy.is_zero() && reward.is_zero();
+            let is_nothing = is_zero && lengths == [0; 5] && !is_served;
+            return ensure(is_nothing, "no type has a reward, and yet something is stated");
+        }
+        let (Some(lower), Some(upper)) = (&lower, &upper) else {
+            return refuse("a ratio is missing, though types have a reward");
         };
         ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
