@@ -24,14 +24,31 @@
 //!
 //! The limits belong to the thread that called [`within`]. Whoever hands parts of the work to other threads takes a
 //! [`handle`] along, or charges all of it before.
+
 #![forbid(unsafe_code)]
 
 mod limits;
 mod meter;
-mod settings;
 
 pub use limits::{Exceeded, Kind, Limits};
 pub use meter::{
     Handle, Held, charge, exceeded, handle, hold, is_late, operations, read, room, spent, table, within,
     words_of_bits, work_left,
 };
+
+/// Structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default; }`.
+#[macro_export]
+macro_rules! settings {
+    ($($(#[$about:meta])* $name:ident as $defaults:ident {
+        $($(#[$doc:meta])* $field:ident: $type:ty = $value:expr;)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        /// The defaults.
+        pub const $defaults: $name = $name { $($field: $value,)* };
+    )*};
+}

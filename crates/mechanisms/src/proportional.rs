@@ -9,7 +9,7 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
 use crate::fair_sum::FairPoint;
 use crate::mechanism::{Findings, Status};
-use crate::njc::{face, onto_face::round_onto};
+use crate::njc::onto_face::{read_face, round_onto};
 use crate::rounding::cut;
 
 /// The prices of `point` as evidence about `allocation`, with the gap that they prove.
@@ -99,7 +99,7 @@ pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> 
     let bottlenecks: Vec<usize> = saturated.map(|(row, _)| row).collect();
     let satisfied = |slack: &f64| (*slack < SATURATED).then_some(Witness::Satisfied);
     let witnesses = point.user_slack.iter().map(satisfied).collect();
-    let face = face::read(constraints, point, &entitlements, SATURATED);
+    let face = read_face(constraints, point, &entitlements, SATURATED);
     let face = face.unwrap_or(Face { bottlenecks, witnesses });
     let rounded = |value| from_f64(value).unwrap_or_default();
     let tasks = round_onto(constraints, point, &face, &entitlements, rounded)?;

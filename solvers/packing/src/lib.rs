@@ -13,14 +13,13 @@
 //! | the optimum with whole servers and jobs, from both sides | [`integer`] |
 //! | the loads that make greedy look worst | [`worst_load`] |
 //! | whether more load may earn greedy less (Definition 3.8) | [`monotone`] |
-//! | the loads at which greedy and optimum part and meet again | [`critical`] |
+//! | the loads at which greedy and optimum part and meet again | [`greedy::critical_loads`] |
 //!
 //! Where several pools differ, greedy goes pool by pool in the order of the file, each with the jobs
 //! that are left.
 #![forbid(unsafe_code)]
 
 pub mod configuration_lp;
-pub mod critical;
 pub mod greedy;
 pub mod integer;
 mod knapsack;

@@ -1,4 +1,5 @@
-//! A problem with an allocation of it, as it is judged (theory, sections 1 and 7).
+//! What is judged: a problem with an allocation of it (theory, sections 1 and 7), and what a certificate claims of it, an axiom
+//! with its parameters, whether it holds, and by what margin.
 //!
 //! What limits the tasks are rows. A class whose resources are divided has one for each resource that it has,
 //! of capacity `k_i c_ir`, of which a task takes `d_nir`; a class whose time is shared has a single one, of
@@ -12,7 +13,8 @@ use crate::allocation::{Allocation, Placement, Tasks, entries};
 use crate::json::{Field, Json};
 use crate::names::{Amounts, at};
 use crate::problem::Problem;
-use crate::work::{self, Checked};
+use crate::share::Share;
+use crate::work::{self, Checked, ensure};
 
 /// A capacity constraint.
 pub struct Row {
@@ -254,4 +256,43 @@ pub fn fits_on(uses: &Amounts, servers: &[Amounts]) -> Checked<bool> {
     work::steps(100 * servers.len() as u64)?;
     let fits = |free: &Amounts| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
     Ok(servers.iter().any(fits))
+}
+
+/// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the
+/// only verdict that it proves.
+pub type Shown = (Option<Rational>, Option<bool>);
+
+/// How the margin of an axiom is found.
+pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
+
+pub struct Claim<'j> {
+    pub axiom: &'static str,
+    pub judge: Judge,
+    /// Of `max-min`, and where it is the generic one of `proportional`.
+    pub share: Option<Share>,
+    /// Of `proportional`: numerator and denominator.
+    pub alpha: Option<(u32, u32)>,
+    /// Absent: it does not apply.
+    pub holds: Option<bool>,
+    pub margin: Option<Rational>,
+    pub evidence: &'j Json<'j>,
+}
+
+impl<'j> Claim<'j> {
+    /// Its name with its parameters: what may be claimed once.
+    pub fn name(&self, problem: &Problem) -> String {
+        let share = self.share.map_or_else(String::new, |share| format!(":{}", share.name(problem)));
+        let alpha = self.alpha.map_or_else(String::new, |alpha| format!(":{}", Rational::from(alpha)));
+        format!("{}{share}{alpha}", self.axiom)
+    }
+
+    /// Whether there is no evidence.
+    pub fn has_none(&self) -> bool {
+        self.evidence.object().map_or(true, <[_]>::is_empty)
+    }
+
+    /// The evidence of an axiom that has to have some.
+    pub fn some(&self) -> Checked<&'j Json<'j>> {
+        ensure(!self.has_none(), "there is no evidence").map(|()| self.evidence)
+    }
 }

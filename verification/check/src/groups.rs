@@ -13,8 +13,7 @@ use rug::Rational;
 
 use self::holdings::Holdings;
 use self::stated::DEPTH;
-use crate::case::Case;
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown};
 use crate::names::at;
 use crate::work::{self, Checked};
 

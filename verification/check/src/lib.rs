@@ -34,7 +34,6 @@ mod axioms;
 mod canonical;
 mod case;
 mod certificate;
-mod claim;
 mod groups;
 mod json;
 mod names;

@@ -49,7 +49,11 @@ mod gamma;
 mod instance;
 mod kernel;
 mod limit_rows;
-mod names;
+/// Users, servers, resources and rows: indices in memory, names in files.
+mod names {
+    pub(crate) mod read;
+    pub(crate) mod write;
+}
 mod parameters;
 mod prices;
 mod quotient;
@@ -60,7 +64,6 @@ mod scaled;
 mod share;
 mod sparse;
 pub mod tree;
-mod usage;
 
 pub use axiom::Axiom;
 pub use axiom::feasible::is_feasible;

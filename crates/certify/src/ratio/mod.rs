@@ -8,7 +8,6 @@
 //! | what does it lose while the load grows? | [`sweep`] |
 //! | may more load earn it less? | [`monotone`] |
 
-mod bound;
 mod monotone;
 mod sweep;
 mod worst_load;
@@ -27,7 +26,6 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
 use crate::self_test::{Checked, Refused};
-pub use bound::lower_bound;
 pub use evenhand_packing::monotone::Order;
 pub use monotone::{Monotone, Refutation, monotone};
 pub use sweep::{Sweep, SweepPoint, multiples, sweep};
@@ -193,4 +191,31 @@ impl Proven<'_> {
         }
         Ok(proven)
     }
+}
+
+/// A part of the optimum that greedy earns at least, without a linear programme.
+///
+/// One pool: a piece is a run of steps of one configuration, and while it lasts what is missing to the optimum
+/// shrinks by the factor `1 - tau`, where `tau` is the piece's part of the servers: 1 minus the product of these.
+/// Where servers are left greedy has served all that fits, and the bound is 1. Several pools: 1/2.
+#[must_use]
+pub fn lower_bound(certificate: &RatioCertificate) -> Rational {
+    if certificate.problem.pools().len() > 1 {
+        return Rational::from((1, 2));
+    }
+    let mut pieces: Vec<(&_, Rational)> = Vec::new();
+    for step in &certificate.greedy.steps {
+        match pieces.last_mut() {
+            Some((configuration, servers)) if *configuration == &step.configuration => {
+                *servers += &step.servers;
+            }
+            _ => pieces.push((&step.configuration, step.servers.clone())),
+        }
+    }
+    // The fluid problem has one server in all.
+    let used: Rational = pieces.iter().map(|(_, servers)| servers).sum();
+    if used < 1 {
+        return Rational::from(1);
+    }
+    1 - pieces.iter().fold(Rational::from(1), |missing, (_, servers)| missing * (1 - servers.clone()))
 }

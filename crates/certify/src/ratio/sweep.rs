@@ -1,7 +1,7 @@
 //! Greedy and the optimum while the load grows (Reservation, section 7.1, Figure 2).
 
 use evenhand_packing::PackingError;
-use evenhand_packing::critical::critical_loads;
+use evenhand_packing::greedy::critical_loads;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
 

@@ -4,7 +4,7 @@
 use crate::common;
 
 use evenhand_certify::{Request, certify};
-use evenhand_exact::{Axiom, Claim, Evidence, check_text};
+use evenhand_exact::{Axiom, Claim, Evidence};
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -239,11 +239,7 @@ fn the_filling_of_large_trees_is_accepted() {
         let examination = certify(&problem, &found.allocation, &axioms, &Rational::new()).unwrap();
         assert!(examination.undecided.is_empty(), "seed {seed}");
         let text = examination.certificate.to_json();
-        assert_eq!(check_text(&text, Some(found.allocation.sharing)).reason, None, "seed {seed}");
-        // The plain judge solves a programme in rationals for every user: minutes, where there are hundreds.
-        if problem.n_users() < 60 {
-            assert_eq!(agreed_text(&text), Finding::Accepted, "seed {seed}");
-        }
+        assert_eq!(agreed_text(&text), Finding::Accepted, "seed {seed}");
         assert!(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
         users += problem.n_users();
     }

@@ -14,7 +14,6 @@
 //! The last price is rational where `x_n^a` is; elsewhere the prices are rounded, and leave a gap beyond
 //! the fiftieth digit.
 
-mod root;
 pub mod spanning;
 pub mod tree;
 

@@ -8,8 +8,7 @@ use evenhand_lp::njc::{Face, Tasks, Witness, entitlements, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row};
 use thiserror::Error;
 
-use super::face;
-use super::onto_face::round_onto;
+use super::onto_face::{read_face, round_onto};
 use crate::error::MechanismError;
 use crate::fair_sum::FairPoint;
 use crate::fair_sum::polish::polish;
@@ -41,7 +40,7 @@ pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Ou
     let problem = constraints.problem();
     let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
     let entitlements = entitlements(constraints);
-    let face = TOLERANCES.iter().find_map(|t| face::read(constraints, point, &entitlements, *t).ok());
+    let face = TOLERANCES.iter().find_map(|t| read_face(constraints, point, &entitlements, *t).ok());
     findings.bottlenecks = face.as_ref().map(|face| face.bottlenecks.clone());
     findings.witnesses = face.map(|face| face.witnesses);
     Outcome { findings, ..Outcome::of(allocation) }
@@ -66,7 +65,7 @@ enum NoMember {
 pub fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
     let entitlements = entitlements(constraints);
     let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
-    let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
+    let read = |tolerance: &f64| read_face(constraints, point, &entitlements, *tolerance).ok();
     // Where the proportional optimum is rational it is the answer.
     let one = Rational::from(1);
     let optimum = fisher::best(constraints, &one, point).filter(|found| found.gap.is_zero());

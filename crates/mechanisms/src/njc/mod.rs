@@ -7,7 +7,6 @@
 //! with the same bottlenecks and witnesses (fact 4).
 
 mod answer;
-pub(crate) mod face;
 mod no_entitlement;
 pub(crate) mod onto_face;
 mod reduce;

@@ -7,12 +7,9 @@ use evenhand_problem::{Allocation, Problem, Rational};
 
 use super::allocate::{self, Settings};
 use super::entitlements::Entitlements;
-use super::on::on;
 use super::reported::{Reported, reported};
 use crate::error::MechanismError;
-use evenhand_exact::tree::Forest;
-use evenhand_exact::tree::Holdings;
-use evenhand_exact::tree::{Key, key, rising, share, weight};
+use evenhand_exact::tree::{ClassLimit, Forest, Holdings, Key, key, rising, share, weight};
 
 /// A node in the order in which the rule would serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -252,4 +249,48 @@ pub fn held(
     };
     let may_start = (0..problem.n_users()).map(may_start).collect();
     Ok(Some((entitlements, Held { groups, may_start })))
+}
+
+/// A limit on server classes, and what is left of it.
+pub(super) struct Kept {
+    pub group: usize,
+    pub servers: Vec<usize>,
+    pub resource: usize,
+    pub most: Rational,
+    pub left: Rational,
+}
+
+/// What an allocation leaves of the limits of groups on server classes.
+pub(super) fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
+    let groups = forest.problem.groups();
+    let stated = groups.list().iter().enumerate().flat_map(|(group, of)| {
+        let on = of.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
+        on.map(move |(servers, (resource, most))| (group, servers.clone(), *resource, most.clone()))
+    });
+    let held = |((group, servers, resource, most), limit): (_, &ClassLimit)| {
+        let left = limit.most.clone();
+        Kept { group, servers, resource, most, left }
+    };
+    let mut all: Vec<Kept> = stated.zip(&forest.class_limits.list).map(held).collect();
+    for (n, tasks) in allocation.tasks.iter().enumerate() {
+        for (i, x) in tasks {
+            for (at, d) in forest.class_limits.counts(forest.problem, n, *i) {
+                all[at].left -= Rational::from(d * x);
+            }
+        }
+    }
+    all
+}
+
+impl Kept {
+    /// Whether it is about a class.
+    pub fn is_on(&self, i: usize) -> bool {
+        self.servers.binary_search(&i).is_ok()
+    }
+
+    /// How many tasks of so much each it leaves, or would leave with one more unit.
+    pub fn room(&self, demand: &Rational, raised: bool) -> Rational {
+        let left = Rational::from(&self.left + u32::from(raised));
+        (left / demand).max(Rational::new())
+    }
 }

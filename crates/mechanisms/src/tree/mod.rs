@@ -8,11 +8,9 @@
 //! guarantees and another share it is `drfh`.
 
 mod allocate;
-mod best;
 pub(crate) mod entitlements;
 mod fill;
 mod levels;
-mod on;
 mod ongoing;
 mod raise;
 mod reported;

@@ -4,7 +4,6 @@
 use evenhand_exact::tree::ClassLimit;
 use evenhand_problem::{Placement, Problem, Rational};
 
-use super::best::mismatch;
 use crate::filling::draw::Draw;
 use crate::filling::rule::Ties;
 use evenhand_exact::tree::Forest;
@@ -263,4 +262,18 @@ impl<'p> Servers<'p> {
         placements.sort_by_key(|placement| (placement.server, placement.index));
         (totals, placements)
     }
+}
+
+/// The mismatch `H` (DRFH, equation 9) of a task and what is left of a server, both by resource as parts of what all
+/// servers have together, over the first resource that the task asks for; `None` where nothing is left of that.
+fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
+    let first = demand.iter().position(|d| *d > 0)?;
+    if left[first].is_zero() || total[first].is_zero() {
+        return None;
+    }
+    let over_first = |amounts: &[Rational], r: usize| {
+        Rational::from(&amounts[r] / &total[r]) * &total[first] / &amounts[first]
+    };
+    let there = (0..total.len()).filter(|r| !total[*r].is_zero());
+    Some(there.map(|r| (over_first(demand, r) - over_first(left, r)).abs()).sum())
 }

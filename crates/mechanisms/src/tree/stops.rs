@@ -4,7 +4,7 @@ use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::allocate::{Settings, forest_of};
-use super::on::{Kept, on};
+use super::levels::{Kept, on};
 use super::why::{StopKind, View, left};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;

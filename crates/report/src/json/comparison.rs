@@ -5,7 +5,7 @@ use evenhand_exact::Claim;
 use evenhand_problem::{Problem, Rational};
 use serde_json::{Map, Value, json};
 
-use super::value::{by_name, document, exact, list};
+use super::{by_name, document, exact, list};
 use crate::comparison::axiom_title;
 
 fn text(value: Option<&Rational>) -> Option<String> {

@@ -5,7 +5,7 @@ use evenhand_problem::{Constraints, Problem, Sharing};
 use serde_json::{Value, json};
 
 use super::groups::what_stops;
-use super::value::{by_name, document, exact, list};
+use super::{by_name, document, exact, list};
 use crate::text::row_names;
 
 /// Everything that the explanation says.

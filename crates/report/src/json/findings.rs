@@ -11,7 +11,7 @@ use evenhand_problem::format::NumberText;
 use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
 
-use super::value::{by_name, document, exact, list};
+use super::{by_name, document, exact, list};
 use crate::text::row_names;
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,

@@ -6,7 +6,7 @@ use evenhand_mechanisms::tree::{
 use evenhand_problem::{Problem, Rational};
 use serde_json::{Value, json};
 
-use super::value::{by_name, document, exact, list};
+use super::{by_name, document, exact, list};
 
 /// The root, then every group and user in the order in which they would be served.
 #[must_use]

@@ -1,15 +1,42 @@
 //! Every result as a JSON document: numbers exact, as text.
 
+use evenhand_problem::{Rational, number};
+use serde::Serialize;
+use serde_json::{Value, json};
+
 mod comparison;
 mod explanation;
 mod findings;
 mod groups;
 mod ratio;
-mod value;
 
 pub use comparison::comparison;
 pub use explanation::explanation;
 pub use findings::{examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
-pub use value::document;
+
+/// An exact number, as text.
+fn exact(value: &Rational) -> String {
+    number::format(value)
+}
+
+/// A list of what is made of each.
+fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) -> V) -> Value {
+    json!(of.into_iter().map(each).collect::<Vec<V>>())
+}
+
+/// An object with a field for each.
+fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
+}
+
+/// A document: its fields, after the kind and the version of what it is.
+#[must_use]
+pub fn document(kind: &str, fields: Value) -> Value {
+    let mut document = json!({"kind": kind, "version": 1});
+    if let (Value::Object(document), Value::Object(fields)) = (&mut document, fields) {
+        document.extend(fields);
+    }
+    document
+}

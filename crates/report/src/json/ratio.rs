@@ -5,7 +5,7 @@ use evenhand_exact::ratio::{Configuration, RatioCertificate, sparse, worst_load}
 use evenhand_problem::Reservation;
 use serde_json::{Value, json};
 
-use super::value::{by_name, document, exact, list};
+use super::{by_name, document, exact, list};
 
 /// Greedy, the optimum and their ratio.
 #[must_use]

@@ -174,15 +174,17 @@ pub fn simplex(
         let leaving = able.min_by_key(|&r| (ratio(r), basis[r])).expect("a bounded programme");
         let pivot = rows[leaving][entering].clone();
         rows[leaving].iter_mut().for_each(|entry| *entry /= &pivot);
-        let pivot_row = rows[leaving].clone();
+        // Most entries are 0, and a product of rationals takes memory even then.
+        let pivot_row: Vec<(usize, Rational)> =
+            rows[leaving].iter().cloned().enumerate().filter(|(_, entry)| *entry != 0).collect();
         for row in
             rows.iter_mut().enumerate().filter(|(r, _)| *r != leaving).map(|(_, row)| row).chain([&mut gain])
         {
             let factor = row[entering].clone();
             if factor != 0 {
-                row.iter_mut()
-                    .zip(&pivot_row)
-                    .for_each(|(entry, pivot)| *entry -= Rational::from(&factor * pivot));
+                for (at, pivot) in &pivot_row {
+                    row[*at] -= Rational::from(&factor * pivot);
+                }
             }
         }
         basis[leaving] = entering;

@@ -15,7 +15,6 @@
 //! is left of their limits and what goods have to spare are differences that the caller computes exactly. Ties that
 //! doubles cannot tell at one centre are told at a better one.
 
-mod matrix;
 mod newton;
 
 use rayon::prelude::*;

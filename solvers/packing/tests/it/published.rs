@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Small, adversarial, small, verify, verify_worst};
 use evenhand_lp::mip::MipSettings;
-use evenhand_packing::critical::critical_loads;
+use evenhand_packing::greedy::critical_loads;
 use evenhand_packing::integer::bracket;
 use evenhand_packing::monotone::{Monotone, monotone};
 use evenhand_packing::worst_load::worst_load;

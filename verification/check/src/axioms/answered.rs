@@ -7,8 +7,7 @@
 use rug::Rational;
 
 use crate::allocation::entries;
-use crate::case::{Case, fits_on};
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown, fits_on};
 use crate::groups::held_back;
 use crate::work::{self, Checked};
 

@@ -21,8 +21,7 @@ use std::collections::BTreeMap;
 use rug::Rational;
 
 use crate::allocation::{Placement, entries};
-use crate::case::Case;
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 

@@ -4,8 +4,7 @@
 use rug::Rational;
 
 use crate::allocation::{Placement, Tasks, entries};
-use crate::case::{Case, total_of};
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown, total_of};
 use crate::work::{self, Checked};
 
 /// On single servers it is about every one of them.

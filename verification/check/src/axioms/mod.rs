@@ -14,8 +14,7 @@ pub mod proportional;
 use rug::Rational;
 
 use crate::allocation::entries;
-use crate::case::Case;
-use crate::claim::{Claim, Judge, Shown};
+use crate::case::{Case, Claim, Judge, Shown};
 use crate::groups::{self, within};
 use crate::json::{self, Json, Kind, object, quoted};
 use crate::number::short;

@@ -8,8 +8,7 @@ use rug::Rational;
 
 use super::feasible;
 use crate::allocation::{are_servers, placements, sums, tasks};
-use crate::case::{Case, total_of};
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown, total_of};
 use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
 use crate::names::{Amounts, at};

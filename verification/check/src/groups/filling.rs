@@ -12,8 +12,7 @@ use super::bounds::{Bounds, Stated};
 use super::holdings::{CELLS, Holdings};
 use crate::allocation::tasks;
 use crate::axioms::feasible;
-use crate::case::{Case, total_of};
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown, total_of};
 use crate::names::at;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 

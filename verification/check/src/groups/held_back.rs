@@ -8,8 +8,7 @@
 use rug::Rational;
 
 use super::holdings::Holdings;
-use crate::case::{Case, fits_on};
-use crate::claim::Shown;
+use crate::case::{Case, Shown, fits_on};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 

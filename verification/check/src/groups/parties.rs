@@ -16,8 +16,7 @@ use rug::Rational;
 
 use crate::allocation::{Tasks, tasks};
 use crate::axioms::prices::Prices;
-use crate::case::{Case, total_of};
-use crate::claim::{Claim, Shown};
+use crate::case::{Case, Claim, Shown, total_of};
 use crate::json::Json;
 use crate::names::Amounts;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};

@@ -21,10 +21,10 @@ use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::{Complaint, Witness};
 use crate::instance::Instance;
+use crate::instance::Usage;
 use crate::names::write::{Json, Names, fields, number, string};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
-use crate::usage::Usage;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]

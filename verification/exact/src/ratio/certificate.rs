@@ -3,7 +3,7 @@
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Integer, Rational, Reservation};
 
-use super::packing::{Greedy, Optimum};
+use super::{Greedy, Optimum};
 
 /// What `kind` says in a ratio certificate.
 pub const KIND: &str = "ratio-certificate";

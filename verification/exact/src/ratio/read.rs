@@ -10,8 +10,8 @@ use evenhand_problem::{Integer, Place, Rational, Reservation};
 use serde_json::value::RawValue;
 
 use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
-use super::packing::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
+use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 
 /// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
 /// reader allocates is linear in the file, and a short file may still be about many types.

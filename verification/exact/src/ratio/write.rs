@@ -6,8 +6,8 @@ use evenhand_problem::Reservation;
 use evenhand_problem::format::reservation_to_json;
 
 use super::certificate::{KIND, RatioCertificate, VERSION};
-use super::packing::{Assignment, Configuration, Greedy, Optimum, PackingPrices};
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
+use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices};
 
 /// Bytes of the largest certificate that a program should write, 64 MiB.
 pub const MOST_BYTES: usize = 64 << 20;

@@ -10,7 +10,7 @@
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 
-use super::class_limit::ClassLimits;
+use super::forest::ClassLimits;
 
 /// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
 #[derive(Debug, Clone, PartialEq, Eq)]

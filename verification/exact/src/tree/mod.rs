@@ -5,7 +5,6 @@
 //! of place are [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
 
 mod bound;
-mod class_limit;
 mod course;
 mod forest;
 mod growth;
@@ -15,9 +14,8 @@ mod moving;
 mod step;
 
 pub use bound::Bound;
-pub use class_limit::{ClassLimit, ClassLimits};
 pub use course::{Course, Endless};
-pub use forest::{Forest, Leaf, Node};
+pub use forest::{ClassLimit, ClassLimits, Forest, Leaf, Node};
 pub use growth::{Candidate, Ways, by_child, candidates};
 pub use holdings::{Amounts, Holdings, Saved, Way};
 pub use key::{Key, Term, asks, guaranteed, key, rising, share, weight};

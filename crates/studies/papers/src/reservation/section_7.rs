@@ -1,7 +1,7 @@
 //! Section 7.1: random collections of VM types, and the worst of them under a growing load.
 
 use evenhand_certify::ratio::{Sweep, sweep};
-use evenhand_packing::critical::critical_loads;
+use evenhand_packing::greedy::critical_loads;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, Reservation};

@@ -10,8 +10,8 @@ use rug::{Integer, Rational};
 use crate::budget::TooLarge;
 use crate::evidence::Standing;
 use crate::instance::Instance;
+use crate::instance::Usage;
 use crate::quotient::Quotient;
-use crate::usage::Usage;
 
 /// Somebody who has tasks on a class.
 struct Holder {

@@ -52,10 +52,92 @@
 //! settles its node. One that covers the end is followed by the walks of the orders that are longer by
 //! one type of its last configuration, in the order of the types; without open types there is none.
 
-mod certificate;
+use crate::ratio::certificate::is_of_kind;
+use crate::ratio::proof::{FirstProof, PricingProof};
+use crate::ratio::{Assignment, Configuration, Greedy, PackingPrices};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Rational, Reservation};
+
 mod read;
 mod write;
 
-pub use certificate::{
-    Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate, is_worst_load_certificate,
-};
+/// What `kind` says in a worst-load certificate.
+pub const KIND: &str = "worst-load-certificate";
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// The least ratio of greedy and the optimum over all loads, from both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstLoadCertificate {
+    /// Types and servers. Its own loads play no part.
+    pub problem: Reservation,
+    /// No loads have a smaller ratio; `None` where no type has a reward.
+    pub ratio_lower: Option<Rational>,
+    /// [`loads`](Self::loads) have no larger one; `None` where no type has a reward.
+    pub ratio_upper: Option<Rational>,
+    /// Loads per server, by type.
+    pub loads: Vec<Rational>,
+    /// What greedy does with these loads.
+    pub greedy: Greedy<Rational>,
+    /// What can be done with these loads.
+    pub optimum: Assignment<Rational>,
+    /// The configurations that greedy uses.
+    pub firsts: Vec<First>,
+    /// That no loads have a smaller ratio than the lower one: depth first.
+    pub claims: Vec<PrefixClaim>,
+}
+
+/// The first configuration of some types.
+#[derive(Debug, Clone, PartialEq)]
+pub struct First {
+    /// The types that are open, ascending.
+    pub open: Vec<usize>,
+    /// Their first configuration.
+    pub configuration: Configuration,
+    /// Why it is.
+    pub first: FirstProof,
+}
+
+/// That no loads of some orders have a smaller ratio.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrefixClaim {
+    /// The types that run out, in order.
+    pub order: Vec<usize>,
+    /// What comes next.
+    pub covers: Covers,
+    /// `alpha`, `beta` and, for the one pool, `pi`.
+    pub prices: PackingPrices,
+    /// Why no configuration is worth more than `pi`.
+    pub pricing: PricingProof,
+}
+
+/// What a claim is about, after the types of its order have run out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Covers {
+    /// Whatever comes next: all orders that begin so.
+    All,
+    /// The servers run out next.
+    End,
+}
+
+/// Whether a text is a worst-load certificate by its `kind`, and no other document.
+#[must_use]
+pub fn is_worst_load_certificate(source: &Source<'_>) -> bool {
+    is_of_kind(source, KIND)
+}
+
+impl WorstLoadCertificate {
+    /// What it claims, one sentence each.
+    #[must_use]
+    pub fn claims(&self) -> Vec<String> {
+        let (Some(lower), Some(upper)) = (&self.ratio_lower, &self.ratio_upper) else {
+            return vec!["there is nothing to earn, whatever the load".to_owned()];
+        };
+        let reached = if lower == upper {
+            "with the stated loads it earns no more than that".to_owned()
+        } else {
+            format!("with the stated loads it earns at most {upper} of the optimum")
+        };
+        vec![format!("greedy earns at least {lower} of the optimum, whatever the load"), reached]
+    }
+}

@@ -4,7 +4,7 @@ use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source};
 use serde_json::value::RawValue;
 
-use super::certificate::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
+use super::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::read::{Read, Reader, problem_of_version};
 
 impl WorstLoadCertificate {

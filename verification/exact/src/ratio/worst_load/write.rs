@@ -2,7 +2,7 @@
 
 use evenhand_problem::format::reservation_to_json;
 
-use super::certificate::{Covers, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
+use super::{Covers, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::write::{Writer, json, quoted};
 
 impl WorstLoadCertificate {
