@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use evenhand::certify::default_requests;
+use evenhand::mechanisms::equals::Equals;
 use evenhand::mechanisms::guarantees::Condition;
 use evenhand::mechanisms::{Info, Late, Outcome};
 use evenhand::problem::{Arithmetic, Problem, Rational, format::Source};
@@ -24,6 +25,7 @@ static PARTITION: Mechanism = Mechanism {
     proven: &[(Condition::Resources, &[Axiom::SharingIncentive, Axiom::EnvyFree])],
     flags: &[],
     axiom: |_| None,
+    equals: |_| Ok(Equals::Apart),
     late: Late::Itself,
     solve: |problem, flags| Ok(partition(problem, flags.arithmetic)),
 };

@@ -116,6 +116,9 @@ pub struct Solve {
     /// Write the allocation (JSON) to this file, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write with the allocation what follows from it: the tasks, dominant share and resources of every user
+    #[arg(long)]
+    pub summary: bool,
     #[command(flatten)]
     pub flags: flags::MechanismFlags,
     #[command(flatten)]

@@ -17,9 +17,9 @@ use std::borrow::Cow;
 use evenhand_exact::Axiom::{EnvyFree, Njc, ParetoOptimal, Proportional, SharingIncentive, WorkConserving};
 use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Integer, Problem, Rational, Sharing};
-use rug::ops::Pow;
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use crate::equals::{Equals, short_power};
 use crate::error::MechanismError;
 use crate::fair_sum::answer::Sum;
 use crate::fair_sum::ladder::Objective;
@@ -40,6 +40,7 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
     proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, SharingIncentive, Njc])],
     flags: &[CRITERION, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
+    equals: |_| Ok(Equals::ByWeight),
     late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
@@ -74,6 +75,13 @@ pub static ALPHA: Mechanism = Mechanism {
         SECONDS,
     ],
     axiom: |allocation| axiom(allocation, allocation.alpha.clone()?),
+    equals: |flags| {
+        let alpha = flags.number("alpha")?.filter(|alpha| *alpha > 0);
+        Ok(alpha.map_or(Equals::Apart, |alpha| match flags.is_set(PER_WEIGHT.name) {
+            true => Equals::ByWeight,
+            false => Equals::ByRoot(alpha),
+        }))
+    },
     late: Late::Doubles,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: ALPHA.info.id, option: "alpha" };
@@ -154,20 +162,6 @@ fn divided_by_weight<'a>(
         Some(weights) => (Cow::Owned(problem.with_weights(weights)), share),
         None => (Cow::Borrowed(problem), Some(ShareCoefficients::per_weight(problem, share.as_ref()))),
     }
-}
-
-/// Bits up to which the power of a weight counts as short: well within the range of doubles.
-const SHORT_BITS: u32 = 256;
-
-/// `weight^alpha`, where that is rational and short.
-fn short_power(weight: &Rational, alpha: &Rational) -> Option<Rational> {
-    let (power, index) = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
-    let of_whole = |n: &Integer| {
-        let root = Integer::from(n.root_ref(index));
-        let is_short = root.significant_bits().checked_mul(power)? <= SHORT_BITS;
-        (is_short && Integer::from((&root).pow(index)) == *n).then(|| root.pow(power))
-    };
-    Some(Rational::from((of_whole(weight.numer())?, of_whole(weight.denom())?)))
 }
 
 /// That of the weights as they are: none where the objective has others.

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod alpha;
+pub mod equals;
 mod error;
 mod fair_sum;
 pub mod filling;

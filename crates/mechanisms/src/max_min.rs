@@ -26,6 +26,7 @@ use evenhand_lp::level::{
 };
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flags, SECONDS};
 use crate::guarantees::Condition::{Always, OneCriterion, OneDemand, OneDemandEverywhere};
@@ -45,6 +46,7 @@ macro_rules! equalises {
             proven: $proven,
             flags: &[SECONDS],
             axiom: |_| Some((Axiom::MaxMin, Parameters::from(Some($share)))),
+            equals: |_| Ok(Equals::ByWeight),
             late: Late::Itself,
             solve: |problem, flags| {
                 $($check(problem)?;)*

@@ -9,6 +9,7 @@ use evenhand_lp::level::LevelDual;
 use evenhand_lp::njc::{Goal, NjcSet};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
+use crate::equals::{Equals, parted};
 use crate::error::MechanismError;
 use crate::flags::{Flag, Flags};
 use crate::guarantees::{Condition, Guarantee};
@@ -28,6 +29,8 @@ pub struct Mechanism {
     pub flags: &'static [Flag],
     /// The axiom that defines the mechanism, if it has a name, for an allocation that it made.
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
+    /// What it gives users that are alike but for their weight.
+    pub equals: fn(&Flags) -> Result<Equals, MechanismError>,
     /// What there is where the time is up.
     pub late: Late,
     /// The allocation with the settings that the flags name.
@@ -65,18 +68,26 @@ impl Mechanism {
         self.check_groups(problem)?;
         match (flags.seconds()?, self.late) {
             (Some(time), Late::Doubles | Late::Placed) => self.within(time, problem, flags),
-            _ => (self.solve)(problem, flags),
+            _ => self.solve_merged(problem, flags),
+        }
+    }
+
+    /// The answer, where users that are alike are solved as one.
+    fn solve_merged(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
+        match (self.equals)(flags)?.merge(problem) {
+            Some(merged) => Ok(parted((self.solve)(&merged.problem, flags)?, &merged)),
+            None => (self.solve)(problem, flags),
         }
     }
 
     /// The answer, or what there is when the time is up, whose status is then `limit`.
     fn within(&self, time: Duration, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         let limits = Limits { time: Some(time), ..Limits::default() };
-        if let Ok(outcome) = within(&limits, || (self.solve)(problem, flags)) {
+        if let Ok(outcome) = within(&limits, || self.solve_merged(problem, flags)) {
             return outcome;
         }
         let mut outcome = match self.late {
-            Late::Doubles => (self.solve)(problem, &flags.in_doubles())?,
+            Late::Doubles => self.solve_merged(problem, &flags.in_doubles())?,
             Late::Itself | Late::Placed => {
                 let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
                 Outcome::of(Allocation { mechanism: Some(self.info.id.to_owned()), ..nothing })

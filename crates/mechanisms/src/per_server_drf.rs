@@ -10,6 +10,7 @@ use evenhand_budget::{hold, operations};
 use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, User};
 
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Resources;
@@ -30,6 +31,7 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     proven: &[(Resources, &[WorkConserving, EnvyFree, SharingIncentive])],
     flags: &[SECONDS],
     axiom: |_| None,
+    equals: |_| Ok(Equals::ByWeight),
     late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };

@@ -8,6 +8,7 @@ use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::Always;
@@ -27,6 +28,7 @@ pub static UTILITARIAN: Mechanism = Mechanism {
     proven: &[(Always, &[ParetoOptimal, WorkConserving])],
     flags: &[SECONDS],
     axiom: |_| None,
+    equals: |_| Ok(Equals::OfOneWeight),
     late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };

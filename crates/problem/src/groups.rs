@@ -218,6 +218,11 @@ impl Groups {
         Ok(())
     }
 
+    /// The same groups with other users.
+    pub(crate) fn with(&self, members: Vec<Member>) -> Self {
+        Self { list: self.list.clone(), members, share: self.share.clone() }
+    }
+
     /// What is said of user `n`.
     #[must_use]
     pub fn member(&self, n: usize) -> &Member {

@@ -16,10 +16,17 @@ const MOST_RESOURCES: usize = 32;
 /// Server classes of one user beyond this many are left out of the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// What a mechanism made, for people: the allocation, and what was found beside it.
+/// What a mechanism made, for people: the allocation, and what was found beside it. Programs are given a row for every
+/// user (`all_users`), people as many as they read.
 #[must_use]
-pub fn outcome(problem: &Problem, outcome: &Outcome) -> Page {
-    page(problem, &outcome.allocation, certainty(outcome)).lines(findings(problem, outcome))
+pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
+    let allocation = &outcome.allocation;
+    let name = allocation.mechanism.as_deref().unwrap_or("an allocation from elsewhere");
+    Page::new()
+        .text(format!("{name}: {}", certainty(outcome)))
+        .table(users(problem, allocation, all_users))
+        .text(used(problem, allocation))
+        .lines(findings(problem, outcome))
 }
 
 /// How far the numbers can be relied on.
@@ -35,16 +42,8 @@ fn certainty(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn page(problem: &Problem, allocation: &Allocation, certainty: &str) -> Page {
-    let name = allocation.mechanism.as_deref().unwrap_or("an allocation from elsewhere");
-    Page::new()
-        .text(format!("{name}: {certainty}"))
-        .table(users(problem, allocation))
-        .text(used(problem, allocation))
-}
-
 /// What every user has: tasks, what it holds of every resource, and of which server class.
-pub(crate) fn users(problem: &Problem, allocation: &Allocation) -> Table {
+pub(crate) fn users(problem: &Problem, allocation: &Allocation, all_users: bool) -> Table {
     let columns = [
         Column::words("user"),
         Column::numbers("tasks"),
@@ -55,9 +54,10 @@ pub(crate) fn users(problem: &Problem, allocation: &Allocation) -> Table {
     let shown = if problem.n_resources() <= MOST_RESOURCES { problem.resources() } else { &[] };
     let resources = shown.iter().map(|name| Column::numbers(name));
     let columns = columns.into_iter().chain(resources).chain([Column::words("placed on")]);
-    let mut table = Table::new(columns).at_most(LONGEST, "users");
+    let n_rows = if all_users { problem.n_users() } else { problem.n_users().min(LONGEST) };
+    let mut table = Table::new(columns).at_most(LONGEST, "users").without(problem.n_users() - n_rows);
     let is_exact = allocation.arithmetic == Arithmetic::Exact;
-    for (n, user) in problem.users().iter().enumerate() {
+    for (n, user) in problem.users().iter().enumerate().take(n_rows) {
         let total = allocation.total(n);
         let cells = [
             Cell::text(user.name()),

@@ -94,7 +94,8 @@ fn demands(problem: &Problem) -> Table {
 
 /// One allocation: who has what, and every verdict with its certificate.
 fn of_column(problem: &Problem, name: &str, judged: &Judged) -> Result<String, PlotError> {
-    let page = Page::new().table(users(problem, &judged.allocation)).append(examination(&judged.examination));
+    let page =
+        Page::new().table(users(problem, &judged.allocation, false)).append(examination(&judged.examination));
     let picture = holdings(problem, &judged.allocation).map(|bars| bars.to_svg()).transpose()?;
     Ok(format!(
         "<h2>{}</h2>\n{}{}{}",

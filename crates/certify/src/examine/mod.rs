@@ -25,9 +25,10 @@ use evenhand_exact::{
 };
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LevelDual, Settings, lexicographic};
+use evenhand_mechanisms::equals::{Equals, parted_levels};
 use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::format::{AllocationFile, problem_sha256};
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::explain;
@@ -188,6 +189,17 @@ struct Optimum {
     duals: Vec<LevelDual>,
 }
 
+/// The optimum by way of the problem in which users that are alike are one; `None` where no two are.
+fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
+    let merged = Equals::ByWeight.merge(problem)?;
+    let u = share.coefficients(&merged.problem).ok()?;
+    let optimum = lexicographic(&Constraints::new(&merged.problem, sharing), &u, &Settings::default());
+    Some(optimum.map(|optimum| Optimum {
+        tasks: merged.parts(&optimum.tasks),
+        duals: parted_levels(&optimum.duals, &merged),
+    }))
+}
+
 impl Optima {
     fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
         self.filling.get_or_init(|| tree::filling(problem)).clone()
@@ -198,8 +210,11 @@ impl Optima {
         if let Some(found) = known().get(&(sharing, share)) {
             return found.clone();
         }
-        let found = lexicographic(instance.constraints(), u, &Settings::default());
-        let found = found.map(|optimum| Arc::new(Optimum { tasks: optimum.tasks, duals: optimum.duals }));
+        let found = merged_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
+            let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
+            Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })
+        });
+        let found = found.map(Arc::new);
         known().insert((sharing, share), found.clone());
         found
     }

@@ -3,6 +3,7 @@
 mod bounded;
 mod certified;
 mod common;
+mod equals;
 mod fair;
 mod groups;
 mod guarantees;

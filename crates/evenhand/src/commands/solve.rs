@@ -35,6 +35,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         return entitled(call, common, &problem, &flags, entitlements);
     }
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
+    document.summary = call.summary;
     document.seconds = Some(started.elapsed().as_secs_f64());
     document.extra = report::json::findings(&problem, &outcome);
     let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
@@ -50,7 +51,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::document(&text)?,
-        _ => output::page(&report::outcome(&problem, &outcome), common)?,
+        _ => {
+            let all_users = common.format == Format::Csv;
+            output::page(&report::outcome(&problem, &outcome, all_users), common)?;
+        }
     }
     match outcome.findings.status {
         None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),

@@ -43,7 +43,8 @@ fn solve_exact() {
     for text in [FIGURE_1, CONSTRAINED] {
         let folder = Folder::with(text);
         for mechanism in of_programmes(text) {
-            let document = run(&folder, &["solve", "problem.json", "--exact", "-m", mechanism], 0).json();
+            let document =
+                run(&folder, &["solve", "problem.json", "--summary", "--exact", "-m", mechanism], 0).json();
             assert_eq!(document["kind"], "allocation");
             assert_eq!(document["mechanism"], mechanism);
             assert_eq!(document["sharing"], "rdm");
@@ -65,7 +66,7 @@ fn solve_exact() {
 #[test]
 fn solve_in_floating_point() {
     let folder = Folder::with(CONSTRAINED);
-    let document = run(&folder, &["solve", "problem.json", "--float", "-m", "drfh"], 0).json();
+    let document = run(&folder, &["solve", "problem.json", "--summary", "--float", "-m", "drfh"], 0).json();
     assert_eq!(document["arithmetic"], "float");
     let mut found = Vec::new();
     for field in ["tasks", "summary", "utilisation"] {
@@ -97,7 +98,9 @@ fn exact_is_the_default() {
 #[test]
 fn the_summary_is_of_the_tasks() {
     let folder = Folder::with(FIGURE_1);
-    let document = run(&folder, &["solve", "problem.json", "--exact", "-m", "drfh"], 0).json();
+    let call = ["solve", "problem.json", "--exact", "-m", "drfh"];
+    assert!(run(&folder, &call, 0).json().get("summary").is_none(), "it is written where it is asked for");
+    let document = run(&folder, &[&call[..], &["--summary"]].concat(), 0).json();
     assert_eq!(document["tasks"], json!({"user 1": {"high-memory": "10"}, "user 2": {"high-cpu": "10"}}));
     for (user, cpu, memory) in [("user 1", "2", "10"), ("user 2", "10", "2")] {
         let resources = json!({"cpu": cpu, "memory": memory});

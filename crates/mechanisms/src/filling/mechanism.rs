@@ -6,6 +6,7 @@ use evenhand_problem::Rational;
 use super::ideal;
 use super::rule::{Rule, Score, ServerRule, TIES};
 use super::run::{INFO, fill_in_time};
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
@@ -76,6 +77,7 @@ pub static FILL: Mechanism = Mechanism {
         },
     ],
     axiom: ideal::whole_tasks,
+    equals: |_| Ok(Equals::Apart),
     late: Late::Placed,
     solve: |problem, flags| {
         let rule = Rule {

@@ -18,6 +18,7 @@ use super::model::TooMany;
 use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
 use super::rule::{Rule, TIES, Ties};
 use super::run::{Filled, filled, late};
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
@@ -45,6 +46,7 @@ pub static SLOTS: Mechanism = Mechanism {
         Flag { name: "slots", takes: Takes::Count("S"), help: "slots: slots of the largest server" },
     ],
     axiom: ideal::whole_tasks,
+    equals: |_| Ok(Equals::Apart),
     late: Late::Placed,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: SLOTS.info.id, option: "slots" };

@@ -20,6 +20,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 
 use self::answer::{INFO, accept, exactly, in_floating_point, saturated};
 use self::reduce::Reduction;
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::fair_sum::ladder::{Objective, leaving};
 use crate::fair_sum::{self, FairPoint, near};
@@ -58,6 +59,7 @@ pub static NJC: Mechanism = Mechanism {
         SECONDS,
     ],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Njc, Parameters::default())),
+    equals: |_| Ok(Equals::Apart),
     late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {

@@ -37,6 +37,7 @@ use self::canonical::Canonical;
 use self::pairs::PairModel;
 pub use self::residual::residual_of;
 pub(crate) use self::water_filling::alone;
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::fair_sum::near;
 use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
@@ -61,9 +62,16 @@ pub static PS_DSF: Mechanism = Mechanism {
     ],
     flags: &[METHOD, ORDER, FACES, SELECT, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    equals,
     late: Late::Itself,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
+
+/// Users that are alike have equal levels in every PS-DSF allocation. What is said of all of them, or sought among them, is
+/// about each user.
+fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
+    Ok(if flags.is_set("faces") || flags.is_set("select") { Equals::Apart } else { Equals::ByWeight })
+}
 
 /// Which PS-DSF allocation is asked for, and how it is found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

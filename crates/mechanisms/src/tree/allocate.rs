@@ -10,6 +10,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rati
 use super::entitlements::Entitlements;
 use super::fill::{self, Filled, SoFar};
 use super::rule::{PerResource, Rule};
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, Flags, SECONDS, Takes};
 use crate::guarantees::Condition;
@@ -30,6 +31,7 @@ pub static TREE: Mechanism = Mechanism {
     proven: &[(Condition::Always, &[Axiom::WorkConserving, Axiom::Limits, Axiom::Tree])],
     flags: &[RULE, NO_NOMINAL_FIRST, WHOLE, SECONDS],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
+    equals,
     late: Late::Itself,
     solve: in_time,
 };
@@ -83,6 +85,12 @@ impl Settings {
         let mechanism = Some(TREE.info.id.to_owned());
         Allocation { mechanism, rule: self.name(), arithmetic, tasks, ..Allocation::default() }
     }
+}
+
+/// Shapes of one group that are alike fill as one; what groups are entitled to is said of each user.
+fn equals(flags: &Flags) -> Result<Equals, MechanismError> {
+    let rule: Option<Rule> = flags.value("rule")?;
+    Ok(if rule.is_some_and(|rule| rule.per_resource().is_some()) { Equals::Apart } else { Equals::ByWeight })
 }
 
 /// What hierarchical filling by the problem's own rule ends with: the evidence of the axiom `tree`.

@@ -25,6 +25,8 @@ pub struct AllocationDocument<'a> {
     pub allocation: &'a Allocation,
     /// Hash of the problem; none for an allocation whose problem stands beside it.
     pub problem_sha256: Option<String>,
+    /// Whether what follows from the allocation is written too: what every user has in all.
+    pub summary: bool,
     /// How long it took, in seconds.
     pub seconds: Option<f64>,
     /// Further fields, after all others: prices, gap, witness, status and so on. None may have the
@@ -44,6 +46,7 @@ impl<'a> AllocationDocument<'a> {
             problem,
             allocation,
             problem_sha256: Some(problem_sha256(problem)),
+            summary: false,
             seconds: None,
             extra: Map::new(),
         }
@@ -113,7 +116,9 @@ impl Serialize for AllocationDocument<'_> {
         if let Some(placements) = &allocation.placements {
             map.serialize_entry("placements", &self.placed(placements))?;
         }
-        map.serialize_entry("summary", &self.summary())?;
+        if self.summary {
+            map.serialize_entry("summary", &self.summary())?;
+        }
         let used = utilisation::by_class(problem, allocation);
         let used = problem.servers().iter().zip(&used).map(|(server, row)| {
             let entries = row.iter().map(|(kind, share)| {

@@ -159,6 +159,7 @@ fn writes_exact_numbers_as_strings() {
     allocation.tasks[0] = vec![(0, Rational::from(10))];
     allocation.tasks[1] = vec![(0, Rational::new()), (1, Rational::from((7, 2)))];
     let mut document = AllocationDocument::new(&problem, &allocation);
+    document.summary = true;
     document.extra.insert("status".to_owned(), json!("solved"));
     let text = document.to_json().unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();

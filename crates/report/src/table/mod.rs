@@ -37,6 +37,8 @@ pub struct Table {
     rows: Vec<Vec<Cell>>,
     /// Rows that people are shown, and what rows are called.
     most: Option<(usize, String)>,
+    /// Rows that there would be beside those that were made.
+    not_made: usize,
 }
 
 /// A column: its name, and how its cells are aligned.
@@ -286,6 +288,12 @@ impl Table {
         Self { most: Some((rows, what.to_owned())), ..self }
     }
 
+    /// So many rows were not made, which nobody would be shown.
+    #[must_use]
+    pub fn without(self, not_made: usize) -> Self {
+        Self { not_made, ..self }
+    }
+
     /// Whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -308,7 +316,7 @@ impl Table {
 
     /// How many rows are not shown, in words.
     fn rest(&self) -> String {
-        match (&self.most, self.rows.len() - self.shown().len()) {
+        match (&self.most, self.not_made + self.rows.len() - self.shown().len()) {
             (Some((_, what)), hidden @ 1..) => format!("... and {hidden} more {what}\n"),
             _ => String::new(),
         }

@@ -1,0 +1,169 @@
+//! Users that are alike are solved as one: the answer is the mechanism's own for all of them, found and proven without that.
+
+use evenhand_certify::{Request, certify};
+use evenhand_exact::Axiom;
+use evenhand_mechanisms::equals::Equals;
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
+use evenhand_testkit::agreement::agreed;
+use evenhand_testkit::random::problems::{SMALL, Shape, build, random_spec};
+use evenhand_testkit::random::trees;
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+const FEW: Shape = Shape { users: (1, 4), classes: (1, 3), ..SMALL };
+
+/// How much larger a copy of a user is: squares, whose roots are rational.
+const SIZES: [(u32, u32); 4] = [(1, 1), (4, 1), (9, 4), (1, 16)];
+
+/// Copies of the users of `spec`, `copies[n]` of user `n`: sizes of weights, and the part of that in tasks.
+fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Problem {
+    let mut spec = spec.clone();
+    let users = std::mem::take(&mut spec.users);
+    for (n, user) in users.into_iter().enumerate() {
+        for (at, size) in copies[n % copies.len()].iter().enumerate() {
+            let (over, under) = SIZES[*size];
+            let (weight, root) =
+                (Rational::from((over, under)), Rational::from((over.isqrt(), under.isqrt())));
+            let mut copy = user.clone();
+            copy.name = format!("{}.{at}", copy.name);
+            copy.weight = copy.weight.map(|of| of * &weight);
+            copy.tasks = copy.tasks.map(|of| of * if roots { &root } else { &weight });
+            spec.users.push(copy);
+        }
+    }
+    build(spec)
+}
+
+fn flags(mechanism: &Mechanism, alpha: &str) -> Flags {
+    let flags = Flags::new(Arithmetic::Exact);
+    if mechanism.takes("alpha") { flags.with("alpha", alpha) } else { flags }
+}
+
+/// What does not depend on the way: totals where they are unique, the sum that is greatest where they are not.
+fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option<Vec<Rational>> {
+    let totals = outcome.allocation.totals();
+    let is_within_a_gap = outcome.findings.gap.as_ref().is_some_and(|gap| !gap.is_zero());
+    match mechanism.info.id {
+        "ps-dsf" => None,
+        _ if is_within_a_gap => None,
+        // A user with all its tasks may have them on the classes that count more or less.
+        "generic" => None,
+        "utilitarian" => {
+            let weights = problem.users().iter().map(|user| user.weight());
+            Some(vec![weights.zip(&totals).map(|(weight, x)| Rational::from(weight * x)).sum()])
+        }
+        _ => Some(totals),
+    }
+}
+
+/// Whether some mechanism merged users of this problem.
+fn examine(problem: &Problem, alpha: &str) -> bool {
+    let mut any = false;
+    for mechanism in registry::ALL {
+        let id = mechanism.info.id;
+        let flags = flags(mechanism, alpha);
+        let equals =
+            if mechanism.takes("slots") { Equals::Apart } else { (mechanism.equals)(&flags).unwrap() };
+        let Some(merged) = equals.merge(problem) else { continue };
+        let outcome = match mechanism.allocate_with(problem, &flags) {
+            Ok(outcome) => outcome,
+            Err(MechanismError::NotApplicable { .. }) => continue,
+            Err(error) => panic!("{id}: {error}"),
+        };
+        any = true;
+        assert!(merged.problem.n_users() < problem.n_users());
+        let (found, apart) = (&outcome.allocation, (mechanism.solve)(problem, &flags).unwrap());
+        if let (Some(one), Some(other)) =
+            (unique(mechanism, problem, &outcome), unique(mechanism, problem, &apart))
+        {
+            assert_eq!(one, other, "{id}");
+        }
+        if outcome.findings.status.is_some_and(|status| status != Status::Solved) {
+            continue;
+        }
+        let own = registry::axiom_of(found).map(|(axiom, parameters)| Request { axiom, parameters });
+        let requests: Vec<Request> = own.into_iter().chain([Request::of(Axiom::Feasible)]).collect();
+        let gap = outcome.findings.relative_gap.clone().unwrap_or_default();
+        let examination = certify(problem, found, &requests, &gap).unwrap();
+        assert_eq!(examination.undecided, [], "{id}");
+        let verdict = agreed(&examination.certificate);
+        assert!(verdict.valid, "{id}: {:?}", verdict.reason);
+        let holds = examination.certificate.claims.iter().all(|claim| claim.holds != Some(false));
+        assert!(holds, "{id}: {:?}", examination.certificate.claims);
+    }
+    any
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn copies_are_given_their_part(
+        spec in random_spec(FEW),
+        copies in prop::collection::vec(prop::collection::vec(0..SIZES.len(), 1..4), 4),
+        roots in any::<bool>(),
+    ) {
+        examine(&with_copies(&spec, &copies, roots), "2");
+    }
+}
+
+#[test]
+fn every_law_is_met() {
+    let spec = |users: &str| -> Problem {
+        let text = format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+            "servers": [{{"name": "a", "capacity": {{"cpu": 9, "memory": 12}}}}, {{"name": "b", "capacity": {{"cpu": 4, "memory": 2}}}}],
+            "users": [{users}, {{"name": "z", "demand": {{"cpu": 1, "memory": 3}}}}]}}"#
+        );
+        evenhand_problem::format::Source { name: "copies", text: &text }.problem().unwrap()
+    };
+    let user = |name: &str, weight: u32, tasks: u32| {
+        format!(
+            r#"{{"name": "{name}", "weight": {weight}, "tasks": {tasks}, "demand": {{"cpu": 1, "memory": 1}}}}"#
+        )
+    };
+    let n_merged =
+        |problem: &Problem, equals: Equals| equals.merge(problem).map(|merged| merged.problem.n_users());
+    let by_weight = spec(&[user("u", 1, 2), user("v", 4, 8)].join(","));
+    assert_eq!(n_merged(&by_weight, Equals::ByWeight), Some(2));
+    assert_eq!(n_merged(&by_weight, Equals::ByRoot(Rational::from(2))), None);
+    assert_eq!(n_merged(&by_weight, Equals::OfOneWeight), None);
+    assert_eq!(n_merged(&by_weight, Equals::Apart), None);
+    let by_root = spec(&[user("u", 1, 2), user("v", 4, 4)].join(","));
+    assert_eq!(n_merged(&by_root, Equals::ByWeight), None);
+    let merged = Equals::ByRoot(Rational::from(2)).merge(&by_root).unwrap();
+    assert_eq!(*merged.problem.users()[0].weight(), 9, "(1 + 2)^2");
+    assert_eq!(merged.part_of[1], (0, Rational::from((2, 3))));
+    // The weight that two of weight 1 have together is the root of 2, which is irrational.
+    let equal = spec(&[user("u", 1, 2), user("v", 1, 2)].join(","));
+    assert_eq!(n_merged(&equal, Equals::ByRoot(Rational::from((1, 2)))), None);
+    assert_eq!(n_merged(&equal, Equals::OfOneWeight), Some(2));
+    for problem in [by_weight, by_root, equal] {
+        assert!(["1/2", "2", "3"].map(|alpha| examine(&problem, alpha)).contains(&true));
+    }
+}
+
+/// Users that are alike in one group are one there, and those of different groups are not.
+#[test]
+fn copies_in_groups() {
+    let mut rng = Pcg64::seed_from_u64(27);
+    let mut n_merged = 0;
+    for _ in 0..60 {
+        let mut document = trees::json(&mut rng, trees::Shape { groups: 4, users: 4, classes: 2 });
+        let users = document["users"].as_array().unwrap().clone();
+        for (n, user) in users.iter().enumerate() {
+            let mut copy = user.clone();
+            copy["name"] = format!("copy {n}").into();
+            if rng.random_bool(0.2) {
+                copy.as_object_mut().unwrap().remove("group");
+            }
+            document["users"].as_array_mut().unwrap().push(copy);
+        }
+        let text = document.to_string();
+        let problem = evenhand_problem::format::Source { name: "tree", text: &text }.problem().unwrap();
+        n_merged += u32::from(examine(&problem, "2"));
+    }
+    assert!(n_merged > 40, "{n_merged}");
+}

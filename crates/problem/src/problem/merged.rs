@@ -1,0 +1,163 @@
+//! Users that are alike but for their weight, in proportion, as one.
+//!
+//! A cluster has many users and few shapes of tasks. A mechanism that gives users alike in all but their weight parts of
+//! one amount, each the part that its weight decides, may compute that amount for one user in their place (docs/theory.md,
+//! section 2).
+
+use std::collections::HashMap;
+
+use rug::Rational;
+
+use super::{Problem, User};
+use crate::groups::Member;
+use crate::quantities::Quantities;
+
+/// A problem in which one user stands for all that are alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// The problem; each of its users has the name of the first for which it stands.
+    pub problem: Problem,
+    /// By user of the original: who stands for it, and which part of what that has is its own.
+    pub part_of: Vec<(usize, Rational)>,
+}
+
+/// How large a user is beside those that are alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Size {
+    /// Positive: users that are alike have parts in proportion to it, and tasks too.
+    pub size: Rational,
+    /// Whether those of another weight are not alike.
+    pub of_weight: bool,
+}
+
+/// What users that are alike have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Kind<'p> {
+    demand: &'p Quantities,
+    demand_overrides: &'p [(usize, Quantities)],
+    servers: Option<&'p [usize]>,
+    gamma: &'p [(usize, Rational)],
+    criterion: &'p [(usize, Rational)],
+    weight: Option<&'p Rational>,
+    /// Over the size.
+    tasks: Option<Rational>,
+    group: Option<usize>,
+    gang: Option<u64>,
+    /// Over the size.
+    pinned: Option<Rational>,
+}
+
+impl Problem {
+    /// The problem in which users that are alike are one; `None` where no two are.
+    ///
+    /// `size` says of a user by what it is larger than others of its kind, and `weight` which weight stands for a first
+    /// one and all alike, which are together so many times as large; where it is `None` they stay apart.
+    #[must_use]
+    pub fn merged(
+        &self,
+        size: impl Fn(&User) -> Size,
+        weight: impl Fn(&Rational, &Rational) -> Option<Rational>,
+    ) -> Option<Merged> {
+        let sizes: Vec<Size> = self.users.iter().map(size).collect();
+        let mut of_kind = HashMap::with_capacity(self.users.len());
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for (n, size) in sizes.iter().enumerate() {
+            let at = *of_kind.entry(self.kind(n, size)).or_insert(members.len());
+            match members.get_mut(at) {
+                Some(alike) => alike.push(n),
+                None => members.push(vec![n]),
+            }
+        }
+        if members.len() == self.users.len() {
+            return None;
+        }
+        let mut merged =
+            Merged { problem: self.without_users(), part_of: vec![(0, Rational::new()); self.users.len()] };
+        let mut of_group = Vec::new();
+        let mut add = |user: User, member: Member, parts: &mut dyn Iterator<Item = (usize, Rational)>| {
+            let at = merged.problem.users.len();
+            parts.for_each(|(n, part)| merged.part_of[n] = (at, part));
+            merged.problem.users.push(user);
+            of_group.push(member);
+        };
+        for alike in members {
+            let first = alike[0];
+            let total: Rational = alike.iter().map(|n| &sizes[*n].size).sum();
+            let times = Rational::from(&total / &sizes[first].size);
+            match weight(&self.users[first].weight, &times).filter(|_| alike.len() > 1) {
+                Some(weight) => {
+                    let (mut user, mut member) =
+                        (self.users[first].clone(), self.groups.member(first).clone());
+                    user.weight = weight;
+                    user.tasks = user.tasks.map(|tasks| tasks * &times);
+                    member.pinned = member.pinned.map(|pinned| pinned * &times);
+                    let parts = alike.iter().map(|n| (*n, Rational::from(&sizes[*n].size / &total)));
+                    add(user, member, &mut { parts });
+                }
+                None => {
+                    for n in alike {
+                        let alone = std::iter::once((n, Rational::from(1)));
+                        add(self.users[n].clone(), self.groups.member(n).clone(), &mut { alone });
+                    }
+                }
+            }
+        }
+        merged.problem.groups = self.groups.with(of_group);
+        (merged.problem.users.len() < self.users.len()).then_some(merged)
+    }
+
+    fn kind(&self, n: usize, size: &Size) -> Kind<'_> {
+        let (user, member) = (&self.users[n], self.groups.member(n));
+        let over = |amount: &Rational| Rational::from(amount / &size.size);
+        Kind {
+            demand: &user.base_demand,
+            demand_overrides: &user.demand_overrides,
+            servers: user.servers.as_deref(),
+            gamma: &user.given_gamma,
+            criterion: &user.criterion,
+            weight: size.of_weight.then_some(&user.weight),
+            tasks: user.tasks.as_ref().map(over),
+            group: member.group,
+            gang: member.gang,
+            pinned: member.pinned.as_ref().map(over),
+        }
+    }
+
+    fn without_users(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            resources: self.resources.clone(),
+            servers: self.servers.clone(),
+            users: Vec::new(),
+            groups: self.groups.with(Vec::new()),
+            total_capacity: self.total_capacity.clone(),
+        }
+    }
+}
+
+impl Merged {
+    /// What every user of the original has, given what those have that stand for them.
+    #[must_use]
+    pub fn parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
+        let part = |(at, part): &(usize, Rational)| {
+            tasks[*at].iter().map(|(i, x)| (*i, Rational::from(x * part))).collect()
+        };
+        self.part_of.iter().map(part).collect()
+    }
+
+    /// By user of [`problem`](Self::problem): those for which it stands, ascending, each with its part.
+    #[must_use]
+    pub fn members(&self) -> Vec<Vec<(usize, &Rational)>> {
+        let mut members = vec![Vec::new(); self.problem.n_users()];
+        for (n, (at, part)) in self.part_of.iter().enumerate() {
+            members[*at].push((n, part));
+        }
+        members
+    }
+
+    /// What is said of each user of the original: the same as of the one that stands for it.
+    #[must_use]
+    pub fn each<T: Clone>(&self, of: &[T]) -> Vec<T> {
+        self.part_of.iter().map(|(at, _)| of[*at].clone()).collect()
+    }
+}
