@@ -78,7 +78,7 @@ pub static ALPHA: Mechanism = Mechanism {
     equals: |flags| {
         let alpha = flags.number("alpha")?.filter(|alpha| *alpha > 0);
         Ok(alpha.map_or(Equals::Apart, |alpha| match flags.is_set(PER_WEIGHT.name) {
-            true => Equals::ByWeight,
+            true => Equals::ByPowerOfWeight(alpha),
             false => Equals::ByRoot(alpha),
         }))
     },

@@ -20,6 +20,9 @@ pub enum Equals {
     /// Tasks in proportion to their weights to the power `1/alpha`, the same as one whose weight to that power is the sum
     /// of theirs.
     ByRoot(Rational),
+    /// As [`ByWeight`](Self::ByWeight), where the weights count to the power of `alpha`: that of the one is not to be irrational
+    /// where those of the others are rational, which lead to rational answers.
+    ByPowerOfWeight(Rational),
     /// Those of the same weight can have equal tasks, the same as one of that weight.
     OfOneWeight,
 }
@@ -29,12 +32,15 @@ impl Equals {
     #[must_use]
     pub fn merge(&self, problem: &Problem) -> Option<Merged> {
         let alike = || Size { size: Rational::from(1), of_weight: true };
+        let by_weight = |user: &User| Size { size: user.weight().clone(), of_weight: false };
         match self {
             Self::Apart => None,
-            Self::ByWeight => {
-                let size = |user: &User| Size { size: user.weight().clone(), of_weight: false };
-                problem.merged(size, |weight, times| Some(Rational::from(weight * times)))
-            }
+            Self::ByWeight => problem.merged(by_weight, |weight, times| Some(Rational::from(weight * times))),
+            Self::ByPowerOfWeight(alpha) => problem.merged(by_weight, |weight, times| {
+                let one = Rational::from(weight * times);
+                let is_rational = |weight: &Rational| short_power(weight, alpha).is_some();
+                (is_rational(&one) || !is_rational(weight)).then_some(one)
+            }),
             Self::ByRoot(alpha) => {
                 let root = alpha.clone().recip();
                 let size = |user: &User| {

@@ -1,6 +1,6 @@
 //! How much of the servers an allocation uses, and what share of them a user holds.
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 use crate::{
     allocation::Allocation,
@@ -94,17 +94,18 @@ fn used_rows(
 ) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let constraints = Constraints::new(problem, sharing);
     let rows = constraints.rows();
-    let mut used = vec![Rational::new(); rows.len()];
+    let mut used = vec![Sum::default(); rows.len()];
     for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
         for (i, x) in row {
             if let Some(usage) = constraints.usage(n, *i) {
                 let start = constraints.class_rows(*i).start;
                 for (position, usage) in usage.entries() {
-                    used[start + position] += Rational::from(x * usage);
+                    used[start + position].add_product(x, usage);
                 }
             }
         }
     }
+    let used: Vec<Rational> = used.into_iter().map(Rational::from).collect();
     let part = |row: usize| Rational::from(&used[row] / &rows[row].capacity);
     let class = |i| match constraints.is_time_shared(i) {
         true => constraints.class_rows(i).map(|row| (RowKind::Time, Some(part(row)))).collect(),
@@ -114,6 +115,39 @@ fn used_rows(
         }
     };
     (0..problem.n_servers()).map(class).collect()
+}
+
+/// A sum that is not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
+/// greatest common divisor.
+#[derive(Clone)]
+struct Sum {
+    numerator: Integer,
+    denominator: Integer,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self { numerator: Integer::new(), denominator: Integer::from(1) }
+    }
+}
+
+impl Sum {
+    fn add_product(&mut self, a: &Rational, b: &Rational) {
+        let denominator = Integer::from(a.denom() * b.denom());
+        if !self.denominator.is_divisible(&denominator) {
+            let common = Integer::from(self.denominator.lcm_ref(&denominator));
+            self.numerator *= Integer::from(common.div_exact_ref(&self.denominator));
+            self.denominator = common;
+        }
+        let times = Integer::from(self.denominator.div_exact_ref(&denominator)) * a.numer();
+        self.numerator += times * b.numer();
+    }
+}
+
+impl From<Sum> for Rational {
+    fn from(sum: Sum) -> Self {
+        Self::from((sum.numerator, sum.denominator))
+    }
 }
 
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {

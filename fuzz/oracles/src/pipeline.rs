@@ -99,7 +99,7 @@ pub fn is_countable(problem: &Problem) -> bool {
 /// What was found is written, read, certified, checked and shown.
 pub fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let file = written(problem, outcome);
-    said::page(&report::outcome(problem, outcome));
+    said::page(&report::outcome(problem, outcome, true));
     explained(problem, &file.allocation);
     let mut requests = default_requests(problem, &file.allocation);
     requests.extend(promised(id, problem, &file.allocation));

@@ -1,5 +1,6 @@
 //! Users that are alike are solved as one: the answer is the mechanism's own for all of them, found and proven without that.
 
+use crate::guarantees::tolerance;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_mechanisms::equals::Equals;
@@ -85,8 +86,7 @@ fn examine(problem: &Problem, alpha: &str) -> bool {
         }
         let own = registry::axiom_of(found).map(|(axiom, parameters)| Request { axiom, parameters });
         let requests: Vec<Request> = own.into_iter().chain([Request::of(Axiom::Feasible)]).collect();
-        let gap = outcome.findings.relative_gap.clone().unwrap_or_default();
-        let examination = certify(problem, found, &requests, &gap).unwrap();
+        let examination = certify(problem, found, &requests, &tolerance(&outcome)).unwrap();
         assert_eq!(examination.undecided, [], "{id}");
         let verdict = agreed(&examination.certificate);
         assert!(verdict.valid, "{id}: {:?}", verdict.reason);

@@ -31,7 +31,7 @@ fn the_documentation_has_the_table() {
 }
 
 /// As `certify` does for the file that `solve` writes.
-fn tolerance(outcome: &Outcome) -> Rational {
+pub fn tolerance(outcome: &Outcome) -> Rational {
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
     let is_final = !has_gap && outcome.findings.status.is_none_or(|status| status == Status::Solved);
     let allocation = outcome.allocation.clone();

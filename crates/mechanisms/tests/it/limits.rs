@@ -16,12 +16,13 @@ fn problem(n_users: usize, n_classes: usize) -> Problem {
     let servers = (0..n_classes).map(|i| ServerSpec {
         name: format!("s{i}"),
         count: None,
-        capacity: amounts(40 + 7 * i % 23, 40 + 11 * i % 29),
+        capacity: amounts(4000 + 700 * i % 2300, 40 + 11 * i % 29),
     });
     let users = (0..n_users).map(|n| UserSpec {
         name: format!("u{n}"),
         weight: Some(Rational::from(1 + n % 3)),
-        demand: amounts(1 + n % 7, 1 + 3 * n % 5),
+        // Users that were alike would be solved as one.
+        demand: amounts(100 + 100 * (n % 7) + n, 1 + 3 * n % 5),
         ..UserSpec::default()
     });
     let spec =

@@ -1,5 +1,9 @@
 //! Writes an allocation.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use rug::Rational;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -142,11 +146,16 @@ impl Serialize for AllocationDocument<'_> {
 }
 
 impl AllocationDocument<'_> {
-    fn tasks_by_user(&self) -> impl Serialize {
+    fn tasks_by_user<'n>(&'n self) -> impl Serialize + 'n {
         let rows = self.problem.users().iter().zip(&self.allocation.tasks);
-        Fields(rows.map(|(user, row)| {
+        let texts = Texts::default();
+        Fields(rows.map(move |(user, row)| {
             let entries = row.iter().filter(|(_, x)| !x.is_zero());
-            (user.name(), Fields(entries.map(|(i, x)| (self.problem.servers()[*i].name(), self.tasks(x)))))
+            let texts = texts.clone();
+            let on_class = move |(i, x): &'n (usize, Rational)| {
+                (self.problem.servers()[*i].name(), texts.of(self.tasks(x)))
+            };
+            (user.name(), Fields(entries.map(on_class)))
         }))
     }
 
@@ -169,6 +178,42 @@ impl AllocationDocument<'_> {
             (user.name(), SummaryRow { problem, tasks, share, held, arithmetic: allocation.arithmetic })
         }))
     }
+}
+
+/// Texts of long numbers, which users that are alike share: each takes the time of a division with all its digits.
+#[derive(Clone, Default)]
+struct Texts<'n>(Rc<RefCell<HashMap<&'n Rational, Rc<str>>>>);
+
+impl<'n> Texts<'n> {
+    /// Bits of a number that is long.
+    const LONG: u32 = 512;
+    /// Texts that are kept.
+    const MOST: usize = 1 << 12;
+
+    fn of(&self, number: NumberText<'n>) -> Text<'n> {
+        let NumberText(value, arithmetic) = number;
+        if arithmetic == Arithmetic::Float || value.denom().significant_bits() < Self::LONG {
+            return Text::Number(number);
+        }
+        let mut known = self.0.borrow_mut();
+        if known.len() >= Self::MOST && !known.contains_key(value) {
+            return Text::Number(number);
+        }
+        Text::Known(known.entry(value).or_insert_with(|| value.to_string().into()).clone())
+    }
+}
+
+/// A number as it is written.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Text<'n> {
+    Number(NumberText<'n>),
+    #[serde(serialize_with = "as_text")]
+    Known(Rc<str>),
+}
+
+fn as_text<S: Serializer>(text: &Rc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
 }
 
 /// An object whose entries are made one at a time.

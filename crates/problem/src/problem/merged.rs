@@ -139,10 +139,17 @@ impl Merged {
     /// What every user of the original has, given what those have that stand for them.
     #[must_use]
     pub fn parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
-        let part = |(at, part): &(usize, Rational)| {
-            tasks[*at].iter().map(|(i, x)| (*i, Rational::from(x * part))).collect()
-        };
-        self.part_of.iter().map(part).collect()
+        // Few weights are many users', and the products of long numbers take longer than copies.
+        let mut known: HashMap<&(usize, Rational), usize> = HashMap::new();
+        let mut all: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.part_of.len());
+        for (n, of) in self.part_of.iter().enumerate() {
+            let same = *known.entry(of).or_insert(n);
+            all.push(match same < n {
+                true => all[same].clone(),
+                false => tasks[of.0].iter().map(|(i, x)| (*i, Rational::from(x * &of.1))).collect(),
+            });
+        }
+        all
     }
 
     /// By user of [`problem`](Self::problem): those for which it stands, ascending, each with its part.
