@@ -13,12 +13,19 @@
 //! is, and `B = 0` is exact. The other pairs are computed. (Users of one level hold equal parts, often just
 //! `top_r`: neither number is rounded then, so that ties are seen at once.)
 //!
-//! Bundles that are alike are looked at together first: where the largest `B` of each row among them would be worth no
-//! more than the bound, none of them is.
+//! A bundle that holds no more of any row than another one is worth no more to anybody. So everybody looks at a *front*
+//! alone, bundles within which all others are: a user `m` whose bundle is within that of `f` needs to be compared with
+//! `f` itself, and all others have a margin towards `f` that is no larger than that towards `m`. (Of one task less that is
+//! not so: where `f` may be worth more than the bound, the bundles within its own are looked at as well.) How the front is
+//! chosen decides nothing but how long it takes.
+//!
+//! Bundles of the front that are alike are looked at together first: where the largest `B` of each row among them would be
+//! worth no more than the bound, none of them is.
 
 use std::collections::BTreeMap;
 
-use rug::Rational;
+use rug::ops::DivRounding;
+use rug::{Integer, Rational};
 
 use crate::allocation::{Placement, entries};
 use crate::case::{Case, Claim, Shown};
@@ -27,7 +34,7 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// Binary places of the rounded numbers.
 const PLACES: u32 = 60;
-/// Bundles that are looked at together.
+/// Bundles that are looked at together, and members of the front among which one is sought that a bundle is within.
 const TOGETHER: usize = 64;
 
 /// Whether tasks are whole, which EF1 is about, and whole-task Pareto optimality.
@@ -39,8 +46,8 @@ pub fn are_whole(case: &Case<'_>) -> bool {
 /// `B_mir` by row, ascending.
 type Rounded = Vec<(usize, u128)>;
 
-/// What everybody holds, and `top` of every row.
-fn held(case: &Case<'_>) -> (Vec<Rounded>, Vec<Rational>) {
+/// What everybody holds, `b_mir` by row, ascending; the same as `B_mir`; and `top` of every row.
+fn held(case: &Case<'_>) -> (Vec<Amounts>, Vec<Rounded>, Vec<Rational>) {
     let of_user = |m: usize| -> Amounts {
         let weight = &case.problem.users[m].weight;
         let rows = |(i, x): &(usize, Rational)| {
@@ -51,10 +58,49 @@ fn held(case: &Case<'_>) -> (Vec<Rounded>, Vec<Rational>) {
     let held: Vec<Amounts> = (0..case.problem.users.len()).map(of_user).collect();
     let mut top = vec![Rational::new(); case.rows.len()];
     for (row, b) in held.iter().flatten() {
-        top[*row] = top[*row].clone().max(b.clone());
+        if *b > top[*row] {
+            top[*row].clone_from(b);
+        }
     }
-    let part = |(row, b): &(usize, Rational)| (*row, round_up(Rational::from(b / &top[*row])));
-    (held.iter().map(|held| held.iter().map(part).collect()).collect(), top)
+    let part = |(row, b): &(usize, Rational)| (*row, round_up(b, &top[*row]));
+    let rounded = held.iter().map(|held| held.iter().map(part).collect()).collect();
+    (held, rounded, top)
+}
+
+/// The front, the active users with the largest bundles first, each with the users whose bundles are found to be within its own.
+fn front(case: &Case<'_>, held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<(usize, Vec<usize>)>> {
+    let mut users: Vec<usize> = case.active().collect();
+    users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
+    let mut front: Vec<(usize, Vec<usize>)> = Vec::new();
+    for m in users {
+        let is_within = |f: usize| {
+            work::steps(rounded[m].len() as u64 + 1)?;
+            for ((row, b), (_, exact)) in rounded[m].iter().zip(&held[m]) {
+                let of_f = at(&rounded[f], *row);
+                // Numbers that are rounded to different ones are as far from each other as these.
+                if of_f == Some(b) {
+                    work::spend(1)?;
+                }
+                if of_f < Some(b) || of_f == Some(b) && at(&held[f], *row) < Some(exact) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        // The latest are the most alike.
+        let mut found = None;
+        for at in (front.len().saturating_sub(TOGETHER)..front.len()).rev() {
+            if is_within(front[at].0)? {
+                found = Some(at);
+                break;
+            }
+        }
+        match found {
+            Some(at) => front[at].1.push(m),
+            None => front.push((m, Vec::new())),
+        }
+    }
+    Ok(front)
 }
 
 /// What the bundle of `m` is worth to `n`, less a task of it that is worth most where that is asked for.
@@ -76,17 +122,16 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return Ok((None, None));
     }
     let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
-    let (rounded, top) = held(case);
-    let mut alike: Vec<usize> = case.active().collect();
-    alike.sort_by(|a, b| rounded[*a].cmp(&rounded[*b]));
-    let largest = |users: &[usize]| {
-        let mut all = users.iter().flat_map(|m| rounded[*m].iter().copied()).collect::<Rounded>();
+    let less = claim.axiom == "ef1";
+    let (held, rounded, top) = held(case);
+    let front = front(case, &held, &rounded)?;
+    let largest = |users: &[(usize, Vec<usize>)]| {
+        let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
         all.sort_unstable();
         // Of one row the last one stays.
         all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect()
     };
-    let together: Vec<(Rounded, &[usize])> =
-        alike.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
+    let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
     let mut is_attained = false;
     for n in case.active() {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
@@ -97,10 +142,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         // No bundle is worth less than nothing.
         ensure(bound >= 0, "a margin is less than what is stated")?;
         // `V`, by class and row.
-        let rounded_rate = |(row, d): (usize, Rational)| {
-            let most = d * &bound / &user.weight;
-            (row, if most.is_zero() { u128::MAX } else { round_up(Rational::from(&top[row] / &most)) })
-        };
+        let of_weight = Rational::from(&bound / &user.weight);
+        let rounded_rate = |(row, d): (usize, Rational)| (row, round_up(&top[row], &(d * &of_weight)));
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
         let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect();
         // Whether it is seen at once that a bundle is worth no more than the bound; less, as long as no pair is
@@ -120,17 +163,24 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             if is_below(largest, is_attained)? {
                 continue;
             }
-            for &m in users.iter().filter(|m| **m != n) {
-                if is_below(&rounded[m], is_attained)? {
+            for (f, within) in *users {
+                // Whether the bundle of `f` is within the bound, and all that are within it.
+                if *f != n && is_below(&rounded[*f], is_attained)? {
                     continue;
                 }
-                work::spend(4 * rounded[m].len() + 1)?;
-                let value = user.at_most_tasks(worth(case, n, m, claim.axiom == "ef1"));
-                if value > bound {
-                    let (n, m) = (case.user(n), case.user(m));
-                    return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
+                let within = within.iter().filter(|_| less || *f == n);
+                for &m in [f].into_iter().chain(within).filter(|m| **m != n) {
+                    if is_below(&rounded[m], is_attained)? {
+                        continue;
+                    }
+                    work::spend(4 * rounded[m].len() + 1)?;
+                    let value = user.at_most_tasks(worth(case, n, m, less));
+                    if value > bound {
+                        let (n, m) = (case.user(n), case.user(m));
+                        return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
+                    }
+                    is_attained |= value == bound;
                 }
-                is_attained |= value == bound;
             }
         }
     }
@@ -138,7 +188,11 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((Some(margin.clone()), None))
 }
 
-/// Times `2^PLACES`, rounded up.
-fn round_up(value: Rational) -> u128 {
-    (value << PLACES).ceil().numer().to_u128().unwrap_or(u128::MAX)
+/// `a / b` times `2^PLACES`, rounded up; `b` may be 0. Common factors are not looked for.
+fn round_up(a: &Rational, b: &Rational) -> u128 {
+    if b.is_zero() {
+        return u128::MAX;
+    }
+    let of = Integer::from(a.numer() * b.denom()) << PLACES;
+    of.div_ceil(Integer::from(a.denom() * b.numer())).to_u128().unwrap_or(u128::MAX)
 }

@@ -1,9 +1,11 @@
-//! The search for the tightest pair gives the margin of the plain loops, and a pair that has it.
+//! The search for the tightest pair gives the margin of the plain loops, and a pair that has it; the kernel accepts that
+//! margin and no other.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::envy_free::tightest;
 use evenhand_exact::{Axiom, Claim, Evidence};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::plain::Plain;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -85,6 +87,90 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
     (problem, Allocation { sharing, tasks, ..Allocation::default() })
 }
 
+/// Everybody's bundle is one of few, or within one of these, or next to it by less than what the searches round to.
+fn crowd(seed: u64, n: usize) -> (Problem, Allocation) {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let rng = &mut rng;
+    let (k, kinds) = (rng.random_range(1..4), rng.random_range(1..5));
+    let is_whole = rng.random_bool(0.3);
+    let servers = (0..k).map(|i| ServerSpec {
+        name: format!("s{i}"),
+        capacity: vec![("a".to_owned(), Rational::from(100_000)), ("b".to_owned(), Rational::from(100_000))],
+        ..ServerSpec::default()
+    });
+    let demands: Vec<[u32; 2]> =
+        (0..kinds).map(|_| [rng.random_range(1..4), rng.random_range(0..4)]).collect();
+    let mut tasks = Vec::new();
+    let users = (0..n).map(|n| {
+        let [a, b] = demands[rng.random_range(0..kinds)];
+        let weight = rng.random_range(1..3_u32);
+        let mut on = vec![(rng.random_range(0..k), Rational::from(12 * weight / a.max(b)))];
+        if rng.random_bool(0.2) {
+            on[0].1 -= rng.random_range(0..3_u32);
+        }
+        if rng.random_bool(0.2) && !is_whole {
+            let little = Rational::from(rng.random_range(-2..3_i32)) >> 100_u32;
+            on[0].1 += little;
+        }
+        if rng.random_bool(0.1) {
+            let other = rng.random_range(0..k);
+            if other != on[0].0 {
+                on.push((other, Rational::from(rng.random_range(1..4_u32))));
+                on.sort();
+            }
+        }
+        let all: Rational = on.iter().map(|(_, x)| x).sum();
+        tasks.push(on);
+        let amounts = [("a".to_owned(), Rational::from(a)), ("b".to_owned(), Rational::from(b))];
+        UserSpec {
+            name: format!("u{n}"),
+            weight: Some(Rational::from(weight)),
+            tasks: rng.random_bool(0.2).then_some(all),
+            demand: amounts.into_iter().filter(|(_, d)| *d > 0).collect(),
+            servers: rng.random_bool(0.2).then(|| (0..k).map(|i| format!("s{i}")).collect()),
+            ..UserSpec::default()
+        }
+    });
+    let users = users.collect();
+    let resources = vec!["a".to_owned(), "b".to_owned()];
+    let servers = servers.collect();
+    let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
+    (problem, Allocation { tasks, ..Allocation::default() })
+}
+
+/// The kernel accepts the margin of the plain loops, which the claim has, and refuses one that is a little larger or
+/// smaller.
+fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rational>, claim: &Claim) {
+    assert_eq!(claim.margin.as_ref(), least);
+    let reason = |claim: &Claim| agreed_claim(problem, allocation, claim, &Rational::new()).reason;
+    assert_eq!(reason(claim), None);
+    let little = Rational::from(1) >> 130_u32;
+    for other in claim.margin.iter().flat_map(|m| [Rational::from(m + &little), Rational::from(m - &little)]) {
+        let holds = Some(other >= 0);
+        let lie = Claim { holds, margin: Some(other), ..claim.clone() };
+        assert!(reason(&lie).is_some(), "{lie:?}");
+    }
+}
+
+/// More users than are looked at together, most of which are left out, and none of whose margins may be.
+#[test]
+fn bundles_within_others_are_left_out_and_change_nothing() {
+    let mut whole = 0;
+    for seed in 0..60 {
+        let (problem, allocation) = crowd(seed, if seed % 10 == 0 { 200 } else { 2 + seed as usize % 9 });
+        let instance = Instance::new(&problem, &allocation).unwrap();
+        let plain = Plain::new(&problem, &allocation);
+        for axiom in [Axiom::EnvyFree, Axiom::Ef1] {
+            let claim = Claim::derive(axiom, &instance, &Rational::new()).unwrap();
+            if claim.holds.is_some() {
+                whole += usize::from(axiom == Axiom::Ef1);
+                assert_judged(&problem, &allocation, plain.least(axiom).as_ref(), &claim);
+            }
+        }
+    }
+    assert!(whole > 5, "{whole}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -102,15 +188,20 @@ proptest! {
         let least = plain.least(Axiom::EnvyFree);
         prop_assert_eq!(found.as_ref().map(|found| &found.margin), least.as_ref());
         if let Some(found) = found {
-            prop_assert_eq!(plain.envy(found.user, found.envied), least);
+            prop_assert_eq!(&plain.envy(found.user, found.envied), &least);
         }
         let ef1 = Claim::derive(Axiom::Ef1, &instance, &Rational::new()).unwrap();
         if ef1.holds.is_some() {
             prop_assert_eq!(&ef1.margin, &plain.least(Axiom::Ef1));
             if let Evidence::EnvyUpToOne { user, envied, .. } = ef1.evidence {
-                prop_assert_eq!(ef1.margin, plain.envy_up_to_one(user, envied));
+                prop_assert_eq!(&ef1.margin, &plain.envy_up_to_one(user, envied));
             }
         }
+        // What is judged, so that it is feasible as it stands.
+        let repaired = Allocation { tasks: plain.tasks(), ..allocation };
+        let instance = Instance::new(&problem, &repaired).unwrap();
+        let claim = Claim::derive(Axiom::EnvyFree, &instance, &Rational::new()).unwrap();
+        assert_judged(&problem, &repaired, least.as_ref(), &claim);
     }
 }
 

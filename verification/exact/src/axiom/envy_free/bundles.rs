@@ -1,4 +1,4 @@
-//! The pair of users with the least margin: every pair is looked at, and few are computed.
+//! The pair of users with the least margin: few pairs are looked at, and fewer are computed.
 //!
 //! Let `M` be the least margin so far. A pair matters when its bundle is worth more than `x_n - M g_n` to the user. Of
 //! most pairs integers show that it is not: let `b_mir = x_mi d_mir / w_m`, `top_r` the largest of a row,
@@ -8,8 +8,12 @@
 //! pairs are computed in rationals, each of which lowers `M` or was close to it.
 //!
 //! Users of one level hold equal parts, often just `top_r`: neither number is rounded then, and ties are seen at once.
-//! Bundles that are alike are looked at together first: where the largest `B` of each row among them would be worth no
-//! more, none of them is.
+//!
+//! A bundle that holds no more of any row than another one is worth no more to anybody, so that everybody looks at a
+//! *front* alone, bundles within which all others are. The user whose own bundle another one is within looks at that one as
+//! well; and envy up to one task at whatever is within a bundle that may be worth too much, since one task less of a
+//! bundle may be worth less than one task less of another within it. Bundles of the front that are alike are looked at
+//! together first: where the largest `B` of each row among them would be worth no more, none of them is.
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
@@ -28,7 +32,7 @@ use crate::sparse::at;
 const PLACES: u32 = 60;
 /// A sum of products of two rounded numbers that stands for 1.
 const ONE: u128 = 1 << (2 * PLACES);
-/// Bundles that are looked at together.
+/// Bundles that are looked at together, and members of the front among which one is sought that a bundle is within.
 const TOGETHER: usize = 64;
 /// Users that look at all others one after the other, each with the least margin of those before: so many make the pairs
 /// few that are computed before a margin is known, and keep many processors busy.
@@ -57,9 +61,12 @@ struct Bundles<'a, 'b> {
     rounded: Vec<Rounded>,
     /// By row: the largest `b_mir L`.
     top: Vec<Rational>,
-    /// The active users in groups with bundles that are alike, each with the largest amounts of its bundles.
-    together: Vec<(Rounded, Vec<usize>)>,
+    /// The front in parts that are alike, each with the largest amounts of its bundles.
+    together: Vec<(Rounded, Vec<Member>)>,
 }
+
+/// A user of the front, and the users whose bundles are found to be within its own.
+type Member = (usize, Vec<usize>);
 
 /// The tightest pair, of envy up to one task where `less` is set; `None` without a pair.
 ///
@@ -107,16 +114,48 @@ impl<'a, 'b> Bundles<'a, 'b> {
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
         let rounded: Vec<Rounded> = held.iter().map(amounts).collect();
-        let mut alike = active.to_vec();
-        alike.sort_by(|a, b| rounded[*a].cmp(&rounded[*b]));
-        let largest = |users: &[usize]| -> Rounded {
-            let mut all: Rounded = users.iter().flat_map(|m| rounded[*m].iter().copied()).collect();
+        let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new() };
+        let mut front = bundles.front(active)?;
+        while !front.is_empty() {
+            let rest = front.split_off(front.len().min(TOGETHER));
+            let all = front.iter().flat_map(|(f, _)| bundles.rounded[*f].iter().copied());
+            let mut all: Rounded = all.collect();
             all.sort_unstable();
             // Of one row the last one stays.
-            all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect()
+            let largest = all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect();
+            bundles.together.push((largest, std::mem::replace(&mut front, rest)));
+        }
+        Ok(bundles)
+    }
+
+    /// The front, from large bundles to small ones. It may hold more than it has to.
+    fn front(&self, active: &[usize]) -> Result<Vec<Member>, TooLarge> {
+        let mut alike = active.to_vec();
+        alike.sort_by(|a, b| self.rounded[*b].cmp(&self.rounded[*a]));
+        let mut front: Vec<Member> = Vec::new();
+        for m in alike {
+            let first = front.len().saturating_sub(TOGETHER);
+            let looks = (front.len() - first + 1).saturating_mul(self.rounded[m].len() + 1);
+            self.instance.budget().charge(looks as u64)?;
+            // The latest are the most alike.
+            match front[first..].iter_mut().rev().find(|(f, _)| self.is_within(m, *f)) {
+                Some((_, within)) => within.push(m),
+                None => front.push((m, Vec::new())),
+            }
+        }
+        Ok(front)
+    }
+
+    /// Whether user `m` holds no more of any row than user `f`, over their weights.
+    fn is_within(&self, m: usize, f: usize) -> bool {
+        let exact = |n: usize, row: usize| {
+            let amounts = self.held[n].iter().map(|part| &part.amounts);
+            amounts.into_iter().find_map(|amounts| at(amounts, row))
         };
-        let together = alike.chunks(TOGETHER).map(|users| (largest(users), users.to_vec())).collect();
-        Ok(Self { instance, less, held, rounded, top, together })
+        // Numbers that are rounded to different ones are in the same order.
+        self.rounded[m].iter().all(|(row, b)| {
+            at(&self.rounded[f], *row).is_some_and(|of| of > b || of == b && exact(f, *row) >= exact(m, *row))
+        })
     }
 
     /// The least margin of these users towards all that are active.
@@ -130,15 +169,23 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 if self.worth_at_most(&rates, largest) <= ONE {
                     continue;
                 }
-                for &m in users.iter().filter(|&&m| m != n) {
-                    looks += self.rounded[m].len() + 1;
-                    if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
+                for (f, within) in users {
+                    looks += self.rounded[*f].len() + 1;
+                    // It bounds what is within it, one task less or not.
+                    if *f != n && self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
                         continue;
                     }
-                    let (margin, _) = self.margin(n, m)?;
-                    if least.as_ref().is_none_or(|(least, _)| margin < *least) {
-                        least = Some((margin, n));
-                        rates = self.rates(n, least.as_ref())?;
+                    let within = within.iter().filter(|_| self.less || *f == n);
+                    for &m in [f].into_iter().chain(within).filter(|&&m| m != n) {
+                        looks += self.rounded[m].len() + 1;
+                        if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
+                            continue;
+                        }
+                        let (margin, _) = self.margin(n, m)?;
+                        if least.as_ref().is_none_or(|(least, _)| margin < *least) {
+                            least = Some((margin, n));
+                            rates = self.rates(n, least.as_ref())?;
+                        }
                     }
                 }
             }
