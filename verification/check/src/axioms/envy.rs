@@ -47,15 +47,14 @@ pub fn are_whole(case: &Case<'_>) -> bool {
 type Rounded = Vec<(usize, u128)>;
 
 /// What everybody holds, `b_mir` by row, ascending; the same as `B_mir`; and `top` of every row.
-fn held(case: &Case<'_>) -> (Vec<Amounts>, Vec<Rounded>, Vec<Rational>) {
-    let of_user = |m: usize| -> Amounts {
-        let weight = &case.problem.users[m].weight;
-        let rows = |(i, x): &(usize, Rational)| {
-            case.uses(m, *i).into_iter().map(|(row, d)| (row, d * x / weight)).collect::<Amounts>()
-        };
-        case.x[m].iter().flat_map(rows).collect()
-    };
-    let held: Vec<Amounts> = (0..case.problem.users.len()).map(of_user).collect();
+fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)> {
+    let mut held = vec![Amounts::new(); case.problem.users.len()];
+    for (m, i, x) in entries(&case.x) {
+        for (row, d) in case.uses(m, i) {
+            work::steps(3 * work::cost(work::words(x)))?;
+            held[m].push((row, d * x / &case.problem.users[m].weight));
+        }
+    }
     let mut top = vec![Rational::new(); case.rows.len()];
     for (row, b) in held.iter().flatten() {
         if *b > top[*row] {
@@ -64,7 +63,7 @@ fn held(case: &Case<'_>) -> (Vec<Amounts>, Vec<Rounded>, Vec<Rational>) {
     }
     let part = |(row, b): &(usize, Rational)| (*row, round_up(b, &top[*row]));
     let rounded = held.iter().map(|held| held.iter().map(part).collect()).collect();
-    (held, rounded, top)
+    Ok((held, rounded, top))
 }
 
 /// The front, the active users with the largest bundles first, each with the users whose bundles are found to be within its own.
@@ -72,33 +71,26 @@ fn front(case: &Case<'_>, held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<
     let mut users: Vec<usize> = case.active().collect();
     users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
     let mut front: Vec<(usize, Vec<usize>)> = Vec::new();
-    for m in users {
+    'users: for m in users {
         let is_within = |f: usize| {
             work::steps(rounded[m].len() as u64 + 1)?;
-            for ((row, b), (_, exact)) in rounded[m].iter().zip(&held[m]) {
-                let of_f = at(&rounded[f], *row);
-                // Numbers that are rounded to different ones are as far from each other as these.
-                if of_f == Some(b) {
-                    work::spend(1)?;
-                }
-                if of_f < Some(b) || of_f == Some(b) && at(&held[f], *row) < Some(exact) {
-                    return Ok(false);
-                }
+            // Rounding keeps the order.
+            if rounded[m].iter().any(|(row, b)| at(&rounded[f], *row) < Some(b)) {
+                return Ok(false);
             }
-            Ok(true)
+            let mut rows = held[m].iter().map(|(row, b)| (b, at(&held[f], *row).unwrap_or(b)));
+            let each = |(b, of_f)| work::words(b).saturating_mul(work::words(of_f)) + 20;
+            work::steps(rows.clone().map(each).sum())?;
+            Ok(rows.all(|(b, of_f)| b <= of_f))
         };
         // The latest are the most alike.
-        let mut found = None;
-        for at in (front.len().saturating_sub(TOGETHER)..front.len()).rev() {
-            if is_within(front[at].0)? {
-                found = Some(at);
-                break;
+        for (f, within) in front.iter_mut().rev().take(TOGETHER) {
+            if is_within(*f)? {
+                within.push(m);
+                continue 'users;
             }
         }
-        match found {
-            Some(at) => front[at].1.push(m),
-            None => front.push((m, Vec::new())),
-        }
+        front.push((m, Vec::new()));
     }
     Ok(front)
 }
@@ -123,15 +115,17 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     }
     let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
     let less = claim.axiom == "ef1";
-    let (held, rounded, top) = held(case);
+    let (held, rounded, top) = held(case)?;
     let front = front(case, &held, &rounded)?;
-    let largest = |users: &[(usize, Vec<usize>)]| {
+    let largest = |users: &[(usize, Vec<usize>)]| -> Rounded {
         let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
         all.sort_unstable();
         // Of one row the last one stays.
         all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect()
     };
     let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
+    let looks: usize = together.iter().map(|(largest, _)| largest.len() + 1).sum();
+    work::steps((looks as u64).saturating_mul(case.active().count() as u64))?;
     let mut is_attained = false;
     for n in case.active() {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
@@ -143,13 +137,16 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(bound >= 0, "a margin is less than what is stated")?;
         // `V`, by class and row.
         let of_weight = Rational::from(&bound / &user.weight);
-        let rounded_rate = |(row, d): (usize, Rational)| (row, round_up(&top[row], &(d * &of_weight)));
+        let rounded_rate = |(row, d): (usize, Rational)| {
+            let (own, other) = (work::words(&of_weight), work::words(&top[row]));
+            work::steps(work::cost(own) + other.saturating_mul(own / 4 + 4))?;
+            Ok((row, round_up(&top[row], &(d * &of_weight))))
+        };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
-        let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect();
+        let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect::<Checked<_>>()?;
         // Whether it is seen at once that a bundle is worth no more than the bound; less, as long as no pair is
         // known to have the margin.
         let is_below = |bundle: &Rounded, is_attained: bool| {
-            work::steps(bundle.len() as u64 + 1)?;
             let class = |(row, _): &(usize, u128)| case.rows[*row].class;
             let of_class = |rows: &[(usize, u128)]| {
                 let product = |(row, v): &(usize, u128)| at(rows, *row).map_or(0, |b| v.saturating_mul(*b));
@@ -157,23 +154,26 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             };
             let sum =
                 bundle.chunk_by(|a, b| class(a) == class(b)).map(of_class).fold(0, u128::saturating_add);
-            Ok((is_attained || bound > 0) && sum < (1 << (2 * PLACES)) + u128::from(is_attained))
+            (is_attained || bound > 0) && sum < (1 << (2 * PLACES)) + u128::from(is_attained)
         };
         for (largest, users) in &together {
-            if is_below(largest, is_attained)? {
+            if is_below(largest, is_attained) {
                 continue;
             }
             for (f, within) in *users {
                 // Whether the bundle of `f` is within the bound, and all that are within it.
-                if *f != n && is_below(&rounded[*f], is_attained)? {
+                work::steps(rounded[*f].len() as u64 + 1)?;
+                if *f != n && is_below(&rounded[*f], is_attained) {
                     continue;
                 }
                 let within = within.iter().filter(|_| less || *f == n);
                 for &m in [f].into_iter().chain(within).filter(|m| **m != n) {
-                    if is_below(&rounded[m], is_attained)? {
+                    work::steps(rounded[m].len() as u64 + 1)?;
+                    if is_below(&rounded[m], is_attained) {
                         continue;
                     }
-                    work::spend(4 * rounded[m].len() + 1)?;
+                    let wide = case.x[m].iter().map(|(_, x)| work::words(x)).sum();
+                    work::steps(work::cost(wide).saturating_mul(4 * rounded[m].len() as u64 + 1))?;
                     let value = user.at_most_tasks(worth(case, n, m, less));
                     if value > bound {
                         let (n, m) = (case.user(n), case.user(m));

@@ -145,7 +145,8 @@ fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rati
     let reason = |claim: &Claim| agreed_claim(problem, allocation, claim, &Rational::new()).reason;
     assert_eq!(reason(claim), None);
     let little = Rational::from(1) >> 130_u32;
-    for other in claim.margin.iter().flat_map(|m| [Rational::from(m + &little), Rational::from(m - &little)]) {
+    for other in claim.margin.iter().flat_map(|m| [Rational::from(m + &little), Rational::from(m - &little)])
+    {
         let holds = Some(other >= 0);
         let lie = Claim { holds, margin: Some(other), ..claim.clone() };
         assert!(reason(&lie).is_some(), "{lie:?}");

@@ -8,6 +8,7 @@ use evenhand_exact::{
     Axiom, Budget, Claim, Evidence, Instance, InstanceError, Level, PriceVector, Prices, Share, TooLarge,
 };
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_testkit::agreement::assert_shown;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -110,6 +111,18 @@ fn a_google_cluster_is_examined_in_milliseconds() {
 #[test]
 fn ten_thousand_users_fit_in_memory() {
     examine("large", 10_000, 100, 4, 64, true, false);
+}
+
+/// Nearly all bundles are within another one, and nobody looks at these: the kernel called it too large to look at all.
+#[test]
+fn a_hundred_thousand_users_envy_nobody() {
+    let problem = cluster(100_000, 10, 2, false, false);
+    let allocation = equal_shares(&problem, 64);
+    let instance = Instance::new(&problem, &allocation).unwrap();
+    let exact = Rational::new();
+    let claim = timed("100,000 users: envy", || Claim::derive(Axiom::EnvyFree, &instance, &exact).unwrap());
+    assert_eq!(claim.margin, Some(Rational::new()));
+    timed("100,000 users: the kernel", || assert_shown(&problem, &allocation, &claim, &exact));
 }
 
 /// Nothing can be sorted once for several users when each has its own set of classes.
