@@ -29,6 +29,28 @@ fn what_is_claimed_again_is_not_judged_again() {
     assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
 }
 
+/// What is charged is what is touched: one wide number among many users does not make all looks as wide.
+#[test]
+fn one_wide_number_does_not_make_envy_too_large() {
+    let users = joined(20_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 1}}}}"#));
+    let servers =
+        joined(10, |i| format!(r#"{{"name": "s{i}", "count": 1, "capacity": {{"r": 4000, "q": 4000}}}}"#));
+    let wide = format!("0.{}", "9".repeat(3_400));
+    let tasks = |n: usize| format!(r#""u{n}": {{"s{}": "{}"}}"#, n % 10, if n == 0 { &wide } else { "1" });
+    let text = |margin: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+              "resources": ["r", "q"], "servers": [{servers}], "users": [{users}]}},
+            "allocation": {{"kind": "allocation", "tasks": {{{}}}}}, "not_checked": [],
+            "claims": [{{"axiom": "envy-free", "holds": false, "margin": "{margin}", "evidence": {{}}}}]}}"#,
+            joined(20_000, tasks)
+        )
+    };
+    // It lacks 10^-3400 tasks of 40,000.
+    assert_eq!(found(text("-25e-3406")).unwrap().reason, None);
+    assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
+}
+
 /// Certificates of ratios and worst loads that are valid.
 fn about_reservations() -> impl Iterator<Item = Fixture> {
     accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)
