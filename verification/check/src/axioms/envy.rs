@@ -138,8 +138,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         // `V`, by class and row.
         let of_weight = Rational::from(&bound / &user.weight);
         let rounded_rate = |(row, d): (usize, Rational)| {
-            let (own, other) = (work::words(&of_weight), work::words(&top[row]));
-            work::steps(work::cost(own) + other.saturating_mul(own / 4 + 4))?;
+            let (of_task, others) = (work::words(&d), work::words(&d) + work::words(&top[row]));
+            work::steps(work::cost(of_task) + (work::words(&of_weight) + 4).saturating_mul(others + 8))?;
             Ok((row, round_up(&top[row], &(d * &of_weight))))
         };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
