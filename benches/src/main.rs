@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evenhand_benches::constrained::{Eligibility, Shape};
 use evenhand_benches::continuous::once::{Once, Program};
 use evenhand_benches::continuous::{self, Part, phases, pools};
 use evenhand_benches::filling;
@@ -305,7 +306,12 @@ enum Law {
     Google,
     /// Random classes.
     General,
+    /// Random classes, of which a user may run on 5 to 20; 3 resources.
+    Constrained,
 }
+
+/// Percent of the users of [`Law::Constrained`] that have a number of tasks: most, as in the traces.
+const MOSTLY_FINITE: u64 = 70;
 
 #[derive(Args)]
 struct ScriptFolders {
@@ -483,6 +489,10 @@ fn run(command: Command) -> Result<(), String> {
             let problem = match law {
                 Law::Google => instances::google(users, seed, tasks),
                 Law::General => instances::general(classes, resources, users, seed, tasks),
+                Law::Constrained => {
+                    let finite = if unlimited { 0 } else { MOSTLY_FINITE };
+                    Shape { finite, ..Shape::new(users, classes, Eligibility::Few(5, 20)) }.problem(seed)
+                }
             };
             let text = problem_to_json(&problem.map_err(|error| error.to_string())?);
             match output {
