@@ -189,7 +189,7 @@ enum Command {
     },
     /// How often there is no answer, by shape of problem: of max-min, or of the other mechanisms.
     Answers {
-        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`.
+        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`; and large clusters, one seed for 200 problems.
         #[arg(long)]
         others: bool,
         /// Problems of each shape.
@@ -439,7 +439,8 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             let seeds = first..first + problems;
             say(&if others {
-                answers::mechanisms::table(&seeds, users, &only, &mechanism)
+                let small = answers::mechanisms::table(&seeds, users, &only, &mechanism);
+                format!("{small}\n\n{}", answers::large::table(&seeds, &only, &mechanism)?)
             } else if widths {
                 answers::widths::table(&seeds, users, &only)
             } else {

@@ -15,6 +15,7 @@ use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_par
 use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
+use crate::settings::LEVELS;
 
 /// What a round leaves.
 struct Solved<'a> {
@@ -213,19 +214,31 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     if search.master.is_none() {
         return whole(search);
     }
+    let (mut next, mut rewarded) = (None, 0);
     loop {
         search.settings.time()?;
-        if !solved {
+        if next.is_none() && !solved {
             search.solve()?;
         }
         solved = false;
         let master = search.master.as_mut().ok_or(LpError::Empty)?;
-        let basis = master.basis()?;
+        let basis = match next.take() {
+            Some(basis) => basis,
+            None => master.basis()?,
+        };
         let missing = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search, lifted)),
             Err(LiftFailure::Improvable(found)) => found,
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => Vec::new(),
         };
+        // Columns that the programme has already raise the level by less than doubles tell.
+        if rewarded < LEVELS.rewarded && missing.iter().all(|placement| master.knows(placement)) {
+            rewarded += 1;
+            next = master.basis_with(&missing)?;
+            if next.is_some() {
+                continue;
+            }
+        }
         if master.add(missing)? > 0 {
             continue;
         }

@@ -189,6 +189,33 @@ impl<'a> Master<'a> {
         }
     }
 
+    /// The basis with these placements in it as far as they fit, where they are columns; `None` where none of them is.
+    /// They raise the level by less than the tolerance of HiGHS, which takes them for a small reward.
+    pub fn basis_with(&mut self, placements: &[GroupOnClass]) -> Result<Option<MasterBasis>, LpError> {
+        let wanted: HashSet<&GroupOnClass> = placements.iter().collect();
+        let columns = self.columns.iter().enumerate().filter(|(_, placement)| wanted.contains(placement));
+        let columns: Vec<usize> = columns.map(|(k, _)| 1 + k).collect();
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        for &column in &columns {
+            self.lp.set_cost(column, LEVELS.reward)?;
+        }
+        let basis = match self.lp.solve() {
+            Ok(_) => self.basis().map(Some),
+            Err(_) => Ok(None),
+        };
+        for column in columns {
+            self.lp.set_cost(column, 0.0)?;
+        }
+        basis
+    }
+
+    /// Whether the model can express a placement.
+    pub fn knows(&self, placement: &GroupOnClass) -> bool {
+        self.known.contains(placement)
+    }
+
     /// Adds columns for the placements that the model cannot express yet; returns how many.
     pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LpError> {
         let new: Vec<GroupOnClass> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
