@@ -37,11 +37,9 @@ settings! {
     Levels as LEVELS {
         /// Simplex iterations after which the interior point method is likely to be faster.
         simplex_iterations: i32 = 400;
-        /// Reward of a column, in guessed levels, that would raise the level by less than HiGHS sees: ten times its
-        /// tolerance.
-        reward: f64 = 1e-8;
-        /// Bases found by such rewards that are lifted before exact pivots, which take the time of hundreds of lifts.
-        rewarded: usize = 10;
+        /// What the level is worth where reduced costs below the tolerance of HiGHS matter: a group whose tasks are a
+        /// thousandth of a thousandth of the whole has prices as small. More would bring rounding up to the tolerance.
+        sharper: f64 = 1e5;
         /// Columns that pricing adds for one class at a time: those that would help most.
         columns_per_class: usize = 50;
         /// Columns that pricing adds for one group at a time.

@@ -15,7 +15,6 @@ use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_par
 use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
-use crate::settings::LEVELS;
 
 /// What a round leaves.
 struct Solved<'a> {
@@ -214,7 +213,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     if search.master.is_none() {
         return whole(search);
     }
-    let (mut next, mut rewarded) = (None, 0);
+    let (mut next, mut is_sharp) = (None, false);
     loop {
         search.settings.time()?;
         if next.is_none() && !solved {
@@ -226,21 +225,21 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             Some(basis) => basis,
             None => master.basis()?,
         };
-        let missing = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
+        let (missing, is_improvable) = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search, lifted)),
-            Err(LiftFailure::Improvable(found)) => found,
-            Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => Vec::new(),
+            Err(LiftFailure::Improvable(found)) => (found, true),
+            Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
-        // Columns that the programme has already raise the level by less than doubles tell.
-        if rewarded < LEVELS.rewarded && missing.iter().all(|placement| master.knows(placement)) {
-            rewarded += 1;
-            next = master.basis_with(&missing)?;
+        if master.add(missing)? > 0 {
+            is_sharp = false;
+            continue;
+        }
+        // What would raise the level is there, but by less than the tolerance of HiGHS.
+        if is_improvable && !std::mem::replace(&mut is_sharp, true) {
+            next = master.sharper_basis()?;
             if next.is_some() {
                 continue;
             }
-        }
-        if master.add(missing)? > 0 {
-            continue;
         }
         let repaired = repair::solve(search.part, basis, None, &search.targets, search.settings.max_pivots)?;
         search.pivots += repaired.pivots;

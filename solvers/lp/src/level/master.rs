@@ -189,31 +189,16 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// The basis with these placements in it as far as they fit, where they are columns; `None` where none of them is.
-    /// They raise the level by less than the tolerance of HiGHS, which takes them for a small reward.
-    pub fn basis_with(&mut self, placements: &[GroupOnClass]) -> Result<Option<MasterBasis>, LpError> {
-        let wanted: HashSet<&GroupOnClass> = placements.iter().collect();
-        let columns = self.columns.iter().enumerate().filter(|(_, placement)| wanted.contains(placement));
-        let columns: Vec<usize> = columns.map(|(k, _)| 1 + k).collect();
-        if columns.is_empty() {
-            return Ok(None);
-        }
-        for &column in &columns {
-            self.lp.set_cost(column, LEVELS.reward)?;
-        }
+    /// The basis that is optimal with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as
+    /// the tolerance of HiGHS; `None` where HiGHS fails with them.
+    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LpError> {
+        self.lp.set_cost(0, LEVELS.sharper)?;
         let basis = match self.lp.solve() {
-            Ok(_) => self.basis().map(Some),
-            Err(_) => Ok(None),
+            Ok(_) => Some(self.basis()?),
+            Err(_) => None,
         };
-        for column in columns {
-            self.lp.set_cost(column, 0.0)?;
-        }
-        basis
-    }
-
-    /// Whether the model can express a placement.
-    pub fn knows(&self, placement: &GroupOnClass) -> bool {
-        self.known.contains(placement)
+        self.lp.set_cost(0, 1.0)?;
+        Ok(basis)
     }
 
     /// Adds columns for the placements that the model cannot express yet; returns how many.
