@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evenhand_benches::constrained::{Eligibility, Shape};
 use evenhand_benches::continuous::once::{Once, Program};
 use evenhand_benches::continuous::{self, Part, phases, pools};
 use evenhand_benches::filling;
@@ -188,7 +189,7 @@ enum Command {
     },
     /// How often there is no answer, by shape of problem: of max-min, or of the other mechanisms.
     Answers {
-        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`.
+        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`; and large clusters, one seed for 200 problems.
         #[arg(long)]
         others: bool,
         /// Problems of each shape.
@@ -305,7 +306,12 @@ enum Law {
     Google,
     /// Random classes.
     General,
+    /// Random classes, of which a user may run on 5 to 20; 3 resources.
+    Constrained,
 }
+
+/// Percent of the users of [`Law::Constrained`] that have a number of tasks: most, as in the traces.
+const MOSTLY_FINITE: u64 = 70;
 
 #[derive(Args)]
 struct ScriptFolders {
@@ -433,7 +439,8 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             let seeds = first..first + problems;
             say(&if others {
-                answers::mechanisms::table(&seeds, users, &only, &mechanism)
+                let small = answers::mechanisms::table(&seeds, users, &only, &mechanism);
+                format!("{small}\n\n{}", answers::large::table(&seeds, &only, &mechanism)?)
             } else if widths {
                 answers::widths::table(&seeds, users, &only)
             } else {
@@ -483,6 +490,10 @@ fn run(command: Command) -> Result<(), String> {
             let problem = match law {
                 Law::Google => instances::google(users, seed, tasks),
                 Law::General => instances::general(classes, resources, users, seed, tasks),
+                Law::Constrained => {
+                    let finite = if unlimited { 0 } else { MOSTLY_FINITE };
+                    Shape { finite, ..Shape::new(users, classes, Eligibility::Few(5, 20)) }.problem(seed)
+                }
             };
             let text = problem_to_json(&problem.map_err(|error| error.to_string())?);
             match output {

@@ -20,11 +20,11 @@ pub struct Asked {
     pub flag: Option<(&'static str, &'static str)>,
 }
 
-const fn alpha(value: &'static str) -> Asked {
+pub(super) const fn alpha(value: &'static str) -> Asked {
     Asked { mechanism: "alpha", flag: Some(("alpha", value)) }
 }
 
-const fn plain(mechanism: &'static str) -> Asked {
+pub(super) const fn plain(mechanism: &'static str) -> Asked {
     Asked { mechanism, flag: None }
 }
 

@@ -1,6 +1,7 @@
 //! How often max-min has no answer, by shape of problem: random problems of every shape, solved exactly
 //! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
 
+pub mod large;
 pub mod mechanisms;
 mod shape;
 pub mod widths;

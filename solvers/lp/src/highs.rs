@@ -250,6 +250,18 @@ impl FloatLp {
         accept(status, "change a coefficient")
     }
 
+    /// Sets the cost of one column.
+    ///
+    /// # Errors
+    /// [`LpError::NotFinite`], or [`LpError::Call`] when HiGHS refuses.
+    pub fn set_cost(&mut self, column: usize, cost: f64) -> Result<(), LpError> {
+        let (column, cost) = (index(column)?, finite(cost)?);
+        let model = self.pointer()?;
+        // SAFETY: the model is alive; HiGHS checks the index itself.
+        let status = unsafe { highs_sys::Highs_changeColCost(model, column, cost) };
+        accept(status, "change a cost")
+    }
+
     /// Sets the bounds of one row.
     ///
     /// # Errors

@@ -37,6 +37,9 @@ settings! {
     Levels as LEVELS {
         /// Simplex iterations after which the interior point method is likely to be faster.
         simplex_iterations: i32 = 400;
+        /// What the level is worth where reduced costs below the tolerance of HiGHS matter: a group whose tasks are a
+        /// thousandth of a thousandth of the whole has prices as small. More would bring rounding up to the tolerance.
+        sharper: f64 = 1e5;
         /// Columns that pricing adds for one class at a time: those that would help most.
         columns_per_class: usize = 50;
         /// Columns that pricing adds for one group at a time.

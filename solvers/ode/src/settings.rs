@@ -16,6 +16,16 @@ settings! {
         not_quite: f64 = 0.999;
         /// Steps shorter than this are replaced by steps towards the middle of the path.
         short: f64 = 0.3;
+        /// The product that a step aims at is at most this part of the present one.
+        most_centred: f64 = 0.5;
+        /// Corrections of one step towards the centre, at most: each costs a solution with the factors that are there.
+        corrections: usize = 3;
+        /// Products of pairs that need no correction, in units of the product that is aimed at.
+        neighbourhood: (f64, f64) = (0.1, 10.0);
+        /// A correction is to lengthen the step by this.
+        longer: f64 = 0.3;
+        /// Part of that with which the next correction is worth its time.
+        gain: f64 = 0.1;
         /// Change of the logarithm of a marginal utility in one step, at most.
         most_change: f64 = 2.0;
         /// Least part of `sum lambda U` that residuals are relative to.

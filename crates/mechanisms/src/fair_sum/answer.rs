@@ -1,7 +1,7 @@
 //! The answer of proportional and alpha fairness: of all that can be made of floating-point optima, what
 //! is proven best.
 
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
 use super::ladder::{Digits, Objective, Optimum, leaving};
 use super::polish::{self, polish};
@@ -140,7 +140,7 @@ impl Sum<'_> {
     }
 
     fn in_doubles(&self, point: &FairPoint) -> Outcome {
-        self.judged(rounding::feasible(self.objective.constraints, point.tasks()), point)
+        in_doubles(self.objective.constraints, point, |tasks| self.judged(tasks, point))
     }
 
     fn linear(&self, point: &FairPoint) -> Option<Equilibrium> {
@@ -170,6 +170,19 @@ impl Sum<'_> {
         let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
     }
+}
+
+/// The point rounded so that it fits: without what is small, unless too little is proven of the rest.
+pub fn in_doubles(
+    constraints: &Constraints<'_>,
+    point: &FairPoint,
+    judged: impl Fn(Vec<Vec<(usize, Rational)>>) -> Outcome,
+) -> Outcome {
+    let plain = judged(rounding::feasible(constraints, point.tasks()));
+    if plain.findings.status == Some(Status::Solved) {
+        return plain;
+    }
+    better(plain, judged(rounding::feasible(constraints, point.nearly_all_tasks())))
 }
 
 /// An equilibrium in floating point.

@@ -45,9 +45,20 @@ impl FairPoint {
     /// `x_ni` by user, without what is nothing but the method's distance from the wall: small parts
     /// on classes that cost more than they are worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
+        self.tasks_but(SMALL)
+    }
+
+    /// The same with what is small beside a user's tasks, but not beside the gap that is to be proven: a user that goes
+    /// without it needs prices higher by the same part, and with it all prices rise.
+    pub fn nearly_all_tasks(&self) -> Vec<Vec<(usize, f64)>> {
+        self.tasks_but(NOTHING)
+    }
+
+    /// `x_ni` without parts of at most `part` of a user's tasks on classes that cost more than they are worth.
+    fn tasks_but(&self, part: f64) -> Vec<Vec<(usize, f64)>> {
         let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();
-            let used = places.iter().filter(|p| p.tasks > SMALL * total || p.excess < SMALL);
+            let used = places.iter().filter(|p| p.tasks > part * total || p.excess < SMALL);
             used.map(|place| (place.class, place.tasks)).collect()
         };
         self.places.iter().map(of_user).collect()
@@ -56,6 +67,9 @@ impl FairPoint {
 
 /// Part of a user's tasks, and relative excess of a cost, that count as small.
 const SMALL: f64 = 1e-7;
+/// Part of a user's tasks that is nothing: all those that are left out stay below a hundredth of the gap of an answer
+/// ([`crate::proportional::SOLVED`]).
+const NOTHING: f64 = 1e-13;
 
 /// A double within two units of the last place.
 pub fn near(value: &Rational) -> f64 {

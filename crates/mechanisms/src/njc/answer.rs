@@ -11,11 +11,12 @@ use thiserror::Error;
 use super::onto_face::{read_face, round_onto};
 use crate::error::MechanismError;
 use crate::fair_sum::FairPoint;
+use crate::fair_sum::answer::in_doubles;
 use crate::fair_sum::polish::polish;
 use crate::lift::lift;
 use crate::mechanism::{Findings, Info, Outcome};
 use crate::rounding::{short, simple};
-use crate::{fisher, proportional, rounding};
+use crate::{fisher, proportional};
 
 pub static INFO: Info = Info {
     id: "njc",
@@ -32,18 +33,17 @@ const TOLERANCES: [f64; 9] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3,
 
 /// The point as an answer in doubles.
 pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {
-    let allocation = Allocation {
-        mechanism: Some(INFO.id.to_owned()),
-        tasks: rounding::feasible(constraints, point.tasks()),
-        ..Allocation::default()
-    };
     let problem = constraints.problem();
-    let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
+    let mut outcome = in_doubles(constraints, point, |tasks| {
+        let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
+        let findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
+        Outcome { findings, ..Outcome::of(allocation) }
+    });
     let entitlements = entitlements(constraints);
     let face = TOLERANCES.iter().find_map(|t| read_face(constraints, point, &entitlements, *t).ok());
-    findings.bottlenecks = face.as_ref().map(|face| face.bottlenecks.clone());
-    findings.witnesses = face.map(|face| face.witnesses);
-    Outcome { findings, ..Outcome::of(allocation) }
+    outcome.findings.bottlenecks = face.as_ref().map(|face| face.bottlenecks.clone());
+    outcome.findings.witnesses = face.map(|face| face.witnesses);
+    outcome
 }
 
 /// Why a face gave no answer.

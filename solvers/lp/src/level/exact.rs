@@ -213,21 +213,33 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     if search.master.is_none() {
         return whole(search);
     }
+    let (mut next, mut is_sharp) = (None, false);
     loop {
         search.settings.time()?;
-        if !solved {
+        if next.is_none() && !solved {
             search.solve()?;
         }
         solved = false;
         let master = search.master.as_mut().ok_or(LpError::Empty)?;
-        let basis = master.basis()?;
-        let missing = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
+        let basis = match next.take() {
+            Some(basis) => basis,
+            None => master.basis()?,
+        };
+        let (missing, is_improvable) = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search, lifted)),
-            Err(LiftFailure::Improvable(found)) => found,
-            Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => Vec::new(),
+            Err(LiftFailure::Improvable(found)) => (found, true),
+            Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
         if master.add(missing)? > 0 {
+            is_sharp = false;
             continue;
+        }
+        // What would raise the level is there, but by less than the tolerance of HiGHS.
+        if is_improvable && !std::mem::replace(&mut is_sharp, true) {
+            next = master.sharper_basis()?;
+            if next.is_some() {
+                continue;
+            }
         }
         let repaired = repair::solve(search.part, basis, None, &search.targets, search.settings.max_pivots)?;
         search.pivots += repaired.pivots;

@@ -189,6 +189,18 @@ impl<'a> Master<'a> {
         }
     }
 
+    /// The basis that is optimal with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as
+    /// the tolerance of HiGHS; `None` where HiGHS fails with them.
+    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LpError> {
+        self.lp.set_cost(0, LEVELS.sharper)?;
+        let basis = match self.lp.solve() {
+            Ok(_) => Some(self.basis()?),
+            Err(_) => None,
+        };
+        self.lp.set_cost(0, 1.0)?;
+        Ok(basis)
+    }
+
     /// Adds columns for the placements that the model cannot express yet; returns how many.
     pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LpError> {
         let new: Vec<GroupOnClass> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();

@@ -5,7 +5,7 @@
 use super::model::{Cluster, Scaled};
 use super::newton::{Newton, Point, UserPoint, complementarity, count};
 use super::start::{Guide, Objective};
-use super::step::{Residuals, direction, moved};
+use super::step::{Products, Residuals, direction, moved};
 use crate::settings::INTERIOR;
 
 /// When to stop.
@@ -110,7 +110,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
     let mut point = objective.start.clone();
     let mut best = Run { point: point.clone(), residual: f64::INFINITY, iterations: 0 };
     let mut iterations = 0;
-    let mut without_progress = 0;
+    let (mut mark, mut without_progress) = (f64::INFINITY, 0);
     while !point.users.is_empty() {
         let residuals = Residuals::new(objective, &point);
         let size = residuals.size(&point);
@@ -118,7 +118,11 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
             // A number has left the range of doubles: no step leads back.
             break;
         }
-        without_progress = if size < 0.5 * best.residual { 0 } else { without_progress + 1 };
+        // Since the residual was last halved, in however many steps.
+        without_progress = if size < 0.5 * mark { 0 } else { without_progress + 1 };
+        if without_progress == 0 {
+            mark = size;
+        }
         if size < best.residual {
             best = Run { point: point.clone(), residual: size, iterations };
         }
@@ -129,24 +133,48 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         objective.cluster.charge_step();
         let Some(newton) = Newton::new(objective.cluster, &point, objective.alpha) else { break };
         iterations += 1;
-        let affine = direction(objective, &point, &newton, &residuals, 0.0, None);
+        let towards = |products: &Products| direction(objective, &point, &newton, &residuals, products);
+        let affine = towards(&Products::equal(&point, 0.0));
         let pairs = count(objective.cluster);
         let mu = complementarity(&point) / pairs;
         if !(mu > 0.0 && mu.is_finite()) {
             break;
         }
-        let reached =
-            complementarity(&moved(objective.cluster, &point, &affine, affine.longest(&point))) / pairs;
-        let target = (reached / mu).powi(3).clamp(1e-6, 1.0) * mu;
+        let affine_length = affine.longest(&point).min(1.0);
+        let reached = complementarity(&moved(objective.cluster, &point, &affine, affine_length)) / pairs;
+        let target = (reached / mu).powi(3).clamp(1e-6, INTERIOR.most_centred) * mu;
         // Complementarity must not run ahead of the equations.
         let target = target.max((0.3 * residuals.infeasibility(&point) / pairs).min(3.0 * mu));
-        let mut step = direction(objective, &point, &newton, &residuals, target, Some(&affine));
+        let equal = Products::equal(&point, target);
+        let mut products = equal.clone().less_second_order(&affine, 1.0);
+        let mut step = towards(&products);
+        // The second order of a step that cannot be taken says little.
+        if affine_length < INTERIOR.short {
+            let cautious = equal.less_second_order(&affine, affine_length);
+            let other = towards(&cautious);
+            if other.longest(&point) > step.longest(&point) {
+                (products, step) = (cautious, other);
+            }
+        }
+        for _ in 0..INTERIOR.corrections {
+            let length = step.longest(&point);
+            if length >= 1.0 {
+                break;
+            }
+            let corrected =
+                products.clone().towards_centre(&point, &step, (length + INTERIOR.longer).min(1.0), target);
+            let other = towards(&corrected);
+            if other.longest(&point) < length + INTERIOR.gain * INTERIOR.longer {
+                break;
+            }
+            (products, step) = (corrected, other);
+        }
         // Too close to a wall for a long step: towards the middle of the path, as far down as goes.
         for part in [0.3, 0.8] {
             if step.longest(&point) >= INTERIOR.short {
                 break;
             }
-            let central = direction(objective, &point, &newton, &residuals, part * mu, None);
+            let central = towards(&Products::equal(&point, part * mu));
             if central.longest(&point) > step.longest(&point) {
                 step = central;
             }

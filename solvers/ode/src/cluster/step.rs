@@ -144,24 +144,78 @@ pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f6
     }
 }
 
-/// The Newton direction towards complementarity `target` (0 for the predictor), with the
-/// predictor's second-order terms taken off for the corrector.
+/// By complementary pair: the product that a step aims at, less what the step changes in the second order.
+#[derive(Clone)]
+pub(super) struct Products {
+    rows: Vec<f64>,
+    /// By user: of the placements, and of the task limit.
+    users: Vec<(Vec<f64>, f64)>,
+}
+
+impl Products {
+    /// The same product for every pair: 0 for the predictor.
+    pub(super) fn equal(point: &Point, target: f64) -> Self {
+        let users = point.users.iter().map(|at| (vec![target; at.y.len()], target));
+        Self { rows: vec![target; point.price.len()], users: users.collect() }
+    }
+
+    /// Takes off what a step by `length` along `predictor` changes in the second order.
+    pub(super) fn less_second_order(mut self, predictor: &Direction, length: f64) -> Self {
+        let square = length * length;
+        for (product, (dp, ds)) in self.rows.iter_mut().zip(predictor.price.iter().zip(&predictor.slack)) {
+            *product -= square * dp * ds;
+        }
+        for ((places, limit), d) in self.users.iter_mut().zip(&predictor.users) {
+            for (product, (dy, dz)) in places.iter_mut().zip(d.y.iter().zip(&d.z)) {
+                *product -= square * dy * dz;
+            }
+            *limit -= square * d.q * d.h;
+        }
+        self
+    }
+
+    /// Adds what takes the pairs that leave the neighbourhood of `target` on a step by `length` back into it
+    /// (Gondzio 1996).
+    pub(super) fn towards_centre(
+        mut self,
+        point: &Point,
+        step: &Direction,
+        length: f64,
+        target: f64,
+    ) -> Self {
+        let (least, most) = (INTERIOR.neighbourhood.0 * target, INTERIOR.neighbourhood.1 * target);
+        let missing = |a: f64, da: f64, b: f64, db: f64| {
+            let reached = (a + length * da) * (b + length * db);
+            (reached.clamp(least, most) - reached).max(-most)
+        };
+        let at = point.price.iter().zip(&step.price).zip(point.slack.iter().zip(&step.slack));
+        for (product, ((p, dp), (s, ds))) in self.rows.iter_mut().zip(at) {
+            *product += missing(*p, *dp, *s, *ds);
+        }
+        for ((places, limit), (at, d)) in self.users.iter_mut().zip(point.users.iter().zip(&step.users)) {
+            for (i, product) in places.iter_mut().enumerate() {
+                *product += missing(at.y[i], d.y[i], at.z[i], d.z[i]);
+            }
+            *limit += missing(at.q, d.q, at.h, d.h);
+        }
+        self
+    }
+}
+
+/// The Newton direction towards these products.
 pub(super) fn direction(
     objective: &Objective<'_>,
     point: &Point,
     newton: &Newton,
     residuals: &Residuals,
-    target: f64,
-    predictor: Option<&Direction>,
+    products: &Products,
 ) -> Direction {
     let cluster = objective.cluster;
-    let second = |f: &dyn Fn(&Direction) -> f64| predictor.map_or(0.0, f);
     let n_rows = cluster.n_rows;
     let typical_price = point.price.iter().copied().fold(0.0, f64::max);
     let mut right = DVector::zeros(n_rows);
-    let row_goal: Vec<f64> = (0..n_rows)
-        .map(|row| target - point.price[row] * point.slack[row] - second(&|d| d.price[row] * d.slack[row]))
-        .collect();
+    let row_goal: Vec<f64> =
+        (0..n_rows).map(|row| products.rows[row] - point.price[row] * point.slack[row]).collect();
     for row in 0..n_rows {
         right[row] = row_goal[row] / point.price[row] - residuals.rows[row];
     }
@@ -170,10 +224,9 @@ pub(super) fn direction(
     let mut goals = Vec::with_capacity(cluster.users.len());
     for (n, (user, at)) in cluster.users.iter().zip(&point.users).enumerate() {
         let (block, residual) = (&newton.blocks[n], &residuals.users[n]);
-        let limit_goal = target - at.q * at.h - second(&|d| d.users[n].q * d.users[n].h);
-        let goal: Vec<f64> = (0..at.y.len())
-            .map(|i| target - at.y[i] * at.z[i] - second(&|d| d.users[n].y[i] * d.users[n].z[i]))
-            .collect();
+        let (of_places, of_limit) = &products.users[n];
+        let limit_goal = of_limit - at.q * at.h;
+        let goal: Vec<f64> = (0..at.y.len()).map(|i| of_places[i] - at.y[i] * at.z[i]).collect();
         let limit_push = (limit_goal - at.q * residual.limit) / at.h;
         let gradient: Vec<f64> = (0..at.y.len())
             .map(|i| {

@@ -1,0 +1,92 @@
+//! How often there is no answer on large clusters with placement constraints, and how long one takes.
+
+use std::ops::Range;
+
+use super::mechanisms::{Asked, alpha, plain};
+use crate::constrained::{Eligibility, Shape};
+use crate::machine::Clock;
+use crate::table::{markdown, median, seconds};
+
+/// Small problems for which one large one is solved: it takes as long as thousands of them.
+const SMALL_ONES: u64 = 200;
+
+/// The rows of the table for every cluster.
+const ASKED: &[Asked] = &[
+    plain("proportional"),
+    alpha("1/2"),
+    alpha("2"),
+    alpha("5"),
+    plain("njc"),
+    plain("asset"),
+    plain("drfh"),
+];
+
+const UNLIMITED: Shape = Shape::new(1_000, 100, Eligibility::Few(5, 20));
+
+/// The clusters.
+const SHAPES: &[Shape] = &[UNLIMITED, Shape { finite: 70, ..UNLIMITED }];
+
+/// A table by cluster and mechanism, over one seed for every [`SMALL_ONES`] of these; of the clusters and of the mechanisms
+/// whose names contain what is stated.
+///
+/// # Errors
+/// None: the numbers made here are those of a problem.
+pub fn table(seeds: &Range<u64>, only: &str, mechanism: &str) -> Result<String, String> {
+    let n_seeds = ((seeds.end - seeds.start) / SMALL_ONES).max(1);
+    // The first seed is 1, as in the tables of times.
+    let seeds: Vec<u64> = (1..=n_seeds).map(|k| seeds.start + k).collect();
+    let mut rows = Vec::new();
+    for shape in SHAPES.iter().filter(|shape| shape.name().contains(only)) {
+        for asked in ASKED.iter().filter(|asked| asked.name().contains(mechanism)) {
+            rows.push(row(shape, asked, &seeds)?);
+        }
+    }
+    let head = ["users x classes", "mechanism", "no answer", "CPU time, median", "worst", "first"];
+    Ok(markdown(&head, &rows, 2))
+}
+
+fn row(shape: &Shape, asked: &Asked, seeds: &[u64]) -> Result<Vec<String>, String> {
+    let (mut times, mut missing) = (Vec::new(), Vec::new());
+    for seed in seeds {
+        let problem = shape.problem(*seed).map_err(|error| error.to_string())?;
+        let clock = Clock::now();
+        let lacks = asked.lacks(&problem);
+        let (wall, cpu) = clock.elapsed();
+        times.push(cpu.unwrap_or(wall));
+        missing.extend(lacks.flatten().map(|why| format!("{seed}: {why}")));
+    }
+    let worst = times.iter().copied().fold(0.0, f64::max);
+    Ok(vec![
+        shape.name(),
+        asked.name(),
+        format!("{} / {}", missing.len(), seeds.len()),
+        median(&times).map_or_else(String::new, seconds),
+        seconds(worst),
+        missing.into_iter().next().unwrap_or_default(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ASKED, UNLIMITED};
+
+    #[test]
+    fn what_is_left_out_of_an_answer_does_not_cost_its_proof() {
+        has_an_answer("proportional", 7);
+    }
+
+    #[test]
+    fn many_short_steps_lead_to_an_answer() {
+        has_an_answer("proportional", 38);
+    }
+
+    #[test]
+    fn costs_that_doubles_cannot_tell_apart_take_no_general_programme() {
+        has_an_answer("asset", 5);
+    }
+
+    fn has_an_answer(mechanism: &str, seed: u64) {
+        let asked = ASKED.iter().find(|asked| asked.name() == mechanism).unwrap();
+        assert_eq!(asked.lacks(&UNLIMITED.problem(seed).unwrap()), Some(None), "{mechanism}, seed {seed}");
+    }
+}
