@@ -54,7 +54,12 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         return Ok((case.active().next().map(|_| -Rational::from(u32::from(fits))), None));
     }
     least(case, users(), |n| {
-        let room = |i| of_rows(case, n, i, |row, d| Ok(Rational::from(&case.slack[row] / &d)));
+        let room = |i| {
+            of_rows(case, n, i, |row, d| {
+                work::steps(work::cost(work::words(&case.slack[row]) + work::words(&d)))?;
+                Ok(Rational::from(&case.slack[row] / &d))
+            })
+        };
         let rooms = work::sum(case.problem.classes_of(n).map(room).collect::<Checked<_>>()?)?;
         Ok(case.tasks_left(n).into_iter().fold(rooms, Rational::min) / &case.g[n])
     })

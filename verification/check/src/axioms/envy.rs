@@ -30,6 +30,7 @@ use rug::{Integer, Rational};
 use crate::allocation::{Placement, entries};
 use crate::case::{Case, Claim, Shown};
 use crate::names::{Amounts, at};
+use crate::problem::User;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Binary places of the rounded numbers.
@@ -66,12 +67,10 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
     Ok((held, rounded, top))
 }
 
-/// The front, the active users with the largest bundles first, each with the users whose bundles are found to be within its own.
-fn front(case: &Case<'_>, held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<(usize, Vec<usize>)>> {
-    let mut users: Vec<usize> = case.active().collect();
-    users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
+/// The front of some users, in their order, each with the users whose bundles are found to be within its own.
+fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<(usize, Vec<usize>)>> {
     let mut front: Vec<(usize, Vec<usize>)> = Vec::new();
-    'users: for m in users {
+    'users: for &m in users {
         let is_within = |f: usize| {
             work::steps(rounded[m].len() as u64 + 1)?;
             // Rounding keeps the order.
@@ -116,7 +115,10 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
     let less = claim.axiom == "ef1";
     let (held, rounded, top) = held(case)?;
-    let front = front(case, &held, &rounded)?;
+    // The largest bundles first, and those that are equal together.
+    let mut users: Vec<usize> = case.active().collect();
+    users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
+    let front = front(&users, &held, &rounded)?;
     let largest = |users: &[(usize, Vec<usize>)]| -> Rounded {
         let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
         all.sort_unstable();
@@ -125,9 +127,27 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     };
     let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
     let looks: usize = together.iter().map(|(largest, _)| largest.len() + 1).sum();
-    work::steps((looks as u64).saturating_mul(case.active().count() as u64))?;
+    work::steps((looks as u64).saturating_mul(users.len() as u64))?;
+    let kind = |n: usize| {
+        let User { demand, demand_on, classes, gamma, .. } = &case.problem.users[n];
+        (demand, demand_on, classes, gamma)
+    };
     let mut is_attained = false;
-    for n in case.active() {
+    // The last one for whom no bundle was worth too much, what it may be worth at most over the weight, and whether one that
+    // is alike was compared with it.
+    let mut last: Option<(usize, Rational, bool)> = None;
+    // Whether the bundle of `m` is worth just the bound to `n`.
+    let is_tight = |n: usize, m: usize, bound: &Rational| {
+        let wide = case.x[m].iter().map(|(_, x)| work::words(x)).sum();
+        work::steps(work::cost(wide).saturating_mul(4 * rounded[m].len() as u64 + 1))?;
+        let value = case.problem.users[n].at_most_tasks(worth(case, n, m, less));
+        if value > *bound {
+            let (n, m) = (case.user(n), case.user(m));
+            return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
+        }
+        Ok(value == *bound)
+    };
+    for &n in &users {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
         let user = &case.problem.users[n];
         if user.tasks.as_ref().is_some_and(|tasks| *tasks < bound || is_attained && *tasks == bound) {
@@ -135,8 +155,19 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         }
         // No bundle is worth less than nothing.
         ensure(bound >= 0, "a margin is less than what is stated")?;
-        // `V`, by class and row.
         let of_weight = Rational::from(&bound / &user.weight);
+        // To users that are alike up to their weights all bundles are worth the same, over the weight: to the second of them
+        // that of the first is new, to all others none is.
+        if let Some((first, _, is_compared)) =
+            last.as_mut().filter(|(of, weight, _)| *weight == of_weight && kind(*of) == kind(n))
+        {
+            if !*is_compared {
+                is_attained |= is_tight(n, *first, &bound)?;
+                *is_compared = true;
+            }
+            continue;
+        }
+        // `V`, by class and row.
         let rounded_rate = |(row, d): (usize, Rational)| {
             let (of_task, others) = (work::words(&d), work::words(&d) + work::words(&top[row]));
             work::steps(work::cost(of_task) + (work::words(&of_weight) + 4).saturating_mul(others + 8))?;
@@ -172,16 +203,13 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                     if is_below(&rounded[m], is_attained) {
                         continue;
                     }
-                    let wide = case.x[m].iter().map(|(_, x)| work::words(x)).sum();
-                    work::steps(work::cost(wide).saturating_mul(4 * rounded[m].len() as u64 + 1))?;
-                    let value = user.at_most_tasks(worth(case, n, m, less));
-                    if value > bound {
-                        let (n, m) = (case.user(n), case.user(m));
-                        return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
-                    }
-                    is_attained |= value == bound;
+                    is_attained |= is_tight(n, m, &bound)?;
                 }
             }
+        }
+        // With all its tasks it would be content with any bundle, and one that is alike may not be.
+        if user.tasks.as_ref().is_none_or(|tasks| *tasks > bound) {
+            last = Some((n, of_weight, false));
         }
     }
     ensure(is_attained, "no pair of users has the margin that is stated")?;

@@ -114,8 +114,11 @@ impl<'j> Claim<'j> {
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
         // Every axiom looks a few times at everything that users demand of classes, and have there.
         // Some charge by themselves what they do with numbers beside the problem's, but for a few of each user.
-        let is_charged =
-            matches!(self.axiom, "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1");
+        let is_charged = match self.axiom {
+            "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive" => true,
+            "work-conserving" => case.stated.placements.is_none() && !case.problem.groups.hold_back(),
+            _ => false,
+        };
         let (users, all) = (case.x.len(), case.problem.size() + entries(&case.x).count());
         work::look(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
         let applies = match (self.axiom, self.share) {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 /// Most lines of code that judge an allocation without groups.
-const MOST: usize = 2390;
+const MOST: usize = 2420;
 /// Most lines beside, of `reservation/`, that judge certificates of ratios and of worst loads.
 const MOST_OF_RESERVATIONS: usize = 935;
 /// Most lines of a module that stands beside: who checks an allocation without groups need not read it.

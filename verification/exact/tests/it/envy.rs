@@ -157,7 +157,7 @@ fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rati
 #[test]
 fn bundles_within_others_are_left_out_and_change_nothing() {
     let mut whole = 0;
-    for seed in 0..60 {
+    for seed in 0..400 {
         let (problem, allocation) = crowd(seed, if seed % 10 == 0 { 200 } else { 2 + seed as usize % 9 });
         let instance = Instance::new(&problem, &allocation).unwrap();
         let plain = Plain::new(&problem, &allocation);
