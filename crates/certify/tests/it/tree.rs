@@ -225,11 +225,10 @@ fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
 
 /// Up to 50 groups and 8 users for each of these, on classes and with limits on some: the kernel, which shares no code with
 /// the mechanism, ends with the same tasks.
-#[test]
-fn the_filling_of_large_trees_is_accepted() {
+fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
     let shape = Shape { groups: 50, users: 400, classes: 4 };
     let mut users = 0;
-    for seed in 0..24 {
+    for seed in seeds {
         let mut rng = Pcg64::seed_from_u64(seed);
         let mut document = trees::json(&mut rng, shape);
         trees::limit_classes(&mut rng, &mut document);
@@ -243,5 +242,21 @@ fn the_filling_of_large_trees_is_accepted() {
         assert!(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
         users += problem.n_users();
     }
-    assert!(users > 2_000, "{users}");
+    assert!(users > 500, "{users}");
+}
+
+// Each judge takes a minute or two for these, so that they are parted.
+#[test]
+fn the_filling_of_large_trees_is_accepted() {
+    the_filling_is_accepted(0..8);
+}
+
+#[test]
+fn the_filling_of_other_large_trees_is_accepted() {
+    the_filling_is_accepted(8..16);
+}
+
+#[test]
+fn the_filling_of_yet_other_large_trees_is_accepted() {
+    the_filling_is_accepted(16..24);
 }

@@ -168,7 +168,14 @@ pub fn simplex(
     }
     gain.extend(vec![Rational::new(); m + 1]);
     let mut basis: Vec<usize> = (n..n + m).collect();
-    while let Some(entering) = gain[..n + m].iter().position(|gain| *gain > 0) {
+    // The largest gain needs few pivots, the first one is sure to end.
+    let mut hasty = 4 * (n + m);
+    let entering = |gain: &[Rational], hasty: usize| {
+        let mut able = (0..n + m).filter(|&at| gain[at] > 0);
+        if hasty > 0 { able.max_by(|&a, &b| gain[a].cmp(&gain[b])) } else { able.next() }
+    };
+    while let Some(entering) = entering(&gain, hasty) {
+        hasty = hasty.saturating_sub(1);
         let able = (0..m).filter(|&r| rows[r][entering] > 0);
         let ratio = |r: usize| Rational::from(&rows[r][n + m] / &rows[r][entering]);
         let leaving = able.min_by_key(|&r| (ratio(r), basis[r])).expect("a bounded programme");
