@@ -25,6 +25,10 @@ const SECONDS_OF_A_MINUTE: f64 = 55.0;
 /// Part of the processor time that is kept for writing what is done when the rest of it is spent.
 const TIME_TO_WRITE: f64 = 0.1;
 
+/// Part of the limit, and seconds at least, that a command has beyond it where it is writing its results already: what else
+/// still runs takes processor time too, and a page of a few columns takes less.
+const TIME_TO_FINISH: (f64, f64) = (0.09, 1.0);
+
 /// The limits of the command.
 static LIMITS: OnceLock<Handle> = OnceLock::new();
 
@@ -63,15 +67,17 @@ fn seconds_of(work: u64) -> f64 {
 pub fn start(handle: Handle) -> Result<(), Failure> {
     let handle = LIMITS.get_or_init(|| handle);
     let watch = move || {
+        let mut more = 0.0;
         loop {
             std::thread::sleep(BETWEEN_LOOKS);
             let (work, memory) = handle.limits();
             if let (Some(used), Some(limit)) = (processor_seconds(), work.map(seconds_of))
-                && used > limit
+                && used > limit + more
             {
                 end(&format!(
                     "this takes more than {limit:.0} seconds of processor time (--work raises the limit)"
                 ));
+                more = (TIME_TO_FINISH.0 * limit).max(TIME_TO_FINISH.1);
             }
             if let (Some(used), Some(limit)) = (resident_bytes(), memory)
                 && used > limit - limit / HEADROOM
@@ -85,12 +91,14 @@ pub fn start(handle: Handle) -> Result<(), Failure> {
     thread.map(drop).map_err(|error| Failure::solver(format!("no thread can be started: {error}")))
 }
 
-/// Ends the program from another thread: the command itself may never come back.
-fn end(message: &str) -> ! {
+/// Ends the program from another thread: the command itself may never come back. The first time it returns where the
+/// command is writing its results by itself.
+fn end(message: &str) {
     let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let failure = match words.and_then(|words| words(message)) {
-        Some(Err(failure)) => failure,
-        _ => Failure::solver(message),
+    let failure = match words.map(|words| words(message)) {
+        Some(None) => return,
+        Some(Some(Err(failure))) => failure,
+        Some(Some(Ok(_))) | None => Failure::solver(message),
     };
     crate::files::clear();
     failure.report();

@@ -116,6 +116,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--mechanism", Mechanism),
             ("--float", Nothing),
             ("--exact", Nothing),
+            ("--summary", Nothing),
             ("--output", Output),
             ("--series", Output),
             ("--plot", Output),
