@@ -26,7 +26,7 @@ const UNLIMITED: Shape = Shape::new(1_000, 100, Eligibility::Few(5, 20));
 /// The clusters.
 const SHAPES: &[Shape] = &[UNLIMITED, Shape { finite: 70, ..UNLIMITED }];
 
-/// A table by cluster and mechanism, over one seed for every [`SMALL_ONES`] of these; of the clusters and of the mechanisms
+/// A table by cluster and mechanism, over one seed for every `SMALL_ONES` of these; of the clusters and of the mechanisms
 /// whose names contain what is stated.
 ///
 /// # Errors

@@ -35,7 +35,7 @@
 //! `rho_j = sum_(l <= i) z_l K_l[j]` for `j = phi_i`. Let prices `alpha, beta, pi >= 0` satisfy
 //!
 //! * `alpha_j + beta_j >= a u_j` for every type, and `alpha_j = 0` for those that are not in the order,
-//! * `sum_j beta_j k_j <= pi` for every feasible configuration `k` (a [`PricingProof`](super::PricingProof)),
+//! * `sum_j beta_j k_j <= pi` for every feasible configuration `k` (a [`PricingProof`]),
 //! * `pi + sum_(i >= l) alpha_(phi_i) K_l[phi_i] <= V_l` for `l = 1, ..., t`, with `V_l = U(K_l)`.
 //!
 //! The first two make them prices of `a` times the programme, so that
