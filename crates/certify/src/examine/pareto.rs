@@ -16,16 +16,16 @@ impl Prover<'_> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
-        // What they leave may be more than the best prices leave, but within the tolerance that decides nothing.
-        let proven = |prices: Prices| {
+        // Prices that leave something may leave more than the best ones do.
+        let exactly = |prices: Prices| {
             let claim = judge(Evidence::Prices(self.raised(prices))).ok();
-            claim.filter(|claim| claim.holds == Some(true))
+            claim.filter(|claim| claim.margin.as_ref().is_none_or(Rational::is_zero))
         };
-        if let Some(claim) = supports::prices(instance).and_then(proven) {
+        if let Some(claim) = supports::prices(instance).and_then(exactly) {
             return Ok(claim);
         }
         let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
-        if let Some(claim) = of_mechanism.and_then(proven) {
+        if let Some(claim) = of_mechanism.and_then(exactly) {
             return Ok(claim);
         }
         let users = 0..instance.problem().n_users();
