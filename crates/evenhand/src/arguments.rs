@@ -116,7 +116,7 @@ pub struct Solve {
     /// Write the allocation (JSON) to this file, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write with the allocation what follows from it: the tasks, dominant share and resources of every user
+    /// Add the summary to the allocation, which follows from it: tasks, dominant share and resources of each user
     #[arg(long)]
     pub summary: bool,
     #[command(flatten)]

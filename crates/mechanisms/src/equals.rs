@@ -3,7 +3,8 @@
 //! The mechanism solves the smaller problem, and every user has its part of what the one in its place has. Nothing is
 //! approximated: the answer is one of the mechanism for the problem as it is given.
 
-use evenhand_exact::{PriceVector, Prices};
+use evenhand_budget::{charge, room, words_of_bits};
+use evenhand_exact::{PriceVector, Prices, Tasks};
 use evenhand_lp::level::LevelDual;
 use evenhand_problem::{Integer, Merged, Problem, Rational, Size, User};
 use rug::ops::Pow;
@@ -71,7 +72,7 @@ pub(crate) fn short_power(weight: &Rational, exponent: &Rational) -> Option<Rati
 /// The outcome for the problem as it is given, from that for the merged one.
 pub(crate) fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     let Outcome { mut allocation, findings, .. } = outcome;
-    allocation.tasks = merged.parts(&allocation.tasks);
+    allocation.tasks = parted_tasks(&allocation.tasks, merged);
     let each = |prices: Prices| Prices {
         user_weights: if prices.user_weights.is_empty() {
             Vec::new()
@@ -93,11 +94,40 @@ pub(crate) fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     Outcome { allocation, findings, ..outcome }
 }
 
+/// What every user has of what those have that stand for them.
+#[must_use]
+pub fn parted_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+    let words: Vec<u64> = tasks.iter().map(|row| words_of(row)).collect();
+    pay(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
+    merged.parts(tasks)
+}
+
+/// Words of 64 bits of a list of numbers, those of its entries and of what the allocator adds included.
+fn words_of(list: &[(usize, Rational)]) -> u64 {
+    /// Words of an entry beside its digits.
+    const OF_ENTRY: u64 = 8;
+    let of =
+        |x: &Rational| words_of_bits(u64::from(x.numer().significant_bits() + x.denom().significant_bits()));
+    list.iter().map(|(_, x)| of(x) + OF_ENTRY).sum()
+}
+
+/// Charges so many words before they are written.
+fn pay(words: u64) {
+    const WHAT: &str = "what users have that are alike";
+    room(words.saturating_mul(8), WHAT);
+    charge(words, WHAT);
+}
+
 /// What proves the levels of the problem as it is given: the weight of a user is parted among those for which it stands, and
 /// the price of its limit of tasks is that of each.
 #[must_use]
 pub fn parted_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
     let members = merged.members();
+    let of_members = |list: &[(usize, Rational)]| -> u64 {
+        list.iter().map(|entry| words_of(std::slice::from_ref(entry)) * members[entry.0].len() as u64).sum()
+    };
+    let lists = levels.iter().flat_map(|level| [&level.prices.user_weights, &level.prices.users]);
+    pay(lists.map(|list| of_members(list)).sum());
     let spread = |of: &[(usize, Rational)], each: fn(&Rational, &Rational) -> Rational| {
         let all = of
             .iter()

@@ -25,7 +25,7 @@ use evenhand_exact::{
 };
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LevelDual, Settings, lexicographic};
-use evenhand_mechanisms::equals::{Equals, parted_levels};
+use evenhand_mechanisms::equals::{Equals, parted_levels, parted_tasks};
 use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::format::{AllocationFile, problem_sha256};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -195,7 +195,7 @@ fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<R
     let u = share.coefficients(&merged.problem).ok()?;
     let optimum = lexicographic(&Constraints::new(&merged.problem, sharing), &u, &Settings::default());
     Some(optimum.map(|optimum| Optimum {
-        tasks: merged.parts(&optimum.tasks),
+        tasks: parted_tasks(&optimum.tasks, &merged),
         duals: parted_levels(&optimum.duals, &merged),
     }))
 }

@@ -182,24 +182,33 @@ impl AllocationDocument<'_> {
 
 /// Texts of long numbers, which users that are alike share: each takes the time of a division with all its digits.
 #[derive(Clone, Default)]
-struct Texts<'n>(Rc<RefCell<HashMap<&'n Rational, Rc<str>>>>);
+struct Texts<'n>(Rc<RefCell<Known<'n>>>);
+
+/// The texts, and how many bytes they take.
+type Known<'n> = (HashMap<&'n Rational, Rc<str>>, usize);
 
 impl<'n> Texts<'n> {
     /// Bits of a number that is long.
     const LONG: u32 = 512;
-    /// Texts that are kept.
-    const MOST: usize = 1 << 12;
+    /// Bytes of the texts that are kept: those of thousands of numbers of thousands of digits.
+    const MOST: usize = 1 << 25;
 
     fn of(&self, number: NumberText<'n>) -> Text<'n> {
         let NumberText(value, arithmetic) = number;
         if arithmetic == Arithmetic::Float || value.denom().significant_bits() < Self::LONG {
             return Text::Number(number);
         }
-        let mut known = self.0.borrow_mut();
-        if known.len() >= Self::MOST && !known.contains_key(value) {
+        let (known, bytes) = &mut *self.0.borrow_mut();
+        if let Some(text) = known.get(value) {
+            return Text::Known(text.clone());
+        }
+        if *bytes >= Self::MOST {
             return Text::Number(number);
         }
-        Text::Known(known.entry(value).or_insert_with(|| value.to_string().into()).clone())
+        let text: Rc<str> = value.to_string().into();
+        *bytes += text.len();
+        known.insert(value, text.clone());
+        Text::Known(text)
     }
 }
 
