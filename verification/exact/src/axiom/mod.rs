@@ -17,6 +17,7 @@ pub mod integer_feasible;
 pub mod integer_pareto_optimal;
 pub mod max_min;
 pub mod njc;
+mod non_wasteful;
 pub mod pareto_optimal;
 pub mod parties;
 pub mod proportional;
@@ -194,7 +195,7 @@ impl Axiom {
         match self {
             Self::Feasible => &feasible::Feasible,
             Self::IntegerFeasible => &integer_feasible::IntegerFeasible,
-            Self::NonWasteful => &rule::NonWasteful,
+            Self::NonWasteful => &non_wasteful::NonWasteful,
             Self::WorkConserving => &work_conserving::WorkConserving,
             Self::ParetoOptimal => &pareto_optimal::ParetoOptimal,
             Self::IntegerParetoOptimal => &integer_pareto_optimal::IntegerParetoOptimal,

@@ -153,17 +153,3 @@ pub(crate) fn loss(instance: &Instance<'_>, n: usize, margin: &Rational) -> Rati
 pub(crate) fn wrong_form() -> Refusal {
     Refusal::new("the evidence is not of the form that the axiom takes")
 }
-
-/// Non-wasteful: no user holds resources that do not serve a task. An allocation here is made of tasks, so that it holds by
-/// construction, with a margin of 0 and no evidence.
-pub(crate) struct NonWasteful;
-
-impl Rule for NonWasteful {
-    fn name(&self) -> &'static str {
-        "non-wasteful"
-    }
-
-    fn derive(&self, _instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
-        Ok(Some(Found { margin: Rational::new(), yes: Evidence::None, no: None }))
-    }
-}

@@ -9,8 +9,7 @@ use rug::{Integer, Rational};
 
 use crate::budget::TooLarge;
 use crate::evidence::Standing;
-use crate::instance::Instance;
-use crate::instance::Usage;
+use crate::instance::{Instance, Usage};
 use crate::quotient::Quotient;
 
 /// Somebody who has tasks on a class.

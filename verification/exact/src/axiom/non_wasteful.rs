@@ -1,0 +1,22 @@
+//! Non-wasteful: no user holds resources that do not serve a task. An allocation here is made of tasks, so that it
+//! holds by construction, with a margin of 0 and no evidence.
+
+use evenhand_problem::Rational;
+
+use crate::axiom::rule::{Found, Rule};
+use crate::evidence::Evidence;
+use crate::instance::Instance;
+use crate::refusal::Refusal;
+
+/// The axiom.
+pub(crate) struct NonWasteful;
+
+impl Rule for NonWasteful {
+    fn name(&self) -> &'static str {
+        "non-wasteful"
+    }
+
+    fn derive(&self, _instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        Ok(Some(Found { margin: Rational::new(), yes: Evidence::None, no: None }))
+    }
+}
