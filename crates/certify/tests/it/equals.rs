@@ -140,6 +140,12 @@ fn every_law_is_met() {
     let equal = spec(&[user("u", 1, 2), user("v", 1, 2)].join(","));
     assert_eq!(n_merged(&equal, Equals::ByRoot(Rational::from((1, 2)))), None);
     assert_eq!(n_merged(&equal, Equals::OfOneWeight), Some(2));
+    // Their sum would have the digits of all.
+    let long = |n: u32| {
+        let weight = format!("1/1{:0>300}", n * n + 1);
+        format!(r#"{{"name": "l{n}", "weight": "{weight}", "demand": {{"cpu": 1, "memory": 1}}}}"#)
+    };
+    assert_eq!(n_merged(&spec(&(0..40).map(long).collect::<Vec<_>>().join(",")), Equals::ByWeight), None);
     for problem in [by_weight, by_root, equal] {
         assert!(["1/2", "2", "3"].map(|alpha| examine(&problem, alpha)).contains(&true));
     }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::allocate::{Settings, TREE, forest_of};
-use super::levels::{Kept, on};
-use super::levels::{NodeKind, Standing, levels};
+use super::levels::{Kept, NodeKind, Standing, levels, on};
 use crate::error::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Forest, Leaf};

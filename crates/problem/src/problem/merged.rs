@@ -51,7 +51,8 @@ impl Problem {
     /// The problem in which users that are alike are one; `None` where no two are.
     ///
     /// `size` says of a user by what it is larger than others of its kind, and `weight` which weight stands for a first
-    /// one and all alike, which are together so many times as large; where it is `None` they stay apart.
+    /// one and all alike, which are together so many times as large; where it is `None`, or sizes add up to a long number,
+    /// they stay apart.
     #[must_use]
     pub fn merged(
         &self,
@@ -82,10 +83,13 @@ impl Problem {
         };
         for alike in members {
             let first = alike[0];
-            let total: Rational = alike.iter().map(|n| &sizes[*n].size).sum();
-            let times = Rational::from(&total / &sizes[first].size);
-            match weight(&self.users[first].weight, &times).filter(|_| alike.len() > 1) {
-                Some(weight) => {
+            let total = short_sum(alike.iter().map(|n| &sizes[*n].size)).filter(|_| alike.len() > 1);
+            let of_all = total.and_then(|total| {
+                let times = Rational::from(&total / &sizes[first].size);
+                Some((weight(&self.users[first].weight, &times)?, times, total))
+            });
+            match of_all {
+                Some((weight, times, total)) => {
                     let (mut user, mut member) =
                         (self.users[first].clone(), self.groups.member(first).clone());
                     user.weight = weight;
@@ -133,6 +137,16 @@ impl Problem {
             total_capacity: self.total_capacity.clone(),
         }
     }
+}
+
+/// The sum, unless it is long: of sizes without a common denominator it has the digits of all, and so has each part of it.
+fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Rational> {
+    /// Bits of numerator and denominator together, some times those of the longest number of a problem.
+    const MOST_BITS: u32 = 1 << 12;
+    sizes.try_fold(Rational::new(), |sum, size| {
+        let sum = sum + size;
+        (sum.numer().significant_bits() + sum.denom().significant_bits() <= MOST_BITS).then_some(sum)
+    })
 }
 
 impl Merged {
