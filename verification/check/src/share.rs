@@ -97,8 +97,7 @@ impl Coefficients {
             Ok(base.filter(|base| !base.is_zero()).map(|base| (base, Vec::new())))
         };
         let nothing = |_| Ok(Some((Rational::new(), Vec::new())));
-        let all =
-            (0..case.problem.users.len()).map(|n| if case.is_active(n) { of_user(n) } else { nothing(n) });
+        let all = (0..case.x.len()).map(|n| if case.is_active(n) { of_user(n) } else { nothing(n) });
         Ok(all.collect::<Checked<Vec<_>>>()?.into_iter().collect::<Option<_>>().map(Self))
     }
 

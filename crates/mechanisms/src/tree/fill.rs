@@ -16,11 +16,10 @@ const WORK: usize = 10_000_000_000;
 /// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
 const FIRST_STRIDE: usize = 16;
 
-/// One segment, charged: some steps for each node and user, in numbers as wide as the tasks, of which few change.
-fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LpError> {
-    let bits = |x: &Rational| u64::from(x.numer().significant_bits() + x.denom().significant_bits());
-    let bits: u64 = course.tasks().iter().map(bits).sum();
-    let words = words_of_bits(bits / (2 * course.tasks().len() as u64 + 1));
+/// One segment of so many users, charged: some steps for each node and user, in numbers as wide as the tasks, of which few
+/// change.
+fn segment(forest: &Forest<'_>, course: &mut Course<'_>, n_users: usize) -> Result<bool, LpError> {
+    let words = words_of_bits(course.bits() / (2 * n_users as u64 + 1));
     charge((forest.size() as u64).saturating_mul(4 + words), "hierarchical filling");
     course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
 }
@@ -52,7 +51,7 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Resul
     let mut course = Course::new(forest, nothing, &[]);
     for segments in 0..most {
         let is_late = evenhand_budget::is_late();
-        if is_late || !segment(forest, &mut course)? {
+        if is_late || !segment(forest, &mut course, problem.n_users())? {
             let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
             let tasks = course.tasks().iter().map(of_user).collect();
             return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0, is_late }));
@@ -78,7 +77,7 @@ fn on_classes(
     while segments < most {
         let mut is_end = false;
         for _ in 0..stride {
-            if !segment(forest, &mut course)? {
+            if !segment(forest, &mut course, problem.n_users())? {
                 is_end = true;
                 break;
             }

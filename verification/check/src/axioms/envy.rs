@@ -52,8 +52,8 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
     let mut held = vec![Amounts::new(); case.problem.users.len()];
     for (m, i, x) in entries(&case.x) {
         for (row, d) in case.uses(m, i) {
-            work::steps(3 * work::cost(work::words(x)))?;
-            held[m].push((row, d * x / &case.problem.users[m].weight));
+            work::steps(work::cost(work::words(x)))?;
+            held[m].push((row, work::times(&(d / &case.problem.users[m].weight), x)?));
         }
     }
     let mut top = vec![Rational::new(); case.rows.len()];
@@ -67,9 +67,13 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
     Ok((held, rounded, top))
 }
 
-/// The front of some users, in their order, each with the users whose bundles are found to be within its own.
-fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<(usize, Vec<usize>)>> {
-    let mut front: Vec<(usize, Vec<usize>)> = Vec::new();
+/// A member of the front, and users whose bundles are within its own.
+type Member = (usize, Vec<usize>);
+
+/// The front of some users, in their order, each with the users whose bundles are found to be within its own: all of them
+/// where it is about one task less, else those up to one that holds as much.
+fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], less: bool) -> Checked<Vec<Member>> {
+    let mut front: Vec<Member> = Vec::new();
     'users: for &m in users {
         let is_within = |f: usize| {
             work::steps(rounded[m].len() as u64 + 1)?;
@@ -85,7 +89,9 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<
         // The latest are the most alike.
         for (f, within) in front.iter_mut().rev().take(TOGETHER) {
             if is_within(*f)? {
-                within.push(m);
+                // Behind one that holds as much as `f` itself, no other has to be looked at by `f`.
+                let is_behind = !less && within.last().is_some_and(|last| held[*last] == held[*f]);
+                within.extend((!is_behind).then_some(m));
                 continue 'users;
             }
         }
@@ -95,16 +101,17 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded]) -> Checked<Vec<
 }
 
 /// What the bundle of `m` is worth to `n`, less a task of it that is worth most where that is asked for.
-fn worth(case: &Case<'_>, n: usize, m: usize, less: bool) -> Rational {
+fn worth(case: &Case<'_>, n: usize, m: usize, less: bool) -> Checked<Rational> {
     let (mut all, mut most) = (Rational::new(), Rational::new());
     for (i, x) in &case.x[m] {
+        work::look(2 * case.rows_of(*i).len() + 2)?;
         let rate = |(row, d): (usize, Rational)| case.takes(m, row).unwrap_or_default() / d;
         let of_task = case.uses(n, *i).into_iter().map(rate).min().unwrap_or_default();
-        all += Rational::from(x * &of_task);
+        all = work::plus(&all, &work::times(x, &of_task)?)?;
         most = most.max(of_task);
     }
     let users = &case.problem.users;
-    (if less { all - most } else { all }) * &users[n].weight / &users[m].weight
+    work::times(&(if less { all - most } else { all }), &Rational::from(&users[n].weight / &users[m].weight))
 }
 
 /// Both axioms: no pair has a margin below the one that is stated, and one pair has it.
@@ -118,8 +125,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // The largest bundles first, and those that are equal together.
     let mut users: Vec<usize> = case.active().collect();
     users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
-    let front = front(&users, &held, &rounded)?;
-    let largest = |users: &[(usize, Vec<usize>)]| -> Rounded {
+    let front = front(&users, &held, &rounded, less)?;
+    let largest = |users: &[Member]| -> Rounded {
         let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
         all.sort_unstable();
         // Of one row the last one stays.
@@ -138,9 +145,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let mut last: Option<(usize, Rational, bool)> = None;
     // Whether the bundle of `m` is worth just the bound to `n`.
     let is_tight = |n: usize, m: usize, bound: &Rational| {
-        let wide = case.x[m].iter().map(|(_, x)| work::words(x)).sum();
-        work::steps(work::cost(wide).saturating_mul(4 * rounded[m].len() as u64 + 1))?;
-        let value = case.problem.users[n].at_most_tasks(worth(case, n, m, less));
+        let value = case.problem.users[n].at_most_tasks(worth(case, n, m, less)?);
+        work::steps(work::words(&value).saturating_mul(work::words(bound)))?;
         if value > *bound {
             let (n, m) = (case.user(n), case.user(m));
             return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));

@@ -43,8 +43,9 @@ impl Stated {
 
 impl Bounds {
     pub fn new(case: &Case<'_>, Stated(stated): Stated, on: &[On<'_>]) -> Checked<Self> {
-        let users = case.problem.users.len();
-        ensure_small(stated.len().saturating_mul(users) <= CELLS, "vectors of prices, times users")?;
+        let (users, groups) = (case.problem.users.len(), case.problem.groups.list.len());
+        let cells = stated.len().saturating_mul(users.max(groups));
+        ensure_small(cells <= CELLS, "vectors of prices, times users or groups")?;
         let (mut above, mut marks) = (Vec::new(), 0_usize);
         for n in 0..users {
             above.push(Holdings::on_of_user(case, on, n)?);

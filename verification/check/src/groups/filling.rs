@@ -20,11 +20,13 @@ use crate::work::{self, Checked, ensure, ensure_small, refuse};
 type Vector = Vec<Rational>;
 /// What siblings are compared by: whether above the guarantee, minus the priority, whether without weight, level.
 type Key = (bool, Rational, bool, Rational);
+/// Children that grow, each with how much faster than its own clock that of its parent runs.
+type Paced = Vec<(usize, Rational)>;
 
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let [filling, prices, limit_prices] = claim.some()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
-    let on = Holdings::on(case, &stated)?;
+    let on = Holdings::limits(case, &stated, false)?;
     // All of it is read before any of it is judged.
     let prices = Stated::read(case, prices, limit_prices, &on)?;
     let has_place = feasible::is_feasible(case, &stated, None)? && on.iter().all(|of| of.left >= 0);
@@ -52,8 +54,13 @@ struct Tree<'c> {
     of_surplus: bool,
     /// Whether a weight of 0 gets nothing beyond its guarantee.
     never: bool,
+    /// What all children of a node keep back: what it uses before anybody has tasks.
+    kept_below: Vec<Vector>,
+    /// Words of the widest number of the nodes.
+    words: u64,
 }
 
+#[derive(Default)]
 struct Node {
     above: Option<usize>,
     user: Option<usize>,
@@ -85,11 +92,9 @@ impl<'c> Tree<'c> {
             above,
             user,
             weight: weight.clone(),
-            priority: Rational::new(),
-            guarantee: None,
             limit: vec![None; m],
             kept: vec![Rational::new(); m],
-            divisor: Vec::new(),
+            ..Node::default()
         };
         let mut nodes = vec![plain(None, None, &Rational::from(1))];
         for ((group, guarantee), kept) in groups.list.iter().zip(guarantee).zip(kept) {
@@ -121,50 +126,50 @@ impl<'c> Tree<'c> {
         let families = families.into_iter().map(|(_, family)| family).collect();
         let [of, _, zero_weight] = &groups.share.words;
         let (of_surplus, never) = (of.is_some(), zero_weight.is_some());
-        let mut tree = Self { case, capacity, nodes, upwards, families, of_surplus, never };
+        let mut kept_below = vec![vec![Rational::new(); m]; nodes.len()];
+        for node in &nodes {
+            let Some(above) = node.above else { continue };
+            kept_below[above].iter_mut().zip(&node.kept).for_each(|(sum, kept)| *sum += kept);
+        }
+        let mut tree =
+            Self { case, capacity, nodes, upwards, families, of_surplus, never, kept_below, words: 0 };
         tree.divide(groups.share.words[1].as_deref());
+        let of_node = |node: &'_ Node| {
+            let stated = node.limit.iter().chain(node.guarantee.iter().flatten()).flatten();
+            stated.chain(&node.kept).chain(&node.divisor).chain([&node.weight]).map(work::words).max()
+        };
+        tree.words = tree.nodes.iter().filter_map(of_node).max().unwrap_or(0);
         Ok(tree)
     }
 
     /// What shares are divided by: the cluster, what can be lent where a node stands, or its guarantee.
     fn divide(&mut self, over: Option<&str>) {
         let m = self.capacity.len();
-        let mut kept_below = vec![vec![Rational::new(); m]; self.nodes.len()];
-        for node in &self.nodes {
-            let Some(above) = node.above else { continue };
-            kept_below[above].iter_mut().zip(&node.kept).for_each(|(sum, kept)| *sum += kept);
-        }
-        let mut pot = vec![self.capacity.clone(); self.nodes.len()];
+        // By node: what can be lent to what stands in it.
+        let mut lendable = vec![Vector::new(); self.nodes.len()];
         for &v in self.upwards.iter().rev() {
-            let there: Vector = match self.nodes[v].above {
-                None => self.capacity.clone(),
-                Some(above) => {
-                    (0..m).map(|r| Rational::from(&pot[above][r] - &kept_below[above][r])).collect()
-                }
-            };
             let node = &self.nodes[v];
-            if v != 0 {
-                for r in 0..m {
-                    let most = Rational::from(&there[r] + &node.kept[r]);
-                    pot[v][r] = node.limit[r].iter().fold(most, |most, limit| most.min(limit.clone()));
-                }
-            }
-            let promised =
-                |r: usize| node.guarantee.as_ref().and_then(|all| all[r].clone()).unwrap_or_default();
+            let there = |r: usize| node.above.map_or(&self.capacity[r], |above| &lendable[above][r]).clone();
+            let most = |r: usize| node.limit[r].iter().cloned().fold(there(r) + &node.kept[r], Rational::min);
             let divisor = |family: &Vec<(usize, Rational)>| {
-                let sum =
-                    |of: &dyn Fn(usize) -> Rational| family.iter().map(|(r, _)| of(*r)).sum::<Rational>();
-                let cluster = sum(&|r| self.capacity[r].clone());
-                match over {
-                    None => cluster,
-                    Some("lendable") => sum(&|r| there[r].clone()),
-                    Some(_) => {
-                        Some(sum(&promised)).filter(|all| self.of_surplus || *all > 0).unwrap_or(cluster)
-                    }
-                }
+                let whole = |r: usize| match over {
+                    None => self.capacity[r].clone(),
+                    Some("lendable") => there(r),
+                    Some(_) => self.promised(v, r).cloned().unwrap_or_default(),
+                };
+                let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
+                let is_cluster = over == Some("guarantee") && !self.of_surplus && sum.is_zero();
+                if is_cluster { family.iter().map(|(r, _)| &self.capacity[*r]).sum() } else { sum }
             };
-            self.nodes[v].divisor = self.families.iter().map(divisor).collect();
+            let divisors = self.families.iter().map(divisor).collect();
+            lendable[v] = (0..m).map(|r| most(r) - &self.kept_below[v][r]).collect();
+            self.nodes[v].divisor = divisors;
         }
+    }
+
+    /// What is promised to a node, where that is named.
+    fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
+        self.nodes[v].guarantee.as_ref()?[r].as_ref()
     }
 
     fn leaf(&self, n: usize) -> usize {
@@ -188,44 +193,62 @@ struct Term {
 }
 
 impl Term {
-    /// A part of a whole above 0.
-    fn part(r: usize, amount: &Rational, whole: &Rational) -> Self {
-        Self { value: Rational::from(amount / whole), slope: vec![(r, whole.clone().recip())] }
-    }
-
-    fn rate(&self, growth: &[Rational]) -> Rational {
-        self.slope.iter().map(|(r, each)| Rational::from(each * &growth[*r])).sum()
+    fn rate(&self, growth: &[Rational]) -> Checked<Rational> {
+        work::sum(self.slope.iter().map(|(r, each)| work::times(each, &growth[*r])).collect::<Checked<_>>()?)
     }
 }
 
 /// The largest value, and the largest rate among those that attain it.
-fn rising(terms: &[Term], growth: &[Rational]) -> (Rational, Rational) {
+fn rising(terms: &[Term], growth: &[Rational]) -> Checked<(Rational, Rational)> {
     let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
     let at_top = terms.iter().filter(|term| term.value == top);
-    let rate = at_top.map(|term| term.rate(growth)).max().unwrap_or_default();
-    (top, rate)
+    let rates = at_top.map(|term| term.rate(growth)).collect::<Checked<Vec<_>>>()?;
+    Ok((top, rates.into_iter().max().unwrap_or_default()))
 }
 
-/// How a node grows: tasks by user, what its users hold and what it uses, and how long it grows so.
+/// Adds some amounts so many times.
+fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked<()> {
+    work::steps(amounts.len() as u64)?;
+    for (sum, amount) in sums.iter_mut().zip(amounts).filter(|(_, amount)| !amount.is_zero()) {
+        *sum = work::plus(sum, &work::times(amount, times)?)?;
+    }
+    Ok(())
+}
+
+/// How a node grows while its clock advances by one. Nothing changes that but an event at it or below it, or that others of
+/// its users may grow.
+#[derive(Default)]
 struct Growth {
-    tasks: Vec<(usize, Rational)>,
+    /// The users below it that may grow, and what its clock says since all this was found for them.
+    users: Vec<usize>,
+    clock: Rational,
+    children: Paced,
+    /// What its users hold, what it uses, and what its users' tasks are worth in every bound.
     running: Vector,
     used: Vector,
+    worth: Vector,
+    /// When something happens at it, and at it or below it.
+    own: Option<Rational>,
     next: Option<Rational>,
 }
 
 /// What everybody holds on the way, who may still grow, and what stands above each of these: nodes from its parent
 /// to the root, and whether it is below their guarantees.
+///
+/// Every node has a clock, by which its children grow at constant rates until something happens: the common level of those
+/// that grow. That of its parent runs at a constant pace beside it. What happens changes the rates of the nodes at which it
+/// does and of those above them. What all others hold is brought up to date when their parent grows in another way; until
+/// then it is as old as that growth.
 struct Filling<'t> {
     tree: &'t Tree<'t>,
-    /// What tasks are worth by user, and what all together may be worth.
-    bounds: Vec<(Vector, Rational)>,
+    /// What a task of each user is worth, and how much more all tasks may be worth; of no matter once that is reached.
+    bounds: Vec<(Vector, Option<Rational>)>,
     tasks: Vector,
-    /// Words of the widest of them.
-    words: u64,
     /// `X_v` and `U_v`
     running: Vec<Vector>,
     used: Vec<Vector>,
+    /// By node, where it is known.
+    growth: Vec<Option<Growth>>,
     ways: Vec<Option<Vec<(usize, bool)>>>,
 }
 
@@ -236,106 +259,120 @@ impl<'t> Filling<'t> {
         let able = |n: usize| (tree.case.is_active(n) && bounds.open[n]).then(Vec::new);
         let ways = (0..users).map(able).collect();
         let tasks = vec![Rational::new(); users];
-        Self { tree, bounds: bounds.list, tasks, words: 1, running: nothing.clone(), used: nothing, ways }
+        let bounds = bounds.list.into_iter().map(|(worth, most)| (worth, Some(most))).collect();
+        let growth = tree.nodes.iter().map(|_| None).collect();
+        Self { tree, bounds, tasks, running: nothing, used: tree.kept_below.clone(), growth, ways }
     }
 
-    /// Charges operations on fractions as wide as those that were read, and as those on the way.
-    fn spend(&self, operations: usize) -> Checked<()> {
-        work::spend(operations)?;
-        work::steps(work::cost(self.words).saturating_mul(operations as u64))
+    /// Charges operations on what a node holds and on how it grows.
+    fn spend(&self, v: usize, growth: &[Rational], operations: usize) -> Checked<()> {
+        let widest = |amounts: &[Rational]| amounts.iter().map(work::words).max().unwrap_or(0);
+        let words = self.tree.words + widest(&self.running[v]).max(widest(&self.used[v])) + widest(growth);
+        work::steps(work::cost(words).saturating_mul(operations as u64))
     }
 
     /// The tasks with which it ends.
     fn run(mut self) -> Checked<Vector> {
+        let mut happens = vec![true; self.tree.nodes.len()];
         loop {
-            self.hold()?;
-            self.stop()?;
-            let growing: Vec<usize> = (0..self.ways.len()).filter(|n| self.ways[*n].is_some()).collect();
-            if growing.is_empty() {
-                return Ok(self.tasks);
-            }
-            let Growth { tasks, next, .. } = self.direct(0, &growing)?;
-            let reached = |(worth, most): &(Vector, Rational)| {
-                let pace: Rational = tasks.iter().map(|(n, rate)| Rational::from(rate * &worth[*n])).sum();
-                (pace > 0).then(|| (most - self.worth(worth)) / pace)
-            };
-            let step = self.bounds.iter().filter_map(reached).chain(next).min();
-            let Some(step) = step else { return refuse("nothing ends the filling") };
-            for (n, rate) in tasks {
-                self.tasks[n] += rate * &step;
-                self.words = self.words.max(work::words(&self.tasks[n]));
-            }
-        }
-    }
-
-    fn worth(&self, worth: &[Rational]) -> Rational {
-        worth.iter().zip(&self.tasks).map(|(worth, tasks)| Rational::from(worth * tasks)).sum()
-    }
-
-    /// `X_v` and `U_v` of the tasks.
-    fn hold(&mut self) -> Checked<()> {
-        let (tree, m) = (self.tree, self.tree.capacity.len());
-        self.spend(tree.nodes.len().saturating_mul(2 * m + 1))?;
-        self.running.iter_mut().chain(&mut self.used).flatten().for_each(|amount| *amount = Rational::new());
-        for &v in &tree.upwards {
-            if let Some(n) = tree.nodes[v].user {
-                for (r, d) in tree.asked(n) {
-                    self.running[v][*r] = Rational::from(d * &self.tasks[n]);
-                    self.used[v][*r].clone_from(&self.running[v][*r]);
+            // A mark that a node reaches is an event there. So of a node below one it is known on which side of its marks it
+            // is, though what it holds may be older.
+            for n in 0..self.ways.len() {
+                let way = self.ways[n].as_deref().unwrap_or_default();
+                work::steps(way.len() as u64 + 1)?;
+                let is_new = happens[self.tree.leaf(n)] || way.iter().any(|(v, _)| happens[*v]);
+                if is_new && self.ways[n].is_some() {
+                    self.ways[n] = self.way(n)?;
                 }
             }
-            let Some(above) = tree.nodes[v].above else { continue };
-            for r in 0..m {
-                let (runs, held) = (self.running[v][r].clone(), self.used[v][r].clone());
-                self.running[above][r] += runs;
-                self.used[above][r] += held.max(tree.nodes[v].kept[r].clone());
+            work::steps((self.bounds.len() + self.ways.len() + self.tree.nodes.len()) as u64)?;
+            for (worth, left) in self.bounds.iter_mut().filter(|(_, left)| *left == Some(Rational::new())) {
+                let stopped = worth.iter().enumerate().filter(|(_, worth)| **worth > 0);
+                stopped.for_each(|(n, _)| self.ways[n] = None);
+                *left = None;
             }
+            let growing: Vec<usize> = (0..self.ways.len()).filter(|n| self.ways[*n].is_some()).collect();
+            if growing.is_empty() {
+                self.tree.upwards.iter().rev().try_for_each(|v| self.settle(*v).map(drop))?;
+                return Ok(self.tasks);
+            }
+            self.direct(0, &growing)?;
+            let step = self.step()?;
+            self.advance(0, &step)?;
+            happens.fill(false);
+            self.happen(0, &mut happens)?;
         }
-        Ok(())
     }
 
-    /// Stops who can grow no more. What is stopped stays so.
-    fn stop(&mut self) -> Checked<()> {
-        for n in 0..self.ways.len() {
-            if self.ways[n].is_some() {
-                self.ways[n] = self.way(n)?;
-            }
+    /// How long the root grows as it does: until something happens in the tree, or a bound is reached. So much is taken from
+    /// what is left of the bounds.
+    fn step(&mut self) -> Checked<Rational> {
+        let Some(Growth { worth, clock, next, .. }) = &self.growth[0] else { return refuse("nothing grows") };
+        let mut steps: Vec<Rational> = next.iter().map(|next| Rational::from(next - clock)).collect();
+        let lefts = self.bounds.iter_mut().zip(worth).filter(|(_, pace)| **pace > 0);
+        let mut lefts: Vec<_> = lefts.filter_map(|((_, left), pace)| Some((left.as_mut()?, pace))).collect();
+        for (left, pace) in &lefts {
+            steps.push(work::times(left, &Rational::from(pace.recip_ref()))?);
         }
-        self.spend(self.bounds.len().saturating_mul(2 * self.tasks.len()))?;
-        for (worth, most) in &self.bounds {
-            let held = self.worth(worth);
-            ensure(held <= *most, "the filling goes on beyond what has a place")?;
-            let stops = worth.iter().enumerate().filter(|(_, worth)| held == *most && **worth > 0);
-            stops.for_each(|(n, _)| self.ways[n] = None);
+        let Some(step) = steps.into_iter().min() else { return refuse("nothing ends the filling") };
+        for (left, pace) in &mut lefts {
+            **left = work::plus(left, &-work::times(pace, &step)?)?;
         }
-        Ok(())
+        Ok(step)
+    }
+
+    /// Advances a node, of which it is known how it grows.
+    fn advance(&mut self, v: usize, step: &Rational) -> Checked<()> {
+        let Some(growth) = &mut self.growth[v] else { return Ok(()) };
+        growth.clock = work::plus(&growth.clock, step)?;
+        if let Some(n) = self.tree.nodes[v].user {
+            self.tasks[n] = work::plus(&self.tasks[n], step)?;
+        }
+        add(&mut self.running[v], &growth.running, step)?;
+        add(&mut self.used[v], &growth.used, step)
+    }
+
+    /// Brings the children of a node that grew with it up to date, and forgets how it grows.
+    fn settle(&mut self, v: usize) -> Checked<Vec<usize>> {
+        let Growth { clock, children, .. } = self.growth[v].take().unwrap_or_default();
+        let advance = |(k, pace): (usize, Rational)| {
+            let step = work::times(&clock, &pace.recip())?;
+            self.advance(k, &step).map(|()| k)
+        };
+        children.into_iter().map(advance).collect()
+    }
+
+    /// Notes at which nodes, this one and those below it, something happens now, and settles them and those above them.
+    fn happen(&mut self, v: usize, happens: &mut [bool]) -> Checked<()> {
+        let is_now = |growth: &&Growth| growth.next.as_ref() == Some(&growth.clock);
+        let Some(growth) = self.growth[v].as_ref().filter(is_now) else { return Ok(()) };
+        happens[v] = growth.own == growth.next;
+        self.settle(v)?.into_iter().try_for_each(|k| self.happen(k, happens))
     }
 
     /// What stands above user `n`; `None` where it has all its tasks, or a limit, the capacity or a weight of 0
     /// stops it.
     fn way(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
         let tree = self.tree;
-        let left = Rational::from(&self.tasks[n] + 1);
-        if tree.case.problem.users[n].at_most_tasks(left) <= self.tasks[n] {
+        if tree.case.problem.users[n].tasks.as_ref().is_some_and(|all| self.tasks[n] >= *all) {
             return Ok(None);
         }
         // By resource that it asks for: whether more of it is more use of the node that is looked at.
         let mut grows: Vec<(usize, bool)> = tree.asked(n).map(|(r, _)| (*r, true)).collect();
         let mut way = Vec::new();
         for v in tree.above(tree.leaf(n)) {
-            self.spend(4 * grows.len() + 1)?;
             let (node, used) = (&tree.nodes[v], &self.used[v]);
+            let compared = grows.iter().map(|(r, _)| tree.words + work::words(&used[*r]));
+            work::steps(compared.map(|words| 4 * work::cost(words)).sum())?;
             let most = |r: usize| if v == 0 { Some(&tree.capacity[r]) } else { node.limit[r].as_ref() };
             let is_full = |&(r, grows): &(usize, bool)| grows && most(r).is_some_and(|most| used[r] >= *most);
             let no_room = |(r, _): &(usize, bool)| v == 0 && self.running[0][*r] >= tree.capacity[*r];
-            let is_below = node.guarantee.as_ref().is_some_and(|guarantee| {
-                let named =
-                    || grows.iter().filter_map(|(r, grows)| Some((r, grows, guarantee[*r].as_ref()?)));
-                let has = |(r, grows, promised): (&usize, &bool, &Rational)| {
-                    used[*r] < *promised || (!grows && !promised.is_zero())
-                };
-                named().next().is_some() && named().all(has)
-            });
+            let has_more = |(r, grows): &(usize, bool)| {
+                let promised = tree.promised(v, *r)?;
+                Some(used[*r] < *promised || (!grows && !promised.is_zero()))
+            };
+            let named: Vec<bool> = grows.iter().filter_map(has_more).collect();
+            let is_below = named.contains(&true) && !named.contains(&false);
             let is_shut = tree.never && v != 0 && node.weight.is_zero() && !is_below;
             if is_shut || grows.iter().any(is_full) || grows.iter().any(no_room) {
                 return Ok(None);
@@ -351,75 +388,84 @@ impl<'t> Filling<'t> {
         self.used[v][r] >= self.tree.nodes[v].kept[r]
     }
 
-    /// How a node grows when these users below it may: as long as it takes its own level to rise by one, or a user to
-    /// have one more task.
-    fn direct(&self, v: usize, users: &[usize]) -> Checked<Growth> {
-        let m = self.tree.capacity.len();
-        self.spend((m + 8).saturating_mul(m) + 4 * users.len())?;
-        let zeros = || vec![Rational::new(); m];
-        let mut growth = Growth { tasks: Vec::new(), running: zeros(), used: zeros(), next: None };
-        let mut gaps = Vec::new();
+    /// Finds how a node, which is up to date, grows when these users below it may, unless that is known. Its clock runs as
+    /// the common level of its children rises, that of a user as its tasks do.
+    fn direct(&mut self, v: usize, users: &[usize]) -> Checked<()> {
+        if self.growth[v].as_ref().is_some_and(|growth| growth.users == users) {
+            return Ok(());
+        }
+        self.settle(v)?;
+        let zeros = |count: usize| vec![Rational::new(); count];
+        let (m, mut gaps) = (self.tree.capacity.len(), Vec::new());
+        let mut growth = Growth {
+            users: users.to_vec(),
+            running: zeros(m),
+            used: zeros(m),
+            worth: zeros(self.bounds.len()),
+            ..Growth::default()
+        };
         if let Some(n) = self.tree.nodes[v].user {
-            growth.tasks.push((n, Rational::from(1)));
             self.tree.asked(n).for_each(|(r, d)| growth.running[*r].clone_from(d));
             growth.used.clone_from(&growth.running);
+            growth.worth = self.bounds.iter().map(|(worth, _)| worth[n].clone()).collect();
             gaps.extend(self.tree.case.problem.users[n].tasks.iter().map(|all| all - self.tasks[n].clone()));
         } else {
-            for (k, pace, part) in self.paced(v, users, &mut gaps)? {
-                ensure(pace > 0, "a level does not rise")?;
-                growth.tasks.extend(part.tasks.into_iter().map(|(n, rate)| (n, rate / &pace)));
-                for r in 0..m {
-                    growth.running[r] += Rational::from(&part.running[r] / &pace);
-                    if self.passes(k, r) {
-                        growth.used[r] += Rational::from(&part.used[r] / &pace);
-                    }
-                }
-                gaps.extend(part.next.map(|gap| gap * pace));
-            }
+            growth.children = self.paced(v, users, &mut gaps)?;
         }
-        self.events(v, &growth, &mut gaps);
-        growth.next = gaps.into_iter().filter(|gap| *gap > 0).min();
-        Ok(growth)
+        let mut dues = Vec::new();
+        for (k, pace) in &growth.children {
+            ensure(*pace > 0, "a level does not rise")?;
+            let (rate, Some(of)) = (Rational::from(pace.recip_ref()), &self.growth[*k]) else { continue };
+            add(&mut growth.running, &of.running, &rate)?;
+            for r in (0..m).filter(|r| self.passes(*k, *r)) {
+                add(&mut growth.used[r..=r], &of.used[r..=r], &rate)?;
+            }
+            add(&mut growth.worth, &of.worth, &rate)?;
+            let due = |next: &Rational| work::times(&Rational::from(next - &of.clock), pace);
+            dues.extend(of.next.as_ref().map(due).transpose()?);
+        }
+        self.events(v, &growth, &mut gaps)?;
+        growth.own = gaps.into_iter().filter(|gap| *gap > 0).min();
+        growth.next = dues.into_iter().chain(growth.own.clone()).min();
+        self.growth[v] = Some(growth);
+        Ok(())
     }
 
-    /// The children that grow, each with how fast its level rises and how it grows; and by how much the common
-    /// level may rise before a sibling's is reached.
-    fn paced(
-        &self,
-        v: usize,
-        users: &[usize],
-        gaps: &mut Vec<Rational>,
-    ) -> Checked<Vec<(usize, Rational, Growth)>> {
+    /// The children that grow, each with how fast its level rises; and by how much the common level may rise before a
+    /// sibling's is reached.
+    fn paced(&mut self, v: usize, users: &[usize], gaps: &mut Vec<Rational>) -> Checked<Paced> {
         // Users by child: all, and those below its guarantee.
         let mut by_child = std::collections::BTreeMap::<usize, [Vec<usize>; 2]>::new();
         for &n in users {
             let way = self.ways[n].as_deref().unwrap_or_default();
+            work::steps((16 + way.len() + self.tree.case.problem.users[n].demand.len()) as u64)?;
             let below = way.iter().position(|(above, _)| *above == v).and_then(|at| at.checked_sub(1));
             let (child, is_below) = below.map_or((self.tree.leaf(n), false), |at| way[at]);
             let [all, first] = by_child.entry(child).or_default();
             all.push(n);
             first.extend(is_below.then_some(n));
         }
+        let m = self.tree.capacity.len();
         let candidate = |(k, [all, first]): (usize, [Vec<usize>; 2])| {
+            self.spend(k, &[], m + 4)?;
             let is_above = first.is_empty();
-            let terms = if is_above { self.share(k) } else { self.guaranteed(k, &first) };
+            let terms = if is_above { self.share(k)? } else { self.guaranteed(k, &first) };
             let node = &self.tree.nodes[k];
             let weight = if is_above && node.weight > 0 { node.weight.clone() } else { Rational::from(1) };
             let level = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default() / &weight;
             let rank = if is_above { -node.priority.clone() } else { Rational::new() };
             let key: Key = (is_above, rank, is_above && node.weight.is_zero(), level);
-            (k, if is_above { all } else { first }, key, terms, weight)
+            Ok((k, if is_above { all } else { first }, key, terms, weight))
         };
-        let candidates: Vec<_> = by_child.into_iter().map(candidate).collect();
-        let Some(least) = candidates.iter().map(|(_, _, key, ..)| key).min().cloned() else {
-            return Ok(Vec::new());
-        };
+        let candidates = by_child.into_iter().map(candidate).collect::<Checked<Vec<_>>>()?;
+        let least = candidates.iter().map(|(_, _, key, ..)| key).min().cloned().unwrap_or_default();
         let (mut grows, mut flat) = (Vec::new(), Vec::new());
         for (k, users, key, terms, weight) in candidates {
             if key == least {
-                let growth = self.direct(k, &users)?;
-                let pace = rising(&terms, &growth.used).1 / &weight;
-                if pace.is_zero() { flat.push((k, weight, growth)) } else { grows.push((k, pace, growth)) }
+                self.direct(k, &users)?;
+                let Some(growth) = &self.growth[k] else { continue };
+                let pace = rising(&terms, &growth.used)?.1 / &weight;
+                if pace.is_zero() { flat.push((k, weight)) } else { grows.push((k, pace)) }
             } else if (key.0, &key.1, key.2) == (least.0, &least.1, least.2) {
                 gaps.push(key.3 - &least.3);
             }
@@ -429,87 +475,92 @@ impl<'t> Filling<'t> {
         }
         // Levels that do not rise: of these children the one grows that holds least of what its users ask for.
         gaps.clear();
-        let line = |(k, weight, growth): (usize, Rational, Growth)| {
-            let asked =
-                |r: usize| growth.tasks.iter().any(|(n, _)| self.tree.asked(*n).any(|(of, _)| *of == r));
-            let whole = |r: usize| self.whole(k, least.0, r).filter(|_| asked(r));
-            let (top, rate) = rising(&self.parts(&self.running[k], whole), &growth.running);
-            (k, top / &weight, rate / weight, growth)
-        };
-        let lines: Vec<_> = flat.into_iter().map(line).collect();
-        let lowest = lines.iter().map(|(_, top, ..)| top).min().cloned().unwrap_or_default();
-        gaps.extend(lines.iter().map(|(_, top, ..)| Rational::from(top - &lowest)));
-        let lines = lines.into_iter().filter(|(_, top, ..)| *top == lowest);
-        Ok(lines.map(|(k, _, pace, growth)| (k, pace, growth)).collect())
+        let mut lines = Vec::new();
+        for (k, weight) in flat {
+            let Some(growth) = &self.growth[k] else { continue };
+            self.spend(k, &growth.running, 3 * m)?;
+            let whole = |r: usize| self.whole(k, least.0, r).filter(|_| growth.running[r] > 0);
+            let (top, rate) = rising(&self.parts(&self.running[k], whole), &growth.running)?;
+            lines.push((k, top / &weight, rate / weight));
+        }
+        let lowest = lines.iter().map(|(_, top, _)| top).min().cloned().unwrap_or_default();
+        gaps.extend(lines.iter().map(|(_, top, _)| Rational::from(top - &lowest)));
+        let lines = lines.into_iter().filter(|(_, top, _)| *top == lowest);
+        Ok(lines.map(|(k, _, pace)| (k, pace)).collect())
     }
 
     /// The terms of the share of a node, before the weight.
-    fn share(&self, v: usize) -> Vec<Term> {
+    fn share(&self, v: usize) -> Checked<Vec<Term>> {
         let node = &self.tree.nodes[v];
-        let guarantee = node.guarantee.as_ref().filter(|_| self.tree.of_surplus);
-        let promised = |r: usize| guarantee.and_then(|all| all[r].clone()).unwrap_or_default();
         let families = self.tree.families.iter().zip(&node.divisor).filter(|(_, divisor)| **divisor > 0);
         let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
             let mut term = Term { value: Rational::new(), slope: Vec::new() };
             for (r, multiplier) in family {
-                let above = &self.used[v][*r] - promised(*r);
+                let promised = self.tree.promised(v, *r).filter(|_| self.tree.of_surplus);
+                let above = &self.used[v][*r] - promised.cloned().unwrap_or_default();
                 if above >= 0 {
                     let each = Rational::from(multiplier / divisor);
-                    term.value += above * &each;
+                    term.value = work::plus(&term.value, &work::times(&above, &each)?)?;
                     term.slope.push((*r, each));
                 }
             }
-            term
+            Ok(term)
         };
         families.map(term).collect()
     }
 
     /// The terms of the level below a guarantee: what is used of what is promised of what these users ask for.
     fn guaranteed(&self, v: usize, users: &[usize]) -> Vec<Term> {
-        let asked = |r: usize| users.iter().any(|n| self.tree.asked(*n).any(|(of, _)| *of == r));
-        self.parts(&self.used[v], |r| self.whole(v, false, r).filter(|_| asked(r)))
+        let mut is_asked = vec![false; self.tree.capacity.len()];
+        users.iter().flat_map(|n| self.tree.asked(*n)).for_each(|(r, _)| is_asked[*r] = true);
+        self.parts(&self.used[v], |r| self.whole(v, false, r).filter(|_| is_asked[r]))
     }
 
     /// The capacity, or what a node is promised.
     fn whole(&self, v: usize, of_cluster: bool, r: usize) -> Option<&Rational> {
-        let promised = || self.tree.nodes[v].guarantee.as_ref()?[r].as_ref();
-        if of_cluster { Some(&self.tree.capacity[r]) } else { promised() }
+        if of_cluster { Some(&self.tree.capacity[r]) } else { self.tree.promised(v, r) }
     }
 
     /// Amounts as parts of wholes, where these are above 0.
     fn parts<'w>(&self, of: &[Rational], whole: impl Fn(usize) -> Option<&'w Rational>) -> Vec<Term> {
-        let part = |r: usize| Some(Term::part(r, &of[r], whole(r).filter(|whole| **whole > 0)?));
+        let part = |r: usize| {
+            let whole = whole(r).filter(|whole| **whole > 0)?;
+            Some(Term { value: Rational::from(&of[r] / whole), slope: vec![(r, whole.clone().recip())] })
+        };
         (0..of.len()).filter_map(part).collect()
     }
 
     /// When something happens at a node that grows so: capacity, a limit, a guarantee or what is kept back is
     /// reached, or another resource becomes the largest.
-    fn events(&self, v: usize, growth: &Growth, gaps: &mut Vec<Rational>) {
-        let (tree, node) = (self.tree, &self.tree.nodes[v]);
-        for r in (0..tree.capacity.len()).filter(|r| growth.used[*r] > 0) {
+    fn events(&self, v: usize, growth: &Growth, gaps: &mut Vec<Rational>) -> Checked<()> {
+        let Growth { running, used, .. } = growth;
+        let (tree, node, m) = (self.tree, &self.tree.nodes[v], self.tree.capacity.len());
+        self.spend(v, running, (m + 2).saturating_mul(m))?;
+        for r in (0..m).filter(|r| used[*r] > 0) {
             let most = if v == 0 { Some(&tree.capacity[r]) } else { node.limit[r].as_ref() };
             let marks = most.into_iter().chain(self.whole(v, false, r)).chain([&node.kept[r]]);
-            gaps.extend(marks.map(|mark| Rational::from(mark - &self.used[v][r]) / &growth.used[r]));
+            gaps.extend(marks.map(|mark| Rational::from(mark - &self.used[v][r]) / &used[r]));
         }
         if v == 0 {
-            for r in (0..tree.capacity.len()).filter(|r| growth.running[*r] > 0) {
-                gaps.push(Rational::from(&tree.capacity[r] - &self.running[0][r]) / &growth.running[r]);
-            }
-            return;
+            let runs = (0..m).filter(|r| running[*r] > 0);
+            gaps.extend(runs.map(|r| Rational::from(&tree.capacity[r] - &self.running[0][r]) / &running[r]));
+            return Ok(());
         }
-        crossings(&self.share(v), &growth.used, gaps);
-        crossings(&self.parts(&self.used[v], |r| self.whole(v, false, r)), &growth.used, gaps);
-        crossings(&self.parts(&self.running[v], |r| self.whole(v, false, r)), &growth.running, gaps);
-        crossings(&self.parts(&self.running[v], |r| self.whole(v, true, r)), &growth.running, gaps);
+        let whole = |of_cluster: bool| move |r: usize| self.whole(v, of_cluster, r);
+        crossings(&self.share(v)?, used, gaps)?;
+        crossings(&self.parts(&self.used[v], whole(false)), used, gaps)?;
+        crossings(&self.parts(&self.running[v], whole(false)), running, gaps)?;
+        crossings(&self.parts(&self.running[v], whole(true)), running, gaps)
     }
 }
 
 /// When a term becomes as large as another that is larger now.
-fn crossings(terms: &[Term], growth: &[Rational], gaps: &mut Vec<Rational>) {
-    let lines: Vec<(&Rational, Rational)> =
-        terms.iter().map(|term| (&term.value, term.rate(growth))).collect();
+fn crossings<'t>(terms: &'t [Term], growth: &[Rational], gaps: &mut Vec<Rational>) -> Checked<()> {
+    let line = |term: &'t Term| Ok((&term.value, term.rate(growth)?));
+    let lines = terms.iter().map(line).collect::<Checked<Vec<_>>>()?;
     for (low, fast) in &lines {
         let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
         gaps.extend(slower.map(|(high, slow)| Rational::from(*high - *low) / Rational::from(fast - slow)));
     }
+    Ok(())
 }

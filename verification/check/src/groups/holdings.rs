@@ -92,16 +92,12 @@ impl<'c> Holdings<'c> {
                 *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
             }
         }
-        let on = Self::on(case, &case.x)?;
+        let on = Self::limits(case, &case.x, false)?;
         Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, on })
     }
 
-    /// What tasks leave of limits on server classes.
-    pub fn on(case: &'c Case<'_>, tasks: &Tasks) -> Checked<Vec<On<'c>>> {
-        Self::limits(case, tasks, false)
-    }
-
-    /// The same, and of limits on the whole cluster, of what the users of the groups hold, if these are asked for.
+    /// What tasks leave of limits on server classes; and of limits on the whole cluster, of what the users of the groups
+    /// hold, if these are asked for.
     pub fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
@@ -152,12 +148,12 @@ impl<'c> Holdings<'c> {
 
     /// The same on all classes on which it can run; `None` where there is none on one of them.
     pub fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
-        let mut rooms = Vec::new();
-        for i in self.case.problem.classes_of(n).take(if self.on.is_empty() { 0 } else { usize::MAX }) {
-            let Some(room) = self.left_on_class(n, i)? else { return Ok(None) };
-            rooms.push(room);
+        if self.on.is_empty() {
+            return Ok(None);
         }
-        if self.on.is_empty() { Ok(None) } else { work::sum(rooms).map(Some) }
+        let rooms = self.case.problem.classes_of(n).map(|i| self.left_on_class(n, i));
+        let rooms: Option<Vec<Rational>> = rooms.collect::<Checked<Vec<_>>>()?.into_iter().collect();
+        rooms.map(work::sum).transpose()
     }
 
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a

@@ -60,13 +60,9 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let k = parties.named(raw.get("of"))?;
         let weights = case.problem.user_names.numbers(raw.get("user_weights"))?;
         let prices = Prices::read(case, raw.get("prices"), raw.get("user_prices"))?;
-        let others = match is_envy {
-            true => {
-                raw.get("envied").list()?.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?
-            }
-            false => vec![k],
-        };
-        Ok((k, weights, prices, others))
+        let envied = if is_envy { raw.get("envied").list()? } else { &[] };
+        let others = envied.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?;
+        Ok((k, weights, prices, if is_envy { others } else { vec![k] }))
     };
     // All of it is read before any of it is judged.
     for (k, weights, prices, others) in proofs.iter().map(read).collect::<Checked<Vec<_>>>()? {
@@ -113,12 +109,10 @@ impl<'c> Parties<'c> {
         if !is_envy {
             return Ok(all.into_iter().map(|k| (k, k)).collect());
         }
-        let pairs = |list: Vec<Party>| {
-            let of = list.clone();
-            list.into_iter()
-                .flat_map(move |k| of.clone().into_iter().filter(move |h| *h != k).map(move |h| (k, h)))
+        let others = |list: &Vec<Party>, k: Party| -> Vec<(Party, Party)> {
+            list.iter().filter(|h| **h != k).map(|h| (k, *h)).collect()
         };
-        Ok(beside.into_iter().flat_map(pairs).collect())
+        Ok(beside.iter().flat_map(|list| list.iter().flat_map(|k| others(list, *k))).collect())
     }
 
     fn weight(&self, k: Party) -> &Rational {
@@ -200,9 +194,8 @@ impl<'c> Parties<'c> {
     fn bound(&self, k: Party, amounts: &[Rational], weights: &Amounts, prices: &Prices) -> Checked<Rational> {
         let user = |n: usize| &self.case.problem.users[n];
         let of_rows = prices.rows.iter().map(|(row, p)| Rational::from(&amounts[*row] * p));
-        let of_tasks =
-            prices.users.iter().filter_map(|(n, q)| Some(Rational::from(user(*n).tasks.as_ref()? * q)));
-        let bound: Rational = of_rows.chain(of_tasks).sum();
+        let paid = |(n, q): &(usize, Rational)| Some(Rational::from(user(*n).tasks.as_ref()? * q));
+        let bound: Rational = of_rows.chain(prices.users.iter().filter_map(paid)).sum();
         let most = self.most_left(k);
         let held = |z: &Rational| -> Rational {
             let floor =
@@ -214,6 +207,7 @@ impl<'c> Parties<'c> {
             let open = weights.iter().filter(|(n, _)| is_open(*n));
             open.map(|(n, l)| Rational::from(&self.case.g[*n] * l)).sum()
         };
+        let now: Rational = weights.iter().map(|(n, l)| Rational::from(&self.case.total[*n] * l)).sum();
         let unbounded = "the prices bound no gain of the party";
         let mut z: Option<Rational> = None;
         loop {
@@ -224,10 +218,7 @@ impl<'c> Parties<'c> {
             }
             let (from, floors) = match &z {
                 Some(z) => (z.clone(), held(z)),
-                None => (
-                    Rational::new(),
-                    weights.iter().map(|(n, l)| Rational::from(&self.case.total[*n] * l)).sum(),
-                ),
+                None => (Rational::new(), now.clone()),
             };
             let next = from + Rational::from(&bound - &floors) / slope;
             if z.as_ref() == Some(&next) {
@@ -240,17 +231,14 @@ impl<'c> Parties<'c> {
     /// The gain that an allocation of the users shows, within these amounts.
     fn gain(&self, k: Party, amounts: &[Rational], y: &Tasks) -> Checked<Rational> {
         let (mut gains, users) = (Vec::new(), &self.users[k]);
-        for (n, on) in y.iter().enumerate().filter(|(n, on)| !on.is_empty() || users.binary_search(n).is_ok())
-        {
-            let is_one =
-                users.binary_search(&n).is_ok() && on.iter().all(|(i, y)| self.case.counts(n, *i, y));
-            ensure(is_one, "the allocation has tasks that are none, or not of the party")?;
+        let is_own = |n: usize| users.binary_search(&n).is_ok();
+        for (n, on) in y.iter().enumerate().filter(|(n, on)| !on.is_empty() || is_own(*n)) {
+            let are_tasks = on.iter().all(|(i, y)| self.case.counts(n, *i, y));
+            ensure(is_own(n) && are_tasks, "the allocation has tasks that are none, or not of the party")?;
             let gain = (total_of(on) - &self.case.total[n]) / &self.case.g[n];
             let left = self.left(n);
-            ensure(
-                left.as_ref().is_none_or(|left| gain <= *left),
-                "the allocation has more tasks than there are",
-            )?;
+            let is_there = left.as_ref().is_none_or(|left| gain <= *left);
+            ensure(is_there, "the allocation has more tasks than there are")?;
             if left.as_ref() != Some(&gain) {
                 gains.push(gain);
             }

@@ -149,6 +149,27 @@ impl Groups {
         ];
         fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
     }
+
+    /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
+    pub fn hold_back(&self) -> bool {
+        let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
+        self.have_limits() || self.list.iter().any(|group| !group.lend.is_empty() || is_shut(group))
+    }
+
+    /// Whether a group has a limit.
+    pub fn have_limits(&self) -> bool {
+        self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
+    }
+
+    /// The groups above a user.
+    pub fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        self.above(self.members[n].group)
+    }
+
+    /// A group and those above it.
+    pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(from, |v| self.list[*v].parent)
+    }
 }
 
 /// Limits on server classes: by the name of a class, or by names that commas part; or as a list.
@@ -157,11 +178,10 @@ fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(V
         if let Ok(class) = classes.find(key, raw) {
             return Ok(vec![class]);
         }
-        let set: Checked<Vec<usize>> = key.split(',').map(|name| classes.find(name.trim(), raw)).collect();
-        set.map(|mut set| {
-            set.sort_unstable();
-            set
-        })
+        let set = key.split(',').map(|name| classes.find(name.trim(), raw));
+        let mut set = set.collect::<Checked<Vec<usize>>>()?;
+        set.sort_unstable();
+        Ok(set)
     };
     let limit = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
     let mut all = Vec::new();
@@ -212,28 +232,5 @@ impl Share {
         let mut multipliers = resources.map(multipliers, |_, raw| raw.positive())?;
         multipliers.retain(|(_, m)| *m != 1);
         Ok(Self { words, multipliers, families })
-    }
-}
-
-impl Groups {
-    /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
-    pub fn hold_back(&self) -> bool {
-        let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
-        self.have_limits() || self.list.iter().any(|group| !group.lend.is_empty() || is_shut(group))
-    }
-
-    /// Whether a group has a limit.
-    pub fn have_limits(&self) -> bool {
-        self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
-    }
-
-    /// The groups above a user.
-    pub fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
-        self.above(self.members[n].group)
-    }
-
-    /// A group and those above it.
-    pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(from, |v| self.list[*v].parent)
     }
 }

@@ -51,6 +51,61 @@ fn one_wide_number_does_not_make_envy_too_large() {
     assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
 }
 
+/// Of users that are alike, and hold equal bundles of long numbers, one looks at one other: no pair of them can be told from
+/// another by rounded numbers.
+#[test]
+fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
+    let servers = joined(20, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1000, "q": 1000}}}}"#));
+    let users = joined(600, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 2}}}}"#));
+    let bundle = |less: &str| {
+        joined(20, |i| format!(r#""s{i}": "{}{}{less}/{}1""#, i + 1, "3".repeat(300), "7".repeat(302)))
+    };
+    let text = |first: &str| {
+        let tasks = joined(600, |n| format!(r#""u{n}": {{{}}}"#, bundle(if n == 0 { first } else { "4" })));
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+              "resources": ["r", "q"], "servers": [{servers}], "users": [{users}]}},
+            "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [],
+            "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
+        )
+    };
+    assert_eq!(found(text("4")).unwrap().reason, None);
+    // One that has less than all others envies them, though by no more than the last digit shows.
+    assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
+}
+
+/// Queues in which one user after the other has all its tasks: an event is charged by what stands above it.
+#[test]
+fn a_tree_is_charged_by_what_its_events_touch() {
+    let groups = joined(200, |q| {
+        let parent = if q < 20 { String::new() } else { format!(r#""parent": "q{}","#, q / 10 - 2) };
+        format!(r#"{{"name": "q{q}", {parent} "weight": {}, "guarantee": {{"r": {}}}}}"#, q % 7 + 1, q % 11)
+    });
+    let users = joined(2_000, |n| {
+        let (r, q, weight) = (n % 13 + 1, n % 17 + 1, n % 3 + 1);
+        let queue = 20 + n % 180;
+        format!(
+            r#"{{"name": "u{n}", "group": "q{queue}", "tasks": {}, "weight": {weight}, "demand": {{"r": {r}, "q": {q}}}}}"#,
+            n * n % 997 + 1
+        )
+    });
+    let text = |last: usize| {
+        let tasks = joined(2_000, |n| {
+            format!(r#""u{n}": {{"s": {}}}"#, if n == 1999 { last } else { n * n % 997 + 1 })
+        });
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+              "resources": ["r", "q"], "servers": [{{"name": "s", "capacity": {{"r": 100000000, "q": 100000000}}}}],
+              "groups": [{groups}], "users": [{users}]}}, "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}},
+            "not_checked": [], "claims": [{{"axiom": "tree", "holds": true, "margin": "0",
+              "evidence": {{"filling": {{{tasks}}}, "prices": []}}}}]}}"#
+        )
+    };
+    let all = 1999 * 1999 % 997 + 1;
+    assert_eq!(found(text(all)).unwrap().reason, None);
+    assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+}
+
 /// Certificates of ratios and worst loads that are valid.
 fn about_reservations() -> impl Iterator<Item = Fixture> {
     accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)

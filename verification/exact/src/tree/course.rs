@@ -77,6 +77,13 @@ impl<'f> Course<'f> {
         &self.holdings.tasks
     }
 
+    /// Bits of the tasks as they were when somebody looked last.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        let of = |x: &Rational| u64::from(x.numer().significant_bits() + x.denom().significant_bits());
+        self.holdings.tasks.iter().map(of).sum()
+    }
+
     /// Goes on to the next event; `false` where nobody can grow.
     ///
     /// # Errors
