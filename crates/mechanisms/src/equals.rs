@@ -6,7 +6,7 @@
 use evenhand_budget::{charge, room, words_of_bits};
 use evenhand_exact::{PriceVector, Prices, Tasks};
 use evenhand_lp::level::LevelDual;
-use evenhand_problem::{Integer, Merged, Problem, Rational, Size, User};
+use evenhand_problem::{Arithmetic, Integer, Merged, Problem, Rational, Size, User};
 use rug::ops::Pow;
 
 use crate::mechanism::{Findings, Intervals, Outcome};
@@ -72,7 +72,10 @@ pub(crate) fn short_power(weight: &Rational, exponent: &Rational) -> Option<Rati
 /// The outcome for the problem as it is given, from that for the merged one.
 pub(crate) fn parted(outcome: Outcome, merged: &Merged) -> Outcome {
     let Outcome { mut allocation, findings, .. } = outcome;
-    allocation.tasks = parted_tasks(&allocation.tasks, merged);
+    allocation.tasks = match allocation.arithmetic {
+        Arithmetic::Exact => parted_tasks(&allocation.tasks, merged),
+        Arithmetic::Float => rounded_tasks(&allocation.tasks, merged),
+    };
     let each = |prices: Prices| Prices {
         user_weights: if prices.user_weights.is_empty() {
             Vec::new()
@@ -100,6 +103,17 @@ pub fn parted_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks 
     let words: Vec<u64> = tasks.iter().map(|row| words_of(row)).collect();
     pay(merged.part_of.iter().map(|(at, _)| words[*at]).sum());
     merged.parts(tasks)
+}
+
+/// The same of floating-point numbers, exactly in proportion.
+fn rounded_tasks(tasks: &[Vec<(usize, Rational)>], merged: &Merged) -> Tasks {
+    // Each number is some times a common one, by as many digits as the part has.
+    let of_part = |of: &(usize, Rational)| {
+        let one = words_of(std::slice::from_ref(of));
+        words_of(&tasks[of.0]).saturating_add(one.saturating_mul(tasks[of.0].len() as u64))
+    };
+    pay(merged.part_of.iter().map(of_part).fold(0, u64::saturating_add));
+    merged.rounded_parts(tasks)
 }
 
 /// Words of 64 bits of a list of numbers, those of its entries and of what the allocator adds included.

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use rug::{Integer, Rational, ops::Pow};
 use thiserror::Error;
 
-pub(crate) use stated::format_hashed;
+pub(crate) use stated::{between_doubles, format_hashed};
 pub use stated::{format_stated, stated};
 
 /// Most digits of a number that somebody states, before and after the point (or in numerator and

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rug::Rational;
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::problem_sha256;
 use crate::{
@@ -38,7 +38,8 @@ pub struct AllocationDocument<'a> {
     pub extra: Map<String, Value>,
 }
 
-/// A number as the arithmetic of a result asks for: `"5/7"`, or the nearest JSON number.
+/// A number as the arithmetic of a result asks for: `"5/7"`, or a JSON number, the nearest double but for a decimal that has
+/// a few digits more.
 #[derive(Debug, Clone, Copy)]
 pub struct NumberText<'a>(pub &'a Rational, pub Arithmetic);
 
@@ -85,10 +86,12 @@ impl<'a> AllocationDocument<'a> {
 impl Serialize for NumberText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let nearest = number::to_f64(self.0);
-        if self.1 == Arithmetic::Float && nearest.is_finite() {
-            serializer.serialize_f64(nearest)
-        } else {
-            serializer.collect_str(self.0)
+        if self.1 == Arithmetic::Exact || !nearest.is_finite() {
+            return serializer.collect_str(self.0);
+        }
+        match number::between_doubles(self.0).and_then(|text| RawValue::from_string(text).ok()) {
+            Some(text) => text.serialize(serializer),
+            None => serializer.serialize_f64(nearest),
         }
     }
 }

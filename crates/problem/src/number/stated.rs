@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{MAX_DIGITS, MAX_EXPONENT, format};
+use super::{MAX_DIGITS, MAX_EXPONENT, format, from_f64, to_f64};
 
 /// A stated number such that [`parse`](super::parse) reads it again: [`format`](fn@format), or a
 /// decimal where the quotient has more than [`MAX_DIGITS`] digits. `None` when neither form is within
@@ -54,6 +54,25 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
     }
     let point = if rest.is_empty() { "" } else { "." };
     format!("{sign}{first}{point}{rest}e{scientific}")
+}
+
+/// A decimal that has a few digits more than a double, such as some times the decimal as which a double prints; `None`
+/// of all other numbers.
+pub(crate) fn between_doubles(value: &Rational) -> Option<String> {
+    /// Digits up to which the nearest double prints as the number itself.
+    const OF_ANY_DOUBLE: usize = 15;
+    /// Digits that are few: those of a double times a 64-bit number.
+    const FEW: usize = 37;
+    /// Bits of the denominator of any such decimal above the least positive one that is not tiny, `10^-(37 + 20)`.
+    const BITS: u32 = 190;
+    let denominator = value.denom().significant_bits();
+    if denominator <= 1 || denominator > BITS {
+        return None;
+    }
+    let text = decimal(value)?;
+    let n_digits = digits(text.split('e').next().unwrap_or_default());
+    let is_double = || from_f64(to_f64(value)).as_ref() == Some(value);
+    (OF_ANY_DOUBLE < n_digits && n_digits <= FEW && !is_double()).then_some(text)
 }
 
 fn digits(text: &str) -> usize {

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 use super::{Problem, User};
 use crate::groups::Member;
+use crate::number;
 use crate::quantities::Quantities;
 
 /// A problem in which one user stands for all that are alike.
@@ -149,6 +150,17 @@ fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Ration
     })
 }
 
+/// The largest number of which both are multiples; of 0 and another one the other.
+fn common_part(a: &Rational, b: &Rational) -> Rational {
+    let (over_a, over_b) = (Integer::from(a.numer() * b.denom()), Integer::from(b.numer() * a.denom()));
+    Rational::from((over_a.gcd(&over_b), Integer::from(a.denom() * b.denom())))
+}
+
+/// The decimal as which the nearest double prints.
+fn rounded(value: &Rational) -> Option<Rational> {
+    number::from_f64(number::to_f64(value))
+}
+
 impl Merged {
     /// What every user of the original has, given what those have that stand for them.
     #[must_use]
@@ -162,6 +174,40 @@ impl Merged {
                 true => all[same].clone(),
                 false => tasks[of.0].iter().map(|(i, x)| (*i, Rational::from(x * &of.1))).collect(),
             });
+        }
+        all
+    }
+
+    /// [`parts`](Self::parts) of floating-point numbers, exactly in proportion: where parts would be rounded each in its
+    /// own way, one that goes into all of them is rounded, and each is some times that.
+    #[must_use]
+    pub fn rounded_parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
+        let mut all: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.part_of.len()];
+        for (row, members) in tasks.iter().zip(self.members()) {
+            let mut first_of: HashMap<&Rational, usize> = HashMap::new();
+            for (n, part) in &members {
+                first_of.entry(part).or_insert(*n);
+            }
+            let common = first_of.keys().fold(Rational::new(), |common, part| common_part(&common, part));
+            for (i, x) in row {
+                let is_double = |part: &&Rational| {
+                    let own = Rational::from(x * *part);
+                    rounded(&own).is_some_and(|double| double == own)
+                };
+                let one = match first_of.keys().all(is_double) {
+                    true => None,
+                    false => rounded(&Rational::from(x * &common)).map(|one| one / &common),
+                };
+                for (part, n) in &first_of {
+                    all[*n].push((*i, Rational::from(one.as_ref().unwrap_or(x) * *part)));
+                }
+            }
+            for (n, part) in &members {
+                let same = first_of[part];
+                if same != *n {
+                    all[*n] = all[same].clone();
+                }
+            }
         }
         all
     }
