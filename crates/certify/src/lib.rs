@@ -14,6 +14,7 @@
 pub mod compare;
 mod examine;
 pub mod explain;
+mod least;
 pub mod ratio;
 mod self_test;
 
@@ -21,4 +22,5 @@ pub use examine::{
     CertifyError, Examination, Optima, Request, Undecided, certify, certify_among, certify_within,
     default_requests, default_tolerance,
 };
+pub use least::least_tolerance;
 pub use self_test::{Checked, Refused, self_test};

@@ -8,7 +8,7 @@ use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop, Tasks};
 use evenhand_problem::format::problem_sha256;
-use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
@@ -17,18 +17,21 @@ use crate::text::{decimal, more_tasks, number, row_name, row_names, tasks};
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 #[must_use]
 pub fn claims(certificate: &Certificate) -> Page {
-    page(certificate, &[], None, &[])
+    page(certificate, &[], &[], None, &[])
 }
 
 /// [`claims`], with margins in tasks, how much was repaired, and what could not be decided.
 #[must_use]
 pub fn examination(found: &Examination) -> Page {
-    page(&found.certificate, &found.in_tasks, Some(&found.repair), &found.undecided)
+    let Examination { certificate, in_tasks, least_tolerances, repair, undecided, .. } = found;
+    let page = page(certificate, in_tasks, least_tolerances, Some(repair), undecided);
+    rounding(certificate, least_tolerances).into_iter().fold(page, Page::text)
 }
 
 fn page(
     certificate: &Certificate,
     in_tasks: &[Option<Rational>],
+    least: &[Option<Rational>],
     repair: Option<&Rational>,
     undecided: &[(Axiom, Undecided)],
 ) -> Page {
@@ -39,6 +42,7 @@ fn page(
         Column::words("verdict"),
         Column::numbers("margin"),
         Column::numbers("in tasks").unless_all(""),
+        Column::numbers("least tolerance").unless_all(""),
         Column::words("evidence"),
     ]);
     for (at, claim) in certificate.claims.iter().enumerate() {
@@ -48,6 +52,7 @@ fn page(
             verdict(claim),
             margin(claim),
             tasks.map_or_else(Cell::default, Cell::decimal),
+            least.get(at).and_then(Option::as_ref).map_or_else(Cell::default, Cell::decimal),
             Cell::text(words(claim, certificate, &constraints) + &room_words(claim, tasks)),
         ]);
     }
@@ -56,6 +61,7 @@ fn page(
         table.row([
             Cell::text(axiom.name()),
             verdict,
+            Cell::default(),
             Cell::default(),
             Cell::default(),
             Cell::text(why.to_string()),
@@ -130,6 +136,43 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
         );
     }
     notes
+}
+
+/// Solvers in floating point stop at such tolerances, first-order methods at the largest.
+const OF_SOLVERS: [(&str, u32); 7] =
+    [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
+
+/// The largest tolerance that checkers accept without being told to.
+const ACCEPTED: u32 = 6;
+
+/// A sentence that tells what a solver's rounding could leave from what it could not; none where that is not known.
+fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<String> {
+    let violated: Vec<_> =
+        certificate.claims.iter().zip(least).filter(|(claim, _)| claim.holds == Some(false)).collect();
+    let power = |exponent: u32| Rational::from((1, Integer::from(Integer::u_pow_u(10, exponent))));
+    let (_, largest) = OF_SOLVERS[OF_SOLVERS.len() - 1];
+    // No tolerance below minus the margin would do, whether the least is known or not.
+    let worst = violated
+        .iter()
+        .filter_map(|(claim, _)| Some((claim.margin.as_ref()?, *claim)))
+        .min_by_key(|(margin, _)| *margin)?;
+    if *worst.0 < -power(largest) {
+        let name = title(worst.1, &certificate.problem);
+        return Some(format!(
+            "This is no rounding: no solver's tolerance is as large as the margin of `{name}`."
+        ));
+    }
+    let least: Vec<&Rational> = violated.iter().map(|(_, least)| least.as_ref()).collect::<Option<_>>()?;
+    let most = least.into_iter().max()?;
+    let (text, exponent) = OF_SOLVERS.iter().find(|(_, exponent)| *most <= power(*exponent))?;
+    let option = if *exponent < ACCEPTED {
+        format!(" (whoever checks that needs `--max-tolerance {text}`)")
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "A solver with tolerance {text} could leave this: with `--tolerance {text}` what is violated here holds{option}."
+    ))
 }
 
 /// The axiom with its parameters.

@@ -72,6 +72,9 @@ pub struct Examination {
     pub undecided: Vec<(Axiom, Undecided)>,
     /// Why the kernel gave no verdict on the certificate: judging it would take more than it is allowed.
     pub unchecked: Option<String>,
+    /// By claim: of one that is violated the least tolerance at which it holds, where that is below 1 and known; empty unless
+    /// it was looked for.
+    pub least_tolerances: Vec<Option<Rational>>,
 }
 
 impl Examination {
@@ -118,8 +121,7 @@ pub enum CertifyError {
 }
 
 /// The axioms that are examined when none is named: the usual ones, whole tasks where they are placed, and
-/// the one that the mechanism of the allocation is made to satisfy (max-min for `drfh` where no
-/// mechanism made it).
+/// the one that the mechanism of the allocation is made to satisfy, if it names one.
 #[must_use]
 pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let groups = problem.groups().list();
@@ -145,11 +147,7 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
         requests.insert(1, Request::of(Axiom::IntegerFeasible));
     }
     let known = allocation.mechanism.as_deref().and_then(registry::find);
-    let own = match known {
-        Some(mechanism) => (mechanism.axiom)(allocation),
-        None if groups.is_empty() => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
-        None => None,
-    };
+    let own = known.and_then(|mechanism| (mechanism.axiom)(allocation));
     let is_asked = |axiom: Axiom| match axiom {
         Axiom::IntegerFeasible => false,
         Axiom::Tree => tree::is_short(problem),
@@ -377,6 +375,7 @@ fn certificate(
         },
         undecided,
         unchecked: None,
+        least_tolerances: Vec::new(),
     }
 }
 

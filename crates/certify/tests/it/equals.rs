@@ -5,6 +5,7 @@ use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
+use evenhand_problem::format::{AllocationDocument, Source};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::problems::{SMALL, Shape, build, random_spec};
@@ -117,7 +118,7 @@ fn every_law_is_met() {
             "servers": [{{"name": "a", "capacity": {{"cpu": 9, "memory": 12}}}}, {{"name": "b", "capacity": {{"cpu": 4, "memory": 2}}}}],
             "users": [{users}, {{"name": "z", "demand": {{"cpu": 1, "memory": 3}}}}]}}"#
         );
-        evenhand_problem::format::Source { name: "copies", text: &text }.problem().unwrap()
+        Source { name: "copies", text: &text }.problem().unwrap()
     };
     let user = |name: &str, weight: u32, tasks: u32| {
         format!(
@@ -151,6 +152,41 @@ fn every_law_is_met() {
     }
 }
 
+/// A file holds rounded parts in proportion to their weights, exactly: bundles over the weights are compared, and those of
+/// users that are alike are to be equal.
+#[test]
+fn floating_point_parts_are_in_proportion() {
+    let weights = ["1", "3", "7", "1/3", "1000"];
+    let alike = weights.iter().enumerate().map(|(n, weight)| {
+        format!(r#"{{"name": "u{n}", "weight": "{weight}", "demand": {{"cpu": 3, "memory": 1}}}}"#)
+    });
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{{"name": "a", "capacity": {{"cpu": 9, "memory": 12}}}}, {{"name": "b", "capacity": {{"cpu": 4, "memory": 2}}}}],
+        "users": [{}, {{"name": "z", "demand": {{"cpu": 1, "memory": 3}}}}]}}"#,
+        alike.collect::<Vec<_>>().join(",")
+    );
+    let problem = Source { name: "alike", text: &text }.problem().unwrap();
+    let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Float).unwrap();
+    let file = AllocationDocument::new(&problem, &outcome.allocation).to_json().unwrap();
+    let read = Source { name: "allocation", text: &file }.allocation(&problem).unwrap().allocation;
+    let over_weight = |n: usize| -> Vec<(usize, Rational)> {
+        let weight = problem.users()[n].weight();
+        read.tasks[n].iter().map(|(i, x)| (*i, Rational::from(x / weight))).collect()
+    };
+    assert!(!over_weight(0).is_empty());
+    for n in 1..weights.len() {
+        assert_eq!(over_weight(n), over_weight(0), "{file}");
+    }
+    let exact = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+    for (found, due) in read.totals().iter().zip(exact.allocation.totals()) {
+        assert!(
+            Rational::from(found - &due).abs() < due * Rational::from((1, 1_000_000_000_000u64)),
+            "{file}"
+        );
+    }
+}
+
 /// Users that are alike in one group are one there, and those of different groups are not.
 #[test]
 fn copies_in_groups() {
@@ -168,7 +204,7 @@ fn copies_in_groups() {
             document["users"].as_array_mut().unwrap().push(copy);
         }
         let text = document.to_string();
-        let problem = evenhand_problem::format::Source { name: "tree", text: &text }.problem().unwrap();
+        let problem = Source { name: "tree", text: &text }.problem().unwrap();
         n_merged += u32::from(examine(&problem, "2"));
     }
     assert!(n_merged > 40, "{n_merged}");

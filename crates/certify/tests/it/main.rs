@@ -10,6 +10,7 @@ mod guarantees;
 mod held_back;
 mod integer_pareto;
 mod judged;
+mod least;
 mod one_more_unit;
 mod parties;
 mod ps_dsf_full;

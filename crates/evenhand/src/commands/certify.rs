@@ -12,6 +12,7 @@ use evenhand::{Certificate, exact, report};
 use super::requests::{apply_alpha, apply_share, request, share};
 use crate::arguments::{Certify, Common};
 use crate::failure::Failure;
+use crate::watch::processor_time_left;
 use crate::{files, output};
 
 pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
@@ -34,11 +35,15 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
             certify_within(Duration::from_secs_f64(seconds), &problem, &allocation, &requests, &tolerance)
         }
     };
-    let examination = examination.map_err(|error| match error {
+    let mut examination = examination.map_err(|error| match error {
         CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error),
         CertifyError::Thread(_) | CertifyError::Refused(_) => Failure::solver(error),
         error => Failure::input(error),
     })?;
+    if call.seconds.is_none() {
+        // Of the processor time of two threads a half.
+        examination.look_for_least_tolerances(processor_time_left().map(|left| left / 4));
+    }
     output::unchecked(common, examination.unchecked.as_deref());
     let text = examination.certificate.to_json();
     check_text(&text, &examination.certificate)?;

@@ -166,6 +166,9 @@ pub fn examination(examination: &Examination) -> Value {
         fields["verdict"] = json!(claim.outcome().name());
         fields["tasks"] = json!(examination.in_tasks[at].as_ref().map(exact));
         fields["bound"] = json!(claim.is_bound());
+        if let Some(Some(least)) = examination.least_tolerances.get(at) {
+            fields["least_tolerance"] = json!(exact(least));
+        }
         fields
     });
     let mut summary = json!({
