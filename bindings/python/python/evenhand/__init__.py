@@ -1,0 +1,64 @@
+"""Fair allocations of several resources, computed and proven in exact arithmetic.
+
+>>> import evenhand as eh
+>>> p = eh.Problem.from_arrays(
+...     capacity=[[2, 12], [12, 2]], demand=[[0.2, 1], [1, 0.2]], resources=["cpu", "memory"]
+... )
+>>> a = p.solve("drfh")
+>>> a.totals
+{'u0': Fraction(10, 1), 'u1': Fraction(10, 1)}
+>>> c = a.certify()
+>>> c.verdicts["envy-free"].holds
+True
+>>> c.check(require=["max-min:drfh"])
+
+Start with :class:`Problem`; :func:`compare`, :func:`sweep`, :func:`audit` and :func:`accuracy` take mechanisms of the
+library by name, and rules of one's own (:func:`mechanism`).
+"""
+
+from ._accuracy import Accuracy, Measured, accuracy
+from ._allocation import Allocation, Certificate, Explanation, Verdict, Verdicts, check
+from ._audit import Audit, Audited, Example, Refutation, audit
+from ._builder import Builder, build
+from ._compare import Column, Comparison, compare
+from ._errors import (
+    CertificateError,
+    DefectError,
+    EvenhandError,
+    EvenhandWarning,
+    InputError,
+    LimitError,
+    NotApplicable,
+    SolverError,
+)
+from ._evenhand import __version__, set_threads
+from ._limits import limits
+from ._mechanisms import Mechanism, axioms, mechanisms, properties
+from ._problem import Entitlements, Problem
+from ._reservation import Monotone, Proven, Reservation, ratio
+from ._rules import Rule, mechanism
+from ._shown import Result
+from ._simulate import Simulation, simulate
+from ._sweep import Sweep, sweep
+
+__all__ = [
+    "Accuracy", "Allocation", "Audit", "Audited", "Builder", "Certificate", "CertificateError", "Column", "Comparison",
+    "DefectError", "Entitlements", "EvenhandError", "EvenhandWarning", "Example", "Explanation", "InputError", "LimitError",
+    "Measured", "Mechanism", "Monotone", "NotApplicable", "Problem", "Proven", "Refutation", "Reservation", "Result",
+    "Rule", "Simulation", "SolverError", "Sweep", "Verdict", "Verdicts", "__version__", "accuracy", "audit", "axioms",
+    "build", "check", "compare", "explain", "limits", "mechanism", "mechanisms", "properties", "ratio", "set_threads",
+    "simulate", "sweep",
+]  # fmt: skip
+
+
+def explain(allocation: Allocation, user: "str | None" = None, *, group: "str | None" = None) -> Explanation:
+    """Why a user or a group has what it has (:meth:`Allocation.explain`)."""
+    return allocation.explain(user, group=group)
+
+
+# Exceptions are known by the names under which they are used.
+for _error in (
+    CertificateError, DefectError, EvenhandError, EvenhandWarning, InputError, LimitError, NotApplicable, SolverError,
+):  # fmt: skip
+    _error.__module__ = "evenhand"
+del _error

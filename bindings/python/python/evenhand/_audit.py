@@ -1,0 +1,152 @@
+"""Audits of mechanisms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
+
+from . import _evenhand as native
+from . import _settings
+from ._allocation import Allocation, Certificate
+from ._limits import granted
+from ._problem import Problem
+from ._rules import rule_of
+from ._shown import Result
+
+
+class Example(NamedTuple):
+    """The smallest problem that was found on which an axiom is violated."""
+
+    problem: Problem
+    allocation: Allocation
+    certificate: Certificate
+
+
+class Refutation(NamedTuple):
+    """Two problems that differ in one thing and refute a property."""
+
+    problem: Problem
+    changed: Problem
+    change: str
+    user: str
+    before: Fraction
+    after: Fraction
+
+
+class Audited(NamedTuple):
+    """What came of an axiom or a property: of how many it was decided, how many break it, and the smallest of them."""
+
+    name: str
+    decided: int
+    violated: int
+    example: Any
+
+
+class Audit(Result):
+    """What came of an audit. Finding no violation proves nothing."""
+
+    def __init__(self, name: str, shown: Any, axioms: Any, properties: Any) -> None:
+        super().__init__(shown)
+        self.name = name
+        self.axioms: Dict[str, Audited] = {}
+        self.properties: Dict[str, Audited] = {}
+        for axiom, decided, violated, broken in axioms:
+            self.axioms[axiom] = Audited(axiom, decided, violated, None if broken is None else _example(*broken))
+        for of, tried, refuted, two in properties:
+            self.properties[of] = Audited(of, tried, refuted, None if two is None else _refutation(*two))
+
+    @property
+    def violated(self) -> Dict[str, Audited]:
+        """Axioms and properties that were broken."""
+        found = {**self.axioms, **self.properties}
+        return {name: each for name, each in found.items() if each.violated}
+
+    @property
+    def data(self) -> Dict[str, Any]:
+        data = super().data
+        data["mechanism"] = self.name
+        return data
+
+    def to_pandas(self) -> Any:
+        """A row for every axiom and property."""
+        from ._extras import need
+
+        rows = [
+            {
+                "name": each.name,
+                "decided": each.decided,
+                "violated": each.violated,
+                "users of the example": None if each.example is None else len(each.example.problem.users),
+            }
+            for each in (*self.axioms.values(), *self.properties.values())
+        ]
+        return need("pandas", "tables").DataFrame(rows).set_index("name")
+
+    def __str__(self) -> str:
+        return super().__str__().replace("python on ", f"{self.name} on ", 1)
+
+
+def _example(problem: Any, allocation: Any, examination: Any) -> Example:
+    of = Problem(problem)
+    made = Allocation(of, allocation)
+    return Example(of, made, Certificate(made, examination))
+
+
+def _refutation(problem: Any, changed: Any, change: str, user: str, before: str, after: str) -> Refutation:
+    return Refutation(Problem(problem), Problem(changed), change, user, Fraction(before), Fraction(after))
+
+
+#: What a rule in Python is examined for where nothing is named, beside the axiom that it is made to satisfy.
+USUAL = ("feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing-incentive")
+
+
+def audit(
+    mechanism: Any,
+    *,
+    axioms: Sequence[str] = (),
+    properties: Sequence[str] = (),
+    instances: int = 1_000,
+    seed: int = 0,
+    users: int = 4,
+    servers: int = 3,
+    resources: int = 3,
+    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    **settings: Any,
+) -> Audit:
+    """Looks for small problems on which a mechanism, named or in Python, breaks an axiom or a property.
+
+    A rule in Python raises :class:`evenhand.NotApplicable` where it is not defined for a problem; anything else that it
+    raises ends the audit.
+
+    >>> import evenhand as eh
+    >>> found = eh.audit("utilitarian", instances=40)
+    >>> "envy-free" in found.violated
+    True
+    >>> len(found.violated["envy-free"].example.problem.users)
+    2
+    """
+    rule = rule_of(mechanism)
+    own = list(axioms)
+    if rule is None:
+        name, function, stated = _settings.name(mechanism), None, _settings.texts(settings)
+    else:
+        name, stated = rule.name, []
+        if not own and rule.axiom is not None:
+            own = [*USUAL, rule.axiom]
+
+        def function(problem: Any) -> Any:
+            return rule.allocation(Problem(problem), **settings)._native
+
+    found = native.audit(
+        name, function, stated, own, list(properties), _count(instances, "instances"), _settings.seed(seed),
+        (_count(users, "users"), _count(servers, "servers"), _count(resources, "resources")), granted(), progress,
+    )  # fmt: skip
+    return Audit(name, *found)
+
+
+def _count(value: Any, field: str) -> int:
+    from ._errors import InputError
+
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < 2**63:
+        raise InputError(f"found {value!r}: expected a whole number", field=field)
+    return int(value)

@@ -1,0 +1,211 @@
+"""Mechanisms side by side."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _evenhand as native
+from . import _numbers, _settings
+from ._allocation import Allocation, Certificate
+from ._errors import EvenhandError, InputError
+from ._limits import granted
+from ._mechanisms import mechanisms as known
+from ._rules import Rule, rule_of
+from ._shown import Result
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from ._problem import Problem
+
+
+class Column:
+    """A mechanism, or a given allocation, in a comparison.
+
+    ``failed`` says why there is no allocation.
+    """
+
+    def __init__(self, problem: "Problem", name: str, failed: Optional[str], native_column: Any) -> None:
+        self.name = name
+        self.failed = failed
+        self._problem = problem
+        self._native = native_column
+        self._allocation: Optional[Allocation] = None
+        self._certificate: Optional[Certificate] = None
+
+    def _of(self) -> Any:
+        if self._native is None:
+            raise EvenhandError(f"{self.name} has no allocation: {self.failed}")
+        return self._native
+
+    @property
+    def allocation(self) -> Allocation:
+        if self._allocation is None:
+            self._allocation = Allocation(self._problem, self._of().allocation())
+        return self._allocation
+
+    @property
+    def certificate(self) -> Certificate:
+        """Its verdicts on the axioms of all columns."""
+        if self._certificate is None:
+            self._certificate = Certificate(self.allocation, self._of().examination())
+        return self._certificate
+
+    @property
+    def verdicts(self) -> Any:
+        return self.certificate.verdicts
+
+    @property
+    def price_of_fairness(self) -> "Optional[Fraction]":
+        """The most tasks that could be served, by weight, over those that are."""
+        return self._of().price_of_fairness
+
+    @property
+    def least_weighted_share(self) -> "Optional[Fraction]":
+        """The least dominant share over weight."""
+        return self._of().least_weighted_share
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.failed or 'allocated'}>"
+
+
+class Comparison(Result, Mapping[str, Column]):
+    """Columns by name, in the order in which they were asked for."""
+
+    def __init__(self, problem: "Problem", native_comparison: Any, failed: Dict[str, str], order: List[str]) -> None:
+        self.problem = problem
+        self._native = native_comparison
+        self._failed = failed
+        found = {name: Column(problem, name, why, of) for name, why, of in native_comparison.columns()}
+        found.update({name: Column(problem, name, why, None) for name, why in failed.items()})
+        self._columns = {name: found[name] for name in order}
+
+    @property
+    def _shown(self) -> Any:  # type: ignore[override]
+        return self._native.shown()
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __str__(self) -> str:
+        return super().__str__() + "".join(f"{name}: failed: {why}\n" for name, why in self._failed.items())
+
+    def to_html(self, path: Union[None, str, "os.PathLike[str]"] = None) -> str:
+        """The page of ``evenhand report``, with plots and certificates, which needs nothing from elsewhere."""
+        page = self._native.page()
+        if path is not None:
+            from ._files import write
+
+            write(path, page)
+        return page
+
+    def to_pandas(self) -> Any:
+        """A row for every user, a column for every mechanism: tasks as doubles."""
+        from ._extras import need
+
+        pandas = need("pandas", "tables")
+        columns = {
+            name: [float(total) for total in column.allocation.totals.values()]
+            for name, column in self._columns.items()
+            if column.failed is None
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.problem.users, name="user"))
+
+    def verdicts_to_pandas(self) -> Any:
+        """A row for every axiom, a column for every mechanism: ``holds``, ``within``, ``violated`` and so on."""
+        from ._extras import need
+
+        pandas = need("pandas", "tables")
+        columns = {
+            name: {verdict.name: verdict.outcome for verdict in column.verdicts.values()}
+            for name, column in self._columns.items()
+            if column.failed is None
+        }
+        return pandas.DataFrame(columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dominant shares over weights from the least to the greatest, a line for every column; gives the axes."""
+        from . import _plots
+
+        return _plots.comparison(self, ax)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {', '.join(self._columns)}>"
+
+
+def compare(
+    problem: "Problem",
+    mechanisms: Optional[Sequence[Any]] = None,
+    *,
+    allocations: Optional[Mapping[str, Any]] = None,
+    axioms: Sequence[str] = (),
+    alpha: Any = None,
+    exact: bool = True,
+    tolerance: Any = None,
+    seconds: float = 60.0,
+    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+) -> Comparison:
+    """Mechanisms side by side on one problem: names, rules in Python, and given ``allocations`` by name.
+
+    None named: all mechanisms of the library. Every column is held to the axioms of all of them.
+
+    >>> import evenhand as eh
+    >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
+    >>> c = eh.compare(p, ["drfh", "utilitarian"])
+    >>> c["drfh"].verdicts["max-min:drfh"].holds
+    True
+    """
+    if isinstance(mechanisms, (str, Rule)):
+        mechanisms = [mechanisms]
+    asked = list(known()) if mechanisms is None else list(mechanisms)
+    order: List[str] = []
+    named: List[str] = []
+    given: List[Tuple[str, Any]] = []
+    failed: Dict[str, str] = {}
+    own = list(axioms)
+    for one in asked:
+        rule = rule_of(one)
+        name = _settings.name(one) if rule is None else rule.name
+        if name in order:
+            continue
+        order.append(name)
+        if rule is None:
+            named.append(name)
+            continue
+        try:
+            given.append((name, rule.allocation(problem)._native))
+        except EvenhandError as error:
+            failed[name] = str(error)
+        if rule.axiom is not None:
+            own.append(rule.axiom)
+    for name, tasks in (allocations or {}).items():
+        if name in order:
+            raise InputError(f"two columns are called `{name}`", field="allocations")
+        order.append(name)
+        given.append((name, problem.allocation(tasks)._native))
+    found = native.compare(
+        problem._native, named, given, order, own, _numbers.optional(alpha, "alpha"), exact,
+        _numbers.optional(tolerance, "tolerance"), float(seconds), granted(), progress,
+    )  # fmt: skip
+    return Comparison(problem, found, failed, [_canonical(name, found, failed) for name in order])
+
+
+def _canonical(name: str, found: Any, failed: Dict[str, str]) -> str:
+    """Mechanisms may be asked for by other names than their own."""
+    names = [column[0] for column in found.columns()]
+    if name in names or name in failed:
+        return name
+    return next(of for of in names if of in known())

@@ -1,0 +1,366 @@
+"""Problems."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings as _warnings
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _evenhand as native
+from . import _from_arrays, _json, _settings
+from ._errors import EvenhandWarning, InputError
+from ._limits import granted
+from ._shown import Result
+
+if TYPE_CHECKING:
+    from ._allocation import Allocation, Certificate
+
+Progress = Optional[Callable[[float, Optional[float], str], Any]]
+
+
+class Problem:
+    """Server classes with capacities, users with demands, and what they may share.
+
+    >>> import evenhand as eh
+    >>> p = eh.Problem.from_arrays(
+    ...     [[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]], resources=["cpu", "memory"]
+    ... )
+    >>> p.users, p.servers, p.resources
+    (('u0', 'u1'), ('s0', 's1'), ('cpu', 'memory'))
+    >>> p.solve("drfh").tasks
+    {'u0': {'s0': Fraction(10, 1)}, 'u1': {'s1': Fraction(10, 1)}}
+    """
+
+    __slots__ = ("_native", "_parts")
+
+    def __init__(self, native_problem: Any) -> None:
+        self._native = native_problem
+        self._parts: Optional[Dict[str, Any]] = None
+
+    # --- where problems come from --------------------------------------------------------------------------------
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "<text>") -> "Problem":
+        """A problem from the text of a document; ``name`` is what messages call it."""
+        return cls(native.Problem.parse(name, text, granted()))
+
+    @classmethod
+    def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Problem":
+        """A problem from a file: JSON, a folder of CSV tables, or Parquet (:meth:`to_csv`, :meth:`to_parquet`)."""
+        path = os.fspath(path)
+        if os.path.isdir(path):
+            from . import _tables
+
+            return _tables.problem_from_csv(path)
+        if path.endswith(".parquet"):
+            from . import _tables
+
+            return _tables.problem_from_parquet(path)
+        return cls(native.Problem.read(path, granted()))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Problem":
+        """A problem from data of the same form as a file; ``kind`` may be left out.
+
+        >>> import evenhand as eh
+        >>> eh.Problem.from_dict({
+        ...     "resources": ["cpu"],
+        ...     "servers": [{"name": "pool", "capacity": {"cpu": 4}}],
+        ...     "users": [{"name": "a", "demand": {"cpu": -1}}],
+        ... })
+        Traceback (most recent call last):
+        evenhand.InputError: users[0].demand.cpu: -1 is negative: expected a number of at least 0
+        """
+        if not isinstance(data, Mapping):
+            raise InputError(f"found {type(data).__name__}: expected a dict")
+        data = dict(data)
+        data.setdefault("kind", "allocation-problem")
+        try:
+            return cls.from_json(_json.dumps(data), "<dict>")
+        except InputError as error:
+            raise InputError(error.what, field=error.field) from None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        capacity: Any,
+        demand: Any,
+        *,
+        weights: Any = None,
+        tasks: Any = None,
+        eligible: Any = None,
+        counts: Any = None,
+        resources: Optional[Sequence[str]] = None,
+        servers: Optional[Sequence[str]] = None,
+        users: Optional[Sequence[str]] = None,
+        name: str = "",
+    ) -> "Problem":
+        """A problem from arrays of numpy, frames of pandas or nested lists.
+
+        ``capacity`` is classes × resources, of one server of the class; ``counts`` says how many there are. ``demand`` is
+        users × resources, or users × classes × resources. ``tasks`` may hold ``inf`` or None for no limit. ``eligible`` is
+        users × classes of truth values, or a list of names of classes for each user. Names are taken from the labels of
+        frames, else they are ``s0``, ``r0``, ``u0`` and so on.
+        """
+        text = _from_arrays.text(
+            capacity, demand, weights=weights, tasks=tasks, eligible=eligible, counts=counts,
+            resources=resources, servers=servers, users=users, name=name,
+        )  # fmt: skip
+        try:
+            return cls.from_json(text, "<arrays>")
+        except InputError as error:
+            data = json.loads(text)
+            names = [server["name"] for server in data["servers"]]
+            raise _from_arrays.relocated(error, data["resources"], names) from None
+
+    @classmethod
+    def from_fairpyx(cls, instance: Any) -> "Problem":
+        """A problem from an instance of fairpyx: a good is a class that is shared by time.
+
+        An item of capacity ``c`` becomes ``c`` servers, and an agent's value of the item is what all of one such server
+        brings it, so that a task is worth 1.
+        """
+        from . import _fairpyx
+
+        return _fairpyx.from_instance(instance)
+
+    # --- what it is ----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self._native.name
+
+    @property
+    def resources(self) -> "tuple[str, ...]":
+        return tuple(self._native.resources)
+
+    @property
+    def servers(self) -> "tuple[str, ...]":
+        """Names of the server classes."""
+        return tuple(self._native.servers)
+
+    @property
+    def users(self) -> "tuple[str, ...]":
+        return tuple(self._native.users)
+
+    @property
+    def groups(self) -> "tuple[str, ...]":
+        return tuple(self._native.groups)
+
+    @property
+    def warnings(self) -> List[str]:
+        """What a reader should know of the problem: users that fit nowhere, guarantees that cannot be kept."""
+        return self._native.warnings
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the canonical form, as certificates state it."""
+        return self._native.sha256()
+
+    def alone(self) -> Dict[str, Fraction]:
+        """The tasks that every user would have alone."""
+        return dict(zip(self.users, self._native.alone()))
+
+    def to_json(self) -> str:
+        """The canonical text."""
+        return self._native.to_json()
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The canonical form as data, with exact numbers as texts or numbers."""
+        return json.loads(self.to_json())
+
+    def to_file(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the canonical form."""
+        from ._files import write
+
+        write(path, self.to_json())
+
+    def to_csv(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a folder of tables: ``servers.csv``, ``users.csv`` and, where they are needed, more."""
+        from . import _tables
+
+        _tables.problem_to_csv(self, folder)
+
+    def to_parquet(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes one table of Parquet, a row for every class and user, with exact numbers as texts."""
+        from . import _tables
+
+        _tables.problem_to_parquet(self, path)
+
+    def to_fairpyx(self) -> Any:
+        """The instance of fairpyx that :meth:`from_fairpyx` would make this problem of."""
+        from . import _fairpyx
+
+        return _fairpyx.to_instance(self)
+
+    def _data(self) -> Dict[str, Any]:
+        if self._parts is None:
+            self._parts = self.to_dict()
+        return self._parts
+
+    @property
+    def capacity(self) -> Any:
+        """Classes × resources, of one server of the class, as an array of doubles."""
+        from . import _dense
+
+        return _dense.capacity(self)
+
+    @property
+    def counts(self) -> Any:
+        """Servers of every class, as an array."""
+        from . import _dense
+
+        return _dense.counts(self)
+
+    @property
+    def demand(self) -> Any:
+        """Users × resources as an array of doubles; users × classes × resources where demands differ by class."""
+        from . import _dense
+
+        return _dense.demand(self)
+
+    @property
+    def weights(self) -> Any:
+        """Weights of the users, as an array of doubles."""
+        from . import _dense
+
+        return _dense.weights(self)
+
+    @property
+    def task_limits(self) -> Any:
+        """Tasks of the users, ``inf`` where they are unlimited, as an array of doubles."""
+        from . import _dense
+
+        return _dense.task_limits(self)
+
+    @property
+    def eligible(self) -> Any:
+        """Users × classes: where users may run, as an array of truth values."""
+        from . import _dense
+
+        return _dense.eligible(self)
+
+    # --- what can be done with it --------------------------------------------------------------------------------
+
+    def solve(
+        self,
+        mechanism: Any,
+        *,
+        exact: bool = True,
+        seed: int = 0,
+        progress: Progress = None,
+        **settings: Any,
+    ) -> Any:
+        """The allocation of a mechanism, named or a rule of one's own (:func:`evenhand.mechanism`).
+
+        Settings are those of the command line with underscores: ``p.solve("alpha", alpha=2)``,
+        ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point. Where the mechanism
+        divides amounts among groups and gives no tasks, the result is an :class:`Entitlements`.
+        """
+        from ._allocation import Allocation
+        from ._rules import rule_of
+
+        rule = rule_of(mechanism)
+        if rule is not None:
+            return rule.allocation(self, **settings)
+        stated = _settings.texts(settings)
+        given = native.solve(self._native, _settings.name(mechanism), exact, _settings.seed(seed), stated, granted(), progress)
+        if isinstance(given, native.Shown):
+            return Entitlements(given)
+        allocation = Allocation(self, given)
+        if allocation.status in ("limit", "left-the-domain"):
+            message = f"{mechanism} ended with the status `{allocation.status}`: this is its last point"
+            _warnings.warn(message, EvenhandWarning, stacklevel=2)
+        return allocation
+
+    def allocation(
+        self,
+        tasks: Any,
+        *,
+        mechanism: Optional[str] = None,
+        exact: Optional[bool] = None,
+        sharing: str = "rdm",
+        alpha: Any = None,
+    ) -> "Allocation":
+        """An allocation from anywhere: an array of users × classes, or a dict ``{user: {class: tasks}}``.
+
+        It is exact where all numbers are integers, fractions, decimals or texts, unless ``exact`` says otherwise.
+        """
+        from . import _given
+
+        return _given.allocation(self, tasks, mechanism=mechanism, exact=exact, sharing=sharing, alpha=alpha)
+
+    def allocation_from_json(self, text: str, name: str = "<text>") -> "Allocation":
+        """An allocation from the text of a document."""
+        from ._allocation import Allocation
+
+        return Allocation(self, native.Allocation.parse(self._native, name, text, granted()))
+
+    def allocation_from_file(self, path: Union[str, "os.PathLike[str]"]) -> "Allocation":
+        """An allocation from a file: JSON, CSV or Parquet."""
+        from . import _tables
+        from ._files import read
+
+        path = os.fspath(path)
+        if path.endswith((".csv", ".parquet")):
+            return _tables.allocation_from_table(self, path)
+        return self.allocation_from_json(read(path), path)
+
+    def dedicated(self, whole: bool = False) -> "Allocation":
+        """What every user would run alone on its own part of the servers, by weight."""
+        from ._allocation import Allocation
+
+        return Allocation(self, self._native.dedicated(bool(whole), granted()))
+
+    def judge(
+        self,
+        tasks: Any,
+        tolerance: Any = 1e-6,
+        *,
+        axioms: Optional[Sequence[str]] = None,
+        mechanism: Optional[str] = None,
+        sharing: str = "rdm",
+        **asked: Any,
+    ) -> "Certificate":
+        """Examines an allocation from anywhere, as :meth:`allocation` takes it, and certifies what it finds.
+
+        >>> import evenhand as eh
+        >>> p = eh.Problem.from_arrays([[1, 1]], [[1, 1], [1, 1]])
+        >>> p.judge([[0.5], [0.5]]).verdicts["envy-free"].holds
+        True
+        """
+        allocation = self.allocation(tasks, mechanism=mechanism, sharing=sharing)
+        return allocation.certify(axioms, tolerance, **asked)
+
+    def compare(self, mechanisms: Any = None, **asked: Any) -> Any:
+        """Mechanisms side by side (:func:`evenhand.compare`)."""
+        from ._compare import compare
+
+        return compare(self, mechanisms, **asked)
+
+    # --- how it is shown -----------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        users, servers, resources = len(self.users), len(self.servers), len(self.resources)
+        return f"<Problem{name}: {users} users, {servers} server classes, {resources} resources>"
+
+    def _repr_html_(self) -> str:
+        from . import _pages
+
+        return _pages.problem(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __reduce__(self) -> Any:
+        return Problem.from_json, (self.to_json(),)
+
+
+class Entitlements(Result):
+    """What groups are entitled to, where that and no tasks is the answer of a mechanism."""

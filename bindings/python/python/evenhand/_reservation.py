@@ -1,0 +1,103 @@
+"""Reservations: greedy packing against the optimum."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Union
+
+from . import _evenhand as native
+from . import _json, _numbers
+from ._allocation import check
+from ._errors import InputError
+from ._limits import granted
+from ._shown import Result
+
+Progress = Optional[Callable[[float, Optional[float], str], Any]]
+
+
+class Proven(Result):
+    """A result about a reservation, with the certificate that proves it."""
+
+    def __init__(self, shown: Any, certificate: str) -> None:
+        super().__init__(shown)
+        self.certificate = certificate
+
+    def check(self, require: Sequence[str] = ()) -> None:
+        """Lets the kernel judge the certificate; ``require`` takes ``exact`` and ``ratio:A``."""
+        check(self.certificate, require=require)
+
+
+class Monotone(Result):
+    """Whether more load never earns greedy less; ``certificates`` prove a no."""
+
+    def __init__(self, holds: bool, shown: Any, certificates: List[str]) -> None:
+        super().__init__(shown)
+        self.holds = holds
+        self.certificates = certificates
+
+
+class Reservation:
+    """Pools of reserved servers, and jobs with rewards and loads.
+
+    >>> import evenhand as eh
+    >>> r = eh.Reservation.from_dict({
+    ...     "resources": ["cpu"], "servers": [{"name": "pool", "capacity": {"cpu": 3}}],
+    ...     "jobs": [{"name": "a", "demand": {"cpu": 2}, "reward": 5, "load": 1},
+    ...              {"name": "b", "demand": {"cpu": 1}, "reward": 2}],
+    ... })
+    >>> r.ratio().data["ratio"]
+    '1'
+    """
+
+    def __init__(self, native_reservation: Any) -> None:
+        self._native = native_reservation
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Reservation":
+        """A reservation from data of the same form as a file; ``kind`` may be left out."""
+        data = dict(data)
+        data.setdefault("kind", "reservation-problem")
+        try:
+            return cls(native.Reservation.parse("<dict>", _json.dumps(data), granted()))
+        except InputError as error:
+            raise InputError(error.what, field=error.field) from None
+
+    @classmethod
+    def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Reservation":
+        return cls(native.Reservation.read(os.fspath(path), granted()))
+
+    def to_json(self) -> str:
+        return self._native.to_json()
+
+    def ratio(self, *, progress: Progress = None) -> Proven:
+        """Greedy, the optimum and their ratio, exact and proven."""
+        shown, certificate, _ = native.ratio(self._native, granted(), progress)
+        return Proven(shown, certificate)
+
+    def worst_load(self, *, progress: Progress = None) -> Proven:
+        """The smallest part of the optimum that greedy earns with these types, over all loads."""
+        shown, certificate, _ = native.worst_load(self._native, granted(), progress)
+        return Proven(shown, certificate)
+
+    def monotone(self) -> Monotone:
+        """Whether more load never earns greedy less with these types."""
+        return Monotone(*native.monotone(self._native, granted()))
+
+    def sweep(self, multiples: Sequence[Any], *, progress: Progress = None) -> Result:
+        """Greedy and the optimum under multiples of the loads."""
+        texts = [_numbers.text(multiple, f"multiples[{at}]") for at, multiple in enumerate(multiples)]
+        return Result(native.ratio_sweep(self._native, texts, granted(), progress))
+
+    def __reduce__(self) -> Any:
+        import json
+
+        return Reservation.from_dict, (json.loads(self.to_json()),)
+
+
+def ratio(reservation: Any, *, progress: Progress = None) -> Proven:
+    """Greedy packing against the optimum, of a :class:`Reservation`, its data or a path."""
+    if isinstance(reservation, Mapping):
+        reservation = Reservation.from_dict(reservation)
+    elif not isinstance(reservation, Reservation):
+        reservation = Reservation.from_file(reservation)
+    return reservation.ratio(progress=progress)

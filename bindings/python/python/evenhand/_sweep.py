@@ -1,0 +1,265 @@
+"""Many problems under many mechanisms."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import tempfile
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Sized, Union
+
+from . import _numbers, _settings
+from ._errors import EvenhandError, InputError, NotApplicable
+from ._extras import need
+from ._limits import granted, limits
+from ._problem import Problem
+from ._rules import rule_of
+
+
+#: Problems that are handed at once to a backend that gives their results all at once.
+AT_ONCE = 500
+
+
+class Task(NamedTuple):
+    """A mechanism with its settings, and what the lines call it."""
+
+    name: str
+    mechanism: Any
+    settings: Dict[str, Any]
+
+
+class Sweep:
+    """The lines of a sweep, read one by one: a dict for every problem and mechanism."""
+
+    def __init__(self, path: Optional[str], lines: Optional[List[str]], count: int) -> None:
+        self.path = path
+        self._lines = lines
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        if self._lines is not None:
+            yield from map(json.loads, self._lines)
+            return
+        with open(str(self.path), encoding="utf-8") as file:
+            yield from map(json.loads, file)
+
+    def to_pandas(self) -> Any:
+        """A row for every problem and mechanism: verdicts and shares, without the tasks of single users."""
+        rows = []
+        for record in self:
+            row = {key: record.get(key) for key in ("problem", "number", "mechanism", "status", "failed", "not_applicable")}
+            row.update({key: value for key, value in record.get("settings", {}).items()})
+            for key in ("total_tasks", "least_dominant_share", "jain"):
+                row[key] = None if record.get(key) is None else _numbers_of(record[key])
+            for name, used in record.get("utilisation", {}).items():
+                row[f"utilisation of {name}"] = None if used is None else _numbers_of(used)
+            for name, verdict in record.get("axioms", {}).items():
+                row[name] = verdict["verdict"]
+            rows.append(row)
+        return need("pandas", "tables").DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {self._count} lines{f' in {self.path}' if self.path else ''}>"
+
+
+def _numbers_of(text: str) -> float:
+    from fractions import Fraction
+
+    return float(Fraction(text))
+
+
+def sweep(
+    problems: Iterable[Any],
+    mechanisms: Union[Sequence[Any], Mapping[str, Any]],
+    *,
+    backend: str = "loky",
+    jobs: int = -1,
+    out: Union[None, str, "os.PathLike[str]"] = None,
+    certify: bool = True,
+    axioms: Optional[Sequence[str]] = None,
+    tolerance: Any = None,
+    exact: bool = True,
+    seed: int = 0,
+    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+) -> Sweep:
+    """Solves every problem under every mechanism, and judges what comes of it: a line of JSON for each, in that order.
+
+    Problems are :class:`Problem`, data or paths, and may come one by one from a generator. Mechanisms are names, rules
+    in Python, pairs of one and its settings, or a dict of such by the name that the lines bear. The lines do not depend
+    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``. With
+    ``out`` they are written to a file, which is there only when it is complete.
+
+    >>> import evenhand as eh
+    >>> ps = [eh.Problem.from_arrays([[c, 4]], [[1, 2], [2, 1]]) for c in (2, 4)]
+    >>> [line["total_tasks"] for line in eh.sweep(ps, ["drfh", "utilitarian"], backend="sequential")]
+    ['3/2', '2', '8/3', '8/3']
+    """
+    asked = list(_tasks(mechanisms))
+    options = {
+        "certify": bool(certify),
+        "axioms": None if axioms is None else [str(axiom) for axiom in axioms],
+        "tolerance": _numbers.optional(tolerance, "tolerance"),
+        "exact": bool(exact),
+        "seed": _settings.seed(seed),
+        "limits": granted(),
+    }
+    total = float(len(problems) * len(asked)) if isinstance(problems, Sized) else None
+    blocks = _blocks(problems, asked, options, backend, jobs)
+    if out is None:
+        lines = list(_told(blocks, total, progress))
+        return Sweep(None, lines, len(lines))
+    path = os.path.realpath(os.fspath(out))
+    handle, part = tempfile.mkstemp(prefix=".evenhand-", suffix=".part", dir=os.path.dirname(path))
+    count = 0
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            for line in _told(blocks, total, progress):
+                file.write(line + "\n")
+                count += 1
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+    return Sweep(path, None, count)
+
+
+def _tasks(mechanisms: Any) -> Iterator[Task]:
+    if isinstance(mechanisms, str):
+        mechanisms = [mechanisms]
+    if isinstance(mechanisms, Mapping):
+        for name, given in mechanisms.items():
+            yield _task(given)._replace(name=str(name))
+        return
+    for given in mechanisms:
+        yield _task(given)
+
+
+def _task(given: Any) -> Task:
+    mechanism, settings = given if isinstance(given, tuple) else (given, {})
+    rule = rule_of(mechanism)
+    if rule is not None:
+        return Task(rule.name, rule, dict(settings))
+    return Task(_settings.name(mechanism), mechanism, dict(settings))
+
+
+def _told(blocks: Iterable[List[str]], total: Optional[float], progress: Any) -> Iterator[str]:
+    done = 0
+    for lines in blocks:
+        for line in lines:
+            done += 1
+            yield line
+        if progress is not None:
+            progress(float(done), total, "lines")
+
+
+def _blocks(
+    problems: Iterable[Any], asked: List[Task], options: Dict[str, Any], backend: str, jobs: int
+) -> Iterator[List[str]]:
+    """The lines of one problem after the other."""
+    if backend == "sequential":
+        for number, problem in enumerate(problems):
+            yield _lines(number, problem, asked, options)
+        return
+    joblib = need("joblib", "sweeps")
+    if backend == "ray":
+        need("ray.util.joblib", "sweeps").register_ray()
+    of = joblib.delayed(_lines_alone if backend != "threading" else _lines)
+    with joblib.parallel_config(backend=backend, n_jobs=jobs):
+        tasks = (of(number, problem, asked, options) for number, problem in enumerate(problems))
+        try:
+            parallel = joblib.Parallel(return_as="generator")
+        except ValueError:
+            # Ray gives results all at once.
+            while some := list(itertools.islice(tasks, AT_ONCE)):
+                yield from joblib.Parallel()(some)
+            return
+        yield from parallel(tasks)
+
+
+def _lines_alone(number: int, problem: Any, asked: List[Task], options: Dict[str, Any]) -> List[str]:
+    """In a worker, which shares the machine with others."""
+    from . import _evenhand as native
+
+    global _is_worker
+    if not _is_worker:
+        native.set_threads(1)
+        _is_worker = True
+    return _lines(number, problem, asked, options)
+
+
+_is_worker = False
+
+
+def _lines(number: int, problem: Any, asked: List[Task], options: Dict[str, Any]) -> List[str]:
+    with limits(**options["limits"]):
+        problem = _problem(problem)
+        return [json.dumps(_record(number, problem, task, options), ensure_ascii=False) for task in asked]
+
+
+def _problem(given: Any) -> Problem:
+    if isinstance(given, Problem):
+        return given
+    if isinstance(given, Mapping):
+        return Problem.from_dict(given)
+    return Problem.from_file(given)
+
+
+def _record(number: int, problem: Problem, task: Task, options: Dict[str, Any]) -> Dict[str, Any]:
+    record: Dict[str, Any] = {
+        "problem": problem.name,
+        "number": number,
+        "sha256": problem.sha256,
+        "mechanism": task.name,
+        "settings": {key: _plain(value) for key, value in task.settings.items()},
+    }
+    try:
+        given = problem.solve(task.mechanism, exact=options["exact"], seed=options["seed"], **task.settings)
+        if not hasattr(given, "totals"):
+            raise NotApplicable("its answer is what groups are entitled to, and no tasks")
+        record.update(_found(problem, given))
+        if options["certify"]:
+            certificate = given.certify(options["axioms"], options["tolerance"])
+            record["axioms"] = {
+                verdict.name: {
+                    "holds": verdict.holds,
+                    "verdict": verdict.outcome,
+                    "margin": None if verdict.margin is None else str(verdict.margin),
+                }
+                for verdict in certificate.verdicts.values()
+            }
+    except InputError:
+        # What was asked for is wrong for every problem.
+        raise
+    except NotApplicable as error:
+        record["not_applicable"] = str(error)
+    except EvenhandError as error:
+        record["failed"] = str(error)
+    return record
+
+
+def _found(problem: Problem, allocation: Any) -> Dict[str, Any]:
+    totals, shares = allocation.totals, allocation.dominant_shares
+    used = allocation.utilisation
+    squares, n = sum(share * share for share in shares.values()), len(shares)
+    return {
+        "status": allocation.status or "solved",
+        "tasks": {user: str(total) for user, total in totals.items() if total},
+        "total_tasks": str(sum(totals.values())),
+        "least_dominant_share": str(min(shares.values(), default=0)),
+        "jain": None if not squares else str(sum(shares.values()) ** 2 / (n * squares)),
+        "utilisation": {name: None if part is None else str(part) for name, part in used.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, str)) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return _numbers.text(value, "settings")

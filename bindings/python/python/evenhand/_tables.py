@@ -1,0 +1,208 @@
+"""Problems and allocations as tables: CSV and Parquet.
+
+A problem is a table of server classes, one of users and, where there are any, one of groups and one of what concerns
+the whole. Columns of amounts are ``capacity.cpu`` and ``demand.cpu``; what is no number or name is JSON in its cell.
+Numbers are exact texts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Union
+
+from ._errors import InputError
+from ._extras import need
+from ._files import read, write
+
+if TYPE_CHECKING:
+    from ._allocation import Allocation
+    from ._problem import Problem
+
+Path = Union[str, "os.PathLike[str]"]
+Row = Dict[str, str]
+
+#: Amounts by resource, which are columns of their own.
+_AMOUNTS = {"servers": "capacity", "users": "demand"}
+#: Fields that are texts; all others are JSON.
+_TEXTS = {"name", "group", "parent"}
+
+
+def _row(part: str, of: Dict[str, Any]) -> Row:
+    row: Row = {}
+    for field, value in of.items():
+        if field == _AMOUNTS.get(part):
+            row.update({f"{field}.{resource}": _cell(amount) for resource, amount in value.items()})
+        else:
+            row[field] = value if field in _TEXTS else _cell(value)
+    return row
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _of_row(part: str, row: Row, at: str) -> Dict[str, Any]:
+    of: Dict[str, Any] = {}
+    for column, cell in row.items():
+        if cell is None or cell == "":
+            continue
+        amounts = _AMOUNTS.get(part)
+        if amounts is not None and column.startswith(f"{amounts}."):
+            of.setdefault(amounts, {})[column[len(amounts) + 1 :]] = cell
+        elif column in _TEXTS:
+            of[column] = cell
+        elif cell[0] in "[{":
+            try:
+                of[column] = json.loads(cell, parse_float=_kept, parse_int=_kept)
+            except json.JSONDecodeError as error:
+                raise InputError(f"found {cell[:40]!r}: {error.msg}", field=f"{at}.{column}") from None
+        elif column in ("gang", "pinned", "priority", "count") and cell.lstrip("-").isdigit():
+            of[column] = int(cell)
+        else:
+            of[column] = cell
+    return of
+
+
+def _kept(text: str) -> Any:
+    """A number of a cell as it is written."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _parts(problem: "Problem") -> Dict[str, List[Row]]:
+    data = json.loads(problem.to_json(), parse_float=str)
+    parts = {part: [_row(part, of) for of in data.get(part, [])] for part in ("servers", "users", "groups")}
+    whole = {"name": data.get("name", ""), "resources": json.dumps(data["resources"], ensure_ascii=False)}
+    if "share" in data:
+        whole["share"] = json.dumps(data["share"], ensure_ascii=False)
+    parts["problem"] = [whole]
+    return {part: rows for part, rows in parts.items() if rows}
+
+
+def _problem(parts: Dict[str, List[Row]]) -> "Problem":
+    from ._problem import Problem
+
+    whole = (parts.get("problem") or [{}])[0]
+    servers, users, groups = (
+        [_of_row(part, row, f"{part}[{n}]") for n, row in enumerate(parts.get(part, []))]
+        for part in ("servers", "users", "groups")
+    )
+    for server in servers:
+        # A class that has nothing has no column that says so.
+        server.setdefault("capacity", {})
+    resources = json.loads(whole["resources"]) if whole.get("resources") else _columns(parts)
+    data: Dict[str, Any] = {"resources": resources, "servers": servers, "users": users}
+    if whole.get("name"):
+        data["name"] = whole["name"]
+    if groups:
+        data["groups"] = groups
+    if whole.get("share"):
+        data["share"] = json.loads(whole["share"])
+    return Problem.from_dict(data)
+
+
+def _columns(parts: Dict[str, List[Row]]) -> List[str]:
+    """The resources, where nothing names them: those of the columns."""
+    found: Dict[str, None] = {}
+    for part, amounts in _AMOUNTS.items():
+        for row in parts.get(part, []):
+            found.update(dict.fromkeys(c[len(amounts) + 1 :] for c in row if c.startswith(f"{amounts}.")))
+    return list(found)
+
+
+def _head(rows: List[Row]) -> List[str]:
+    head: Dict[str, None] = {}
+    for row in rows:
+        head.update(dict.fromkeys(row))
+    return list(head)
+
+
+def _csv(rows: List[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _head(rows), lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def problem_to_csv(problem: "Problem", folder: Path) -> None:
+    os.makedirs(folder, exist_ok=True)
+    for part, rows in _parts(problem).items():
+        write(os.path.join(folder, f"{part}.csv"), _csv(rows))
+
+
+def problem_from_csv(folder: Path) -> "Problem":
+    parts = {}
+    for part in ("problem", "servers", "users", "groups"):
+        path = os.path.join(folder, f"{part}.csv")
+        if os.path.exists(path):
+            parts[part] = list(csv.DictReader(io.StringIO(read(path))))
+    if "servers" not in parts:
+        raise InputError("there is no servers.csv", field=os.fspath(folder))
+    return _problem(parts)
+
+
+def problem_to_parquet(problem: "Problem", path: Path) -> None:
+    rows = [{"part": part, **row} for part, rows in _parts(problem).items() for row in rows]
+    _to_parquet(rows, _head(rows), path)
+
+
+def problem_from_parquet(path: Path) -> "Problem":
+    parts: Dict[str, List[Row]] = {}
+    for row in _from_parquet(path):
+        parts.setdefault(row.pop("part"), []).append({key: cell for key, cell in row.items() if cell is not None})
+    return _problem(parts)
+
+
+def _to_parquet(rows: List[Row], head: List[str], path: Path) -> None:
+    arrow, parquet = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
+    columns = {name: arrow.array([row.get(name) for row in rows], arrow.string()) for name in head}
+    parquet.write_table(arrow.table(columns), os.fspath(path))
+
+
+def _from_parquet(path: Path) -> List[Row]:
+    return need("pyarrow.parquet", "parquet").read_table(os.fspath(path)).to_pylist()
+
+
+def _task_rows(allocation: "Allocation") -> List[Row]:
+    """Numbers of floating point are the decimals that stand for them."""
+    number = str if allocation.exact else (lambda x: repr(float(x)))
+    return [
+        {"user": user, "server": server, "tasks": number(x)}
+        for user, on in allocation.tasks.items()
+        for server, x in on.items()
+    ]
+
+
+def allocation_to_csv(allocation: "Allocation", path: Any) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["user", "server", "tasks"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_task_rows(allocation))
+    if path is not None:
+        write(path, text.getvalue())
+    return text.getvalue()
+
+
+def allocation_to_parquet(allocation: "Allocation", path: Path) -> None:
+    _to_parquet(_task_rows(allocation), ["user", "server", "tasks"], path)
+
+
+def allocation_from_table(problem: "Problem", path: str) -> "Allocation":
+    """Exact where no number has a point or an exponent."""
+    rows = _from_parquet(path) if path.endswith(".parquet") else list(csv.DictReader(io.StringIO(read(path))))
+    tasks: Dict[str, Dict[str, str]] = {}
+    is_float = False
+    for number, row in enumerate(rows):
+        missing = [name for name in ("user", "server", "tasks") if not row.get(name)]
+        if missing:
+            raise InputError(f"there is no {missing[0]}", field=f"rows[{number}].{missing[0]}")
+        on = tasks.setdefault(row["user"], {})
+        if row["server"] in on:
+            message = f"`{row['user']}` stands twice on `{row['server']}`"
+            raise InputError(message, field=f"rows[{number}].server")
+        on[row["server"]] = row["tasks"]
+        is_float = is_float or any(mark in row["tasks"] for mark in ".eE")
+    return problem.allocation(tasks, exact=not is_float)

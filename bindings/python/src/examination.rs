@@ -1,0 +1,200 @@
+//! Examinations of allocations, with their certificates.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenhand::certify::{
+    Optima, Request, certify as examine, certify_within, default_requests, default_tolerance, least_tolerance,
+};
+use evenhand::exact::Claim;
+use evenhand::problem::Rational;
+use evenhand::report::{self, axiom_title};
+use evenhand_budget::Limits;
+use pyo3::prelude::*;
+
+use crate::allocation::Allocation;
+use crate::failure::Failure;
+use crate::numbers;
+use crate::request;
+use crate::shown::Shown;
+use crate::workshop::{self, Granted, Size};
+
+/// What came of an examination.
+#[pyclass(frozen, module = "evenhand._evenhand")]
+pub struct Examination {
+    pub found: Arc<evenhand::certify::Examination>,
+    /// What the axioms share, for questions that come later.
+    pub optima: Optima,
+    limits: Limits,
+    /// Axioms that were asked for and not looked at, since the allocation is infeasible.
+    skipped: Vec<Request>,
+}
+
+/// A verdict: name, whether it holds, its word, margin, margin in tasks, why, whether the margin is a bound.
+type Verdict<'py> = (
+    String,
+    Option<bool>,
+    &'static str,
+    Option<Bound<'py, PyAny>>,
+    Option<Bound<'py, PyAny>>,
+    Option<String>,
+    bool,
+);
+
+impl Examination {
+    pub fn of(found: evenhand::certify::Examination, asked: &[Request], granted: Granted) -> Self {
+        let is_answered = |request: &Request| {
+            let claims = found.certificate.claims.iter();
+            let undecided = found.undecided.iter().map(|(axiom, _)| *axiom);
+            claims.map(|claim| claim.axiom).chain(undecided).any(|axiom| axiom == request.axiom)
+        };
+        let skipped = asked.iter().filter(|request| found.infeasible && !is_answered(request)).cloned();
+        Self {
+            skipped: skipped.collect(),
+            found: Arc::new(found),
+            optima: Optima::default(),
+            limits: granted.limits(),
+        }
+    }
+
+    fn title(&self, claim: &Claim) -> String {
+        axiom_title(claim.axiom, &claim.parameters(), &self.found.certificate.problem)
+    }
+}
+
+#[pymethods]
+impl Examination {
+    fn verdicts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Verdict<'py>>> {
+        let problem = &self.found.certificate.problem;
+        let mut verdicts = Vec::new();
+        for (at, claim) in self.found.certificate.claims.iter().enumerate() {
+            let in_tasks = self.found.in_tasks.get(at).and_then(Option::as_ref);
+            verdicts.push((
+                self.title(claim),
+                claim.holds,
+                claim.outcome().name(),
+                numbers::optional(py, claim.margin.as_ref())?,
+                numbers::optional(py, in_tasks)?,
+                claim.why.clone(),
+                claim.is_bound(),
+            ));
+        }
+        for (axiom, why) in &self.found.undecided {
+            let name = axiom.name().to_owned();
+            verdicts.push((name, None, "not-checked", None, None, Some(why.to_string()), false));
+        }
+        for request in &self.skipped {
+            let name = axiom_title(request.axiom, &request.parameters, problem);
+            let why = "the allocation is infeasible beyond the tolerance".to_owned();
+            verdicts.push((name, None, "not-checked", None, None, Some(why), false));
+        }
+        Ok(verdicts)
+    }
+
+    /// The least tolerance at which an axiom holds; none where there is none below 1.
+    #[pyo3(signature = (name, progress = None))]
+    fn least_tolerance<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (found, optima) = (Arc::clone(&self.found), self.optima.clone());
+        let claim = found.certificate.claims.iter().find(|claim| self.title(claim) == name);
+        let request = match claim {
+            Some(claim) => Request { axiom: claim.axiom, parameters: claim.parameters() },
+            None => request::request(name, &found.certificate.problem)?,
+        };
+        let least = workshop::run(
+            py,
+            (self.limits, Size::of(&self.found.certificate.problem)),
+            progress.as_ref(),
+            move |_| Ok(least_tolerance(&found.certificate, &request, &optima)?),
+        )?;
+        numbers::optional(py, least.as_ref())
+    }
+
+    #[getter]
+    fn tolerance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numbers::fraction(py, &self.found.certificate.tolerance)
+    }
+
+    /// The largest change that makes the allocation feasible, as a part of what a user would have alone.
+    #[getter]
+    fn repair<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numbers::fraction(py, &self.found.repair)
+    }
+
+    #[getter]
+    fn sharing(&self) -> &'static str {
+        self.found.certificate.allocation.sharing.name()
+    }
+
+    #[getter]
+    fn infeasible(&self) -> bool {
+        self.found.infeasible
+    }
+
+    /// Why the kernel gave no verdict on the certificate.
+    #[getter]
+    fn unchecked(&self) -> Option<&str> {
+        self.found.unchecked.as_deref()
+    }
+
+    /// The certificate.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        if self.found.certificate.claims.is_empty() {
+            return Err(Failure::solver("no axiom was decided, so that there is nothing to certify").into());
+        }
+        Ok(py.detach(|| self.found.certificate.to_json()))
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::new(report::examination(&self.found), &report::json::examination(&self.found))
+    }
+}
+
+/// Examines axioms of an allocation; none named: the usual ones, and those that are named beside them.
+#[pyfunction]
+#[pyo3(signature = (allocation, axioms, also, tolerance, share, alpha, seconds, granted, progress = None))]
+pub fn certify(
+    py: Python<'_>,
+    allocation: &Allocation,
+    axioms: Option<Vec<String>>,
+    also: Vec<String>,
+    tolerance: Option<&str>,
+    share: Option<&str>,
+    alpha: Option<&str>,
+    seconds: Option<f64>,
+    granted: Granted,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Examination> {
+    let (problem, file) = (Arc::clone(&allocation.problem), Arc::clone(&allocation.file));
+    let tolerance: Option<Rational> = request::tolerance(tolerance)?;
+    let mut requests = match &axioms {
+        None => default_requests(&problem, &file.allocation),
+        Some(names) => request::requests(names, &problem)?,
+    };
+    if axioms.is_none() {
+        requests.extend(request::requests(&also, &problem)?);
+    }
+    request::apply_share(&mut requests, share, axioms.is_none(), &problem)?;
+    request::apply_alpha(&mut requests, request::alpha(alpha)?, axioms.is_none())?;
+    let seconds = seconds.map(Duration::try_from_secs_f64).transpose();
+    let seconds = seconds.map_err(|error| Failure::field("seconds", error))?;
+    if seconds.is_some() {
+        workshop::same_process()?;
+    }
+    let cost = (granted.limits(), Size::of(&problem));
+    workshop::run(py, cost, progress.as_ref(), move |_| {
+        let tolerance = tolerance.unwrap_or_else(|| default_tolerance(&file));
+        let found = match seconds {
+            None => examine(&problem, &file.allocation, &requests, &tolerance),
+            Some(seconds) => {
+                let allocation = Arc::new(file.allocation.clone());
+                certify_within(seconds, &problem, &allocation, &requests, &tolerance)
+            }
+        };
+        Ok(Examination::of(found?, &requests, granted))
+    })
+}

@@ -1,0 +1,159 @@
+//! Why there is no result, as exceptions of `evenhand._errors`.
+
+use std::any::Any;
+
+use evenhand::certify::CertifyError;
+use evenhand::certify::ratio::RatioError;
+use evenhand::exact::InstanceError;
+use evenhand::mechanisms::MechanismError;
+use evenhand::problem::format::{FormatError, ReadError};
+use evenhand_budget::exceeded;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// Input that cannot be read, or states what cannot be.
+    Input { what: String, field: Option<String>, place: Option<(String, usize, usize)> },
+    /// A mechanism that is not defined for the problem.
+    NotApplicable(String),
+    /// A limit of work, memory or time.
+    Limit(String),
+    /// A solver failed.
+    Solver(String),
+    /// A fault of this package.
+    Defect(String),
+    /// What Python raised within.
+    Raised(PyErr),
+}
+
+impl Failure {
+    pub fn field(field: &str, what: impl ToString) -> Self {
+        Self::Input { what: what.to_string(), field: Some(field.to_owned()), place: None }
+    }
+
+    pub fn solver(what: impl ToString) -> Self {
+        Self::Solver(what.to_string())
+    }
+
+    pub fn defect(what: impl ToString) -> Self {
+        Self::Defect(what.to_string())
+    }
+
+    /// What unwound a computation: a limit that was reached, or a panic.
+    pub fn of_panic(payload: &(dyn Any + Send)) -> Self {
+        if let Some(exceeded) = exceeded(payload) {
+            return Self::Limit(exceeded.to_string());
+        }
+        let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self::Defect(words.unwrap_or_else(|| "it stopped without a word".to_owned()))
+    }
+}
+
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
+        if error.is_too_large {
+            return Self::Limit(error.to_string());
+        }
+        Self::Input {
+            what: error.message,
+            field: Some(error.place.to_string()),
+            place: Some((error.file, error.line, error.column)),
+        }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Format(error) => error.into(),
+            ReadError::TooLarge { .. } => Self::Limit(error.to_string()),
+            ReadError::Io { source, .. } => Self::Raised(source.into()),
+            error => Self::Input { what: error.to_string(), field: None, place: None },
+        }
+    }
+}
+
+impl From<MechanismError> for Failure {
+    fn from(error: MechanismError) -> Self {
+        let what = error.to_string();
+        match error {
+            MechanismError::NotApplicable { .. } => Self::NotApplicable(what),
+            MechanismError::DoesNotTake { option, .. }
+            | MechanismError::Unreadable { option, .. }
+            | MechanismError::NeedsOption { option, .. }
+            | MechanismError::BadOption { option, .. } => Self::field(&option.replace('-', "_"), what),
+            MechanismError::Limit { .. } => Self::Limit(what),
+            _ => Self::Solver(what),
+        }
+    }
+}
+
+impl From<InstanceError> for Failure {
+    fn from(error: InstanceError) -> Self {
+        match error {
+            InstanceError::TooLarge(_) => Self::Limit(error.to_string()),
+            error => Self::field("tasks", error),
+        }
+    }
+}
+
+impl From<CertifyError> for Failure {
+    fn from(error: CertifyError) -> Self {
+        match error {
+            CertifyError::Instance(error) => error.into(),
+            CertifyError::Parameters(_) | CertifyError::NoShare => Self::field("axioms", error),
+            CertifyError::Tolerance => Self::field("tolerance", error),
+            error => Self::Defect(error.to_string()),
+        }
+    }
+}
+
+impl From<RatioError> for Failure {
+    fn from(error: RatioError) -> Self {
+        match error {
+            RatioError::TooLarge(why) => Self::Limit(why),
+            RatioError::Packing(error) => Self::Solver(error.to_string()),
+            error => Self::Defect(error.to_string()),
+        }
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| raised(py, failure).unwrap_or_else(|error| error))
+    }
+}
+
+fn raised(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
+    let fields = PyDict::new(py);
+    let (class, what) = match failure {
+        Failure::Raised(error) => return Ok(error),
+        Failure::Input { what, field, place } => {
+            fields.set_item("field", field)?;
+            if let Some((file, line, column)) = place {
+                fields.set_item("file", file)?;
+                fields.set_item("line", line)?;
+                fields.set_item("column", column)?;
+            }
+            ("InputError", what)
+        }
+        Failure::NotApplicable(what) => ("NotApplicable", what),
+        Failure::Limit(what) => ("LimitError", what),
+        Failure::Solver(what) => ("SolverError", what),
+        Failure::Defect(what) => ("DefectError", what),
+    };
+    let errors = py.import("evenhand._errors");
+    let Ok(errors) = errors else { return Ok(PyRuntimeError::new_err(what)) };
+    let error = errors.getattr(class)?.call((what,), Some(&fields))?;
+    Ok(PyErr::from_value(error))
+}

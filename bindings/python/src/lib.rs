@@ -1,0 +1,50 @@
+//! The native half of the Python package `evenhand`.
+//!
+//! Python owns what its users see: names, defaults, arrays and exceptions (`python/evenhand`). Here problems,
+//! allocations and certificates are handles to what the library computes, documents are its texts, and every call runs
+//! on threads of its own, without Python's lock and within limits ([`workshop`]).
+#![deny(unsafe_code)]
+// Python passes what it owns, and as many arguments as a function has settings.
+#![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+
+mod allocation;
+mod audit;
+mod check;
+mod compare;
+mod examination;
+mod explain;
+mod failure;
+mod numbers;
+mod problem;
+mod registry;
+mod request;
+mod reservation;
+mod rule;
+mod shown;
+mod simulate;
+mod solve;
+mod workshop;
+
+#[pyo3::pymodule]
+mod _evenhand {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::{
+        allocation::Allocation,
+        audit::audit,
+        check::check,
+        compare::{Column, Comparison, compare},
+        examination::{Examination, certify},
+        explain::{explain, explain_group, explain_levels},
+        problem::Problem,
+        registry::{axioms, mechanisms, properties},
+        reservation::{Reservation, monotone, ratio, ratio_sweep, worst_load},
+        shown::Shown,
+        simulate::simulate,
+        solve::solve,
+        workshop::set_threads,
+    };
+}

@@ -1,0 +1,44 @@
+//! Results that are documents, and pages for people.
+
+use evenhand::report::{Form, Page, Terminal};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+/// A document, with the page that shows it.
+#[pyclass(frozen, module = "evenhand._evenhand")]
+#[derive(Clone)]
+pub struct Shown {
+    page: Page,
+    text: String,
+}
+
+impl Shown {
+    pub fn of(page: Page, text: String) -> Self {
+        Self { page, text }
+    }
+
+    pub fn new(page: Page, document: &Value) -> Self {
+        Self { page, text: format!("{document:#}\n") }
+    }
+}
+
+#[pymethods]
+impl Shown {
+    /// The document, as the program writes it with `--format json`.
+    fn to_json(&self) -> &str {
+        &self.text
+    }
+
+    /// The page in one of the forms `text`, `csv`, `markdown`, `latex` and `html`.
+    fn render(&self, form: &str) -> Option<String> {
+        let form = match form {
+            "text" => Form::Text(Terminal::default()),
+            "csv" => Form::Csv,
+            "markdown" => Form::Markdown,
+            "latex" => Form::Latex,
+            "html" => Form::Html,
+            _ => return None,
+        };
+        Some(self.page.render(&form))
+    }
+}

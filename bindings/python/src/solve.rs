@@ -1,0 +1,72 @@
+//! Mechanisms at work.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use evenhand::mechanisms::{Flags, Mechanism, Outcome, tree};
+use evenhand::problem::format::AllocationDocument;
+use evenhand::report;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::allocation::Allocation;
+use crate::failure::Failure;
+use crate::problem::Problem;
+use crate::request;
+use crate::shown::Shown;
+use crate::workshop::{self, Granted, Size};
+
+/// What a mechanism gives: an allocation, or what groups are entitled to.
+#[derive(IntoPyObject)]
+pub enum Given {
+    Allocation(Allocation),
+    Entitlements(Shown),
+}
+
+#[pyfunction]
+#[pyo3(signature = (problem, mechanism, exact, seed, settings, granted, progress = None))]
+pub fn solve(
+    py: Python<'_>,
+    problem: &Problem,
+    mechanism: &str,
+    exact: bool,
+    seed: u64,
+    settings: Vec<(String, String)>,
+    granted: Granted,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Given> {
+    let problem = Arc::clone(&problem.0);
+    let mechanism = request::mechanism(mechanism)?;
+    let flags = request::flags(mechanism, exact, seed, &settings)?;
+    let cost = (granted.limits(), Size::of(&problem));
+    workshop::run(py, cost, progress.as_ref(), move |_| given(&problem, mechanism, &flags))
+}
+
+fn given(problem: &Arc<evenhand::Problem>, mechanism: &Mechanism, flags: &Flags) -> Result<Given, Failure> {
+    let started = Instant::now();
+    let outcome = mechanism.allocate_with(problem, flags)?;
+    if let Some(entitlements) = &outcome.findings.entitlements {
+        let document = report::json::entitlements(problem, &tree::settings(flags)?, entitlements, None);
+        let page = report::entitlements(problem, entitlements, None);
+        return Ok(Given::Entitlements(Shown::new(page, &document)));
+    }
+    allocation(problem, outcome, Some(started.elapsed().as_secs_f64())).map(Given::Allocation)
+}
+
+/// The allocation as its document states it: numbers of floating point are the decimals that are written.
+pub fn allocation(
+    problem: &Arc<evenhand::Problem>,
+    outcome: Outcome,
+    seconds: Option<f64>,
+) -> Result<Allocation, Failure> {
+    let mut document = AllocationDocument::new(problem, &outcome.allocation);
+    document.seconds = seconds;
+    document.extra = report::json::findings(problem, &outcome);
+    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
+    if !warnings.is_empty() {
+        document.extra.insert("warnings".to_owned(), json!(warnings));
+    }
+    let text = document.to_json().map_err(Failure::defect)?;
+    let read = Allocation::read(problem, "allocation", text)?;
+    Ok(Allocation { outcome: Some(Box::new(outcome)), ..read })
+}

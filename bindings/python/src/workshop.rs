@@ -1,0 +1,271 @@
+//! Where calls are computed: on threads of their own, without Python's lock, within limits.
+//!
+//! A call takes a pool of threads that serves it alone, as the program's pool serves one command, so that what every
+//! thread does is charged to the call. The thread of Python waits, looks for signals and hands progress on; a call that
+//! is interrupted ends with its next charge. What panics becomes an exception.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use evenhand_budget::{Handle, Limits, charge, handle, within};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::failure::Failure;
+
+/// Stack of every thread, in bytes: the proofs of packings are trees.
+const STACK: usize = 1 << 26;
+/// Time between two looks for signals.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// How long a call that was stopped is waited for.
+const TO_STOP: Duration = Duration::from_secs(2);
+/// Pools that are kept for the next calls.
+const MOST_KEPT: usize = 8;
+/// Part of the memory that is kept free, for what is touched between two looks.
+const HEADROOM: u64 = 16;
+
+/// Threads of a pool; 0: as many as there are cores.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Pools that no call uses, each with the threads that were asked for, and the process that made them: a forked one has
+/// none of their threads.
+static FREE: Mutex<(u32, Vec<Kept>)> = Mutex::new((0, Vec::new()));
+type Kept = (usize, Arc<ThreadPool>);
+
+/// How many threads a call may use; 0: as many as there are cores.
+#[pyfunction]
+pub fn set_threads(threads: usize) {
+    THREADS.store(threads, Ordering::Relaxed);
+    FREE.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
+}
+
+/// The process in which the library has made threads for all calls, which it does where it starts threads by itself.
+static FIRST: AtomicU32 = AtomicU32::new(0);
+
+/// Refuses what would wait for threads of another process for ever.
+pub fn same_process() -> Result<(), Failure> {
+    let process = std::process::id();
+    match FIRST.compare_exchange(0, process, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(first) if first != process => Err(Failure::Solver(
+            "this process was forked after a comparison, whose threads it has not: start processes by spawn or loky"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a call may cost.
+#[derive(Debug, Clone, Copy, Default, FromPyObject)]
+pub struct Granted {
+    /// Steps of work.
+    #[pyo3(item)]
+    pub work: Option<u64>,
+    /// Bytes.
+    #[pyo3(item)]
+    pub memory: Option<u64>,
+}
+
+impl Granted {
+    /// The limits of the program, where nothing else is said.
+    pub fn limits(self) -> Limits {
+        Limits { work: self.work, memory: self.memory, ..Limits::by_input() }
+    }
+
+    /// Without a limit of work, where the caller says how much there is to do.
+    pub fn endless(self) -> Limits {
+        Limits { work: self.work.or(Some(u64::MAX / 4)), ..self.limits() }
+    }
+}
+
+/// What a call is about: to share little among threads takes longer than to do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    Small,
+    Large,
+}
+
+impl Size {
+    /// Numbers of tasks and resources up to which a problem is small.
+    const MOST_SMALL: usize = 1 << 12;
+
+    pub fn of(problem: &evenhand::Problem) -> Self {
+        let pairs = problem.n_users().saturating_mul(problem.n_servers());
+        match pairs.saturating_mul(problem.n_resources()) <= Self::MOST_SMALL {
+            true => Self::Small,
+            false => Self::Large,
+        }
+    }
+
+    fn threads(self) -> usize {
+        match self {
+            Self::Small => 1,
+            Self::Large => THREADS.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// How far a call is: what is done, of how much, and what it is.
+type Step = (f64, Option<f64>, String);
+
+enum Message<T> {
+    Step(Step),
+    Done(std::thread::Result<Result<T, Failure>>),
+}
+
+/// Tells how far a call is, from any thread.
+pub struct Tell(Box<dyn Fn(Step) + Send + Sync>);
+
+impl Tell {
+    pub fn tell(&self, done: f64, of: Option<f64>, what: impl Into<String>) {
+        (self.0)((done, of, what.into()));
+    }
+}
+
+/// Computes `work` within the limits while this thread waits; `progress` is called now and then.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    (limits, size): (Limits, Size),
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Tell) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    keep_quiet();
+    let outside = handle();
+    let waited = within(&limits, || {
+        let inside = handle();
+        let (sender, receiver) = channel();
+        start((inside.clone(), outside), size, sender, work)?;
+        Waiting { inside, limits, progress, begun: Instant::now(), resident: resident_bytes() }
+            .wait(py, receiver)
+    });
+    Ok(waited.map_err(|exceeded| Failure::Limit(exceeded.to_string()))??)
+}
+
+/// Panics are told by exceptions, and not on standard error too.
+fn keep_quiet() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| std::panic::set_hook(Box::new(|_| ())));
+}
+
+fn start<T: Send + 'static>(
+    (inside, outside): (Handle, Handle),
+    size: Size,
+    sender: Sender<Message<T>>,
+    work: impl FnOnce(&Tell) -> Result<T, Failure> + Send + 'static,
+) -> Result<(), Failure> {
+    let pool = take(size.threads())?;
+    let own = Arc::clone(&pool);
+    let steps = sender.clone();
+    pool.spawn(move || {
+        own.broadcast(|_| inside.adopt());
+        let tell = Tell(Box::new(move |step| drop(steps.send(Message::Step(step)))));
+        let done = catch_unwind(AssertUnwindSafe(|| work(&tell)));
+        own.broadcast(|_| outside.adopt());
+        give_back(size.threads(), own);
+        // Nobody listens any more where the call was interrupted.
+        drop(sender.send(Message::Done(done)));
+    });
+    Ok(())
+}
+
+fn take(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if free.0 != process {
+        // Nothing waits for the threads of another process.
+        std::mem::forget(std::mem::take(&mut free.1));
+        free.0 = process;
+    }
+    if let Some(at) = free.1.iter().position(|(of, _)| *of == threads) {
+        return Ok(free.1.swap_remove(at).1);
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(STACK)
+        .thread_name(|number| format!("evenhand-{number}"))
+        .build();
+    pool.map(Arc::new).map_err(|error| Failure::Solver(format!("no thread can be started: {error}")))
+}
+
+fn give_back(threads: usize, pool: Arc<ThreadPool>) {
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    if free.1.len() < MOST_KEPT {
+        free.1.push((threads, pool));
+    }
+}
+
+/// The thread of Python while a call runs.
+struct Waiting<'a> {
+    inside: Handle,
+    limits: Limits,
+    progress: Option<&'a Py<PyAny>>,
+    begun: Instant,
+    resident: u64,
+}
+
+impl Waiting<'_> {
+    fn wait<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        mut receiver: Receiver<Message<T>>,
+    ) -> Result<T, Failure> {
+        loop {
+            let (message, back) = py.detach(move || (receiver.recv_timeout(BETWEEN_LOOKS), receiver));
+            receiver = back;
+            let looked = match message {
+                Ok(Message::Done(Ok(done))) => return done,
+                Ok(Message::Done(Err(panic))) => return Err(Failure::of_panic(&*panic)),
+                Ok(Message::Step(step)) => self.tell(py, step),
+                Err(RecvTimeoutError::Timeout) => self.look(py),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::defect("a thread ended without a word"));
+                }
+            };
+            if let Err(failure) = looked {
+                self.stop(py, receiver);
+                return Err(failure);
+            }
+        }
+    }
+
+    fn look(&self, py: Python<'_>) -> Result<(), Failure> {
+        py.check_signals()?;
+        let (_, memory) = self.inside.limits();
+        if let Some(limit) = self.limits.memory.or(memory)
+            && resident_bytes().saturating_sub(self.resident) > limit - limit / HEADROOM
+        {
+            let limit = limit >> 20;
+            return Err(Failure::Limit(format!("this takes more memory than {limit} MiB allow")));
+        }
+        self.tell(py, (self.begun.elapsed().as_secs_f64(), None, "seconds".to_owned()))
+    }
+
+    fn tell(&self, py: Python<'_>, (done, of, what): Step) -> Result<(), Failure> {
+        if let Some(progress) = self.progress {
+            progress.call1(py, (done, of, what))?;
+        }
+        py.check_signals()?;
+        Ok(())
+    }
+
+    /// Takes away what the call has left, so that it ends with its next charge, and waits for that a little.
+    fn stop<T: Send + 'static>(&self, py: Python<'_>, receiver: Receiver<Message<T>>) {
+        let all = || self.inside.enter(|| charge(u64::MAX / 2, "a call that was stopped"));
+        drop(catch_unwind(AssertUnwindSafe(all)));
+        py.detach(move || {
+            let end = Instant::now() + TO_STOP;
+            while let Ok(Message::Step(_)) =
+                receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
+            {}
+        });
+    }
+}
+
+/// Memory of this process; 0 where the system does not say it.
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or_default() * rustix::param::page_size() as u64
+}
