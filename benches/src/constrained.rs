@@ -39,13 +39,15 @@ pub struct Shape {
     pub finite: u64,
     /// Percent of the demands that are 0.
     pub zero: u64,
+    /// Of how many kinds the users are, alike in all but their weights; each is of its own where that is not said.
+    pub kinds: Option<usize>,
 }
 
 impl Shape {
     /// Positive demands, unlimited tasks.
     #[must_use]
     pub const fn new(n_users: usize, n_classes: usize, eligibility: Eligibility) -> Self {
-        Self { n_users, n_classes, eligibility, finite: 0, zero: 0 }
+        Self { n_users, n_classes, eligibility, finite: 0, zero: 0, kinds: None }
     }
 
     /// As in tables: `1000x300 attributes`.
@@ -59,7 +61,8 @@ impl Shape {
         };
         let finite = if self.finite > 0 { format!(", {} % finite", self.finite) } else { String::new() };
         let zero = if self.zero > 0 { format!(", {} % zeros", self.zero) } else { String::new() };
-        format!("{}x{} {kind}{finite}{zero}", self.n_users, self.n_classes)
+        let kinds = self.kinds.map_or_else(String::new, |kinds| format!(", {kinds} kinds"));
+        format!("{}x{} {kind}{finite}{zero}{kinds}", self.n_users, self.n_classes)
     }
 
     /// The problem of a seed.
@@ -81,7 +84,7 @@ impl Shape {
             count: Some(Rational::from(*count)),
             capacity: one.iter().enumerate().map(|(r, c)| (resource_name(r), Rational::from(*c))).collect(),
         });
-        let users = (0..self.n_users).map(|n| {
+        let drawn = (0..self.kinds.unwrap_or(self.n_users)).map(|n| {
             let mut demand: Vec<u64> = (0..N_RESOURCES).map(|_| random.between(1, 32)).collect();
             let kept = random.below(N_RESOURCES);
             for (r, d) in demand.iter_mut().enumerate() {
@@ -107,7 +110,17 @@ impl Shape {
                 ..UserSpec::default()
             }
         });
-        let users = users.collect();
+        let drawn: Vec<UserSpec> = drawn.collect();
+        let users = match self.kinds {
+            None => drawn,
+            Some(kinds) => (0..self.n_users)
+                .map(|n| {
+                    let (kind, weight) = (&drawn[random.below(kinds)], Rational::from(random.between(1, 10)));
+                    let tasks = kind.tasks.as_ref().map(|tasks| Rational::from(tasks * &weight));
+                    UserSpec { name: format!("u{n}"), weight: Some(weight), tasks, ..kind.clone() }
+                })
+                .collect(),
+        };
         let resources = (0..N_RESOURCES).map(resource_name).collect();
         Problem::new(ProblemSpec { name: self.name(), resources, servers: servers.collect(), users })
     }

@@ -14,6 +14,7 @@
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`queues`] | hierarchical filling of queues on clusters, its certificate and the check |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
+//! | [`processes`] | `solve`, `certify` and `check` as whole processes, medians and worst of several seeds |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
 //! | [`reservation_peers`] | the same beside Python scripts |
 //! | [`scale`] | max-min on many classes, levels and users: another build beside this one, HiGHS, intervals |
@@ -33,6 +34,7 @@ pub mod machine;
 pub mod markets;
 pub mod measure;
 pub mod peers;
+pub mod processes;
 pub mod proof;
 pub mod ps_dsf;
 pub mod queues;

@@ -15,7 +15,8 @@ use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::simulation::{self, Sizes};
 use evenhand_benches::{
-    answers, levels, machine, markets, peers, ps_dsf, queues, reservation, reservation_peers, scale,
+    answers, levels, machine, markets, peers, processes, ps_dsf, queues, reservation, reservation_peers,
+    scale,
 };
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
@@ -149,6 +150,32 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// Where the problems go.
+        #[arg(long, default_value = "target/benches")]
+        folder: PathBuf,
+        /// Add the raw numbers, a line of JSON each, to this file.
+        #[arg(long)]
+        results: Option<PathBuf>,
+        #[command(flatten)]
+        scripts: ScriptFolders,
+    },
+    /// `solve`, `certify` and `check` as whole processes, from file to file: medians and worst of several seeds.
+    Processes {
+        /// The folder of the programs to measure; that of this program when it is not named.
+        #[arg(long)]
+        programs: Option<PathBuf>,
+        /// HiGHS through highspy as well.
+        #[arg(long)]
+        highspy: bool,
+        /// Only instances whose name contains this.
+        #[arg(long, default_value = "", hide_default_value = true)]
+        only: String,
+        /// Seeds 1 to this.
+        #[arg(long, default_value_t = 5)]
+        seeds: u64,
+        /// End a process after so many seconds of CPU time.
+        #[arg(long, default_value_t = 120)]
+        limit: u32,
+        /// Where the files go.
         #[arg(long, default_value = "target/benches")]
         folder: PathBuf,
         /// Add the raw numbers, a line of JSON each, to this file.
@@ -295,6 +322,9 @@ enum Command {
         /// Users without a number of tasks.
         #[arg(long)]
         unlimited: bool,
+        /// Of how many kinds the users of a constrained cluster are, alike in all but their weights.
+        #[arg(long)]
+        kinds: Option<usize>,
         #[arg(short, long)]
         output: Option<PathBuf>,
     },
@@ -430,6 +460,14 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&scale::tables(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
         }
+        Command::Processes { programs, highspy, only, seeds, limit, folder, results, scripts } => {
+            let own = || Some(std::env::current_exe().ok()?.parent()?.to_owned());
+            let programs = programs.or_else(own).ok_or("the folder of the programs has to be named")?;
+            let settings = processes::Settings { programs, folder, limit, seeds, only, highspy };
+            let mut results = open(results.as_ref())?;
+            say(&heading())?;
+            say(&processes::table(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
+        }
         Command::Queues { kinds, seed, without_axiom, at_most, folder } => {
             say(&heading())?;
             say(&queues::table(seed, at_most, &kinds, folder.as_deref())?)?;
@@ -485,14 +523,15 @@ fn run(command: Command) -> Result<(), String> {
             let line = measurement.run()?;
             say(&line.to_string())
         }
-        Command::Instance { law, users, classes, resources, seed, unlimited, output } => {
+        Command::Instance { law, users, classes, resources, seed, unlimited, kinds, output } => {
             let tasks = if unlimited { Tasks::Unlimited } else { Tasks::Finite };
             let problem = match law {
                 Law::Google => instances::google(users, seed, tasks),
                 Law::General => instances::general(classes, resources, users, seed, tasks),
                 Law::Constrained => {
                     let finite = if unlimited { 0 } else { MOSTLY_FINITE };
-                    Shape { finite, ..Shape::new(users, classes, Eligibility::Few(5, 20)) }.problem(seed)
+                    Shape { finite, kinds, ..Shape::new(users, classes, Eligibility::Few(5, 20)) }
+                        .problem(seed)
                 }
             };
             let text = problem_to_json(&problem.map_err(|error| error.to_string())?);

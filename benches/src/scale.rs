@@ -22,7 +22,7 @@ mod intervals;
 /// Seconds of CPU time of one round of an instance after which no further round is begun.
 const LONG: f64 = 10.0;
 /// Wall time of a process beside the CPU time that it may take: other work shares the machine.
-const PATIENCE: f64 = 20.0;
+pub(crate) const PATIENCE: f64 = 20.0;
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ fn cpu(outcome: &Outcome) -> Option<f64> {
 }
 
 /// Runs a program through `peers/child.py`.
-fn child(scripts: &Scripts, limit: u32, program: &Path, arguments: &[String]) -> Outcome {
+pub(crate) fn child(scripts: &Scripts, limit: u32, program: &Path, arguments: &[String]) -> Outcome {
     let mut command = scripts.command("child.py");
     command.arg(limit.to_string()).arg(program).args(arguments);
     run(command, f64::from(limit) * PATIENCE)

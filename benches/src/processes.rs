@@ -1,0 +1,260 @@
+//! What one waits for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds.
+//!
+//! Every number is the CPU time of a process (`peers/child.py`): starting, reading and writing included. Rows of one seed
+//! have misled, so each has the median and the worst of its seeds. Where highspy is asked, the processes take turns with
+//! its own, and the time of its modelling and solving alone is a row besides.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evenhand_problem::format::problem_to_json;
+use evenhand_problem::{Problem, ProblemError};
+use serde_json::{Value, json};
+
+use crate::constrained::{Eligibility, Shape};
+use crate::continuous::pools::{Law, WholePool};
+use crate::growth::{Outcome, field, run};
+use crate::instances::{Tasks, google};
+use crate::markets::market;
+use crate::peers::Scripts;
+use crate::queues;
+use crate::scale::{PATIENCE, child};
+use crate::table::{markdown, median, seconds};
+
+/// What is run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the programs `evenhand` and `evenhand-check` are.
+    pub programs: PathBuf,
+    /// Where problems, allocations and certificates are kept.
+    pub folder: PathBuf,
+    /// Seconds of CPU time after which a process is ended.
+    pub limit: u32,
+    /// Seeds 1 to this.
+    pub seeds: u64,
+    /// Only instances whose name contains this.
+    pub only: String,
+    /// Whether HiGHS through highspy runs beside.
+    pub highspy: bool,
+}
+
+/// An instance and what is done with it.
+struct Row {
+    name: &'static str,
+    text: fn(u64) -> Result<String, String>,
+    /// Arguments of `solve`.
+    solve: &'static [&'static str],
+    /// Arguments of `certify`; nothing is certified without.
+    certify: Option<&'static [&'static str]>,
+    /// The variant of highspy that is asked beside.
+    highspy: Option<&'static str>,
+}
+
+const fn few(users: usize, classes: usize) -> Shape {
+    Shape::new(users, classes, Eligibility::Few(5, 20))
+}
+
+fn constrained(shape: Shape, seed: u64) -> Result<String, String> {
+    written(shape.problem(seed))
+}
+
+fn written(problem: Result<Problem, ProblemError>) -> Result<String, String> {
+    Ok(problem_to_json(&problem.map_err(|error| error.to_string())?))
+}
+
+fn tree(kind: queues::Kind, seed: u64) -> Result<String, String> {
+    Ok(queues::Shape { kind, queues: 200, shapes: 2_000, classes: 300 }.json(seed).to_string())
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "900 x 10, exact",
+        text: |seed| written(google(900, seed, Tasks::Finite)),
+        solve: &["-m", "drfh"],
+        certify: Some(&[]),
+        highspy: Some("default"),
+    },
+    Row {
+        name: "100,000 x 10, exact",
+        text: |seed| written(google(100_000, seed, Tasks::Unlimited)),
+        solve: &["-m", "drfh"],
+        certify: Some(&["--axiom", "envy-free"]),
+        highspy: None,
+    },
+    Row {
+        name: "1,000 x 1,000, 5 to 20 classes each, exact",
+        text: |seed| constrained(few(1_000, 1_000), seed),
+        solve: &["-m", "drfh"],
+        certify: None,
+        highspy: Some("ipm"),
+    },
+    Row {
+        name: "1,000 x 100, 5 to 20 classes each, proportional",
+        text: |seed| constrained(few(1_000, 100), seed),
+        solve: &["-m", "proportional"],
+        certify: None,
+        highspy: None,
+    },
+    Row {
+        name: "10,000 x 100, 5 to 20 classes each, float",
+        text: |seed| constrained(few(10_000, 100), seed),
+        solve: &["-m", "drfh", "--float"],
+        certify: Some(&["--tolerance", "1e-9"]),
+        highspy: None,
+    },
+    Row {
+        name: "pool 10,000 x 16, proportional",
+        text: |seed| written(WholePool::random(Law::Mixed, 10_000, 16, seed).problem()),
+        solve: &["-m", "proportional"],
+        certify: None,
+        highspy: None,
+    },
+    Row {
+        name: "market 100,000 x 10, exact",
+        text: |seed| Ok(problem_to_json(&market(100_000, 10, seed)?)),
+        solve: &["-m", "ps-dsf-tdm"],
+        certify: None,
+        highspy: None,
+    },
+    Row {
+        name: "20,000 users of 50 kinds x 10, exact",
+        text: |seed| {
+            let everywhere = Shape::new(20_000, 10, Eligibility::Everywhere);
+            constrained(Shape { kinds: Some(50), ..everywhere }, seed)
+        },
+        solve: &["-m", "drfh"],
+        certify: Some(&[]),
+        highspy: None,
+    },
+    Row {
+        name: "1,000,000 users of 10,000 kinds x 1,000, float",
+        text: |seed| constrained(Shape { kinds: Some(10_000), ..few(1_000_000, 1_000) }, seed),
+        solve: &["-m", "drfh", "--float"],
+        certify: Some(&["--tolerance", "1e-9"]),
+        highspy: None,
+    },
+    Row {
+        name: "tree: 200 queues, 2,000 kinds x 300, teams",
+        text: |seed| tree(queues::Kind::Teams, seed),
+        solve: &["-m", "tree"],
+        certify: Some(&[]),
+        highspy: None,
+    },
+    Row {
+        name: "tree: the same, deep",
+        text: |seed| tree(queues::Kind::Deep, seed),
+        solve: &["-m", "tree"],
+        certify: None,
+        highspy: None,
+    },
+    Row {
+        name: "tree: the same, open",
+        text: |seed| tree(queues::Kind::Open, seed),
+        solve: &["-m", "tree"],
+        certify: None,
+        highspy: None,
+    },
+    Row {
+        name: "tree: the same, anywhere",
+        text: |seed| tree(queues::Kind::Anywhere, seed),
+        solve: &["-m", "tree"],
+        certify: None,
+        highspy: None,
+    },
+];
+
+/// A step, and its lines by seed.
+struct Step {
+    name: String,
+    outcomes: Vec<Outcome>,
+}
+
+/// The table; every line of numbers goes to `keep` as well.
+///
+/// # Errors
+/// A problem cannot be written.
+pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
+    fs::create_dir_all(&settings.folder)
+        .map_err(|error| format!("{}: {error}", settings.folder.display()))?;
+    let mut cells = Vec::new();
+    for row in ROWS.iter().filter(|row| row.name.contains(&settings.only)) {
+        let mut steps: Vec<Step> = Vec::new();
+        for seed in 1..=settings.seeds {
+            eprintln!("processes: {}, seed {seed}", row.name);
+            for (name, outcome) in measured(row, seed, settings, scripts)? {
+                if let Ok(line) = &outcome {
+                    keep(json!({"instance": row.name, "question": name, "seed": seed, "line": line}));
+                }
+                match steps.iter_mut().find(|step| step.name == name) {
+                    Some(step) => step.outcomes.push(outcome),
+                    None => steps.push(Step { name, outcomes: vec![outcome] }),
+                }
+            }
+        }
+        cells.extend(steps.iter().map(|step| cells_of(row.name, step)));
+    }
+    Ok(markdown(&["instance", "process", "CPU time, median", "worst", "MiB", "without answer"], &cells, 2))
+}
+
+/// The processes of a seed in turn.
+fn measured(
+    row: &Row,
+    seed: u64,
+    settings: &Settings,
+    scripts: &Scripts,
+) -> Result<Vec<(String, Outcome)>, String> {
+    let path = |what: &str| settings.folder.join(format!("process-{what}.json"));
+    let (problem, allocation, certificate) = (path("problem"), path("allocation"), path("certificate"));
+    fs::write(&problem, (row.text)(seed)?).map_err(|error| format!("{}: {error}", problem.display()))?;
+    let mut found = Vec::new();
+    let mut ask = |name: &str, program: &str, arguments: Vec<String>| {
+        let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
+        let is_well = field(&outcome, "status") == Some(0.0);
+        found.push((name.to_owned(), outcome));
+        is_well
+    };
+    let of = |verb: &str, options: &[&str], files: &[&Path], output: Option<&Path>| -> Vec<String> {
+        let files = files.iter().map(|file| file.to_string_lossy().into_owned());
+        let all = std::iter::once(&verb).chain(options).map(|&text| text.to_owned()).chain(files);
+        let output = output.map(|file| ["-o".to_owned(), file.to_string_lossy().into_owned()]);
+        all.chain(output.into_iter().flatten()).collect()
+    };
+    let solved = ask("`solve`", "evenhand", of("solve", row.solve, &[&problem], Some(&allocation)));
+    if let Some(options) = row.certify.filter(|_| solved) {
+        let arguments = of("certify", options, &[&problem, &allocation], Some(&certificate));
+        if ask("`certify`", "evenhand", arguments) {
+            let arguments = vec![certificate.to_string_lossy().into_owned()];
+            ask("`evenhand-check`", "evenhand-check", arguments);
+        }
+    }
+    if let Some(variant) = row.highspy.filter(|_| settings.highspy) {
+        let mut arguments = vec![scripts.folder.join("drfh_highspy.py").to_string_lossy().into_owned()];
+        let options = ["--variant", variant, "--repetitions", "1"];
+        arguments.push(problem.to_string_lossy().into_owned());
+        arguments.extend(options.map(str::to_owned));
+        found.push(("highspy".to_owned(), child(scripts, settings.limit, &scripts.python, &arguments)));
+        let mut command = scripts.command("drfh_highspy.py");
+        command.arg(&problem).args(options);
+        let alone = run(command, f64::from(settings.limit) * PATIENCE);
+        let line = alone.as_ref().map(|_| json!({"cpu": field(&alone, "cpu_median"), "status": 0}));
+        found.push(("highspy, modelling and solving alone".to_owned(), line.map_err(Clone::clone)));
+    }
+    Ok(found)
+}
+
+fn cells_of(instance: &str, step: &Step) -> Vec<String> {
+    let is_well = |outcome: &&Outcome| field(outcome, "status") == Some(0.0);
+    let well: Vec<&Outcome> = step.outcomes.iter().filter(is_well).collect();
+    let times: Vec<f64> = well.iter().filter_map(|outcome| field(outcome, "cpu")).collect();
+    let peak = well.iter().filter_map(|outcome| field(outcome, "peak_mib")).max_by(f64::total_cmp);
+    let worst = times.iter().copied().max_by(f64::total_cmp);
+    let show = |time: Option<f64>| time.map_or("–".to_owned(), seconds);
+    vec![
+        instance.to_owned(),
+        step.name.clone(),
+        show(median(&times)),
+        show(worst),
+        peak.map_or("–".to_owned(), |mib| format!("{mib:.0}")),
+        format!("{} / {}", step.outcomes.len() - well.len(), step.outcomes.len()),
+    ]
+}
