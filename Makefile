@@ -6,7 +6,9 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test doc damage answers proof lint bench peers fuzz address drive
+PREFIX ?= $(HOME)/.local
+
+.PHONY: help setup build install demo test wheel test-python dist doc damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -17,11 +19,24 @@ setup: ## find what the native builds need, install what is missing
 build: setup ## compile the binaries evenhand and evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand -p evenhand-check
 
+install: build ## both programs, manual and completions, into PREFIX (~/.local)
+	@scripts/install.sh "$(PREFIX)"
+
 demo: build ## the Google cluster of the DRFH paper: solved, certified, checked, compared
 	@scripts/demo.sh
 
 test: setup ## all tests, of the documentation too
 	@scripts/build.sh $(CARGO) test --release --workspace $(CARGO_FLAGS)
+
+wheel: setup ## the Python package with both programs, in target/wheels (installs maturin under target/)
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/wheel.sh
+
+dist: wheel ## archive, Debian package, wheel, sources, sums and list of components, in target/dist
+	@scripts/dist.sh
+
+# PYTHON names the interpreter, 3.9 or later.
+test-python: wheel ## the tests of the Python package, on the installed wheel (in an environment under target/)
+	@scripts/test-python.sh
 
 doc: setup ## the API documentation, its formulas rendered, in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
@@ -46,10 +61,11 @@ answers: setup ## count the problems without an answer, by shape: max-min (ANSWE
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS) --first $(ANSWERS_FIRST)
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS_OTHERS) --others --first $(ANSWERS_FIRST)
 
+# The Python package is looked at without a Python.
 lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
-	@scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
+	@PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1 scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
 		$(CARGO) deny check --hide-inclusion-graph advisories \

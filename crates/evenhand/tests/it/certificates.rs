@@ -121,6 +121,32 @@ fn an_allocation_from_elsewhere() {
     valid(&folder);
 }
 
+/// What a solver's tolerance would leave is told from a violation, and at the tolerance that is named all of it holds.
+#[test]
+fn rounding_is_told_from_violation() {
+    let folder = Folder::with(FIGURE_1);
+    let examine = |x: &str, tolerance: &str| {
+        let tasks = format!(r#"{{"user 1": {{"high-memory": {x}}}, "user 2": {{"high-cpu": 10}}}}"#);
+        folder.write("a.json", format!(r#"{{"kind": "allocation", "tasks": {tasks}}}"#));
+        folder.run(&["certify", "problem.json", "a.json", "-o", "c.json", "--tolerance", tolerance])
+    };
+    for (x, tolerance, is_accepted) in [("9.9999996", "1e-7", true), ("9.9996", "1e-4", false)] {
+        let said = examine(x, "1e-9").ends_with(1).stdout;
+        let sentence = format!(
+            "A solver with tolerance {tolerance} could leave this: with `--tolerance {tolerance}` what is violated here holds"
+        );
+        assert!(said.contains(&sentence), "{said}");
+        assert_eq!(said.contains("needs `--max-tolerance"), !is_accepted, "{said}");
+        examine(x, tolerance).ends_with(0);
+        folder.run(&["check", "c.json"]).ends_with(if is_accepted { 0 } else { 1 });
+        folder.run(&["check", "c.json", "--max-tolerance", tolerance]).ends_with(0);
+    }
+    let said = examine("8", "1e-9").ends_with(1).stdout;
+    assert!(said.contains("This is no rounding"), "{said}");
+    // Nobody asked which share is to be equal.
+    assert!(!said.contains("max-min"), "{said}");
+}
+
 #[test]
 fn a_problem_is_compared_by_meaning() {
     let folder = Folder::with(FIGURE_1);

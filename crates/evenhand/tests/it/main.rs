@@ -21,6 +21,7 @@ mod golden_ps_dsf_axiom;
 mod group_limits;
 mod hunt;
 mod import;
+mod install;
 mod json;
 mod library;
 mod lists;

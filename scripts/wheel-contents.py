@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Says what the Python wheel holds: wheel-contents.py LICENCES SBOM.
+
+The folder gets the licences of everything in it: texts come from the sources that cargo has unpacked, and a crate
+without one is named with its licence. The file gets the list of components (CycloneDX 1.5).
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("evenhand-python", "evenhand", "evenhand-check")
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ("LICENSE-MIT", "LICENSE-APACHE"):
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copy(ROOT / "bindings/python/GMP.md", folder / "GMP.md")
+    crates = linked()
+    gmp = next(crate for crate in crates if crate["name"] == "gmp-mpfr-sys")
+    sources = Path(gmp["manifest_path"]).parent
+    for name, of in (("COPYING.LESSERv3", "LGPL-3.0.txt"), ("COPYINGv3", "GPL-3.0.txt")):
+        shutil.copy(next(sources.glob(f"gmp-*/{name}")), folder / of)
+    (folder / "THIRD-PARTY.txt").write_text(third_party(crates), encoding="utf-8")
+    Path(sys.argv[2]).write_text(json.dumps(components(crates), indent=2) + "\n", encoding="utf-8")
+
+
+def linked() -> list:
+    """The crates of others whose code is in the wheel, not those that only build or test it."""
+    which = [argument for name in PACKAGES for argument in ("-p", name)]
+    form = ["-e", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]
+    lines = cargo("tree", *which, *form).splitlines()
+    names = {tuple(line.split()[:2]) for line in lines if line}
+    packages = json.loads(cargo("metadata", "--format-version", "1", "--filter-platform", host()))["packages"]
+    others = [package for package in packages if package["source"] is not None]
+    found = [package for package in others if (package["name"], "v" + package["version"]) in names]
+    return sorted(found, key=lambda package: (package["name"], package["version"]))
+
+
+def cargo(*arguments: str) -> str:
+    command = ["cargo", arguments[0], "--locked", *arguments[1:]]
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def host() -> str:
+    lines = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("host:"))
+
+
+def components(crates: list) -> dict:
+    """The crates, and the two libraries in C and C++ that crates bring along."""
+    version = next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version"))
+    listed = [
+        {
+            "type": "library",
+            "bom-ref": f"pkg:cargo/{crate['name']}@{crate['version']}",
+            "name": crate["name"],
+            "version": crate["version"],
+            "purl": f"pkg:cargo/{crate['name']}@{crate['version']}",
+            "licenses": [{"expression": (crate["license"] or "NOASSERTION").replace("/", " OR ").replace("3.0+", "3.0-or-later")}],
+        }
+        for crate in crates
+    ]
+    for crate in crates:
+        sources = Path(crate["manifest_path"]).parent
+        if crate["name"] == "gmp-mpfr-sys":
+            gmp = next(sources.glob("gmp-*")).name.split("-")[1]
+            listed.append(native("gmp", gmp, "LGPL-3.0-or-later OR GPL-2.0-or-later", "https://gmplib.org"))
+        if crate["name"] == "highs-sys":
+            listed.append(native("highs", highs_version(sources / "HiGHS"), "MIT", "https://highs.dev"))
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {
+            "component": {
+                "type": "library",
+                "bom-ref": f"pkg:pypi/evenhand@{version}",
+                "name": "evenhand",
+                "version": version,
+                "purl": f"pkg:pypi/evenhand@{version}",
+                "licenses": [{"expression": "(MIT OR Apache-2.0) AND LGPL-3.0-or-later"}],
+            }
+        },
+        "components": sorted(listed, key=lambda each: each["bom-ref"]),
+    }
+
+
+def native(name: str, version: str, licence: str, home: str) -> dict:
+    purl = f"pkg:generic/{name}@{version}"
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": name,
+        "version": version,
+        "purl": purl,
+        "licenses": [{"expression": licence}],
+        "externalReferences": [{"type": "website", "url": home}],
+    }
+
+
+def highs_version(sources: Path) -> str:
+    lines = (sources / "Version.txt").read_text(encoding="utf-8").splitlines()
+    numbers = dict(line.split("=") for line in lines if "=" in line)
+    return ".".join(numbers[f"HIGHS_{part}"] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def third_party(crates: list) -> str:
+    parts = ["What this package holds of others, each under the licence that is named.\n"]
+    known = {}
+    for crate in crates:
+        name = f"{crate['name']} {crate['version']}"
+        parts.append(f"{name}: {crate['license'] or crate['license_file']}; {crate['repository'] or ''}")
+        sources = Path(crate["manifest_path"]).parent
+        files = sorted(path for path in sources.iterdir() if path.is_file() and is_licence(path.name))
+        if crate["name"] == "highs-sys":
+            files.append(sources / "HiGHS/LICENSE.txt")
+            notices = sources / "HiGHS/THIRD_PARTY_NOTICES.md"
+            files.extend([notices] if notices.exists() else [])
+        for path in files:
+            known.setdefault(path.read_text(encoding="utf-8", errors="replace").strip(), []).append(name)
+    for text, names in known.items():
+        parts.append(f"\n{'=' * 100}\n{', '.join(dict.fromkeys(names))}\n{'=' * 100}\n\n{text}")
+    return "\n".join(parts) + "\n"
+
+
+def is_licence(name: str) -> bool:
+    return name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE", "COPYRIGHT", "UNLICENSE"))
+
+
+main()
