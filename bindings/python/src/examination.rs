@@ -150,7 +150,7 @@ impl Examination {
     }
 
     fn shown(&self) -> Shown {
-        Shown::new(report::examination(&self.found), &report::json::examination(&self.found))
+        Shown::new(report::examination(&self.found), &report::json::examination(&self.found, None))
     }
 }
 

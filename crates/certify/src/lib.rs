@@ -15,6 +15,7 @@ pub mod compare;
 mod examine;
 pub mod explain;
 mod least;
+pub mod polish;
 pub mod ratio;
 mod self_test;
 

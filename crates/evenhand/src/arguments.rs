@@ -119,6 +119,9 @@ pub struct Solve {
     /// Add the summary to the allocation, which follows from it: tasks, dominant share and resources of each user
     #[arg(long)]
     pub summary: bool,
+    /// Draw who holds what of every server class into this file (SVG); njc with --method trajectory: the tasks over c
+    #[arg(long, value_name = "FILE", value_parser = names::picture)]
+    pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub flags: flags::MechanismFlags,
     #[command(flatten)]
@@ -132,9 +135,6 @@ pub struct Way {
     /// njc with --method trajectory: write c, tasks and free parts of the resources to this file (CSV)
     #[arg(long, value_name = "FILE")]
     pub series: Option<PathBuf>,
-    /// njc with --method trajectory: draw the tasks over c into this file (SVG)
-    #[arg(long, value_name = "FILE", value_parser = names::picture)]
-    pub plot: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -162,6 +162,15 @@ pub struct Certify {
     /// not checked, and the status is 3
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
+    /// Show beside it the nearest exact answer of this mechanism that can be found, and how far that is
+    #[arg(long, value_name = "NAME", value_parser = names::mechanism())]
+    pub polish: Option<String>,
+    /// Write that answer (JSON) to this file, or - for standard output
+    #[arg(long, value_name = "FILE", requires = "polish")]
+    pub polish_output: Option<PathBuf>,
+    /// Draw who holds what of every server class into this file (SVG)
+    #[arg(long, value_name = "FILE", value_parser = names::picture)]
+    pub plot: Option<PathBuf>,
     /// Write the certificate to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,
@@ -273,6 +282,9 @@ pub struct Compare {
     /// Show all users instead of the first few
     #[arg(long, value_name = "WHICH", value_parser = ["all"])]
     pub users: Option<String>,
+    /// Draw the dominant shares over the weights, from the least to the greatest, into this file (SVG)
+    #[arg(long, value_name = "FILE", value_parser = names::picture)]
+    pub plot: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

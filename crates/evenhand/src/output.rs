@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use evenhand::problem::printable_json;
+use evenhand::report::json::with_decimals;
 use evenhand::report::text::printable;
 use evenhand::report::{Form, Page, Terminal};
 use indicatif::ProgressBar;
@@ -33,8 +34,11 @@ pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`text`].
-pub fn json(value: &Value) -> Result<(), Failure> {
-    document(&format!("{value:#}\n"))
+pub fn json(value: &Value, common: &Common) -> Result<(), Failure> {
+    match common.decimals {
+        true => document(&format!("{:#}\n", with_decimals(value.clone()))),
+        false => document(&format!("{value:#}\n")),
+    }
 }
 
 /// Writes the text of a JSON document, in which nothing drives a terminal.
@@ -50,14 +54,16 @@ pub fn document(json: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`text`]; and a page without a table cannot be CSV.
 pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
-    if common.format == Format::Csv && !page.has_table() {
-        return Err(Failure::input("there is no table in this result: csv cannot hold it")
+    if let (Format::Csv | Format::Latex, false) = (common.format, page.has_table()) {
+        let form = if common.format == Format::Csv { "csv" } else { "latex" };
+        return Err(Failure::input(format!("there is no table in this result: {form} cannot hold it"))
             .tip("--format table, markdown or json"));
     }
     let form = match common.format {
         Format::Table | Format::Json => Form::Text(terminal()),
         Format::Csv => Form::Csv,
         Format::Markdown => Form::Markdown,
+        Format::Latex => Form::Latex,
     };
     text(&page.render(&form))
 }
@@ -72,7 +78,7 @@ pub fn result(
     shown: impl FnOnce() -> Page,
 ) -> Result<ExitCode, Failure> {
     match common.format {
-        Format::Json => json(&document())?,
+        Format::Json => json(&document(), common)?,
         _ => page(&shown(), common)?,
     }
     Ok(ExitCode::SUCCESS)

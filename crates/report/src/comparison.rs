@@ -18,7 +18,7 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
     let shown: Vec<(&str, &Judged)> =
         columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
     let sheet = Sheet { problem, shown };
-    let mut page = Page::new();
+    let mut page = Page::new().sheet(sheet.long(columns));
     if !sheet.shown.is_empty() {
         page = page
             .heading("Tasks that each user gets")
@@ -51,20 +51,16 @@ impl Sheet<'_> {
     }
 
     fn figures(&self) -> Table {
-        let optional =
-            |value: Option<&Rational>, show: fn(&Rational) -> Cell| value.map_or_else(Cell::none, show);
         let mut table = self.table(Column::numbers);
         table.row(self.line("least weighted dominant share", &|judged| {
-            optional(judged.least_weighted_share.as_ref(), Cell::percent)
+            known(judged.least_weighted_share.as_ref(), Cell::percent)
         }));
         table.row(
-            self.line("price of fairness", &|judged| {
-                optional(judged.price_of_fairness.as_ref(), Cell::decimal)
-            }),
+            self.line("price of fairness", &|judged| known(judged.price_of_fairness.as_ref(), Cell::decimal)),
         );
         for (r, resource) in self.problem.resources().iter().enumerate() {
             let name = format!("{resource} used");
-            table.row(self.line(&name, &|judged| optional(judged.utilisation[r].as_ref(), Cell::percent)));
+            table.row(self.line(&name, &|judged| known(judged.utilisation[r].as_ref(), Cell::percent)));
         }
         table
     }
@@ -74,6 +70,51 @@ impl Sheet<'_> {
         for (axiom, parameters) in self.examined() {
             let name = axiom_title(axiom, &parameters, self.problem);
             table.row(self.line(&name, &|judged| verdict(judged, axiom, &parameters)));
+        }
+        table
+    }
+
+    /// For programs: a row for each mechanism and what is known of it.
+    fn long(&self, columns: &[Compared]) -> Table {
+        let mut table = Table::new([
+            Column::words("mechanism"),
+            Column::words("quantity"),
+            Column::words("of"),
+            Column::numbers("value"),
+            Column::words("verdict"),
+        ]);
+        let (problem, examined) = (self.problem, self.examined());
+        for column in columns {
+            let name = || Cell::text(&column.name);
+            let mut row = |quantity: &str, of: &str, value: Cell, verdict: Cell| {
+                table.row([name(), Cell::text(quantity), Cell::text(of), value, verdict]);
+            };
+            let judged = match &column.result {
+                Ok(judged) => judged,
+                Err(why) => {
+                    row("no result", "", Cell::default(), Cell::text(reason(why)));
+                    continue;
+                }
+            };
+            for (user, tasks) in problem.users().iter().zip(&judged.tasks) {
+                row("tasks", user.name(), Cell::decimal(tasks), Cell::default());
+            }
+            let shares = &judged.least_weighted_share;
+            row("least weighted dominant share", "", known(shares.as_ref(), Cell::decimal), Cell::default());
+            let price = &judged.price_of_fairness;
+            row("price of fairness", "", known(price.as_ref(), Cell::decimal), Cell::default());
+            for (resource, used) in problem.resources().iter().zip(&judged.utilisation) {
+                row("used", resource, known(used.as_ref(), Cell::decimal), Cell::default());
+            }
+            for (axiom, parameters) in &examined {
+                let Some(claim) = judged.examination.claim(*axiom, parameters) else { continue };
+                let margin = known(claim.margin.as_ref(), Cell::decimal);
+                let title = axiom_title(*axiom, parameters, problem);
+                row("margin of axiom", &title, margin, Cell::text(claim.outcome().name()));
+            }
+            for (axiom, _) in &judged.examination.undecided {
+                row("margin of axiom", axiom.name(), Cell::default(), Cell::text("not checked"));
+            }
         }
         table
     }
@@ -106,6 +147,11 @@ impl Sheet<'_> {
     }
 }
 
+/// A number, or [nothing](Cell::none) where it is not known.
+fn known(value: Option<&Rational>, show: fn(&Rational) -> Cell) -> Cell {
+    value.map_or_else(Cell::none, show)
+}
+
 /// The axiom with its parameter, as `--axiom` takes it.
 #[must_use]
 pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> String {
@@ -136,13 +182,20 @@ fn violated(claim: &Claim) -> String {
     claim.margin.as_ref().map_or_else(|| "NO".to_owned(), |margin| format!("NO ({}{bound})", decimal(margin)))
 }
 
+/// Why a column has no allocation.
+fn reason(why: &NoResult) -> String {
+    match why {
+        NoResult::NotApplicable(why) => format!("not applicable: {why}"),
+        NoResult::Failed(why) | NoResult::TooLarge(why) => format!("failed: {why}"),
+        NoResult::OutOfTime => "out of time".to_owned(),
+    }
+}
+
 /// The columns without an allocation, and those that are not final, a line each.
 fn without_result(columns: &[Compared]) -> Vec<String> {
     let line = |column: &Compared| {
         let words = match &column.result {
-            Err(NoResult::NotApplicable(why)) => format!("not applicable: {why}"),
-            Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => format!("failed: {why}"),
-            Err(NoResult::OutOfTime) => "out of time".to_owned(),
+            Err(why) => reason(why),
             Ok(judged) => {
                 let status = judged.status.map(|status| {
                     format!("ended with the status `{}`: what is shown is its last point", status.name())

@@ -33,7 +33,7 @@ pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> Res
     body.push_str("<h2 id=\"comparison\">Side by side</h2>\n");
     body.push_str(&comparison(problem, columns, all_users).render(&Form::Html));
     if !shown.is_empty() && problem.n_users() > 0 {
-        body.push_str(&figure(&shares(problem, &shown).to_svg()?));
+        body.push_str(&figure(&shares(problem, columns).to_svg()?));
     }
     for (name, judged) in shown {
         body.push_str(&of_column(problem, name, judged)?);

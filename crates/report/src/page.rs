@@ -11,6 +11,8 @@ use crate::text::paragraph;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     blocks: Vec<Block>,
+    /// What spreadsheets are given in place of the tables.
+    sheet: Option<Table>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +62,12 @@ impl Page {
         self
     }
 
+    /// Spreadsheets are given this one table in place of those of the page.
+    #[must_use]
+    pub fn sheet(self, table: Table) -> Self {
+        Self { sheet: Some(table), ..self }
+    }
+
     /// Adds all of another page.
     #[must_use]
     pub fn append(mut self, other: Self) -> Self {
@@ -70,12 +78,15 @@ impl Page {
     /// Whether there is a table: a page without one has nothing to say as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
+        self.sheet.is_some() || self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
     }
 
     /// The page in that form; every line ends with a line feed.
     #[must_use]
     pub fn render(&self, form: &Form) -> String {
+        if let (Some(sheet), Form::Csv) = (&self.sheet, form) {
+            return sheet.render(form);
+        }
         let mut text = String::new();
         let mut after_heading = false;
         for block in &self.blocks {
@@ -84,7 +95,7 @@ impl Page {
                 text.push('\n');
             }
             text.push_str(&part);
-            after_heading = matches!((block, form), (Block::Heading(_), Form::Text(_)));
+            after_heading = matches!((block, form), (Block::Heading(_), Form::Text(_) | Form::Latex));
         }
         text
     }
@@ -94,7 +105,8 @@ impl Block {
     fn render(&self, form: &Form) -> Option<String> {
         match (self, form) {
             (Self::Table(table), form) => Some(table.render(form)),
-            (Self::Heading(_) | Self::Text(_), Form::Csv | Form::Latex) => None,
+            (Self::Heading(_), Form::Csv) | (Self::Text(_), Form::Csv | Form::Latex) => None,
+            (Self::Heading(text), Form::Latex) => Some(format!("% {}\n", printable(text))),
             (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),
             (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", Medium::Html.show(text))),

@@ -1,6 +1,6 @@
 //! Pictures of allocations: who holds what of every server class, and how equal shares are.
 
-use evenhand_certify::compare::Judged;
+use evenhand_certify::compare::Compared;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
@@ -104,17 +104,17 @@ const MOST_NAMES: usize = 3;
 /// the shares; the higher it begins, the better off is who has least. Columns with the same shares are one
 /// line; of many users some are left out at equal distances.
 #[must_use]
-pub fn shares(problem: &Problem, columns: &[(&str, &Judged)]) -> Plot {
+pub fn shares(problem: &Problem, columns: &[Compared]) -> Plot {
     let mut lines: Vec<(Vec<Rational>, Vec<&str>)> = Vec::new();
-    for (name, judged) in columns {
+    for (name, judged) in columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))) {
         let weighted =
             |n: usize| dominant_share(problem, &judged.allocation, n) / problem.users()[n].weight().clone();
         let active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
         let mut shares: Vec<Rational> = active.map(weighted).collect();
         shares.sort_unstable();
         match lines.iter_mut().find(|(others, _)| *others == shares) {
-            Some((_, names)) => names.push(*name),
-            None => lines.push((shares, vec![*name])),
+            Some((_, names)) => names.push(name),
+            None => lines.push((shares, vec![name])),
         }
     }
     let greatest = lines.iter().filter_map(|(shares, _)| shares.last()).max().map_or(0.0, to_f64);

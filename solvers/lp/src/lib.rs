@@ -8,6 +8,7 @@ pub mod highs;
 pub mod level;
 pub mod linear;
 pub mod mip;
+pub mod nearest;
 pub mod njc;
 pub mod own_part;
 pub mod placement;

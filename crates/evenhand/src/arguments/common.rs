@@ -24,6 +24,10 @@ pub struct Common {
     /// input, else 16GiB)
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory: Option<u64>,
+    /// In JSON, and in the allocation that `solve` writes, add `decimals`: the document once more, of which only the
+    /// numbers are left that are written as text, each as the nearest double
+    #[arg(long, global = true)]
+    pub decimals: bool,
     /// No progress and no warnings on standard error
     #[arg(long, global = true)]
     pub quiet: bool,
@@ -39,6 +43,8 @@ pub enum Format {
     Csv,
     /// For documents
     Markdown,
+    /// The tables alone, for papers (packages booktabs and longtable)
+    Latex,
 }
 
 /// More threads than any machine has cores only cost time and memory.

@@ -10,18 +10,22 @@ impl Command {
     pub fn places(&self) -> Places<'_> {
         match self {
             Self::Solve(call) => {
-                let way = &call.way;
-                files([&call.problem], call.output.iter().chain(&way.series).chain(&way.plot))
+                let outputs = call.output.iter().chain(&call.way.series).chain(&call.plot);
+                files([&call.problem], outputs)
             }
-            Self::Certify(call) => files([&call.problem, &call.allocation], &call.output),
+            Self::Certify(call) => {
+                let outputs = call.output.iter().chain(&call.polish_output).chain(&call.plot);
+                files([&call.problem, &call.allocation], outputs)
+            }
             Self::Check(call) => {
                 files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)
             }
             Self::Explain(call) => files([&call.problem, &call.allocation], None),
-            Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), None),
+            Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), &call.plot),
             Self::Report(call) => {
                 let asked = &call.comparison;
-                files([&asked.problem].into_iter().chain(&asked.allocations), [&call.output])
+                let outputs = [&call.output].into_iter().chain(&asked.plot);
+                files([&asked.problem].into_iter().chain(&asked.allocations), outputs)
             }
             Self::Ratio(call) if call.monotone => {
                 Places { inputs: vec![&call.problem], ..folder(call.output.as_deref()) }

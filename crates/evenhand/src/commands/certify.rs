@@ -4,9 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evenhand::certify::{CertifyError, certify_within, default_requests, default_tolerance};
+use evenhand::certify::polish::{Polished, polish};
+use evenhand::certify::{CertifyError, Examination, certify_within, default_requests, default_tolerance};
 use evenhand::exact::Claim;
-use evenhand::problem::format::Source;
+use evenhand::mechanisms::Flags;
+use evenhand::problem::format::{AllocationDocument, AllocationFile, Source};
+use evenhand::problem::{Arithmetic, Problem};
 use evenhand::{Certificate, exact, report};
 
 use super::requests::{apply_alpha, apply_share, request, share};
@@ -45,6 +48,9 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         examination.look_for_least_tolerances(processor_time_left().map(|left| left / 4));
     }
     output::unchecked(common, examination.unchecked.as_deref());
+    let certified = &examination.certificate.problem;
+    let polished =
+        call.polish.as_deref().map(|name| polished(call, name, certified, &file, common)).transpose()?;
     let text = examination.certificate.to_json();
     check_text(&text, &examination.certificate)?;
     let printed = match &call.output {
@@ -52,11 +58,13 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text)?,
         _ => false,
     };
+    let printed = write_beside(call, &examination, polished.as_ref())? || printed;
     if !printed {
+        let sentence = || polished.as_ref().map(|found| report::polished(certified, found));
         output::result(
             common,
-            || report::json::examination(&examination),
-            || report::examination(&examination),
+            || report::json::examination(&examination, polished.as_ref()),
+            || report::examination(&examination).append(sentence().unwrap_or_default()),
         )?;
     }
     let undecided =
@@ -71,6 +79,42 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         undecided if undecided.is_empty() => Ok(ExitCode::SUCCESS),
         undecided => Err(Failure::solver(undecided.join("; "))),
     }
+}
+
+/// The exact answer of that mechanism beside the allocation.
+fn polished(
+    call: &Certify,
+    name: &str,
+    problem: &Problem,
+    given: &AllocationFile,
+    common: &Common,
+) -> Result<Polished, Failure> {
+    let mechanism = super::mechanism(name)?;
+    let mut flags = Flags::new(Arithmetic::Exact);
+    flags.seed = common.seed;
+    let flags = match &call.alpha {
+        Some(alpha) if mechanism.takes("alpha") => flags.with("alpha", alpha),
+        _ => flags,
+    };
+    Ok(polish(problem, &given.allocation, mechanism, &flags)?)
+}
+
+/// Writes the answer and the picture that were asked for; whether one of them went to standard output.
+fn write_beside(
+    call: &Certify,
+    examination: &Examination,
+    polished: Option<&Polished>,
+) -> Result<bool, Failure> {
+    let Certificate { problem, allocation, .. } = &examination.certificate;
+    let mut printed = false;
+    if let (Some(path), Some(found)) = (&call.polish_output, polished) {
+        let document = AllocationDocument::new(problem, &found.allocation);
+        printed |= files::write(path, &document.to_json().map_err(Failure::solver)?)?;
+    }
+    if let Some(path) = &call.plot {
+        printed |= super::draw_holdings(path, problem, allocation)?;
+    }
+    Ok(printed)
 }
 
 /// What is written is what was proven: read back, it is the same certificate.

@@ -51,8 +51,14 @@ fn write_page(
 
 /// The comparison as it is printed.
 fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<(), Failure> {
+    if let Some(path) = &call.plot {
+        let svg = report::shares(problem, columns).to_svg().map_err(Failure::solver)?;
+        if files::write(path, &svg)? {
+            return Ok(());
+        }
+    }
     match common.format {
-        Format::Json => output::json(&report::json::comparison(problem, columns)),
+        Format::Json => output::json(&report::json::comparison(problem, columns), common),
         _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
 }

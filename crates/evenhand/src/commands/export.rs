@@ -77,7 +77,7 @@ fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, 
         Format::Json => {
             let left = export.left_out.iter().map(|left| json!({"what": left.what, "why": left.why}));
             let left: Vec<_> = left.collect();
-            output::json(&document("export", json!({"files": export.files, "left_out": left})))?;
+            output::json(&document("export", json!({"files": export.files, "left_out": left})), common)?;
         }
         _ => output::page(&page(&export), common)?,
     }

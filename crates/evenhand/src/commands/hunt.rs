@@ -72,7 +72,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         _ if printed => {}
         Format::Json => {
             let seconds = start.elapsed().as_secs_f64();
-            output::json(&hunt::document(&hunt, found.as_ref(), shrunk, seconds)?)?;
+            output::json(&hunt::document(&hunt, found.as_ref(), shrunk, seconds)?, common)?;
         }
         _ => output::page(&hunt::page(&hunt, found.as_ref(), shrunk), common)?,
     }

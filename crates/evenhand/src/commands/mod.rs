@@ -18,14 +18,17 @@ pub mod shell;
 pub mod simulate;
 pub mod solve;
 
+use std::path::Path;
+
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::tree::Rule;
 use evenhand::mechanisms::{Mechanism, registry};
-use evenhand::problem::{Problem, Rational, number};
+use evenhand::problem::{Allocation, Problem, Rational, number};
+use evenhand::report;
 
 use crate::arguments::Common;
 use crate::failure::{Failure, unknown};
-use crate::output;
+use crate::{files, output};
 
 /// The value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
@@ -60,4 +63,11 @@ fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
 /// The mechanism of that name.
 fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
     registry::find(name).ok_or_else(|| unknown("mechanism", name, registry::names()))
+}
+
+/// Draws who holds what of every server class; whether that was standard output.
+fn draw_holdings(path: &Path, problem: &Problem, allocation: &Allocation) -> Result<bool, Failure> {
+    let bars = report::holdings(problem, allocation);
+    let bars = bars.ok_or_else(|| Failure::input("--plot: no server class has any capacity"))?;
+    files::write(path, &bars.to_svg().map_err(Failure::solver)?)
 }

@@ -22,9 +22,11 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
         write(folder, call, &found)?;
     }
     match common.format {
-        Format::Json => output::json(&document(&found))?,
+        Format::Json => output::json(&document(&found), common)?,
         Format::Table => output::page(&words(&found), common)?,
-        Format::Csv | Format::Markdown => output::page(&Page::new().table(table(&found)), common)?,
+        Format::Csv | Format::Markdown | Format::Latex => {
+            output::page(&Page::new().table(table(&found)), common)?
+        }
     }
     let is_complete = found.iter().all(Entry::is_checked);
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })

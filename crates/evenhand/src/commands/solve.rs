@@ -21,10 +21,9 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let arithmetic = if call.float { Arithmetic::Float } else { Arithmetic::Exact };
     let flags = call.flags.checked(arithmetic, common.seed)?;
     mechanism.check(&flags)?;
-    if (call.way.series.is_some() || call.way.plot.is_some())
-        && flags.value("method")? != Some(Method::Trajectory)
-    {
-        return Err(Failure::input("--series and --plot go with --method trajectory".to_owned()));
+    let is_trajectory = flags.value("method")? == Some(Method::Trajectory);
+    if call.way.series.is_some() && !is_trajectory {
+        return Err(Failure::input("--series goes with --method trajectory".to_owned()));
     }
     let problem = files::problem(&call.problem, common)?;
     check_names(call, &problem)?;
@@ -42,12 +41,15 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     if !warnings.is_empty() {
         document.extra.insert("warnings".to_owned(), json!(warnings));
     }
-    let text = document.to_json().map_err(Failure::solver)?;
+    let mut text = document.to_json().map_err(Failure::solver)?;
+    if common.decimals {
+        text = report::json::text_with_decimals(&text).map_err(Failure::solver)?;
+    }
     let printed = match &call.output {
         Some(path) => files::write(path, &text)?,
         None => false,
     };
-    let printed = write_series(call, &problem, &outcome)? || printed;
+    let printed = draw(call, is_trajectory, &problem, &outcome)? || printed;
     match common.format {
         _ if printed => {}
         Format::Json => output::document(&text)?,
@@ -103,16 +105,19 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
 }
 
 /// Writes what `--series` and `--plot` ask for; whether that was standard output.
-fn write_series(call: &Solve, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
-    let way = &call.way;
+fn draw(call: &Solve, is_trajectory: bool, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;
-    if let Some(path) = &way.series {
+    if let Some(path) = &call.way.series {
         printed |= files::write(path, &report::trajectory_csv(problem, steps))?;
     }
-    if let Some(path) = &way.plot {
-        let svg = report::trajectory(problem, steps).to_svg();
-        printed |= files::write(path, &svg.map_err(Failure::solver)?)?;
+    match &call.plot {
+        Some(path) if is_trajectory => {
+            let svg = report::trajectory(problem, steps).to_svg().map_err(Failure::solver)?;
+            printed |= files::write(path, &svg)?;
+        }
+        Some(path) => printed |= super::draw_holdings(path, problem, &outcome.allocation)?,
+        None => {}
     }
     Ok(printed)
 }

@@ -28,6 +28,7 @@ mod lists;
 mod made_up_arguments;
 mod names;
 mod odd_input;
+mod outputs;
 mod places;
 mod ratio;
 mod ratio_monotone;

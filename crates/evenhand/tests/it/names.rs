@@ -20,6 +20,7 @@ enum To {
     Terminal,
     Markdown,
     Csv,
+    Latex,
     /// HTML and SVG.
     Markup,
 }
@@ -49,6 +50,16 @@ fn is_safe(text: &str, to: To, what: &str) {
                 let bars = line.matches('|').count();
                 assert!(head.is_none_or(|head| bars == 0 || head == bars), "{what}: {line} in {text}");
                 head = (bars > 0).then_some(bars);
+            }
+        }
+        // Rows of the table alone: no command but those of the table begins a line.
+        To::Latex => {
+            let ours = ["\\begin{", "\\end{", "\\toprule", "\\midrule", "\\bottomrule"];
+            for line in text.lines().filter(|line| !line.starts_with("% ")) {
+                let is_ours = ours.iter().any(|begin| line.starts_with(begin));
+                let is_blank = line.is_empty();
+                assert!(is_ours || is_blank || line.ends_with(" \\\\"), "{what}: {line} in {text}");
+                assert!(!line.contains(['<', '|', '"']) || is_ours, "{what}: {line} in {text}");
             }
         }
         To::Csv => {
@@ -107,9 +118,12 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 /// Runs a command in every format. Some result has a table for CSV, and JSON keeps the names.
 #[track_caller]
 fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
-    for (format, to) in [("table", To::Terminal), ("markdown", To::Markdown), ("csv", To::Csv)] {
+    let formats =
+        [("table", To::Terminal), ("markdown", To::Markdown), ("csv", To::Csv), ("latex", To::Latex)];
+    for (format, to) in formats {
+        let tables_alone = matches!(to, To::Csv | To::Latex);
         // The kernel prints no table.
-        if to == To::Csv && arguments[0] == "check" {
+        if tables_alone && arguments[0] == "check" {
             continue;
         }
         let output = folder.run(&[arguments, &["--format", format]].concat());
@@ -119,7 +133,7 @@ fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
             is_safe(&output.stdout, to, &what);
             assert!(!output.stdout.is_empty(), "{what}: {output:?}");
         } else {
-            assert!(format == "csv" && output.stderr.contains("there is no table"), "{what}: {output:?}");
+            assert!(tables_alone && output.stderr.contains("there is no table"), "{what}: {output:?}");
         }
     }
     let output = folder.run(&[arguments, &["--format", "json"]].concat());

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 32] = [
     "kind",
     "mechanism",
     "alpha",
@@ -30,6 +30,7 @@ const FIELDS: [&str; 31] = [
     "tasks",
     "placements",
     "summary",
+    "decimals",
     "utilisation",
     "seconds",
     "prices",

@@ -1,6 +1,7 @@
 //! What was found about an allocation as a document, and what a mechanism found beside one as fields of its document.
 
 use evenhand_certify::Examination;
+use evenhand_certify::polish::Polished;
 use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
@@ -12,6 +13,7 @@ use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
 
 use super::{by_name, document, exact, list};
+use crate::polish;
 use crate::text::row_names;
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
@@ -154,9 +156,9 @@ fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint
     })
 }
 
-/// The claims with their verdicts.
+/// The claims with their verdicts, and an exact answer that was asked for beside them.
 #[must_use]
-pub fn examination(examination: &Examination) -> Value {
+pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Value {
     let problem = &examination.certificate.problem;
     let certificate = &examination.certificate;
     // As the certificate states them: evidence by name.
@@ -188,6 +190,9 @@ pub fn examination(examination: &Examination) -> Value {
     if !examination.undecided.is_empty() {
         let undecided = examination.undecided.iter();
         summary["undecided"] = by_name(undecided.map(|(axiom, why)| (axiom.name(), why.to_string())));
+    }
+    if let Some(found) = polished {
+        summary["polished"] = polish::document(problem, found);
     }
     document("examination", summary)
 }

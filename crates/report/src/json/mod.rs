@@ -5,12 +5,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 mod comparison;
+mod decimals;
 mod explanation;
 mod findings;
 mod groups;
 mod ratio;
 
 pub use comparison::comparison;
+pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;
 pub use findings::{examination, findings};
 pub use groups::{entitlements, levels, why};

@@ -72,7 +72,11 @@ const LONG: usize = 24;
 /// The part of the line that wrapped columns share, by their longest cells.
 const WIDTH: f64 = 0.9;
 
-/// A `longtable` with rules of the package `booktabs`. Long words are wrapped, numbers stand to the right.
+/// Rows from which a table is broken between pages: more do not fit on one.
+const MOST_ROWS: usize = 40;
+
+/// A `tabular`, or a `longtable` where it takes more than a page, with rules of the package `booktabs`. Long words
+/// are wrapped, numbers stand to the right.
 pub(super) fn latex(table: &Table) -> String {
     let columns = table.shown_columns();
     let longest = |at: usize| {
@@ -92,7 +96,9 @@ pub(super) fn latex(table: &Table) -> String {
         })
         .collect();
     let (header, rows) = lines(table, Medium::Latex, |cells| format!("{} \\\\\n", cells.join(" & ")));
+    let (kind, repeated) =
+        if table.shown().len() > MOST_ROWS { ("longtable", "\\endhead\n") } else { ("tabular", "") };
     format!(
-        "\\begin{{longtable}}{{{format}}}\n\\toprule\n{header}\\midrule\n\\endhead\n{rows}\\bottomrule\n\\end{{longtable}}\n"
+        "\\begin{{{kind}}}{{{format}}}\n\\toprule\n{header}\\midrule\n{repeated}{rows}\\bottomrule\n\\end{{{kind}}}\n"
     )
 }

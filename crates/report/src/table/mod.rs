@@ -87,7 +87,8 @@ pub enum Form {
     Csv,
     /// Markdown.
     Markdown,
-    /// The tables alone, as `longtable` of LaTeX.
+    /// The tables, as `tabular` of LaTeX with rules of the package `booktabs`, long ones as `longtable`; headings
+    /// are comments.
     Latex,
     /// A part of a document of HTML ([`crate::html::document`]).
     Html,

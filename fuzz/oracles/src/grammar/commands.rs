@@ -53,12 +53,13 @@ pub struct CommandLine {
 
 /// Options of every command.
 pub const GLOBAL: &[(&str, Operand)] = &[
-    ("--format", OneOf(&["table", "json", "csv", "markdown", "xml"])),
+    ("--format", OneOf(&["table", "json", "csv", "markdown", "latex", "xml"])),
     ("--seed", Number),
     ("--threads", OneOf(&["1", "2", "0", "1025"])),
     ("--work", OneOf(&["1e9", "1e3", "0", "1e99", "x"])),
     ("--memory", OneOf(&["1GiB", "64MiB", "1", "16EiB", "x"])),
     ("--quiet", Nothing),
+    ("--decimals", Nothing),
     ("--help", Nothing),
 ];
 
@@ -93,6 +94,7 @@ const COLUMNS: &[(&str, Operand)] = &[
     ("--tolerance", Number),
     ("--seconds", OneOf(&["1", "0.5", "0", "-1"])),
     ("--users", OneOf(&["all", "u0"])),
+    ("--plot", Output),
 ];
 
 impl CommandLine {
@@ -131,6 +133,9 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--alpha", Number),
             ("--tolerance", Number),
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
+            ("--polish", Mechanism),
+            ("--polish-output", Output),
+            ("--plot", Output),
             ("--output", Output),
         ],
     },
@@ -217,6 +222,9 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--resume", Input),
             ("--checkpoint-every", Few),
             ("--seconds", OneOf(&["0", "1", "-1", "x"])),
+            ("--polish", Mechanism),
+            ("--polish-output", Output),
+            ("--plot", Output),
             ("--output", Output),
             ("--series", OneOf(&["csv", "parquet", "svg"])),
         ],

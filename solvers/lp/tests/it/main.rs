@@ -9,6 +9,7 @@ mod highs;
 mod intervals;
 mod lexicographic;
 mod mip;
+mod nearest;
 mod njc;
 mod njc_random;
 mod placements;

@@ -26,7 +26,7 @@ const POOL: Shape = Shape {
     numbers: evenhand_testkit::random::problems::Numbers::Small,
 };
 
-const CLUSTER: Shape = Shape {
+pub const CLUSTER: Shape = Shape {
     users: (1, 3),
     classes: (1, 3),
     resources: (1, 2),

@@ -1,0 +1,95 @@
+//! The exact answer of a mechanism that is nearest to an allocation from elsewhere: how far rounding, or another rule,
+//! has led from it.
+
+use evenhand_exact::{Axiom, Share};
+use evenhand_lp::nearest::nearest;
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_problem::{Allocation, Constraints, Problem, Rational};
+
+/// An exact answer beside a given allocation.
+#[derive(Debug, Clone)]
+pub struct Polished {
+    /// Name of the mechanism.
+    pub mechanism: &'static str,
+    /// Its exact answer.
+    pub allocation: Allocation,
+    /// Whether no other answer of the mechanism is nearer. Otherwise the mechanism has, or may have, more answers, and this is
+    /// the one that it finds.
+    pub is_nearest: bool,
+    /// How far it is from the optimum at most, where that is irrational.
+    pub gap: Option<Rational>,
+    /// By user: its tasks in the answer, less those that it was given.
+    pub changes: Vec<Rational>,
+    /// The user whose tasks change most, as a part of what it would have alone, and that part; none where no tasks change.
+    pub farthest: Option<(usize, Rational)>,
+    /// The largest change on a class, as a part of what the user would have alone.
+    pub placements: Rational,
+}
+
+/// The exact answer of a mechanism, among those with its totals the one whose placements are nearest to `given`: the sum of
+/// all changes, as parts of what each user would have alone, is least. The answers of a mechanism that is about totals
+/// alone (max-min with the same share on all classes, proportional fairness, without groups) are all allocations with
+/// these totals, so that none is nearer.
+///
+/// # Errors
+/// [`MechanismError`] as for the mechanism.
+pub fn polish(
+    problem: &Problem,
+    given: &Allocation,
+    mechanism: &'static Mechanism,
+    flags: &Flags,
+) -> Result<Polished, MechanismError> {
+    let outcome = mechanism.allocate_with(problem, flags)?;
+    let mut allocation = outcome.allocation;
+    let alone =
+        |n: usize| -> Rational { problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum() };
+    let alone: Vec<Rational> = (0..problem.n_users()).map(alone).collect();
+    let mut is_nearest = false;
+    if is_about_totals(problem, mechanism, &allocation) {
+        let constraints = Constraints::new(problem, allocation.sharing);
+        // Where HiGHS fails, the answer stays the one that was found.
+        if let Ok(tasks) = nearest(&constraints, &allocation.tasks, &given.tasks, &alone) {
+            allocation.tasks = tasks;
+            is_nearest = true;
+        }
+    }
+    let change = |n: usize| allocation.total(n) - given.total(n);
+    let changes: Vec<Rational> = (0..problem.n_users()).map(change).collect();
+    let part = |n: usize, change: &Rational| {
+        let part = || Rational::from(change.abs_ref()) / &alone[n];
+        if alone[n].is_zero() { Rational::new() } else { part() }
+    };
+    let parts = changes.iter().enumerate().map(|(n, change)| (n, part(n, change)));
+    let farthest = parts.filter(|(_, part)| !part.is_zero()).max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+    let mut placements = Rational::new();
+    for n in 0..problem.n_users() {
+        for i in 0..problem.n_servers() {
+            let on = |of: &Allocation| -> Rational {
+                of.tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
+            };
+            let moved = part(n, &(on(&allocation) - on(given)));
+            placements = placements.max(moved);
+        }
+    }
+    let gap = outcome.findings.gap;
+    Ok(Polished { mechanism: mechanism.info.id, allocation, is_nearest, gap, changes, farthest, placements })
+}
+
+/// Whether any feasible allocation with the same totals is an answer of the mechanism as well.
+fn is_about_totals(problem: &Problem, mechanism: &Mechanism, answer: &Allocation) -> bool {
+    if !problem.groups().list().is_empty() || answer.placements.is_some() {
+        return false;
+    }
+    let is_uniform = |share: &Share| {
+        let coefficients = share.coefficients(problem).ok();
+        coefficients.is_some_and(|coefficients| {
+            let mut active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
+            active.all(|n| coefficients.uniform(n).is_some())
+        })
+    };
+    match (mechanism.axiom)(answer) {
+        Some((Axiom::MaxMin, parameters)) => parameters.share.as_ref().is_some_and(is_uniform),
+        Some((Axiom::Proportional, _)) => !answer.criterion,
+        _ => false,
+    }
+}

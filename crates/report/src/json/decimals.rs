@@ -1,0 +1,85 @@
+//! Decimals beside exact numbers, for readers that know no fractions.
+
+use evenhand_problem::number::{parse_result, to_f64};
+use serde_json::{Map, Value, json};
+
+/// The field that holds them.
+const FIELD: &str = "decimals";
+
+/// The document with a field `decimals`: the same tree, of which only the numbers are left that are written as text,
+/// each as the nearest double. A number that no double comes near (its exponent is too large) is left out; in a list
+/// its place is null.
+#[must_use]
+pub fn with_decimals(document: Value) -> Value {
+    let decimals = of(&document);
+    match (document, decimals) {
+        (Value::Object(mut fields), Some(decimals)) => {
+            fields.insert(FIELD.to_owned(), decimals);
+            Value::Object(fields)
+        }
+        (document, _) => document,
+    }
+}
+
+/// The text of a document that is an object, with the same field at its end; everything else stands as it stood.
+///
+/// # Errors
+/// The text is no JSON.
+pub fn text_with_decimals(text: &str) -> Result<String, serde_json::Error> {
+    let decimals = of(&serde_json::from_str(text)?);
+    let end = text.rfind('}').filter(|_| decimals.is_some());
+    let (Some(decimals), Some(end)) = (decimals, end) else { return Ok(text.to_owned()) };
+    let inner = format!("{decimals:#}").replace('\n', "\n  ");
+    Ok(format!("{},\n  \"{FIELD}\": {inner}\n{}", text[..end].trim_end(), &text[end..]))
+}
+
+/// What is left of a tree; nothing where there is no such number.
+fn of(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => decimal(text).map(Value::from),
+        Value::Array(list) => {
+            let list: Vec<Option<Value>> = list.iter().map(of).collect();
+            list.iter().any(Option::is_some).then(|| json!(list))
+        }
+        Value::Object(fields) => {
+            // A name is no number, even where it reads like one.
+            let fields = fields.iter().filter(|(name, _)| *name != "name");
+            let fields = fields.filter_map(|(name, value)| Some((name.clone(), of(value)?)));
+            let fields: Map<String, Value> = fields.collect();
+            (!fields.is_empty()).then_some(Value::Object(fields))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// The nearest double of an exact number as documents write it: digits, perhaps a sign and one stroke of a fraction.
+fn decimal(text: &str) -> Option<f64> {
+    let is_exact = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '/' | '-'));
+    let value = parse_result(text).ok().filter(|_| is_exact)?;
+    Some(to_f64(&value)).filter(|nearest| nearest.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_text_are_mirrored() {
+        let document = json!({"kind": "x", "name": "10", "tasks": {"a": {"s": "5/7"}, "b": {"s": 2}},
+            "list": ["-1/8", "word", "3"], "huge": format!("1{}", "0".repeat(400))});
+        let expected = json!({"tasks": {"a": {"s": 5.0 / 7.0}}, "list": [-0.125, null, 3.0]});
+        let with = with_decimals(document.clone());
+        assert_eq!(with[FIELD], expected);
+        let text = text_with_decimals(&format!("{document:#}\n")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), with);
+        assert!(text.starts_with(format!("{document:#}").trim_end_matches("\n}")) && text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_document_without_exact_numbers_stays_as_it_is() {
+        let document = json!({"kind": "x", "seconds": 0.5});
+        assert_eq!(with_decimals(document.clone()), document);
+        assert_eq!(text_with_decimals("{\"seconds\": 0.5}\n").unwrap(), "{\"seconds\": 0.5}\n");
+        assert!(text_with_decimals("{").is_err());
+    }
+}

@@ -1,0 +1,48 @@
+//! An exact answer beside an allocation from elsewhere, for people and for programs.
+
+use evenhand_certify::polish::Polished;
+use evenhand_problem::{Problem, number};
+use serde_json::{Value, json};
+
+use crate::page::Page;
+use crate::text::{decimal, tasks};
+
+/// How far the answer is, in sentences.
+#[must_use]
+pub fn polished(problem: &Problem, found: &Polished) -> Page {
+    let Polished { mechanism, is_nearest, gap, changes, farthest, placements, .. } = found;
+    let which = if *is_nearest { "the nearest exact answer" } else { "the exact answer that it finds" };
+    let totals = match farthest {
+        None => format!("{mechanism}: {which} gives everybody the same tasks"),
+        Some((n, part)) => format!(
+            "{mechanism}: {which} changes the tasks of `{}` most, by {} ({} of what it would have alone)",
+            problem.users()[*n].name(),
+            tasks(&changes[*n]),
+            decimal(part)
+        ),
+    };
+    let places = match placements.is_zero() {
+        true => "no placement changes".to_owned(),
+        false => format!("a placement changes by at most {} of that", decimal(placements)),
+    };
+    let gap = gap.as_ref().filter(|gap| !gap.is_zero());
+    let gap = gap.map_or_else(String::new, |gap| {
+        format!("; the optimum is irrational, and this is within {} of it", decimal(gap))
+    });
+    Page::new().text(format!("{totals}; {places}{gap}."))
+}
+
+/// The same as a document.
+#[must_use]
+pub(crate) fn document(problem: &Problem, found: &Polished) -> Value {
+    let name = |n: usize| problem.users()[n].name();
+    let changed = found.changes.iter().enumerate().filter(|(_, change)| !change.is_zero());
+    json!({
+        "mechanism": found.mechanism,
+        "is_nearest": found.is_nearest,
+        "gap": found.gap.as_ref().map(number::format),
+        "changes": changed.map(|(n, change)| (name(n).to_owned(), json!(number::format(change)))).collect::<serde_json::Map<_, _>>(),
+        "farthest": found.farthest.as_ref().map(|(n, part)| json!({"user": name(*n), "part": number::format(part)})),
+        "placements": number::format(&found.placements),
+    })
+}
