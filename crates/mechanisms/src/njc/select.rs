@@ -32,7 +32,8 @@ pub fn best_for(
                     MipStatus::Optimal => Status::Solved,
                     MipStatus::TimeLimit => Status::Limit,
                 };
-                (found.tasks, found.value, Bound::Claimed(found.bound), status)
+                let bound = found.bound.map_or(Bound::Found, Bound::Claimed);
+                (found.tasks, found.value, bound, status)
             }
             Err(error) => return Err(solver(error)),
         },

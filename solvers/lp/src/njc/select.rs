@@ -38,6 +38,9 @@ pub struct SelectSettings {
     pub max_cuts: usize,
 }
 
+/// By how much an exact value may exceed what HiGHS claims nothing to exceed, in units of the objective: its own tolerance.
+const CLAIM: f64 = 1e-6;
+
 impl Default for SelectSettings {
     fn default() -> Self {
         Self { mip: MipSettings::default(), max_cuts: 100 }
@@ -54,9 +57,10 @@ pub struct Selection {
     /// The exact value of `tasks`; a proven lower bound of the best value.
     pub value: Rational,
     /// What HiGHS claims no NJC allocation to exceed: a statement in floating point, good to about
-    /// its tolerance, and no proof.
-    pub bound: f64,
-    /// Whether HiGHS claims that nothing is better by more than the gaps of the settings.
+    /// its tolerance, and no proof. None where `value` refutes it.
+    pub bound: Option<f64>,
+    /// Whether HiGHS claims that nothing is better by more than the gaps of the settings; nothing is known of that
+    /// without a bound.
     pub status: MipStatus,
     /// Nodes of the branch-and-bound trees.
     pub nodes: u64,
@@ -90,7 +94,8 @@ pub fn select(
         let (face, chosen) = model.face(&market, &solution);
         if let Some(tasks) = polytope::best(&market, &face, Some(goal))? {
             let value = goal.value(constraints, &tasks);
-            let bound = solution.bound * model.unit;
+            let bound = Some(solution.bound * model.unit);
+            let bound = bound.filter(|bound| value.to_f64() <= bound + CLAIM * model.unit);
             return Ok(Selection { tasks, face, value, bound, status: solution.status, nodes, cuts });
         }
         cuts += 1;
