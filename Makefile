@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python dist doc damage answers proof lint bench peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python package test-packages dist doc damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -33,6 +33,14 @@ wheel: setup ## the Python package with both programs, in target/wheels (install
 
 dist: wheel ## archive, Debian package, wheel, sources, sums and list of components, in target/dist
 	@scripts/dist.sh
+
+package: ## every crate that may be published, as a registry gets it, in target/package
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/package.sh $(PACKAGE_FLAGS)
+
+# What is not committed yet is packaged as well.
+test-packages: PACKAGE_FLAGS += --allow-dirty
+test-packages: setup package ## programs outside of this workspace, on the packaged crates
+	@scripts/test-packages.sh
 
 # PYTHON names the interpreter, 3.9 or later.
 test-python: wheel ## the tests of the Python package, on the installed wheel (in an environment under target/)

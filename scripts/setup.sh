@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Finds what the native builds need (GMP: m4; HiGHS: cmake, a C++ compiler and libclang) and
-# installs what is missing: as root with apt-get, else through pip and `apt-get download` into
-# .tools/, which git ignores. Tools that end up there are named to cargo in .cargo/config.toml,
-# so that a plain `cargo build` finds them. Run again, it changes nothing.
+# installs what is missing: as root with apt-get, dnf or apk, as anybody with brew, else through
+# pip and `apt-get download` into .tools/, which git ignores. Tools that end up there are named to
+# cargo in .cargo/config.toml, so that a plain `cargo build` finds them. Run again, it changes
+# nothing.
 #
-#   scripts/setup.sh           set up
-#   scripts/setup.sh --check   only say what is missing; exit 1 if anything is
+#   scripts/setup.sh                  set up
+#   scripts/setup.sh --check          only say what is missing; exit 1 if anything is
+#   scripts/setup.sh --needs MANAGER  name the packages of apt-get, dnf, apk or brew for all of it
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,14 +31,14 @@ runs() { "$1" --version >/dev/null 2>&1; }
 is_libclang() { # a file that clang-sys would load: libclang-cpp is another library
   case ${1##*/} in
     *-cpp.*) return 1 ;;
-    libclang.so | libclang-*.so | libclang.so.* | libclang-*.so.*) [[ -f $1 && -r $1 ]] ;;
+    libclang.so | libclang-*.so | libclang.so.* | libclang-*.so.* | libclang.dylib) [[ -f $1 && -r $1 ]] ;;
     *) return 1 ;;
   esac
 }
 
 holds_libclang() { # does this folder?
   local file
-  for file in "$1"/libclang*.so*; do
+  for file in "$1"/libclang*.so* "$1"/libclang.dylib; do
     if is_libclang "$file"; then return 0; fi
   done
   return 1
@@ -49,8 +51,10 @@ clang_sys_folders() {
     printf '%s\n' "$prefix/bin" "$prefix/lib" "$prefix/lib64"
   fi
   tr ':' '\n' <<<"${LD_LIBRARY_PATH:-}:${LIBRARY_PATH:-}"
+  # The last two are of macOS.
   for folder in /usr/local/llvm*/lib* /usr/local/lib*/*/* /usr/local/lib*/* /usr/local/lib* \
-    /usr/lib*/*/* /usr/lib*/* /usr/lib*; do
+    /usr/lib*/*/* /usr/lib*/* /usr/lib* \
+    /Library/Developer/CommandLineTools/usr/lib /Applications/Xcode.app/Contents/Developer/Toolchains/XcodeDefault.xctoolchain/usr/lib; do
     if [[ -d $folder ]]; then printf '%s\n' "$folder"; fi
   done
 }
@@ -62,7 +66,8 @@ other_folders() {
   if [[ -n $ldconfig ]]; then
     "$ldconfig" -p 2>/dev/null | sed -n 's|.*=> \(/.*\)/libclang[-.][^/]*$|\1|p'
   fi
-  for folder in /opt/llvm*/lib* /opt/*/lib "$tools/python/clang/native"; do
+  # Those of brew do not stand where compilers look.
+  for folder in /opt/llvm*/lib* /opt/*/lib /opt/homebrew/opt/llvm/lib /usr/local/opt/llvm/lib "$tools/python/clang/native"; do
     if [[ -d $folder ]]; then printf '%s\n' "$folder"; fi
   done
 }
@@ -82,6 +87,23 @@ cmake_is_recent() { # HiGHS asks for 3.15
   local version
   version=$("$1" --version 2>/dev/null | sed -n 's/^cmake version \([0-9]*\.[0-9]*\).*/\1/p')
   [[ -n $version ]] && { ((${version%%.*} > 3)) || ((${version%%.*} == 3 && ${version##*.} >= 15)); }
+}
+
+rust_is_recent() { # the version that Cargo.toml asks for
+  local version
+  version=$(rustc --version 2>/dev/null | sed -n 's/^rustc \([0-9]*\.[0-9]*\).*/\1/p')
+  [[ -n $version ]] && { ((${version%%.*} > ${rust%%.*})) || ((${version%%.*} == ${rust%%.*} && ${version##*.} >= ${rust##*.})); }
+}
+
+keg_m4() { # the one of brew, which is not on the PATH
+  local m4
+  for m4 in /opt/homebrew/opt/m4/bin/m4 /usr/local/opt/m4/bin/m4; do
+    if [[ -x $m4 ]]; then
+      echo "$m4"
+      return 0
+    fi
+  done
+  return 1
 }
 
 # Looks for everything. Sets `missing` to the names of what is not here and `settings` to the
@@ -126,6 +148,8 @@ look() {
     runs "$M4" || fail "the environment variable M4 names '$M4', which does not run: correct it or unset it"
   elif have m4 || have gm4 || have gnum4; then
     : # the names that GMP's configure tries
+  elif folder=$(keg_m4); then
+    settings+=("M4 = \"$folder\"")
   elif runs "$tools/bin/m4"; then
     settings+=('M4 = { value = ".tools/bin/m4", relative = true }')
   else
@@ -133,42 +157,93 @@ look() {
   fi
 }
 
-is_missing() { [[ " ${missing[*]} " == *" $1 "* ]]; }
+is_missing() { [[ " ${missing[*]-} " == *" $1 "* ]]; }
 
-# --- as root, with apt-get --------------------------------------------------------------------
+# --- with a package manager -------------------------------------------------------------------
+
+# The first of those that are known here; apt-get, dnf and apk need root, brew refuses it.
+manager() {
+  local name
+  for name in apt-get dnf apk brew; do
+    if have "$name"; then
+      echo "$name"
+      return 0
+    fi
+  done
+  return 1
+}
 
 # libclang1-14 was tried with this bindgen; where the distribution lacks it, its newest.
 libclang_package() {
   local names
-  names=$(apt-cache pkgnames libclang1-)
-  if grep -qx 'libclang1-14' <<<"$names"; then
+  names=$(apt-cache pkgnames libclang1- 2>/dev/null || true)
+  if [[ -z $names ]] || grep -qx 'libclang1-14' <<<"$names"; then
     echo libclang1-14
   else
     { grep -x 'libclang1-[0-9]*' <<<"$names" || true; } | sort -t- -k2 -n | tail -n 1
   fi
 }
 
-install_with_apt() {
-  local packages=() name libclang
-  export DEBIAN_FRONTEND=noninteractive
-  say "apt-get update"
-  # A source that cannot be reached is no reason to stop, while the others suffice.
-  apt-get update >"$log" 2>&1 || true
-  for name in "${missing[@]}"; do
-    case $name in
-      cc) packages+=(gcc libc6-dev) ;;
-      c++) packages+=(g++) ;;
-      libclang)
-        libclang=$(libclang_package)
-        [[ -n $libclang ]] || fail "apt-get knows no libclang1-NN package (no network?): $(last_words)"
-        packages+=("$libclang")
-        ;;
-      *) packages+=("$name") ;;
-    esac
-  done
-  say "apt-get install ${packages[*]}"
-  apt-get install -y --no-install-recommends "${packages[@]}" >>"$log" 2>&1 ||
-    fail "apt-get install ${packages[*]} failed (no network?): $(last_words)"
+# How a manager calls what is missing: cmake, make and m4 have these names everywhere.
+package_of() { # manager, name
+  case $1:$2 in
+    apt-get:cc) echo gcc libc6-dev ;;
+    apk:cc) echo gcc musl-dev ;;
+    dnf:cc) echo gcc ;;
+    apt-get:c++ | apk:c++) echo g++ ;;
+    dnf:c++) echo gcc-c++ ;;
+    # Compiler and make of macOS come from Apple.
+    brew:cc | brew:c++ | brew:make) ;;
+    apt-get:libclang) libclang_package ;;
+    dnf:libclang) echo clang-libs ;;
+    apk:libclang) echo clang-libclang ;;
+    brew:libclang) echo llvm ;;
+    *) echo "$2" ;;
+  esac
+}
+
+packages_of() { # manager, names ...: on one line
+  local with=$1 name
+  shift
+  for name in "$@"; do package_of "$with" "$name"; done | paste -sd' ' -
+}
+
+# The command that installs these packages.
+command_of() { # manager, packages ...
+  local with=$1
+  shift
+  case $with in
+    apt-get) echo "apt-get install -y --no-install-recommends $*" ;;
+    apk) echo "apk add $*" ;;
+    brew) echo "brew install $*" ;;
+    *) echo "$with install -y $*" ;;
+  esac
+}
+
+# What somebody can do by hand, as far as the manager is known.
+by_hand() { # names ...
+  local with
+  if with=$(manager); then
+    if [[ $with == brew ]]; then echo "'$(command_of brew "$(packages_of brew "$@")")'"; else echo "as root '$(command_of "$with" "$(packages_of "$with" "$@")")'"; fi
+  else
+    echo "install $* with this machine's package manager ('scripts/setup.sh --needs dnf' names the packages of one)"
+  fi
+}
+
+install_with() { # manager
+  local with=$1 packages command
+  if [[ $with == apt-get ]]; then
+    export DEBIAN_FRONTEND=noninteractive
+    say "apt-get update"
+    # A source that cannot be reached is no reason to stop, while the others suffice.
+    apt-get update >"$log" 2>&1 || true
+  fi
+  packages=$(packages_of "$with" "${missing[@]}")
+  [[ -n $packages ]] || fail "the compiler and make of macOS are needed: run 'xcode-select --install'"
+  command=$(command_of "$with" "$packages")
+  say "$command"
+  # The names hold no spaces.
+  $command >>"$log" 2>&1 || fail "$command failed (no network?): $(last_words)"
 }
 
 # --- without root -----------------------------------------------------------------------------
@@ -183,13 +258,13 @@ find_pip() {
     fi
     python=
   done
-  [[ -n $python ]] || fail "no root and no Python 3: install ${missing[*]} by hand (Debian: cmake, libclang1-14, m4), or python3 with pip"
+  [[ -n $python ]] || fail "no root and no Python 3: run $(by_hand "${missing[@]}"), or install python3 with pip"
   if "$python" -m venv "$tools/venv" >"$log" 2>&1; then
     pip=("$tools/venv/bin/python" -m pip)
   elif "$python" -m pip --version >/dev/null 2>&1; then
     pip=("$python" -m pip)
   else
-    fail "no root, and this Python has neither venv nor pip: install ${missing[*]} by hand (Debian: cmake, libclang1-14, m4), or python3-venv"
+    fail "no root, and this Python has neither venv nor pip: run $(by_hand "${missing[@]}"), or install python3-venv"
   fi
 }
 
@@ -212,7 +287,7 @@ install_with_pip() { # names of wheels
 install_m4() {
   local folder=$tools/m4 lib
   if ! have apt-get || ! have dpkg; then
-    fail "m4 is missing, and without root it can be had only through apt-get and dpkg, which are not here: install m4 with this machine's package manager"
+    fail "m4 is missing, and without root it can be had only through apt-get and dpkg, which are not here: run $(by_hand m4)"
   fi
   say "apt-get download m4 libsigsegv2 into .tools/m4"
   rm -rf "$folder"
@@ -244,7 +319,7 @@ install_into_tools() {
     if is_missing "$name"; then compilers+=("$name"); fi
   done
   if ((${#compilers[@]})); then
-    fail "a C and C++ compiler and make are needed, and there is no ${compilers[*]}: install them (Debian: apt-get install g++ make)"
+    fail "a C and C++ compiler and make are needed, and there is no ${compilers[*]}: run $(by_hand "${compilers[@]}")"
   fi
   mkdir -p "$tools/bin"
   if is_missing cmake; then wheels+=(cmake); fi
@@ -261,7 +336,7 @@ tell_cargo() {
   local text names
   if [[ -f $config ]] && ! grep -qxF "$marker" "$config"; then
     local line absent=()
-    for line in "${settings[@]}"; do
+    for line in ${settings[@]+"${settings[@]}"}; do
       grep -q "^${line%% =*}\b" "$config" || absent+=("$line")
     done
     ((${#absent[@]} == 0)) ||
@@ -276,7 +351,7 @@ tell_cargo() {
     fi
     return 0
   fi
-  names=$(printf '%s\n' "${settings[@]%% =*}" | paste -sd' ')
+  names=$(printf '%s\n' "${settings[@]%% =*}" | paste -sd' ' -)
   text=$(printf '%s\n' "$marker" '[env]' "${settings[@]}")
   if [[ ! -f $config || $(<"$config") != "$text" ]]; then
     mkdir -p "${config%/*}"
@@ -292,17 +367,32 @@ tell_cargo() {
 main() {
   changed=0
   shopt -s nullglob
-  [[ $(uname -s) == Linux ]] || fail "this set-up knows Linux only: install cmake, libclang and m4 yourself, then call cargo"
+  if [[ ${1:-} == --needs ]]; then
+    case ${2:-} in
+      apt-get | dnf | apk | brew) packages_of "$2" cc c++ make cmake libclang m4 ;;
+      *) fail "--needs takes apt-get, dnf, apk or brew, not '${2:-}'" ;;
+    esac
+    return 0
+  fi
+  case $(uname -s) in
+    Linux | Darwin) ;;
+    *) fail "this set-up knows Linux and macOS only: install cmake, libclang and m4 yourself, then call cargo" ;;
+  esac
+  local rust
+  rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$root/Cargo.toml")
   if ! have cargo; then
     if [[ -x ${CARGO_HOME:-$HOME/.cargo}/bin/cargo ]]; then
       fail "cargo is installed but not on the PATH: run '. ${CARGO_HOME:-$HOME/.cargo}/env' first"
     fi
-    fail "cargo is missing: install Rust 1.89 or later first (https://rustup.rs)"
+    fail "cargo is missing: install Rust $rust or later first (https://rustup.rs)"
   fi
+  have rustc || fail "rustc is missing: install Rust $rust or later first (https://rustup.rs)"
+  rust_is_recent ||
+    fail "Rust $rust or later is needed, and $(rustc --version 2>&1 | head -n 1) is here: run 'rustup update stable' (https://rustup.rs)"
 
   look
   if [[ ${1:-} == --check ]]; then
-    ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}"
+    ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}; run $(by_hand "${missing[@]}")"
     say "everything is here"
     return 0
   fi
@@ -310,8 +400,9 @@ main() {
     changed=1
     say "missing: ${missing[*]}"
     mkdir -p "$tools"
-    if ((EUID == 0)) && have apt-get; then
-      install_with_apt
+    local with
+    if with=$(manager) && { [[ $with == brew ]] || ((EUID == 0)); }; then
+      install_with "$with"
     else
       install_into_tools
     fi

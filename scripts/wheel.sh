@@ -28,9 +28,9 @@ export PYO3_PYTHON=$tools/bin/python
 
 cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" -p evenhand -p evenhand-check
 
-rm -rf "$bindings/evenhand.data"
-mkdir -p "$bindings/evenhand.data/scripts" "$bindings/sbom"
-cp "$target/release/evenhand" "$target/release/evenhand-check" "$bindings/evenhand.data/scripts/"
+rm -rf "$bindings/evenhand._evenhand.data"
+mkdir -p "$bindings/evenhand._evenhand.data/scripts" "$bindings/sbom"
+cp "$target/release/evenhand" "$target/release/evenhand-check" "$bindings/evenhand._evenhand.data/scripts/"
 "$tools/bin/python" "$root/scripts/wheel-contents.py" "$bindings/licences" "$bindings/sbom/evenhand.cdx.json"
 
 rm -rf "$target/wheels"

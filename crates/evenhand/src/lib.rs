@@ -9,7 +9,8 @@
 //! floating point and are never believed: results are lifted to rationals, and a [`Certificate`]
 //! carries what anybody needs to check them without a solver.
 //!
-//! ```
+#![cfg_attr(feature = "certify", doc = "```")]
+#![cfg_attr(not(feature = "certify"), doc = "```ignore")]
 //! use evenhand::prelude::*;
 //!
 //! // The two servers and two users of DRFH, Figure 1: `text` is examples/two-servers.json.
@@ -31,42 +32,66 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | crate | holds |
-//! |---|---|
-//! | [`problem`] | problems and allocations in exact numbers, file formats |
-//! | [`import`] | readers of cluster traces and price lists |
-//! | [`exact`] | axioms and certificates in fast exact arithmetic; links no solver |
-//! | [`kernel`] | whether a certificate is true, from the definitions alone |
-//! | [`mechanisms`] | the allocation rules |
-//! | [`certify`](mod@certify) | finds the evidence of certificates; `explain`, `compare`, `ratio` |
-//! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
-//! | [`packing`] | reservation: greedy and optimal packings, worst loads |
-//! | [`simulate`] | discrete-event simulation of task scheduling |
-//! | [`report`] | tables and plots for people |
+//! | module | feature | holds |
+//! |---|---|---|
+//! | [`kernel`] | `check` | whether a certificate is true, from the definitions alone; needs no solver |
+//! | [`problem`] | `solve` | problems and allocations in exact numbers, file formats |
+//! | [`exact`] | `solve` | axioms and certificates in fast exact arithmetic; links no solver |
+//! | [`mechanisms`] | `solve` | the allocation rules |
+//! | [`lp`] | `solve` | linear programmes on HiGHS, lifted to exact optima |
+//! | [`packing`] | `solve` | reservation: greedy and optimal packings, worst loads |
+//! | [`ode`] | `solve` | continuous solvers: path following, the trajectory |
+//! | [`certify`](mod@certify) | `certify` | finds the evidence of certificates; `explain`, `compare`, `ratio` |
+//! | [`import`] | `simulate` | readers of cluster traces and price lists |
+//! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
+//! | [`report`] | `report` | tables and plots for people |
+//!
+//! `certify` brings `check` and `solve`, `report` everything. The default, `program`, is the command line on top; a
+//! program that uses the library turns it off: `default-features = false, features = ["certify"]`.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "certify")]
 pub use evenhand_certify as certify;
+#[cfg(feature = "check")]
 pub use evenhand_check as kernel;
+#[cfg(feature = "solve")]
 pub use evenhand_exact as exact;
+#[cfg(feature = "simulate")]
 pub use evenhand_import as import;
+#[cfg(feature = "solve")]
 pub use evenhand_lp as lp;
+#[cfg(feature = "solve")]
 pub use evenhand_mechanisms as mechanisms;
+#[cfg(feature = "solve")]
 pub use evenhand_ode as ode;
+#[cfg(feature = "solve")]
 pub use evenhand_packing as packing;
+#[cfg(feature = "solve")]
 pub use evenhand_problem as problem;
+#[cfg(feature = "report")]
 pub use evenhand_report as report;
+#[cfg(feature = "simulate")]
 pub use evenhand_simulate as simulate;
 
+#[cfg(feature = "certify")]
 pub use evenhand_certify::certify;
+#[cfg(feature = "solve")]
 pub use evenhand_exact::{Axiom, Certificate, Share};
+#[cfg(feature = "solve")]
 pub use evenhand_mechanisms::Mechanism;
+#[cfg(feature = "solve")]
 pub use evenhand_problem::{Allocation, Problem};
 
-/// What a program needs that solves, certifies and checks.
+/// What a program needs that solves, certifies and checks, as far as the features bring it.
 pub mod prelude {
+    #[cfg(feature = "certify")]
     pub use evenhand_certify::{certify, default_requests};
-    pub use evenhand_check::{File, Options as CheckOptions, check};
+    #[cfg(feature = "check")]
+    pub use evenhand_check::{File, Options as CheckOptions, Unusable, check};
+    #[cfg(feature = "solve")]
     pub use evenhand_mechanisms::registry;
+    #[cfg(feature = "solve")]
     pub use evenhand_problem::format::Source;
+    #[cfg(feature = "solve")]
     pub use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 }

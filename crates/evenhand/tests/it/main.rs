@@ -38,6 +38,7 @@ mod readme;
 mod report;
 mod schema;
 mod sessions;
+mod setup;
 mod shares;
 mod simulate;
 mod typed_errors;
