@@ -12,7 +12,7 @@ mod ratio;
 
 pub use comparison::comparison;
 pub use explanation::explanation;
-pub use findings::{examination, findings};
+pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
 
