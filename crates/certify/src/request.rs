@@ -40,10 +40,9 @@ impl Request {
             None => (text, None),
         };
         let axiom = Axiom::parse(name).ok_or_else(|| RequestError::Unknown(name.to_owned()))?;
-        let parameters = axiom.parameters(parameter, problem).map_err(|error| RequestError::Parameter {
-            text: text.to_owned(),
-            why: error.to_string(),
-        })?;
+        let parameters = axiom
+            .parameters(parameter, problem)
+            .map_err(|error| RequestError::Parameter { text: text.to_owned(), why: error.to_string() })?;
         Ok(Self { axiom, parameters })
     }
 }

@@ -7,10 +7,7 @@ use evenhand_budget::{Limits, exceeded, handle, within};
 use crate::fault::Fault;
 
 /// Computes within these limits, which the threads of the pool in which it runs serve too. A panic is a fault of this line.
-pub fn attempt<T: Send>(
-    limits: &Limits,
-    work: impl FnOnce() -> Result<T, Fault> + Send,
-) -> Result<T, Fault> {
+pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault> + Send) -> Result<T, Fault> {
     let outside = handle();
     let done = catch_unwind(AssertUnwindSafe(|| {
         within(limits, || {

@@ -21,7 +21,7 @@ use crate::vary::Pointer;
 
 const KIND: &str = "sweep";
 const FIELDS: &[&str] =
-    &["kind", "version", "name", "problems", "vary", "mechanisms", "certify", "axioms", "tolerance", "exact"];
+    &["kind", "problems", "vary", "mechanisms", "certify", "axioms", "tolerance", "exact"];
 
 /// Most lines of a grid: a billion seconds are thirty years.
 pub const MOST_LINES: u64 = 1_000_000_000;
@@ -81,6 +81,14 @@ impl Grid {
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// The files of the problems.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.problems.iter().filter_map(|entry| match entry {
+            Entry::Path(path) => Some(self.folder.join(path)),
+            Entry::Text { .. } => None,
+        })
     }
 
     /// How many lines there are.
@@ -182,9 +190,7 @@ impl Entry {
         // Messages name it as the grid does, wherever the grid is read from.
         read_text(&folder.join(path)).map_err(|error| match error {
             ReadError::Io { source, .. } => Fault::new(Cause::Input, format!("{path}: {source}")),
-            ReadError::TooLarge { limit, .. } => {
-                ReadError::TooLarge { file: path.clone(), limit }.into()
-            }
+            ReadError::TooLarge { limit, .. } => ReadError::TooLarge { file: path.clone(), limit }.into(),
             ReadError::Format(mut error) => {
                 error.file.clone_from(path);
                 error.into()
@@ -228,8 +234,10 @@ fn paths(pattern: &str, folder: &Path, all: &mut Vec<Entry>) -> Result<(), Strin
     }
     let within = folder.to_str().ok_or("the folder of the grid has a name that is not UTF-8")?;
     let within = glob::Pattern::escape(within);
-    let separator = if within.is_empty() || within.ends_with('/') || pattern.starts_with('/') { "" } else { "/" };
-    let whole = if pattern.starts_with('/') { pattern.to_owned() } else { format!("{within}{separator}{pattern}") };
+    let separator =
+        if within.is_empty() || within.ends_with('/') || pattern.starts_with('/') { "" } else { "/" };
+    let whole =
+        if pattern.starts_with('/') { pattern.to_owned() } else { format!("{within}{separator}{pattern}") };
     let mut found = Vec::new();
     for path in glob::glob(&whole).map_err(|error| format!("`{pattern}` is no pattern: {error}"))? {
         let path = path.map_err(|error| error.to_string())?;
@@ -328,7 +336,9 @@ fn judging<'t>(document: &Document<'t>, object: &Object<'t>) -> Result<Judging, 
     let axioms = axioms.transpose()?;
     for name in ["axioms", "tolerance"] {
         if let Some(raw) = object.get(name).filter(|_| !certify) {
-            return Err(document.error_on_key(raw, format!("`{name}` has no meaning where `certify` is false")));
+            return Err(
+                document.error_on_key(raw, format!("`{name}` has no meaning where `certify` is false"))
+            );
         }
     }
     Ok(Judging { certify, axioms, tolerance })

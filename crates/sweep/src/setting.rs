@@ -110,7 +110,9 @@ impl Serialize for Shown {
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(names) => names.serialize(serializer),
-            Self::Numbers(numbers) => serializer.collect_map(numbers.iter().map(|(name, number)| (name, number))),
+            Self::Numbers(numbers) => {
+                serializer.collect_map(numbers.iter().map(|(name, number)| (name, number)))
+            }
         }
     }
 }

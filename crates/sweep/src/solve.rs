@@ -22,7 +22,6 @@ pub struct Subject {
     pub problem: Arc<Problem>,
     /// Its hash.
     pub sha256: String,
-    /// Bytes of its canonical form, by which its limits grow.
     bytes: u64,
 }
 
@@ -32,6 +31,12 @@ impl Subject {
     pub fn new(problem: Arc<Problem>) -> Self {
         let (sha256, bytes) = (problem_sha256(&problem), problem_to_json(&problem).len() as u64);
         Self { problem, sha256, bytes }
+    }
+
+    /// Bytes of its canonical form, by which limits grow that nobody states.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -116,7 +121,8 @@ fn found(
         shares.iter().sum::<Rational>(),
         shares.iter().map(|share| Rational::from(share.square_ref())).sum::<Rational>(),
     );
-    let jain = (!squares.is_zero()).then(|| Rational::from(sum.square_ref()) / (squares * shares.len() as u64));
+    let jain =
+        (!squares.is_zero()).then(|| Rational::from(sum.square_ref()) / (squares * shares.len() as u64));
     let total = totals.iter().sum();
     let of_users = problem.users().iter().map(|user| user.name().to_owned()).zip(totals);
     let names = problem.resources().iter().cloned();

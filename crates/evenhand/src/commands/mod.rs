@@ -17,6 +17,7 @@ mod requests;
 pub mod shell;
 pub mod simulate;
 pub mod solve;
+pub mod sweep;
 
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::tree::Rule;
