@@ -135,3 +135,47 @@ impl<W: Write + Send> Rows<W> {
 fn are_there<T>(values: &[Option<T>]) -> Vec<i16> {
     values.iter().map(|value| i16::from(value.is_some())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    use super::Rows;
+
+    #[test]
+    fn a_table_that_is_read_back_has_what_the_lines_have() {
+        let lines = [
+            r#"{"problem": "p", "number": 0, "sha256": "ab", "mechanism": "m", "settings": {"a": "1"}, "status": "solved",
+                "tasks": {"u": "1"}, "total_tasks": "1/4", "least_dominant_share": "0", "jain": null, "utilisation": {}}"#,
+            r#"{"problem": null, "number": 1, "sha256": null, "varied": {"/x": 1}, "mechanism": "m", "settings": {},
+                "failed": "why", "cause": "input"}"#,
+        ];
+        let path = std::env::temp_dir().join(format!("evenhand-sweep-{}.parquet", std::process::id()));
+        let mut rows = Rows::new(std::fs::File::create(&path).unwrap()).unwrap();
+        lines.iter().for_each(|line| rows.add(line).unwrap());
+        assert!(rows.add("{}").is_err());
+        rows.finish().unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let read: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        std::fs::remove_file(&path).unwrap();
+        let field = |row: usize, name: &str| {
+            let (_, field) = read[row].get_column_iter().find(|(column, _)| *column == name).unwrap();
+            field.clone()
+        };
+        let text = |text: &str| Field::Str(text.to_owned());
+        assert_eq!(read.len(), 2);
+        assert_eq!((field(0, "number"), field(1, "number")), (Field::Long(0), Field::Long(1)));
+        assert_eq!((field(0, "problem"), field(1, "problem")), (text("p"), Field::Null));
+        assert_eq!(
+            (field(0, "total_tasks"), field(0, "total_tasks_double")),
+            (text("1/4"), Field::Double(0.25))
+        );
+        assert_eq!(
+            (field(0, "jain"), field(0, "jain_double"), field(0, "varied")),
+            (Field::Null, Field::Null, Field::Null)
+        );
+        assert_eq!((field(1, "varied"), field(1, "cause")), (text(r#"{"/x": 1}"#), text("input")));
+        assert_eq!(field(0, "settings"), text(r#"{"a": "1"}"#));
+    }
+}

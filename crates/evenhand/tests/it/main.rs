@@ -39,5 +39,6 @@ mod schema;
 mod sessions;
 mod shares;
 mod simulate;
+mod sweep;
 mod typed_errors;
 mod wrong_input;
