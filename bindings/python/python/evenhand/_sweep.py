@@ -90,8 +90,9 @@ def sweep(
 
     Problems are :class:`Problem`, data or paths, and may come one by one from a generator. Mechanisms are names, rules
     in Python, pairs of one and its settings, or a dict of such by the name that the lines bear. The lines do not depend
-    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``. With
-    ``out`` they are written to a file, which is there only when it is complete.
+    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``, and
+    ``evenhand sweep`` writes the same for the same problems and mechanisms. With ``out`` they are written to a file,
+    which is there only when it is complete.
 
     >>> import evenhand as eh
     >>> ps = [eh.Problem.from_arrays([[c, 4]], [[1, 2], [2, 1]]) for c in (2, 4)]
@@ -166,10 +167,13 @@ def _blocks(
             yield _lines(number, problem, asked, options)
         return
     joblib = need("joblib", "sweeps")
+    more: Dict[str, Any] = {}
     if backend == "ray":
         need("ray.util.joblib", "sweeps").register_ray()
+        # A worker that dies is started again, and so is what it was at.
+        more["ray_remote_args"] = {"max_restarts": -1, "max_task_retries": -1}
     of = joblib.delayed(_lines_alone if backend != "threading" else _lines)
-    with joblib.parallel_config(backend=backend, n_jobs=jobs):
+    with joblib.parallel_config(backend=backend, n_jobs=jobs, **more):
         tasks = (of(number, problem, asked, options) for number, problem in enumerate(problems))
         try:
             parallel = joblib.Parallel(return_as="generator")
