@@ -38,7 +38,7 @@ def test_every_backend_writes_the_same_bytes(tmp_path):
 
 
 def test_backends_that_give_all_at_once(monkeypatch, tmp_path):
-    """As Ray does, which is not installed here: joblib refuses a generator, and results come in blocks."""
+    """As Ray does: joblib refuses a generator, and results come in blocks."""
     import joblib
 
     import evenhand._sweep as module

@@ -42,7 +42,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     bar.inc(counts.all);
     let from = lines.start + counts.all;
     let state = Arc::new(Mutex::new(State { sink, counts, current: None }));
-    say_the_last_line(&state, common.quiet);
+    say_the_last_line(&state);
     for line in from..lines.end {
         at.compute(line, &state)?;
         bar.inc(1);
@@ -168,7 +168,7 @@ fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
 
 /// A line that the clock or the memory of the process ends ends the process. It is written down, and the same command goes on
 /// behind it.
-fn say_the_last_line(state: &Arc<Mutex<State>>, is_quiet: bool) {
+fn say_the_last_line(state: &Arc<Mutex<State>>) {
     let state = Arc::clone(state);
     watch::before_the_end(move |why| {
         let mut now = locked(&state);
@@ -179,14 +179,14 @@ fn say_the_last_line(state: &Arc<Mutex<State>>, is_quiet: bool) {
         std::mem::forget(now);
         Some(match written {
             Err(failure) => Err(failure),
-            Ok(_) if is_kept => Err(go_on(why, is_quiet)),
+            Ok(_) if is_kept => Err(go_on(why)),
             Ok(_) => Err(Failure::solver(format!("{why}: the lines end with this one"))),
         })
     });
 }
 
 /// Runs the same command in place of this process; only comes back where that is impossible.
-fn go_on(why: &str, _is_quiet: bool) -> Failure {
+fn go_on(why: &str) -> Failure {
     let mut failure = Failure::solver(format!("a line ended the process: {why}"));
     let is_input = std::env::args_os().skip(1).any(|argument| argument == "-");
     #[cfg(unix)]
