@@ -43,14 +43,8 @@ type Verdict<'py> = (
 
 impl Examination {
     pub fn of(found: evenhand::certify::Examination, asked: &[Request], granted: Granted) -> Self {
-        let is_answered = |request: &Request| {
-            let claims = found.certificate.claims.iter();
-            let undecided = found.undecided.iter().map(|(axiom, _)| *axiom);
-            claims.map(|claim| claim.axiom).chain(undecided).any(|axiom| axiom == request.axiom)
-        };
-        let skipped = asked.iter().filter(|request| found.infeasible && !is_answered(request)).cloned();
         Self {
-            skipped: skipped.collect(),
+            skipped: found.skipped(asked),
             found: Arc::new(found),
             optima: Optima::default(),
             limits: granted.limits(),

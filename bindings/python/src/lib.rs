@@ -23,6 +23,7 @@ mod rule;
 mod shown;
 mod simulate;
 mod solve;
+mod sweep;
 mod workshop;
 
 #[pyo3::pymodule]
@@ -45,6 +46,7 @@ mod _evenhand {
         shown::Shown,
         simulate::simulate,
         solve::solve,
+        sweep::{sweep_failed, sweep_judged, sweep_line},
         workshop::set_threads,
     };
 }

@@ -1,11 +1,10 @@
 //! The axioms and mechanisms that Python names.
 
-use evenhand::certify::Request;
-use evenhand::exact::Parameters;
+use evenhand::certify::{self, Request};
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::{Flags, Mechanism, registry};
 use evenhand::problem::{Arithmetic, Rational, hint};
-use evenhand::{Axiom, Problem, Share};
+use evenhand::{Problem, Share};
 
 use crate::failure::Failure;
 use crate::numbers;
@@ -41,23 +40,14 @@ pub fn flags(
 
 /// An axiom with its parameter after a colon, where it has one.
 pub fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
-    let (name, parameter) = match text.split_once(':') {
-        Some((name, parameter)) => (name, Some(parameter)),
-        None => (text, None),
-    };
-    let hint = || hint(name, Axiom::ALL.map(Axiom::name));
-    let unknown = || Failure::field("axioms", format!("there is no axiom `{name}`{}", hint()));
-    let axiom = Axiom::parse(name).ok_or_else(unknown)?;
-    let parameters = axiom.parameters(parameter, problem);
-    let parameters = parameters.map_err(|error| Failure::field("axioms", format!("{text}: {error}")))?;
-    Ok(Request { axiom, parameters })
+    Request::parse(text, problem).map_err(|error| Failure::field("axioms", error))
 }
 
 pub fn requests(axioms: &[String], problem: &Problem) -> Result<Vec<Request>, Failure> {
     axioms.iter().map(|text| request(text, problem)).collect()
 }
 
-/// The share that max-min is about, asked for by name or implied by naming a share at all.
+/// What a share says of the requests.
 pub fn apply_share(
     requests: &mut Vec<Request>,
     share: Option<&str>,
@@ -66,41 +56,17 @@ pub fn apply_share(
 ) -> Result<(), Failure> {
     let Some(name) = share else { return Ok(()) };
     let share = Share::parse(name, problem).map_err(|error| Failure::field("share", error))?;
-    let mut is_about = false;
-    for request in requests.iter_mut() {
-        let takes = request.axiom == Axiom::MaxMin
-            || request.axiom == Axiom::Proportional && share == Share::Generic && !is_default;
-        if takes {
-            request.parameters.share = Some(share);
-            is_about = true;
-        }
-    }
-    match (is_about, is_default) {
-        (false, true) => requests.push(Request { axiom: Axiom::MaxMin, parameters: Some(share).into() }),
-        (false, false) => {
-            let what = "a share goes with the axiom max-min (generic also with proportional)";
-            return Err(Failure::field("share", what));
-        }
-        (true, _) => {}
-    }
-    Ok(())
+    certify::apply_share(requests, share, is_default).map_err(|error| Failure::field("share", error))
 }
 
-/// The exponent of proportional fairness, asked for by name or implied by naming an exponent at all.
+/// What an exponent says of the requests.
 pub fn apply_alpha(
     requests: &mut Vec<Request>,
     alpha: Option<Rational>,
     is_default: bool,
 ) -> Result<(), Failure> {
     let Some(alpha) = alpha else { return Ok(()) };
-    match requests.iter_mut().find(|request| request.axiom == Axiom::Proportional) {
-        Some(request) => request.parameters.alpha = Some(alpha),
-        None if is_default => {
-            requests.push(Request { axiom: Axiom::Proportional, parameters: Parameters::alpha(alpha) });
-        }
-        None => return Err(Failure::field("alpha", "an exponent goes with the axiom proportional")),
-    }
-    Ok(())
+    certify::apply_alpha(requests, alpha, is_default).map_err(|error| Failure::field("alpha", error))
 }
 
 /// The exponent that Python wrote down.

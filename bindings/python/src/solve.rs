@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use evenhand::mechanisms::{Flags, Mechanism, Outcome, tree};
-use evenhand::problem::format::AllocationDocument;
 use evenhand::report;
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::allocation::Allocation;
 use crate::failure::Failure;
@@ -59,13 +57,8 @@ pub fn allocation(
     outcome: Outcome,
     seconds: Option<f64>,
 ) -> Result<Allocation, Failure> {
-    let mut document = AllocationDocument::new(problem, &outcome.allocation);
+    let mut document = report::json::allocation(problem, &outcome);
     document.seconds = seconds;
-    document.extra = report::json::findings(problem, &outcome);
-    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
-    if !warnings.is_empty() {
-        document.extra.insert("warnings".to_owned(), json!(warnings));
-    }
     let text = document.to_json().map_err(Failure::defect)?;
     let read = Allocation::read(problem, "allocation", text)?;
     Ok(Allocation { outcome: Some(Box::new(outcome)), ..read })

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import evenhand as eh
+from conftest import EXAMPLES
 from test_runtime import small
 
 
@@ -37,7 +38,7 @@ def test_every_backend_writes_the_same_bytes(tmp_path):
 
 
 def test_backends_that_give_all_at_once(monkeypatch, tmp_path):
-    """As Ray does, which is not installed here: joblib refuses a generator, and results come in blocks."""
+    """As Ray does: joblib refuses a generator, and results come in blocks."""
     import joblib
 
     import evenhand._sweep as module
@@ -79,3 +80,43 @@ def test_limits_hold_in_workers():
     with eh.limits(work=10):
         lines = list(eh.sweep([small(1)], ["drfh"], backend="loky", jobs=1))
     assert "failed" in lines[0]
+
+
+def test_the_program_writes_the_same_bytes(tmp_path, binary):
+    """Also for problems of which nothing can be said, settings of every kind, and floats."""
+    problems = [small(seed) for seed in range(8)] + [eh.Problem.from_file(EXAMPLES / "queues.json")]
+    paths = [tmp_path / f"p{number}.json" for number in range(len(problems))]
+    for path, problem in zip(paths, problems):
+        problem.to_file(path)
+    mechanisms = [
+        {"mechanism": "drfh"},
+        {"mechanism": "tsf", "name": "täsks \" \\ \u2028"},
+        {"mechanism": "alpha", "name": "a", "settings": {"alpha": "1/2", "criterion": False}},
+        {"mechanism": "tree", "settings": {"rule": "kai"}},
+        {"mechanism": "fill", "settings": {"score": "drf", "server": "first-fit"}},
+        {"mechanism": "drf"},
+    ]
+    asked = {of.get("name", of["mechanism"]): (of["mechanism"], of.get("settings", {})) for of in mechanisms}
+    for more in ({}, {"axioms": ["envy-free", "max-min:drfh"], "tolerance": 0.125}, {"certify": False, "exact": False}):
+        grid = {"kind": "sweep", "problems": ["p*.json"], "mechanisms": mechanisms, **more}
+        (tmp_path / "grid.json").write_text(json.dumps(grid))
+        binary("evenhand", "sweep", tmp_path / "grid.json", "-o", tmp_path / "program.jsonl")
+        eh.sweep(paths, asked, backend="sequential", out=tmp_path / "python.jsonl", **more)
+        assert (tmp_path / "program.jsonl").read_bytes() == (tmp_path / "python.jsonl").read_bytes()
+    table = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    binary("evenhand", "sweep", tmp_path / "grid.json", "-o", tmp_path / "program.parquet")
+    rows = table.read_parquet(tmp_path / "program.parquet")
+    lines = [json.loads(line) for line in (tmp_path / "program.jsonl").read_text().splitlines()]
+    assert list(rows["number"]) == [line["number"] for line in lines]
+    assert list(rows["total_tasks"]) == [line.get("total_tasks") for line in lines]
+
+
+def test_the_job_of_kubernetes_is_yaml():
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load((EXAMPLES / "sweeps" / "kubernetes.yaml").read_text())
+    assert (job["kind"], job["spec"]["completionMode"]) == ("Job", "Indexed")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    environment = {of["name"]: of["value"] for of in container["env"]}
+    assert int(environment["PARTS"]) == job["spec"]["completions"]
+    assert "evenhand sweep" in container["args"][0]

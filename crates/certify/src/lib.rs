@@ -17,6 +17,7 @@ pub mod explain;
 mod least;
 pub mod polish;
 pub mod ratio;
+mod request;
 mod self_test;
 
 pub use examine::{
@@ -24,4 +25,5 @@ pub use examine::{
     default_requests, default_tolerance,
 };
 pub use least::least_tolerance;
+pub use request::{RequestError, apply_alpha, apply_share};
 pub use self_test::{Checked, Refused, self_test};

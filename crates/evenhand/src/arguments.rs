@@ -15,7 +15,7 @@ use evenhand_budget::Limits;
 use evenhand::mechanisms::tree::Rule;
 
 pub use common::{Common, Format};
-pub use names::Range;
+pub use names::{Part, Range};
 
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
@@ -51,6 +51,9 @@ pub enum Command {
     /// Write mechanisms side by side as a page of HTML, with plots and certificates
     #[command(after_help = examples::REPORT)]
     Report(Report),
+    /// Solve and judge many problems under many mechanisms: a line of JSON for each
+    #[command(after_help = examples::SWEEP)]
+    Sweep(Sweep),
     /// Look for small problems on which a mechanism breaks an axiom
     #[command(after_help = examples::AUDIT)]
     Audit(Audit),
@@ -84,8 +87,19 @@ pub enum Command {
 }
 
 impl Command {
+    /// Threads where nobody asks for a number; 0: as many as there are cores.
+    pub fn default_threads(&self) -> usize {
+        // The parts of a sweep are what runs at one time.
+        usize::from(matches!(self, Self::Sweep(_)))
+    }
+
     /// What it may cost.
     pub fn limits(&self, common: &Common) -> Limits {
+        if let Self::Sweep(_) = self {
+            // Every line has limits of its own; however large its problem is, it has no more memory.
+            let memory = common.memory.or(Some(Limits::LARGE_MEMORY));
+            return Limits { work: Some(u64::MAX), memory, ..Limits::default() };
+        }
         let work = match self {
             _ if common.work.is_some() => common.work,
             // Their options say how long they take, and have defaults.
@@ -306,6 +320,20 @@ impl AsRef<Compare> for Report {
     fn as_ref(&self) -> &Compare {
         &self.comparison
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Sweep {
+    /// Grid file (JSON of kind `sweep`), or - for standard input; --work and --memory are limits of every line, and
+    /// there is one thread unless --threads says more
+    pub grid: PathBuf,
+    /// Write the lines of the I-th of N parts alone; one after the other, the parts are the whole
+    #[arg(long, value_name = "I/N", value_parser = names::part)]
+    pub part: Option<Part>,
+    /// Write the lines to this file, as Parquet where it ends with .parquet; until it is complete they stand in
+    /// FILE.part, from where the same command goes on (default: standard output)
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

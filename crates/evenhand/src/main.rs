@@ -53,7 +53,7 @@ fn run() -> Result<ExitCode, Failure> {
         watch::start(handle.clone())?;
         // The pool serves this command alone.
         rayon::ThreadPoolBuilder::new()
-            .num_threads(common.threads.unwrap_or_default())
+            .num_threads(common.threads.unwrap_or(arguments.command.default_threads()))
             .start_handler(move |_| handle.adopt())
             .build_global()
             .map_err(Failure::solver)?;
@@ -72,6 +72,7 @@ fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Report(call) => commands::compare::report(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
+        Command::Sweep(call) => commands::sweep::run(call, common),
         Command::Audit(call) => commands::audit::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),
         Command::Simulate(call) => commands::simulate::run(call, common),

@@ -49,6 +49,23 @@ pub fn wait_for_the_end<T>() -> T {
     }
 }
 
+/// A part of the command that has limits of its own: processor time when it began, and its work and memory.
+static PART: Mutex<Option<(f64, u64, u64)>> = Mutex::new(None);
+
+/// Seconds of processor time that every part has, so that it is its work that ends one with little of it, which is the same
+/// on every machine.
+const LEAST_SECONDS: f64 = 10.0;
+
+/// A part of the command begins, which may take so many steps of work and bytes.
+pub fn begin_part(work: u64, memory: u64) {
+    *PART.lock().unwrap_or_else(PoisonError::into_inner) = processor_seconds().map(|now| (now, work, memory));
+}
+
+/// The part of the command has ended.
+pub fn end_part() {
+    *PART.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
 /// Processor time that the command may still take before it has to write its results; `None` without a limit.
 pub fn processor_time_left() -> Option<Duration> {
     let limit = seconds_of(LIMITS.get()?.limits().0?) * (1.0 - TIME_TO_WRITE);
@@ -71,12 +88,18 @@ pub fn start(handle: Handle) -> Result<(), Failure> {
         loop {
             std::thread::sleep(BETWEEN_LOOKS);
             let (work, memory) = handle.limits();
+            let part = *PART.lock().unwrap_or_else(PoisonError::into_inner);
+            let memory = memory.into_iter().chain(part.map(|(_, _, memory)| memory)).min();
+            if let (Some(used), Some((begun, work, _))) = (processor_seconds(), part) {
+                let limit = seconds_of(work).max(LEAST_SECONDS);
+                if used - begun > limit {
+                    end(&said_of_time(limit));
+                }
+            }
             if let (Some(used), Some(limit)) = (processor_seconds(), work.map(seconds_of))
                 && used > limit + more
             {
-                end(&format!(
-                    "this takes more than {limit:.0} seconds of processor time (--work raises the limit)"
-                ));
+                end(&said_of_time(limit));
                 more = (TIME_TO_FINISH.0 * limit).max(TIME_TO_FINISH.1);
             }
             if let (Some(used), Some(limit)) = (resident_bytes(), memory)
@@ -89,6 +112,10 @@ pub fn start(handle: Handle) -> Result<(), Failure> {
     };
     let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(watch);
     thread.map(drop).map_err(|error| Failure::solver(format!("no thread can be started: {error}")))
+}
+
+fn said_of_time(limit: f64) -> String {
+    format!("this takes more than {limit:.0} seconds of processor time (--work raises the limit)")
 }
 
 /// Ends the program from another thread: the command itself may never come back. The first time it returns where the

@@ -172,3 +172,21 @@ def audit(
     granted: _Granted,
     progress: _Progress = None,
 ) -> Tuple[Shown, List[Any], List[Any]]: ...
+def sweep_line(
+    problem: Problem,
+    about: Tuple[int, str, str],
+    mechanism: str,
+    exact: bool,
+    seed: int,
+    settings: _Settings,
+    judge: Tuple[bool, Optional[Sequence[str]], Optional[str]],
+    granted: _Granted,
+) -> str: ...
+def sweep_judged(
+    allocation: Allocation,
+    about: Tuple[int, str, str],
+    also: Sequence[str],
+    judge: Tuple[bool, Optional[Sequence[str]], Optional[str]],
+    granted: _Granted,
+) -> str: ...
+def sweep_failed(problem: Problem, about: Tuple[int, str, str], cause: Optional[str], what: str) -> str: ...

@@ -8,8 +8,9 @@ import os
 import tempfile
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Sized, Union
 
+from . import _evenhand as native
 from . import _numbers, _settings
-from ._errors import EvenhandError, InputError, NotApplicable
+from ._errors import DefectError, EvenhandError, InputError, LimitError, NotApplicable, SolverError
 from ._extras import need
 from ._limits import granted, limits
 from ._problem import Problem
@@ -50,7 +51,7 @@ class Sweep:
         """A row for every problem and mechanism: verdicts and shares, without the tasks of single users."""
         rows = []
         for record in self:
-            row = {key: record.get(key) for key in ("problem", "number", "mechanism", "status", "failed", "not_applicable")}
+            row = {key: record.get(key) for key in ("problem", "number", "mechanism", "status", "failed", "cause", "not_applicable")}
             row.update({key: value for key, value in record.get("settings", {}).items()})
             for key in ("total_tasks", "least_dominant_share", "jain"):
                 row[key] = None if record.get(key) is None else _numbers_of(record[key])
@@ -89,8 +90,9 @@ def sweep(
 
     Problems are :class:`Problem`, data or paths, and may come one by one from a generator. Mechanisms are names, rules
     in Python, pairs of one and its settings, or a dict of such by the name that the lines bear. The lines do not depend
-    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``. With
-    ``out`` they are written to a file, which is there only when it is complete.
+    on ``backend`` (``sequential``, or one of joblib: ``loky``, ``threading``, ``dask``, ``ray``) nor on ``jobs``, and
+    ``evenhand sweep`` writes the same for the same problems and mechanisms. With ``out`` they are written to a file,
+    which is there only when it is complete.
 
     >>> import evenhand as eh
     >>> ps = [eh.Problem.from_arrays([[c, 4]], [[1, 2], [2, 1]]) for c in (2, 4)]
@@ -165,10 +167,13 @@ def _blocks(
             yield _lines(number, problem, asked, options)
         return
     joblib = need("joblib", "sweeps")
+    more: Dict[str, Any] = {}
     if backend == "ray":
         need("ray.util.joblib", "sweeps").register_ray()
+        # A worker that dies is started again, and so is what it was at.
+        more["ray_remote_args"] = {"max_restarts": -1, "max_task_retries": -1}
     of = joblib.delayed(_lines_alone if backend != "threading" else _lines)
-    with joblib.parallel_config(backend=backend, n_jobs=jobs):
+    with joblib.parallel_config(backend=backend, n_jobs=jobs, **more):
         tasks = (of(number, problem, asked, options) for number, problem in enumerate(problems))
         try:
             parallel = joblib.Parallel(return_as="generator")
@@ -182,8 +187,6 @@ def _blocks(
 
 def _lines_alone(number: int, problem: Any, asked: List[Task], options: Dict[str, Any]) -> List[str]:
     """In a worker, which shares the machine with others."""
-    from . import _evenhand as native
-
     global _is_worker
     if not _is_worker:
         native.set_threads(1)
@@ -197,7 +200,7 @@ _is_worker = False
 def _lines(number: int, problem: Any, asked: List[Task], options: Dict[str, Any]) -> List[str]:
     with limits(**options["limits"]):
         problem = _problem(problem)
-        return [json.dumps(_record(number, problem, task, options), ensure_ascii=False) for task in asked]
+        return [_line(number, problem, task, options) for task in asked]
 
 
 def _problem(given: Any) -> Problem:
@@ -208,51 +211,30 @@ def _problem(given: Any) -> Problem:
     return Problem.from_file(given)
 
 
-def _record(number: int, problem: Problem, task: Task, options: Dict[str, Any]) -> Dict[str, Any]:
-    record: Dict[str, Any] = {
-        "problem": problem.name,
-        "number": number,
-        "sha256": problem.sha256,
-        "mechanism": task.name,
-        "settings": {key: _plain(value) for key, value in task.settings.items()},
-    }
+#: What the lines call the exceptions of rules in Python.
+_CAUSES = {LimitError: "limit", SolverError: "solver", DefectError: "defect"}
+
+
+def _line(number: int, problem: Problem, task: Task, options: Dict[str, Any]) -> str:
+    """The library writes the line, and the program has it from there too."""
+    settings = {key: _plain(value) for key, value in task.settings.items()}
+    about = (number, task.name, json.dumps(settings, ensure_ascii=False))
+    judge = (options["certify"], options["axioms"], options["tolerance"])
+    rule = rule_of(task.mechanism)
+    if rule is None:
+        asked = _settings.name(task.mechanism), options["exact"], options["seed"], _settings.texts(task.settings)
+        return native.sweep_line(problem._native, about, *asked, judge, granted())
     try:
-        given = problem.solve(task.mechanism, exact=options["exact"], seed=options["seed"], **task.settings)
-        if not hasattr(given, "totals"):
-            raise NotApplicable("its answer is what groups are entitled to, and no tasks")
-        record.update(_found(problem, given))
-        if options["certify"]:
-            certificate = given.certify(options["axioms"], options["tolerance"])
-            record["axioms"] = {
-                verdict.name: {
-                    "holds": verdict.holds,
-                    "verdict": verdict.outcome,
-                    "margin": None if verdict.margin is None else str(verdict.margin),
-                }
-                for verdict in certificate.verdicts.values()
-            }
+        allocation = rule.allocation(problem, **task.settings)
     except InputError:
         # What was asked for is wrong for every problem.
         raise
     except NotApplicable as error:
-        record["not_applicable"] = str(error)
+        return native.sweep_failed(problem._native, about, None, str(error))
     except EvenhandError as error:
-        record["failed"] = str(error)
-    return record
-
-
-def _found(problem: Problem, allocation: Any) -> Dict[str, Any]:
-    totals, shares = allocation.totals, allocation.dominant_shares
-    used = allocation.utilisation
-    squares, n = sum(share * share for share in shares.values()), len(shares)
-    return {
-        "status": allocation.status or "solved",
-        "tasks": {user: str(total) for user, total in totals.items() if total},
-        "total_tasks": str(sum(totals.values())),
-        "least_dominant_share": str(min(shares.values(), default=0)),
-        "jain": None if not squares else str(sum(shares.values()) ** 2 / (n * squares)),
-        "utilisation": {name: None if part is None else str(part) for name, part in used.items()},
-    }
+        return native.sweep_failed(problem._native, about, _CAUSES.get(type(error), "solver"), str(error))
+    also = [] if rule.axiom is None else [rule.axiom]
+    return native.sweep_judged(allocation._native, about, also, judge, granted())
 
 
 def _plain(value: Any) -> Any:

@@ -94,6 +94,17 @@ impl Examination {
     pub fn claim(&self, axiom: Axiom, parameters: &Parameters) -> Option<&Claim> {
         self.certificate.claims.iter().find(|c| c.axiom == axiom && c.parameters() == *parameters)
     }
+
+    /// Those of the requests that were not looked at, since the allocation is infeasible.
+    #[must_use]
+    pub fn skipped(&self, asked: &[Request]) -> Vec<Request> {
+        let is_answered = |request: &Request| {
+            let claims = self.certificate.claims.iter().map(|claim| claim.axiom);
+            let undecided = self.undecided.iter().map(|(axiom, _)| *axiom);
+            claims.chain(undecided).any(|axiom| axiom == request.axiom)
+        };
+        asked.iter().filter(|request| self.infeasible && !is_answered(request)).cloned().collect()
+    }
 }
 
 /// Why an allocation cannot be examined at all.

@@ -66,6 +66,12 @@ Examples:
   evenhand ratio reservation.json --worst-load -o certificate.json
   evenhand ratio reservation.json --monotone -o proof";
 
+pub const SWEEP: &str = "\
+Examples:
+  evenhand sweep grid.json -o lines.jsonl
+  evenhand sweep grid.json --part 3/100 -o lines-3.jsonl
+  evenhand sweep grid.json -o lines.parquet";
+
 pub const AUDIT: &str = "\
 Examples:
   evenhand audit --mechanism drfh

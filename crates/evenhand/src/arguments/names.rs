@@ -140,6 +140,47 @@ impl Range {
     }
 }
 
+/// Most parts of a sweep.
+const MOST_PARTS: u64 = 1_000_000_000;
+
+/// `I/N`: the I-th of N parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// From 1.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+/// Reads a part; what is wrong, in words.
+pub fn part(text: &str) -> Result<Part, String> {
+    let expected = || format!("expected I/N, whole numbers with 1 <= I <= N <= {MOST_PARTS}");
+    let (number, of) = text.split_once('/').ok_or_else(expected)?;
+    let whole = |text: &str| text.parse::<u64>().map_err(|_| expected());
+    let part = Part { number: whole(number)?, of: whole(of)? };
+    let is_one = (1..=part.of).contains(&part.number) && part.of <= MOST_PARTS;
+    if is_one { Ok(part) } else { Err(expected()) }
+}
+
+impl Part {
+    /// Everything.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Of so many lines, at most [`MOST_PARTS`], those of this part: parts differ by one line at most.
+    pub fn lines(self, all: u64) -> std::ops::Range<u64> {
+        let until = |part: u64| {
+            u64::try_from(u128::from(all) * u128::from(part) / u128::from(self.of)).unwrap_or(all)
+        };
+        until(self.number - 1)..until(self.number)
+    }
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
 /// Names less alike than this are not suggested (Jaro's similarity, 0 to 1, as clap has it for options).
 const ALIKE: f64 = 0.7;
 /// Characters of a name that are compared.
@@ -172,7 +213,22 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, part};
+
+    #[test]
+    fn parts_are_the_whole() {
+        for (all, of) in [(0, 3), (1, 3), (10, 4), (1_000_000_000, 7), (3, 1_000_000_000)] {
+            let lines = |number: u64| part(&format!("{number}/{of}")).unwrap().lines(all);
+            assert_eq!((lines(1).start, lines(of).end), (0, all));
+            for number in (2..=of).take(10) {
+                assert_eq!(lines(number - 1).end, lines(number).start);
+                assert!(lines(number).count() as u64 <= all / of + 1);
+            }
+        }
+        for wrong in ["", "1", "0/2", "3/2", "1/0", "-1/2", "a/b", "1/2/3", "1/1000000001", "1/ 2"] {
+            assert!(part(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn the_name_that_was_meant() {

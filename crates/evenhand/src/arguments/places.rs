@@ -46,6 +46,10 @@ impl Command {
                 kept: call.resume.iter().map(PathBuf::as_path).collect(),
                 ..folder(call.output.as_deref())
             },
+            Self::Sweep(call) => {
+                let output = call.output.iter().map(PathBuf::as_path);
+                Places { kept: output.collect(), ..files([&call.grid], None) }
+            }
             Self::Audit(call) => folder(call.output.as_deref()),
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),

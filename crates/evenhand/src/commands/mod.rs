@@ -17,6 +17,7 @@ mod requests;
 pub mod shell;
 pub mod simulate;
 pub mod solve;
+pub mod sweep;
 
 use std::path::Path;
 

@@ -53,7 +53,7 @@ pub fn schema(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
             output::text(schema::schema(name).ok_or_else(|| unknown("schema", name, schema::NAMES))?)?;
         }
         None if common.format == Format::Json => {
-            output::json(&document("schemas", json!({"names": schema::NAMES})), common)?;
+            output::json(&document("schemas", json!({"names": schema::NAMES.as_slice()})), common)?;
         }
         None => output::page(&schemas(), common)?,
     }

@@ -6,10 +6,8 @@ use std::time::Instant;
 use evenhand::mechanisms::flags::Takes;
 use evenhand::mechanisms::tree::{self, Entitlements};
 use evenhand::mechanisms::{Flags, Method, Outcome, Status};
-use evenhand::problem::format::AllocationDocument;
 use evenhand::problem::{Arithmetic, ServerClass, User};
 use evenhand::{Problem, report};
-use serde_json::json;
 
 use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
@@ -33,14 +31,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(entitlements) = &outcome.findings.entitlements {
         return entitled(call, common, &problem, &flags, entitlements);
     }
-    let mut document = AllocationDocument::new(&problem, &outcome.allocation);
+    let seconds = started.elapsed().as_secs_f64();
+    let mut document = report::json::allocation(&problem, &outcome);
     document.summary = call.summary;
-    document.seconds = Some(started.elapsed().as_secs_f64());
-    document.extra = report::json::findings(&problem, &outcome);
-    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
-    if !warnings.is_empty() {
-        document.extra.insert("warnings".to_owned(), json!(warnings));
-    }
+    document.seconds = Some(seconds);
     let mut text = document.to_json().map_err(Failure::solver)?;
     if common.decimals {
         text = report::json::text_with_decimals(&text).map_err(Failure::solver)?;

@@ -142,7 +142,7 @@ pub(super) fn leads_nowhere(path: &Path) -> bool {
 }
 
 /// A pipe or a device is not replaced: it may be read and written.
-fn is_ordinary(path: &Path) -> bool {
+pub fn is_ordinary(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
@@ -151,7 +151,7 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
     folder.unwrap_or_else(|| Path::new(".")).to_path_buf()
 }
 
-pub(super) fn is_standard(path: &Path) -> bool {
+pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

@@ -1,6 +1,7 @@
 //! Reading and writing files for the commands.
 
 mod examine;
+mod partial;
 mod temporary;
 mod write;
 
@@ -13,9 +14,10 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
 
-pub use examine::{Places, examine};
+pub use examine::{Places, examine, is_ordinary, is_standard, not_an_input};
+pub use partial::Partial;
 pub use temporary::clear;
-pub use write::{save, save_in, write, write_in};
+pub use write::{save, save_by, save_in, write, write_in};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {

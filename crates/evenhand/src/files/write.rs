@@ -26,8 +26,16 @@ pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Fai
     Ok(false)
 }
 
+/// [`save`] of what is made as it is written.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_by(path: &Path, content: Content<'_>) -> Result<(), Failure> {
+    save_with(path, content)
+}
+
 /// What writes the content of a file.
-type Content<'c> = &'c dyn Fn(&mut dyn Write) -> io::Result<()>;
+pub type Content<'c> = &'c dyn Fn(&mut (dyn Write + Send)) -> io::Result<()>;
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
 ///

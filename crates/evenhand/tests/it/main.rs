@@ -41,5 +41,6 @@ mod sessions;
 mod setup;
 mod shares;
 mod simulate;
+mod sweep;
 mod typed_errors;
 mod wrong_input;

@@ -42,12 +42,12 @@ fn tables_are_tabular_in_latex() {
     let text = folder.run(&["solve", "problem.json", "-m", "drfh", "--format", "latex"]).ends_with(0).stdout;
     assert!(text.starts_with("\\begin{tabular}{l"), "{text}");
     assert!(text.contains("\\toprule\n") && text.contains("71.4 \\%") && text.ends_with("\\end{tabular}\n"));
-    let text = folder.run(&["compare", "problem.json", "-m", "drfh", "--format", "latex"]).ends_with(0).stdout;
+    let text =
+        folder.run(&["compare", "problem.json", "-m", "drfh", "--format", "latex"]).ends_with(0).stdout;
     assert_eq!(text.matches("\\begin{tabular}").count(), 3, "{text}");
     assert!(text.contains("% Tasks that each user gets\n\\begin{tabular}"), "{text}");
     // Fifty users make more than a page.
-    let users: Vec<Value> =
-        (0..50).map(|n| json!({"name": format!("u{n}"), "demand": {"cpu": 1}})).collect();
+    let users: Vec<Value> = (0..50).map(|n| json!({"name": format!("u{n}"), "demand": {"cpu": 1}})).collect();
     let servers = json!([{"name": "s", "capacity": {"cpu": 100}}]);
     let problem =
         json!({"kind": "allocation-problem", "resources": ["cpu"], "servers": servers, "users": users});
@@ -129,8 +129,9 @@ fn what_was_given_has_an_exact_answer_beside_it() {
         assert_eq!((&polished["mechanism"], &polished["is_nearest"]), (&json!(mechanism), &json!(true)));
         assert_eq!(polished["changes"], json!({"a": "-1/10000000", "b": "1/10000000"}), "{found}");
         let part = polished["placements"].as_str().unwrap();
-        let [over, under] =
-            part.split('/').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>()[..] else { panic!() };
+        let [over, under] = part.split('/').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>()[..] else {
+            panic!()
+        };
         assert!(over / under < 4e-8, "{part}");
         // It is the mechanism's own, exactly.
         let axiom = if mechanism == "drfh" { "max-min:drfh" } else { "proportional:1" };
@@ -155,9 +156,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
 fn polishing_refuses_what_it_cannot_do() {
     let folder = Folder::with(ANYWHERE);
     given(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
-    let certify = |more: &[&str]| {
-        folder.run(&[&["certify", "problem.json", "given.json"], more].concat())
-    };
+    let certify = |more: &[&str]| folder.run(&[&["certify", "problem.json", "given.json"], more].concat());
     certify(&["--polish", "dfrh"]).fails_with(2, "drfh");
     certify(&["--polish", "alpha"]).fails_with(2, "alpha");
     certify(&["--polish", "drf"]).fails(2);

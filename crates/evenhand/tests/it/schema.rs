@@ -101,6 +101,9 @@ fn every_kind_of_document_fits_its_schema() {
     problem.write("s.json", with_jobs());
     problem.write("course.json", SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#));
     problem.solve("drfh", true, "a.json");
+    let grid = r#"{"kind": "sweep", "problems": ["problem.json"], "vary": {"/users/0/weight": [1, "1/2"]}, "mechanisms":
+        ["drfh", {"mechanism": "alpha", "name": "a", "settings": {"alpha": 2}}], "axioms": ["envy-free"], "tolerance": 1e-9}"#;
+    problem.write("grid.json", grid);
     let jobs = Folder::with(RESERVATION);
     jobs.write("s.json", admission());
     let groups = Folder::with(GROUPS);
@@ -111,6 +114,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&problem, "check c.json"),
         (&problem, "compare problem.json"),
         (&problem, "report problem.json -m drfh"),
+        (&problem, "sweep grid.json -o lines.jsonl"),
         (&problem, "explain problem.json a.json --user u"),
         (&groups, "explain problem.json a.json --levels"),
         (&groups, "explain problem.json a.json --levels --rule kai"),

@@ -8,13 +8,25 @@ use evenhand_lp::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
 use evenhand_problem::Problem;
-use evenhand_problem::format::NumberText;
+use evenhand_problem::format::{AllocationDocument, NumberText};
 use evenhand_problem::{Constraints, Rational};
 use serde_json::{Map, Value, json};
 
 use super::{by_name, document, exact, list};
 use crate::polish;
 use crate::text::row_names;
+
+/// The document of an allocation, with what the mechanism found beside it and what a reader should know of the problem.
+#[must_use]
+pub fn allocation<'a>(problem: &'a Problem, outcome: &'a Outcome) -> AllocationDocument<'a> {
+    let mut document = AllocationDocument::new(problem, &outcome.allocation);
+    document.extra = findings(problem, outcome);
+    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
+    if !warnings.is_empty() {
+        document.extra.insert("warnings".to_owned(), json!(warnings));
+    }
+    document
+}
 
 /// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
 /// those that there are.

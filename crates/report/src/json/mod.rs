@@ -14,7 +14,7 @@ mod ratio;
 pub use comparison::comparison;
 pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;
-pub use findings::{examination, findings};
+pub use findings::{allocation, examination, findings};
 pub use groups::{entitlements, levels, why};
 pub use ratio::{monotone, ratio, sweep, worst_load};
 

@@ -170,6 +170,14 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine { name: "compare", operands: &[Input], options: &[] },
     CommandLine { name: "report", operands: &[Input], options: &[("--output", Output)] },
     CommandLine {
+        name: "sweep",
+        operands: &[Input],
+        options: &[
+            ("--part", OneOf(&["1/1", "2/3", "3/3", "0/1", "1/0", "4/3", "1", "x/y"])),
+            ("--output", Output),
+        ],
+    },
+    CommandLine {
         name: "audit",
         operands: &[],
         options: &[

@@ -45,9 +45,8 @@ fn distance(one: &Placed, other: &Placed, classes: usize) -> Rational {
     let on = |tasks: &[(usize, Rational)], i: usize| -> Rational {
         tasks.iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
     };
-    let differ = |(a, b): (&Vec<_>, &Vec<_>)| -> Rational {
-        (0..classes).map(|i| (on(a, i) - on(b, i)).abs()).sum()
-    };
+    let differ =
+        |(a, b): (&Vec<_>, &Vec<_>)| -> Rational { (0..classes).map(|i| (on(a, i) - on(b, i)).abs()).sum() };
     one.iter().zip(other).map(differ).sum()
 }
 

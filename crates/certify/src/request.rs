@@ -1,0 +1,90 @@
+//! The axioms that somebody asks for by name.
+
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_problem::{Problem, Rational, hint};
+use thiserror::Error;
+
+use crate::Request;
+
+/// Why a request means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// There is no axiom of that name.
+    #[error("there is no axiom `{0}`{hint}", hint = hint(.0, Axiom::ALL.map(Axiom::name)))]
+    Unknown(String),
+    /// The parameter after the colon does not belong to the axiom, or names what is not in the problem.
+    #[error("{text}: {why}")]
+    Parameter {
+        /// The request.
+        text: String,
+        /// What is wrong, in words.
+        why: String,
+    },
+    /// A share is stated, and no axiom that is about one.
+    #[error("a share goes with the axiom max-min (generic also with proportional)")]
+    Share,
+    /// An exponent is stated, and not the axiom that is about one.
+    #[error("an exponent goes with the axiom proportional")]
+    Alpha,
+}
+
+impl Request {
+    /// An axiom by its name, with its parameter after a colon where it has one: `max-min:tsf`.
+    ///
+    /// # Errors
+    /// [`RequestError::Unknown`] or [`RequestError::Parameter`].
+    pub fn parse(text: &str, problem: &Problem) -> Result<Self, RequestError> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let axiom = Axiom::parse(name).ok_or_else(|| RequestError::Unknown(name.to_owned()))?;
+        let parameters = axiom
+            .parameters(parameter, problem)
+            .map_err(|error| RequestError::Parameter { text: text.to_owned(), why: error.to_string() })?;
+        Ok(Self { axiom, parameters })
+    }
+}
+
+/// A share is about max-min: asked for by name, or implied by naming a share at all where the requests are the usual ones.
+///
+/// # Errors
+/// [`RequestError::Share`].
+pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) -> Result<(), RequestError> {
+    let mut is_about = false;
+    for request in requests.iter_mut() {
+        let takes = request.axiom == Axiom::MaxMin
+            || request.axiom == Axiom::Proportional && share == Share::Generic && !is_default;
+        if takes {
+            request.parameters.share = Some(share);
+            is_about = true;
+        }
+    }
+    match (is_about, is_default) {
+        (false, true) => requests.push(Request { axiom: Axiom::MaxMin, parameters: Some(share).into() }),
+        (false, false) => return Err(RequestError::Share),
+        (true, _) => {}
+    }
+    Ok(())
+}
+
+/// An exponent is about proportional: asked for by name, or implied by naming an exponent at all where the requests are the
+/// usual ones.
+///
+/// # Errors
+/// [`RequestError::Alpha`].
+pub fn apply_alpha(
+    requests: &mut Vec<Request>,
+    alpha: Rational,
+    is_default: bool,
+) -> Result<(), RequestError> {
+    match requests.iter_mut().find(|request| request.axiom == Axiom::Proportional) {
+        Some(request) => request.parameters.alpha = Some(alpha),
+        None if is_default => {
+            requests.push(Request { axiom: Axiom::Proportional, parameters: Parameters::alpha(alpha) });
+        }
+        None => return Err(RequestError::Alpha),
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Why a line has no result.
+
+use evenhand_budget::Exceeded;
+use evenhand_certify::{CertifyError, RequestError};
+use evenhand_exact::InstanceError;
+use evenhand_mechanisms::MechanismError;
+use evenhand_problem::format::{FormatError, ReadError};
+use evenhand_problem::names;
+
+/// What is to blame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// What was asked for or is written in a file.
+    Input,
+    /// A limit of work, memory or time.
+    Limit,
+    /// A solver, which has no answer.
+    Solver,
+    /// This software.
+    Defect,
+}
+
+names! { Cause:
+    Input = "input", "what was asked for, or is written in a file";
+    Limit = "limit", "a limit of work, memory or time";
+    Solver = "solver", "a solver that has no answer";
+    Defect = "defect", "this software";
+}
+
+/// Why a line has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What is to blame; none where the mechanism is not defined for the problem, which is no failure.
+    pub cause: Option<Cause>,
+    /// What is wrong, with its place.
+    pub what: String,
+    /// The setting or the field that is wrong.
+    pub field: Option<&'static str>,
+}
+
+impl Fault {
+    /// A failure.
+    #[must_use]
+    pub fn new(cause: Cause, what: impl ToString) -> Self {
+        Self { cause: Some(cause), what: what.to_string(), field: None }
+    }
+
+    /// The mechanism is not defined for the problem.
+    #[must_use]
+    pub fn not_applicable(what: impl ToString) -> Self {
+        Self { cause: None, what: what.to_string(), field: None }
+    }
+
+    /// A fault of this software.
+    #[must_use]
+    pub fn defect(what: impl std::fmt::Display) -> Self {
+        Self::new(Cause::Defect, format!("this is a defect of evenhand, please report it: {what}"))
+    }
+
+    fn of_field(field: &'static str, what: impl ToString) -> Self {
+        Self { field: Some(field), ..Self::new(Cause::Input, what) }
+    }
+}
+
+impl From<Exceeded> for Fault {
+    fn from(error: Exceeded) -> Self {
+        Self::new(Cause::Limit, error)
+    }
+}
+
+impl From<FormatError> for Fault {
+    fn from(error: FormatError) -> Self {
+        Self::new(if error.is_too_large { Cause::Limit } else { Cause::Input }, error)
+    }
+}
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Format(error) => error.into(),
+            error => Self::new(Cause::Input, error),
+        }
+    }
+}
+
+impl From<MechanismError> for Fault {
+    fn from(error: MechanismError) -> Self {
+        match &error {
+            MechanismError::NotApplicable { .. } => Self::not_applicable(error),
+            MechanismError::DoesNotTake { option, .. }
+            | MechanismError::Unreadable { option, .. }
+            | MechanismError::NeedsOption { option, .. }
+            | MechanismError::BadOption { option, .. } => Self::of_field(option, error),
+            MechanismError::Limit { .. } => Self::new(Cause::Limit, error),
+            _ => Self::new(Cause::Solver, error),
+        }
+    }
+}
+
+impl From<RequestError> for Fault {
+    fn from(error: RequestError) -> Self {
+        Self::of_field("axioms", error)
+    }
+}
+
+impl From<CertifyError> for Fault {
+    fn from(error: CertifyError) -> Self {
+        match &error {
+            CertifyError::Instance(InstanceError::TooLarge(_)) => Self::new(Cause::Limit, error),
+            CertifyError::Instance(_) => Self::of_field("tasks", error),
+            CertifyError::Parameters(_) | CertifyError::NoShare => Self::of_field("axioms", error),
+            CertifyError::Tolerance => Self::of_field("tolerance", error),
+            _ => Self::defect(error),
+        }
+    }
+}
