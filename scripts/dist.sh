@@ -70,7 +70,8 @@ if command -v dpkg >/dev/null 2>&1; then
     cargo install --quiet --locked cargo-deb --version '^3' --no-default-features --features gzip --root "$tools" ||
       fail "cargo could not install cargo-deb (no network?)"
   fi
-  deb=$target/deb
+  # Not $target: the metadata names the folder.
+  deb=$root/target/deb
   rm -rf "$deb"
   DESTDIR=$deb scripts/install.sh /usr >/dev/null
   mkdir -p "$deb/usr/share/doc/evenhand" "$deb/usr/share/zsh/vendor-completions"
