@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python package test-packages dist doc damage answers proof lint bench peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python package test-packages dist dist-twice doc damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -33,6 +33,9 @@ wheel: setup ## the Python package with both programs, in target/wheels (install
 
 dist: wheel ## archive, Debian package, wheel, sources, sums and list of components, in target/dist
 	@scripts/dist.sh
+
+dist-twice: wheel ## the same twice, compiled anew in between, and compared
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/dist.sh --twice
 
 package: ## every crate that may be published, as a registry gets it, in target/package
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/package.sh $(PACKAGE_FLAGS)

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Makes what can be handed out in target/dist, the same bytes for the same commit and tools: an archive of both
-# programs, a Debian package, the Python wheel, the sources, the list of components and the sums of all.
+# programs, a Debian package, the Python wheel and its sources, all sources, the list of components and the sums of all.
+#
+#   scripts/dist.sh           once, of what `make wheel` has built
+#   scripts/dist.sh --twice   twice, the programs and the module compiled and linked anew in between; exit 1 if a byte differs
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,15 +17,38 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 
 say() { printf 'dist: %s\n' "$*"; }
+fail() {
+  printf 'dist: error: %s\n' "$*" >&2
+  exit 1
+}
+
+if [[ ${1:-} == --twice ]]; then
+  "$root/scripts/dist.sh"
+  first=$target/dist-first
+  rm -rf "$first"
+  mv "$out" "$first"
+  say "once more, compiled and linked anew"
+  cargo clean --quiet --release -p evenhand -p evenhand-check -p evenhand-python
+  "$root/scripts/wheel.sh"
+  "$root/scripts/dist.sh" >/dev/null
+  if ! diff "$first/SHA256SUMS" "$out/SHA256SUMS"; then
+    fail "the second time these have other bytes; the first are in ${first#"$root"/}"
+  fi
+  rm -rf "$first"
+  say "twice the same bytes: $(wc -l <"$out/SHA256SUMS") files"
+  exit
+fi
 
 packed() { # folder, archive: its files in order, of nobody
-  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "${1%/*}" -cf - "${1##*/}" |
+  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=gnu \
+    -C "${1%/*}" -cf - "${1##*/}" |
     gzip -9n >"$2"
 }
 
 # The oldest C library on which both programs run: the newest version of a symbol that they ask for.
 glibc=$(objdump -T "$programs/evenhand" "$programs/evenhand-check" | grep -o 'GLIBC_[0-9][0-9.]*' | sort -uV | tail -n 1)
-platform=$(uname -m)-linux-glibc${glibc#GLIBC_}
+glibc=${glibc#GLIBC_}
+platform=$(uname -m)-linux-glibc$glibc
 
 rm -rf "$out"
 made=$out/.made
@@ -36,33 +62,42 @@ cp README.md "$made/$name/"
 cp -r "$made/licences" "$made/$name/licences"
 packed "$made/$name" "$out/$name.tar.gz"
 
-if command -v dpkg-deb >/dev/null 2>&1; then
-  architecture=$(dpkg --print-architecture)
-  say "evenhand_${version}_$architecture.deb"
-  DESTDIR=$made/deb scripts/install.sh /usr >/dev/null
-  mkdir -p "$made/deb/usr/share/doc/evenhand" "$made/deb/DEBIAN"
-  cp -r "$made/licences/." "$made/deb/usr/share/doc/evenhand/"
-  mv "$made/deb/usr/share/zsh/site-functions" "$made/deb/usr/share/zsh/vendor-completions"
-  gzip -9n "$made"/deb/usr/share/man/man1/*.1
-  cat >"$made/deb/DEBIAN/control" <<CONTROL
-Package: evenhand
-Version: $version
-Architecture: $architecture
-Maintainer: The Evenhand authors <evenhand@localhost>
-Depends: libc6 (>= ${glibc#GLIBC_}), libstdc++6, libgcc-s1
-Section: science
-Priority: optional
-Installed-Size: $(du -sk "$made/deb/usr" | cut -f1)
-Description: fair allocations of several resources, proven in exact arithmetic
- Shares the resources of a machine or a cluster among users by the mechanisms
- of the literature, and proves in rational arithmetic which axioms of fairness
- the result meets. evenhand-check verifies such a proof on its own.
-CONTROL
-  find "$made/deb" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
-  dpkg-deb --root-owner-group -Zgzip --build "$made/deb" "$out/evenhand_${version}_$architecture.deb" >/dev/null
+# What is in the package is said in crates/evenhand/Cargo.toml; it is Debian's alone.
+if command -v dpkg >/dev/null 2>&1; then
+  tools=$target/tools
+  if ! "$tools/bin/cargo-deb" --version >/dev/null 2>&1; then
+    say "installs cargo-deb into ${tools#"$root"/}"
+    cargo install --quiet --locked cargo-deb --version '^3' --no-default-features --features gzip --root "$tools" ||
+      fail "cargo could not install cargo-deb (no network?)"
+  fi
+  # Not $target: the metadata names the folder.
+  deb=$root/target/deb
+  rm -rf "$deb"
+  DESTDIR=$deb scripts/install.sh /usr >/dev/null
+  mkdir -p "$deb/usr/share/doc/evenhand" "$deb/usr/share/zsh/vendor-completions"
+  cp -r "$made/licences/." "$deb/usr/share/doc/evenhand/"
+  mv "$deb"/usr/share/zsh/site-functions/* "$deb/usr/share/zsh/vendor-completions/"
+  file=evenhand_${version}_$(dpkg --print-architecture).deb
+  say "$file"
+  "$tools/bin/cargo-deb" --quiet --no-build --no-strip --compress-type gz --manifest-path crates/evenhand/Cargo.toml \
+    --output "$out/$file" || fail "cargo-deb could not make the package"
+  rm -rf "$deb"
 else
-  say "no Debian package: dpkg-deb is not here"
+  say "no Debian package: this is no Debian"
 fi
+
+# What maturin packs for `pip install` to compile; without the programs, which only the wheel carries.
+say "evenhand-$version.tar.gz: the Python package as sources"
+rm -rf bindings/python/licences
+cp -r "$made/licences" bindings/python/licences
+(cd bindings/python && "$target/python/tools/bin/maturin" sdist --out "$made/sdist") >"$made/log" 2>&1 || {
+  cat "$made/log" >&2
+  fail "maturin could not pack the sources (make wheel installs it)"
+}
+# It leaves the time of compression to itself; packed again, the archive has ours.
+mkdir "$made/unpacked"
+tar -xzf "$made/sdist/evenhand-$version.tar.gz" -C "$made/unpacked"
+packed "$made/unpacked/evenhand-$version" "$out/evenhand-$version.tar.gz"
 
 if git rev-parse --verify -q HEAD >/dev/null; then
   say "evenhand-$version-source.tar.gz: the sources of the last commit"

@@ -25,6 +25,9 @@ fi
 
 say "compiles both programs and the module"
 export PYO3_PYTHON=$tools/bin/python
+# The times of what is packed, if nothing else is said: of the commit.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 315532800)}
+export SOURCE_DATE_EPOCH
 
 cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" -p evenhand -p evenhand-check
 
