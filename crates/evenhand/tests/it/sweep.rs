@@ -265,7 +265,7 @@ fn a_line_that_ends_the_process_is_no_end() {
         "users": (0..300).map(|n| json!({"name": format!("u{n}"), "demand": amounts(n, 29)})).collect::<Vec<_>>(),
     });
     let folder = with_grid(
-        r#"{"kind": "sweep", "problems": ["large.json", "a-1.json"], "mechanisms": ["ps-dsf", "drfh"]}"#,
+        r#"{"kind": "sweep", "problems": ["large.json", "a-1.json"], "mechanisms": ["proportional", "drfh"]}"#,
     );
     folder.write("large.json", large.to_string());
     let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--memory", "64MiB"]);
