@@ -253,6 +253,28 @@ fn a_line_that_fails_is_no_end() {
     assert!(lines.iter().any(|line| line["not_applicable"].is_string()));
 }
 
+/// What is not charged is seen by the clock or by the memory of the process, and ends the process: a new one goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_that_ends_the_process_is_no_end() {
+    let amounts = |of: usize, most: usize| json!({"a": of * 7 % most + 1, "b": of * 11 % most + 1, "c": of * 5 % most + 1});
+    let large = json!({
+        "kind": "allocation-problem",
+        "resources": ["a", "b", "c"],
+        "servers": (0..60).map(|i| json!({"name": format!("s{i}"), "capacity": amounts(i + 19, 97)})).collect::<Vec<_>>(),
+        "users": (0..300).map(|n| json!({"name": format!("u{n}"), "demand": amounts(n, 29)})).collect::<Vec<_>>(),
+    });
+    let folder = with_grid(
+        r#"{"kind": "sweep", "problems": ["large.json", "a-1.json"], "mechanisms": ["proportional", "drfh"]}"#,
+    );
+    folder.write("large.json", large.to_string());
+    let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--memory", "64MiB"]);
+    let lines = values(&folder.read("l.jsonl"));
+    assert!(lines.len() == 4 && lines[2]["status"] == "solved" && lines[3]["status"] == "solved");
+    let limits = lines.iter().filter(|line| line["cause"] == "limit").count();
+    output.ends_with(if limits > 0 { 3 } else { 0 });
+}
+
 #[test]
 fn a_table_has_the_rows_of_the_lines() {
     let folder = with_grid(GRID);
