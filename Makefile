@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python dist doc damage answers proof lint bench peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme dist doc book damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ test-python: wheel ## the tests of the Python package, on the installed wheel (i
 
 doc: setup ## the API documentation, its formulas rendered, in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
+
+book: setup ## the book, in target/book (installs mdbook under target/)
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/book.sh
 
 # 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
 DAMAGE_SEEDS ?= 0 10000

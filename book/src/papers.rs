@@ -13,7 +13,7 @@ use crate::generated::{Generated, Picture, page};
 /// # Errors
 /// A solver failed, or a picture cannot be drawn.
 pub fn papers() -> Result<Vec<Generated>, Fault> {
-    let (exhibits, entries) = (exhibits(), entries(&[])?);
+    let (exhibits, entries) = (exhibits(), entries(&[]).map_err(|error| error.to_string())?);
     let mut papers: Vec<&str> = exhibits.iter().map(paper).collect();
     papers.dedup();
     papers.into_iter().map(|name| one(name, &exhibits, &entries)).collect()
@@ -32,7 +32,7 @@ fn one(name: &str, exhibits: &[Exhibit], entries: &[Entry]) -> Result<Generated,
         if let Some(missing) = exhibit.missing() {
             write!(text, "Not checked: {missing}.\n\n")?;
         }
-        if let Some(picture) = exhibit.picture()? {
+        if let Some(picture) = exhibit.picture().map_err(|error| error.to_string())? {
             write!(text, "![{}](images/{}.svg)\n\n", exhibit.title, exhibit.id)?;
             let path = format!("docs/papers/images/{}.svg", exhibit.id);
             pictures.push(Picture { path, text: picture });
