@@ -24,6 +24,7 @@ cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" -p eve
 say "audits every mechanism and reproduces the papers: a minute or two"
 "$target/release/evenhand-book" stage "$root" "$target/book-src"
 rm -rf "$target/book"
-"$tools/bin/mdbook" build "$target/book-src" --dest-dir "$target/book" 2>&1
+said=$(MDBOOK_LOG=warn "$tools/bin/mdbook" build "$target/book-src" --dest-dir "$target/book" 2>&1) || fail "$said"
+[[ -z $said ]] || fail "$said"
 "$target/release/evenhand-book" links "$target/book"
 say "wrote ${target#"$root"/}/book/index.html"

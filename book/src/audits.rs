@@ -29,7 +29,9 @@ impl Audits {
     /// The axioms that a mechanism breaks.
     pub(crate) fn broken_by(&self, mechanism: &Mechanism) -> impl Iterator<Item = (&Audited, &Example)> {
         let of = self.all.iter().find(|(each, _)| each.info.id == mechanism.info.id);
-        of.into_iter().flat_map(|(_, audit)| &audit.axioms).filter_map(|each| Some((each, each.example.as_ref()?)))
+        of.into_iter()
+            .flat_map(|(_, audit)| &audit.axioms)
+            .filter_map(|each| Some((each, each.example.as_ref()?)))
     }
 
     /// The smallest problem on which a mechanism breaks the axiom, the earliest of the registry among equals. Axioms that

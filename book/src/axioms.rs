@@ -46,7 +46,10 @@ fn definition(page: &str, name: &str) -> Option<String> {
         cells.next().is_some_and(|cell| cell.starts_with("| ") && cell.contains(&format!("`{name}`")))
     })?;
     let (axiom, holds) = row.trim_start_matches("| ").trim_end_matches(" |").split_once(" | ")?;
-    Some(format!("{axiom} holds when: {}.", holds.replace("](", "](../").replace("](../#", "](../axioms.md#")))
+    Some(format!(
+        "{axiom} holds when: {}.",
+        holds.replace("](", "](../").replace("](../#", "](../axioms.md#")
+    ))
 }
 
 fn guaranteed(axiom: Axiom) -> Result<String, Fault> {
@@ -100,7 +103,7 @@ fn by_hand(axiom: Axiom, queues: &Problem) -> Result<Option<Examination>, Fault>
     // Product alone: with 80 tasks it has every GPU, with 100 more than all.
     let tasks = match axiom {
         Axiom::Feasible => 100,
-        Axiom::Limits | Axiom::Guarantees => 80,
+        Axiom::Limits | Axiom::Guarantees | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => 80,
         _ => return Ok(None),
     };
     let serving = queues.user_named("serving").ok_or("queues.json has no user `serving`")?;

@@ -22,7 +22,9 @@ pub fn dead_links(folder: &Path) -> Result<(usize, Vec<String>), Fault> {
     for (path, text) in &pages {
         for link in values(text, " href=\"").chain(values(text, " src=\"")) {
             let link = link.replace("&amp;", "&");
-            if link.contains("://") || ["data:", "javascript:", "mailto:"].iter().any(|start| link.starts_with(start)) {
+            if link.contains("://")
+                || ["data:", "javascript:", "mailto:"].iter().any(|start| link.starts_with(start))
+            {
                 // Pages load nothing from elsewhere; a link that is followed may lead there.
                 continue;
             }

@@ -3,9 +3,8 @@
 
 use std::ops::Range;
 
+use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
 use pulldown_cmark::{Event, Options, Parser, Tag};
-use pulldown_latex::config::DisplayMode;
-use pulldown_latex::{Parser as Tex, RenderConfig, Storage, push_mathml};
 
 use crate::Fault;
 
@@ -21,14 +20,17 @@ pub(crate) fn rewrite(
     mut resolve: impl FnMut(&str) -> Result<Option<String>, Fault>,
 ) -> Result<String, Fault> {
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    let converter =
+        LatexToMathML::new(MathCoreConfig::default()).map_err(|(error, ..)| format!("math-core: {error}"))?;
     let options = Options::ENABLE_TABLES | Options::ENABLE_MATH;
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
-            Event::InlineMath(tex) => changes.push((range, formula(&tex, DisplayMode::Inline)?)),
-            Event::DisplayMath(tex) => changes.push((range, formula(&tex, DisplayMode::Block)?)),
+            Event::InlineMath(tex) => changes.push((range, formula(&converter, &tex, MathDisplay::Inline)?)),
+            Event::DisplayMath(tex) => changes.push((range, formula(&converter, &tex, MathDisplay::Block)?)),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 if let Some(other) = resolve(&dest_url)? {
-                    let written = text[range.clone()].rfind(&*dest_url).ok_or(format!("{dest_url}: no plain link"))?;
+                    let written =
+                        text[range.clone()].rfind(&*dest_url).ok_or(format!("{dest_url}: no plain link"))?;
                     let start = range.start + written;
                     changes.push((start..start + dest_url.len(), other));
                 }
@@ -49,15 +51,9 @@ pub(crate) fn rewrite(
 }
 
 /// A formula as MathML on one line.
-fn formula(tex: &str, display_mode: DisplayMode) -> Result<String, Fault> {
-    let storage = Storage::new();
-    if let Some(Err(error)) = Tex::new(tex, &storage).find(Result::is_err) {
-        return Err(format!("the formula {tex}: {error}").into());
-    }
-    let storage = Storage::new();
-    let mut mathml = String::new();
-    push_mathml(&mut mathml, Tex::new(tex, &storage), RenderConfig { display_mode, ..RenderConfig::default() })?;
-    let mathml = mathml.replace("<mo><</mo>", "<mo>&lt;</mo>").replace("<mo>></mo>", "<mo>&gt;</mo>");
+fn formula(converter: &LatexToMathML, tex: &str, display: MathDisplay) -> Result<String, Fault> {
+    let converted = converter.convert_with_local_counter(tex, display);
+    let mathml = converted.map_err(|error| format!("the formula {tex}: {error}"))?;
     let plain = |c: char| match c {
         '\n' => " ".to_owned(),
         c if MARKUP.contains(&c) => format!("&#{};", u32::from(c)),

@@ -10,11 +10,11 @@ use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::guarantees::{Condition, Guarantee};
 use evenhand_mechanisms::registry;
 use evenhand_problem::Problem;
-use evenhand_problem::format::Source;
+use evenhand_problem::format::{Source, problem_to_json};
 
-use crate::audits::{Audits, flags, settings};
-use crate::generated::{Generated, line, page, problem};
 use crate::Fault;
+use crate::audits::{Audits, flags, settings};
+use crate::generated::{Generated, json, line, page, problem};
 
 /// Problems of examples/, from the plainest: a page shows the last one for which its mechanism is defined.
 const EXAMPLES: [&str; 4] = ["one-server.json", "two-servers.json", "gpu-cluster.json", "queues.json"];
@@ -23,14 +23,24 @@ const SMALL: Size = Size { users: 2, classes: 2, resources: 2 };
 /// Drawn problems that are tried.
 const DRAWN: u64 = 100;
 
+/// A problem, and the file that states it.
+#[derive(Clone)]
+struct Example {
+    file: String,
+    text: String,
+    problem: Problem,
+}
+
 /// The pages, in the order of the registry.
 ///
 /// # Errors
 /// An example cannot be read, or no mechanism is defined for it.
 pub fn mechanisms(root: &Path, audits: &Audits) -> Result<Vec<Generated>, Fault> {
     let examples = EXAMPLES.map(|name| {
-        let text = std::fs::read_to_string(root.join("examples").join(name)).map_err(|e| format!("{name}: {e}"))?;
-        Ok::<_, Fault>((name, Source { name, text: &text }.problem()?))
+        let text =
+            std::fs::read_to_string(root.join("examples").join(name)).map_err(|e| format!("{name}: {e}"))?;
+        let problem = Source { name, text: &text }.problem()?;
+        Ok::<_, Fault>(Example { file: format!("examples/{name}"), text, problem })
     });
     let examples = examples.into_iter().collect::<Result<Vec<_>, Fault>>()?;
     let one = |mechanism: &&'static Mechanism| {
@@ -44,11 +54,7 @@ pub fn mechanisms(root: &Path, audits: &Audits) -> Result<Vec<Generated>, Fault>
     registry::ALL.iter().map(one).collect()
 }
 
-fn text(
-    mechanism: &'static Mechanism,
-    examples: &[(&str, Problem)],
-    audits: &Audits,
-) -> Result<String, Fault> {
+fn text(mechanism: &'static Mechanism, examples: &[Example], audits: &Audits) -> Result<String, Fault> {
     let info = mechanism.info;
     let mut text = format!("# `{}`: {}\n\n", info.id, info.title);
     write!(text, "**Equalises or maximises:** {}.\n\n", line(info.equalises))?;
@@ -77,10 +83,10 @@ fn options(flags: &[Flag]) -> Result<String, Fault> {
             Takes::Number(word) | Takes::Count(word) | Takes::Name(word, _) => format!(" {word}"),
             Takes::Classes(word) | Takes::Users(word) | Takes::Resources(word) => format!(" {word}"),
         };
-        writeln!(text, "| `--{}{takes}` | {} |", flag.name, line(flag.help).replace('|', "&#124;"))?;
+        writeln!(text, "| `--{}{takes}` | {} |", flag.name, line(flag.help))?;
         if let Takes::Name(_, names) = flag.takes {
             for (name, meaning) in names {
-                writeln!(text, "| &emsp;`{name}` | {} |", line(meaning).replace('|', "&#124;"))?;
+                writeln!(text, "| &emsp;`{name}` | {} |", line(meaning))?;
             }
         }
     }
@@ -88,25 +94,25 @@ fn options(flags: &[Flag]) -> Result<String, Fault> {
 }
 
 /// What the mechanism makes of the last example for which it is defined, or of a drawn problem.
-fn example(mechanism: &'static Mechanism, examples: &[(&str, Problem)]) -> Result<String, Fault> {
+fn example(mechanism: &'static Mechanism, examples: &[Example]) -> Result<String, Fault> {
     let settings = settings(mechanism);
     let solve = |problem: &Problem| mechanism.allocate_with(problem, &settings.flags).ok();
-    let known = examples.iter().rev().find_map(|(name, problem)| {
-        Some((Some(*name), problem.clone(), solve(problem)?))
-    });
-    let drawn = || (0..DRAWN).find_map(|number| {
-        let problem = Problem::new(draw(0, number, SMALL)).ok()?;
-        let outcome = solve(&problem)?;
-        (problem.n_users() > 1).then_some((None, problem, outcome))
-    });
-    let (name, of, outcome) =
+    let known = examples.iter().rev().find_map(|example| Some((example.clone(), solve(&example.problem)?)));
+    let drawn = || {
+        (0..DRAWN).find_map(|number| {
+            let problem =
+                Problem::new(draw(0, number, SMALL)).ok().filter(|problem| problem.n_users() > 1)?;
+            let (file, text) = ("problem.json".to_owned(), problem_to_json(&problem));
+            let outcome = solve(&problem)?;
+            Some((Example { file, text, problem }, outcome))
+        })
+    };
+    let (example, outcome) =
         known.or_else(drawn).ok_or_else(|| format!("there is no example for {}", mechanism.info.id))?;
-    let mut text = "\n## Example\n\n".to_owned();
-    let file = name.map_or_else(|| "problem.json".to_owned(), |name| format!("examples/{name}"));
-    text.push_str(&problem(&of));
+    let mut text = "\n## Example\n\n".to_owned() + &json(&example.text);
     let flags = flags(mechanism);
-    write!(text, "\n`evenhand solve {file} --mechanism {}{flags}`:\n\n", mechanism.info.id)?;
-    text.push_str(&page(&evenhand_report::outcome(&of, &outcome, false)));
+    write!(text, "\n`evenhand solve {} --mechanism {}{flags}`:\n\n", example.file, mechanism.info.id)?;
+    text.push_str(&page(&evenhand_report::outcome(&example.problem, &outcome, false)));
     Ok(text)
 }
 

@@ -81,13 +81,14 @@ struct Book<'a> {
 
 impl Book<'_> {
     fn page(&self, path: &str, text: &str) -> Result<(), Fault> {
-        let text = rewrite(text, |target| self.link(path, target)).map_err(|fault| format!("{path}: {fault}"))?;
+        let text =
+            rewrite(text, |target| self.link(path, target)).map_err(|fault| format!("{path}: {fault}"))?;
         write(&self.source.join(path), &text)
     }
 
     /// What stands for a link: pages keep theirs, and other files are copied.
     fn link(&self, page: &str, target: &str) -> Result<Option<String>, Fault> {
-        let (file, anchor) = target.split_once('#').map_or((target, ""), |(file, anchor)| (file, anchor));
+        let file = target.split('#').next().unwrap_or_default();
         if file.is_empty() || file.contains("://") || file.starts_with("mailto:") {
             return Ok(None);
         }
@@ -99,12 +100,14 @@ impl Book<'_> {
         if !from.is_file() {
             return Err(format!("{target} leads to no file").into());
         }
-        let is_shown = from.extension().is_some_and(|ending| SHOWN.iter().any(|shown| ending == *shown));
-        let ending = if is_shown { "" } else { ".txt" };
-        write(&self.source.join(path + ending), &read(&from)?)?;
-        // A copy that is plain text has no places to go to.
-        let anchor = if anchor.is_empty() || ending == ".txt" { String::new() } else { format!("#{anchor}") };
-        Ok(Some(format!("{file}{ending}{anchor}")))
+        if from.extension().is_some_and(|ending| SHOWN.iter().any(|shown| ending == *shown)) {
+            write(&self.source.join(&path), &read(&from)?)?;
+            return Ok(None);
+        }
+        // Without the ending `.md`, which mdBook would take for a page; text has no places to go to.
+        let copy = |path: &str| format!("{}.txt", path.trim_end_matches(".md"));
+        write(&self.source.join(copy(&path)), &read(&from)?)?;
+        Ok(Some(copy(file)))
     }
 }
 
