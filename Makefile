@@ -38,6 +38,10 @@ dist: wheel ## archive, Debian package, wheel, sources, sums and list of compone
 test-python: wheel ## the tests of the Python package, on the installed wheel (in an environment under target/)
 	@scripts/test-python.sh
 
+# Somebody new: a user and an environment of their own, a clean copy.
+test-readme: setup ## run every command of README.md as it is printed
+	@scripts/test-readme.sh
+
 doc: setup ## the API documentation, its formulas rendered, in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
 

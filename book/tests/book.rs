@@ -18,7 +18,8 @@ fn every_page_of_docs_is_a_chapter() {
     for entry in fs::read_dir(root().join("docs")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if name.ends_with(".md") && name != "SUMMARY.md" {
-            let is_named = [format!("({name})"), format!("<!-- {name}: ")].iter().any(|form| summary.contains(form));
+            let is_named =
+                [format!("({name})"), format!("<!-- {name}: ")].iter().any(|form| summary.contains(form));
             assert!(is_named, "docs/SUMMARY.md does not name {name}");
         }
     }
@@ -35,7 +36,11 @@ fn mechanisms_and_axioms_have_their_pages() {
     assert_eq!(chapters.mechanisms.len(), registry::ALL.len());
     assert_eq!(chapters.axioms.len(), Axiom::ALL.len());
     for page in &chapters.mechanisms {
-        assert!(page.text.contains("## Example\n\n```json") && page.text.contains("## Where it fails"), "{}", page.path);
+        assert!(
+            page.text.contains("## Example\n\n```json") && page.text.contains("## Where it fails"),
+            "{}",
+            page.path
+        );
     }
     let without: Vec<&str> = chapters
         .axioms
@@ -55,13 +60,19 @@ fn mechanisms_and_axioms_have_their_pages() {
 
 #[test]
 fn pictures_of_the_papers_are_as_they_are_drawn() {
-    let drawn: Vec<_> = fs::read_dir(root().join("docs/images")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let drawn: Vec<_> =
+        fs::read_dir(root().join("docs/images")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let mut compared = 0;
     for exhibit in evenhand_papers::exhibits() {
         let path = root().join(format!("docs/images/{}.svg", exhibit.id));
         if drawn.contains(&path) {
             let picture = exhibit.picture().unwrap().unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), picture, "{} (evenhand reproduce writes it)", exhibit.id);
+            assert_eq!(
+                fs::read_to_string(&path).unwrap(),
+                picture,
+                "{} (evenhand reproduce writes it)",
+                exhibit.id
+            );
             compared += 1;
         }
     }
@@ -72,12 +83,18 @@ fn pictures_of_the_papers_are_as_they_are_drawn() {
 fn links_of_built_pages_are_followed() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    write("a.html", r##"<h1 id="top"></h1><a href="b.html#here">b</a><a href="#top">up</a><a href="https://e.example">e</a>"##);
+    write(
+        "a.html",
+        r##"<h1 id="top"></h1><a href="b.html#here">b</a><a href="#top">up</a><a href="https://e.example">e</a>"##,
+    );
     write("b.html", r#"<p id="here"><img src="c.svg"></p>"#);
     write("c.svg", "<svg/>");
     let (links, dead) = dead_links(folder.path()).unwrap();
     assert!(links == 3 && dead.is_empty(), "{links}: {dead:?}");
-    write("d.html", r##"<a href="b.html#gone">b</a><a href="e.html">e</a><script src="https://e.example/x.js"></script>"##);
+    write(
+        "d.html",
+        r##"<a href="b.html#gone">b</a><a href="e.html">e</a><script src="https://e.example/x.js"></script>"##,
+    );
     let (_, dead) = dead_links(folder.path()).unwrap();
     assert_eq!(dead.len(), 3, "{dead:?}");
     assert!(dead_links(tempfile::tempdir().unwrap().path()).is_err());
