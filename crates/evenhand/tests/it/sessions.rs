@@ -29,12 +29,18 @@ fn sessions(page: &str) -> Vec<(String, Option<String>)> {
                 let (command, printed) = part.split_once('\n').unwrap_or((part, ""));
                 runs.push((command.to_owned(), Some(printed.to_owned())));
             }
-        } else if block.lines().all(|line| line.starts_with("evenhand")) {
+        } else if block.lines().all(|line| line.starts_with("evenhand") && !is_pattern(line)) {
             let commands = block.lines().map(|line| line.split(" #").next().unwrap_or(line).trim_end());
             runs.extend(commands.map(|command| (command.to_owned(), None)));
         }
     }
     runs
+}
+
+/// Whether words stand for others: `evenhand export CERT`.
+fn is_pattern(command: &str) -> bool {
+    let command = command.split(" #").next().unwrap_or(command);
+    command.split_whitespace().any(|word| word.len() > 1 && word.chars().all(char::is_uppercase))
 }
 
 /// Lines without the spaces at their ends.
