@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python package test-packages dist dist-twice doc damage answers proof lint bench peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -49,8 +49,15 @@ test-packages: setup package ## programs outside of this workspace, on the packa
 test-python: wheel ## the tests of the Python package, on the installed wheel (in an environment under target/)
 	@scripts/test-python.sh
 
+# Somebody new: a user and an environment of their own, a clean copy.
+test-readme: setup ## run every command of README.md as it is printed
+	@scripts/test-readme.sh
+
 doc: setup ## the API documentation, its formulas rendered, in target/doc
 	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
+
+book: setup ## the book, in target/book (installs mdbook under target/)
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/book.sh
 
 # 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
 DAMAGE_SEEDS ?= 0 10000

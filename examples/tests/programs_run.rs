@@ -3,10 +3,17 @@
 use std::process::Command;
 
 fn run(program: &str, says: &str) {
-    let output = Command::new(program).output().expect("the example starts");
+    // Where `cargo run` starts them.
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let output = Command::new(program).current_dir(root).output().expect("the example starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains(says), "{text}");
+}
+
+#[test]
+fn first_allocation() {
+    run(env!("CARGO_BIN_EXE_first_allocation"), "tasks [10, 10], refused: None");
 }
 
 #[test]

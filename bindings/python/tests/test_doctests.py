@@ -28,7 +28,7 @@ def test_there_are_examples():
 
 def test_the_readme_runs_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for path in (ROOT / "bindings/python/README.md", ROOT / "README.md"):
+    for path in (ROOT / "bindings/python/README.md", ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for block in re.findall(r"```python\n(.*?)```", path.read_text(), re.S):
             exec(compile(block, str(path), "exec"), {})
     assert "```python" in (ROOT / "bindings/python/README.md").read_text()

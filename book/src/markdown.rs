@@ -1,0 +1,84 @@
+//! One page of Markdown: its formulas become MathML, which browsers render by themselves, and links to files that are no
+//! pages are sent to their copies.
+
+use std::ops::Range;
+
+use math_core::{LatexToMathML, MathCoreConfig, MathDisplay};
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use crate::Fault;
+
+/// Characters that Markdown or mdBook would read as markup within a formula.
+const MARKUP: [char; 12] = ['_', '*', '|', '`', '[', ']', '\\', '~', '^', '$', '{', '}'];
+
+/// The page with its formulas rendered and every link as `resolve` has it, which is given the target as it is written.
+///
+/// # Errors
+/// A formula that cannot be read, or what `resolve` says.
+pub(crate) fn rewrite(
+    text: &str,
+    mut resolve: impl FnMut(&str) -> Result<Option<String>, Fault>,
+) -> Result<String, Fault> {
+    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    let converter =
+        LatexToMathML::new(MathCoreConfig::default()).map_err(|(error, ..)| format!("math-core: {error}"))?;
+    let options = Options::ENABLE_TABLES | Options::ENABLE_MATH;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        match event {
+            Event::InlineMath(tex) => changes.push((range, formula(&converter, &tex, MathDisplay::Inline)?)),
+            Event::DisplayMath(tex) => changes.push((range, formula(&converter, &tex, MathDisplay::Block)?)),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                if let Some(other) = resolve(&dest_url)? {
+                    let written =
+                        text[range.clone()].rfind(&*dest_url).ok_or(format!("{dest_url}: no plain link"))?;
+                    let start = range.start + written;
+                    changes.push((start..start + dest_url.len(), other));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut written = String::new();
+    let mut at = 0;
+    changes.sort_by_key(|(range, _)| range.start);
+    for (range, change) in changes {
+        written.push_str(&text[at..range.start]);
+        written.push_str(&change);
+        at = range.end;
+    }
+    written.push_str(&text[at..]);
+    Ok(written)
+}
+
+/// A formula as MathML on one line.
+fn formula(converter: &LatexToMathML, tex: &str, display: MathDisplay) -> Result<String, Fault> {
+    let converted = converter.convert_with_local_counter(tex, display);
+    let mathml = converted.map_err(|error| format!("the formula {tex}: {error}"))?;
+    let plain = |c: char| match c {
+        '\n' => " ".to_owned(),
+        c if MARKUP.contains(&c) => format!("&#{};", u32::from(c)),
+        c => c.to_string(),
+    };
+    Ok(mathml.chars().map(plain).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewrite;
+
+    #[test]
+    fn formulas_become_mathml_and_code_stays() {
+        let page = rewrite("`$x_n$` is $x_n<1$, and\n\n$$\\sum_n x_n$$\n", |_| Ok(None)).unwrap();
+        assert!(page.starts_with("`$x_n$` is <math"), "{page}");
+        assert!(page.contains("<msub><mi>x</mi><mi>n</mi></msub><mo>&lt;</mo>"), "{page}");
+        assert!(page.contains("display=\"block\"") && page.matches('$').count() == 2, "{page}");
+        assert!(rewrite("$\\frac{1$", |_| Ok(None)).unwrap_err().to_string().contains("\\frac{1"));
+    }
+
+    #[test]
+    fn links_are_replaced_where_they_stand() {
+        let to = |target: &str| Ok((target == "a.rs").then(|| "../a.rs.txt".to_owned()));
+        let page = rewrite("[a.rs](a.rs), ![b](b.svg), [c](https://c.example)\n", to).unwrap();
+        assert_eq!(page, "[a.rs](../a.rs.txt), ![b](b.svg), [c](https://c.example)\n");
+    }
+}

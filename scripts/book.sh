@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds the book in target/book from docs/ and from what the library knows of its mechanisms, axioms and papers.
+# mdBook is installed into target/tools where it is not there; nothing outside target/ is written.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+tools=$target/tools
+version=0.5.4 # the version whose pages were looked at
+
+say() { printf 'book: %s\n' "$*"; }
+fail() {
+  printf 'book: error: %s\n' "$*" >&2
+  exit 1
+}
+
+if [[ $("$tools/bin/mdbook" --version 2>/dev/null) != "mdbook v$version" ]]; then
+  say "installs mdbook $version into ${tools#"$root"/}, once; on two cores that takes 5 minutes"
+  cargo install --quiet --locked --root "$tools" --no-default-features --features search "mdbook@$version" ||
+    fail "cargo could not install mdbook $version (no network?)"
+fi
+
+cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" -p evenhand-book
+say "audits every mechanism and reproduces the papers: a minute or two"
+"$target/release/evenhand-book" stage "$root" "$target/book-src"
+rm -rf "$target/book"
+said=$(MDBOOK_LOG=warn "$tools/bin/mdbook" build "$target/book-src" --dest-dir "$target/book" 2>&1) || fail "$said"
+[[ -z $said ]] || fail "$said"
+"$target/release/evenhand-book" links "$target/book"
+say "wrote ${target#"$root"/}/book/index.html"
