@@ -12,7 +12,8 @@ fn tree(feature: &str, edges: &str) -> Vec<String> {
         .expect("cargo runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let crates = String::from_utf8(tree.stdout).expect("UTF-8");
-    let mut crates: Vec<String> = crates.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect();
+    let mut crates: Vec<String> =
+        crates.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect();
     crates.sort_unstable();
     crates.dedup();
     crates

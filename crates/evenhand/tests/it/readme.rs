@@ -18,16 +18,24 @@ fn field<'t>(text: &'t str, key: &str) -> &'t str {
 
 #[test]
 fn readme_and_citation_file_cite_the_same() {
-    let read = |name| std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let read =
+        |name| std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let (readme, citation) = (read("README.md"), read("CITATION.cff"));
-    let bibtex = readme.split("```bibtex\n").nth(1).and_then(|rest| rest.split("```").next()).expect("BibTeX");
+    let bibtex =
+        readme.split("```bibtex\n").nth(1).and_then(|rest| rest.split("```").next()).expect("BibTeX");
     assert_eq!(bibtex.matches('{').count(), bibtex.matches('}').count(), "{bibtex}");
-    for (of_bibtex, of_citation) in
-        [("title =", "title:"), ("author =", "- name:"), ("version =", "version:"), ("year =", "date-released:")]
-    {
+    for (of_bibtex, of_citation) in [
+        ("title =", "title:"),
+        ("author =", "- name:"),
+        ("version =", "version:"),
+        ("year =", "date-released:"),
+    ] {
         let (ours, theirs) = (field(bibtex, of_bibtex), field(&citation, of_citation));
         // The date of the release begins with its year.
-        assert!(ours == theirs || of_bibtex == "year =" && ours.len() == 4 && theirs.starts_with(ours), "{of_bibtex}");
+        assert!(
+            ours == theirs || of_bibtex == "year =" && ours.len() == 4 && theirs.starts_with(ours),
+            "{of_bibtex}"
+        );
     }
     assert_eq!(field(bibtex, "version ="), env!("CARGO_PKG_VERSION"));
 }

@@ -13,8 +13,8 @@ struct Machine {
 
 /// What the script may call on any machine.
 const PLAIN: [&str; 19] = [
-    "bash", "cat", "chmod", "dirname", "find", "grep", "head", "ln", "mkdir", "mv", "paste", "rm", "sed", "sh",
-    "sort", "tail", "tr", "uname", "touch",
+    "bash", "cat", "chmod", "dirname", "find", "grep", "head", "ln", "mkdir", "mv", "paste", "rm", "sed",
+    "sh", "sort", "tail", "tr", "uname", "touch",
 ];
 
 impl Machine {
@@ -25,7 +25,8 @@ impl Machine {
         }
         let path = std::env::var_os("PATH").unwrap();
         for name in PLAIN {
-            let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.exists());
+            let found =
+                std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.exists());
             symlink(found.expect(name), machine.at("bin").join(name)).unwrap();
         }
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -82,9 +83,10 @@ fn refused(output: &Output) -> String {
 
 #[test]
 fn what_is_missing_is_installed_by_the_package_manager_that_is_there() {
-    for (manager, command) in
-        [("dnf", "dnf install -y gcc gcc-c++ make cmake m4"), ("apk", "apk add gcc musl-dev g++ make cmake m4")]
-    {
+    for (manager, command) in [
+        ("dnf", "dnf install -y gcc gcc-c++ make cmake m4"),
+        ("apk", "apk add gcc musl-dev g++ make cmake m4"),
+    ] {
         let machine = Machine::new("1.89.0");
         machine.manager(manager);
         let why = refused(&machine.set_up(&["--check"]));
