@@ -80,7 +80,7 @@ if command -v dpkg >/dev/null 2>&1; then
   file=evenhand_${version}_$(dpkg --print-architecture).deb
   say "$file"
   "$tools/bin/cargo-deb" --quiet --no-build --no-strip --compress-type gz --manifest-path crates/evenhand/Cargo.toml \
-    --output "$out/$file" || fail "cargo-deb could not make the package"
+    --output "$out/$file" >/dev/null || fail "cargo-deb could not make the package"
   rm -rf "$deb"
 else
   say "no Debian package: this is no Debian"
