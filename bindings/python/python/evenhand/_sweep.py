@@ -19,6 +19,8 @@ from ._rules import rule_of
 
 #: Problems that are handed at once to a backend that gives their results all at once.
 AT_ONCE = 500
+#: How often a worker of Ray may die.
+RETRIES = 4
 
 
 class Task(NamedTuple):
@@ -170,8 +172,8 @@ def _blocks(
     more: Dict[str, Any] = {}
     if backend == "ray":
         need("ray.util.joblib", "sweeps").register_ray()
-        # A worker that dies is started again, and so is what it was at.
-        more["ray_remote_args"] = {"max_restarts": -1, "max_task_retries": -1}
+        # A worker that dies is started again, and so is what it was at, unless that is what kills it.
+        more["ray_remote_args"] = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
     of = joblib.delayed(_lines_alone if backend != "threading" else _lines)
     with joblib.parallel_config(backend=backend, n_jobs=jobs, **more):
         tasks = (of(number, problem, asked, options) for number, problem in enumerate(problems))
@@ -179,8 +181,9 @@ def _blocks(
             parallel = joblib.Parallel(return_as="generator")
         except ValueError:
             # Ray gives results all at once.
-            while some := list(itertools.islice(tasks, AT_ONCE)):
-                yield from joblib.Parallel()(some)
+            with joblib.Parallel() as parallel:
+                while some := list(itertools.islice(tasks, AT_ONCE)):
+                    yield from parallel(some)
             return
         yield from parallel(tasks)
 
