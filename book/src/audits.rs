@@ -5,6 +5,7 @@ use evenhand_certify::Request;
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::Rational;
+use evenhand_problem::format::problem_to_json;
 
 /// Problems of an audit for one axiom alone: most that can be violated are so on one in ten.
 const FEW: u64 = 200;
@@ -60,8 +61,10 @@ pub(crate) fn settings(mechanism: &'static Mechanism) -> Settings {
     settings
 }
 
-fn size(example: &Example) -> usize {
-    example.problem.n_users() + example.problem.n_servers() + example.problem.n_resources()
+/// Users, classes and resources, and then how much there is to read.
+fn size(example: &Example) -> (usize, usize) {
+    let problem = &example.problem;
+    (problem.n_users() + problem.n_servers() + problem.n_resources(), problem_to_json(problem).len())
 }
 
 /// The first mechanism that breaks an axiom which is asked for by name.

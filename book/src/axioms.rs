@@ -12,7 +12,7 @@ use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 use crate::Fault;
 use crate::audits::{Audits, flags};
-use crate::generated::{Generated, page, problem};
+use crate::generated::{Generated, problem, verdicts};
 
 /// The pages, in the order of the formats.
 ///
@@ -93,7 +93,7 @@ fn shown(of: &Problem, found: &Examination) -> Result<String, Fault> {
         writeln!(text, "| {} | {} |", user.name(), evenhand_report::text::number(&tasks))?;
     }
     text.push('\n');
-    text.push_str(&page(&evenhand_report::claims(&found.certificate)));
+    text.push_str(&verdicts(&found.certificate));
     Ok(text)
 }
 

@@ -1,5 +1,6 @@
 //! A page that is made, and how its parts are written.
 
+use evenhand_exact::Certificate;
 use evenhand_problem::Problem;
 use evenhand_problem::format::problem_to_json;
 use evenhand_report::{Form, Page};
@@ -29,6 +30,12 @@ pub struct Picture {
 /// A table, or several, as Markdown.
 pub(crate) fn page(page: &Page) -> String {
     page.render(&Form::Markdown)
+}
+
+/// The verdicts of a certificate; what it is about stands above them.
+pub(crate) fn verdicts(certificate: &Certificate) -> String {
+    let text = page(&evenhand_report::claims(certificate));
+    text.lines().skip_while(|line| !line.starts_with('|')).map(|line| line.to_owned() + "\n").collect()
 }
 
 /// The file of a problem.

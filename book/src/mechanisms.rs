@@ -14,7 +14,7 @@ use evenhand_problem::format::{Source, problem_to_json};
 
 use crate::Fault;
 use crate::audits::{Audits, flags, settings};
-use crate::generated::{Generated, json, line, page, problem};
+use crate::generated::{Generated, json, line, page, problem, verdicts};
 
 /// Problems of examples/, from the plainest: a page shows the last one for which its mechanism is defined.
 const EXAMPLES: [&str; 4] = ["one-server.json", "two-servers.json", "gpu-cluster.json", "queues.json"];
@@ -134,7 +134,7 @@ fn failures(mechanism: &Mechanism, audits: &Audits) -> Result<String, Fault> {
         )?;
         text.push_str(&problem(&example.problem));
         text.push('\n');
-        text.push_str(&page(&evenhand_report::claims(&example.examination.certificate)));
+        text.push_str(&verdicts(&example.examination.certificate));
         text.push('\n');
     }
     Ok(text)
