@@ -15,7 +15,7 @@ made_user=
 
 say() { printf 'test-readme: %s\n' "$*"; }
 clean() {
-  if [[ -n $made_user ]]; then userdel "$name" 2>/dev/null || true; fi
+  if [[ -n $made_user ]]; then userdel -f "$name" 2>/dev/null || true; fi
   rm -rf "$work"
 }
 trap clean EXIT

@@ -122,7 +122,7 @@ fn failures(mechanism: &Mechanism, audits: &Audits) -> Result<String, Fault> {
     let broken: Vec<_> = audits.broken_by(mechanism).collect();
     if broken.is_empty() {
         let condition = "no random problem on which it breaks one of the usual axioms";
-        write!(text, "`{command}` finds {condition}; that proves nothing.\n")?;
+        writeln!(text, "`{command}` finds {condition}; that proves nothing.")?;
     }
     for (audited, example) in broken {
         let name = audited.axiom.name();

@@ -26,7 +26,7 @@ fn paper(exhibit: &Exhibit) -> &'static str {
 fn one(name: &str, exhibits: &[Exhibit], entries: &[Entry]) -> Result<Generated, Fault> {
     let mut text = format!("# {name}: what is printed, and what we get\n\n");
     let mut pictures = Vec::new();
-    write!(text, "`evenhand reproduce {name}` computes this page anew.\n")?;
+    writeln!(text, "`evenhand reproduce {name}` computes this page anew.")?;
     for exhibit in exhibits.iter().filter(|exhibit| paper(exhibit) == name) {
         write!(text, "\n## {}\n\n", exhibit.title)?;
         if let Some(missing) = exhibit.missing() {
