@@ -50,7 +50,8 @@ fn lines_stand_in_the_order_of_the_grid() {
     for number in 0..8 {
         for mechanism in ["drfh", "a = 2", "drf"] {
             let weight = if number % 4 < 2 { json!(1) } else { json!("7/2") };
-            let varied = json!({"/users/0/weight": weight, "/servers/0/count": [1, 3][number % 2]});
+            let count = if number % 2 == 0 { 1 } else { 3 };
+            let varied = json!({"/users/0/weight": weight, "/servers/0/count": count});
             expected.push((json!(number), json!(mechanism), varied));
         }
     }
