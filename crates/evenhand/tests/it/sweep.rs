@@ -247,7 +247,7 @@ fn a_line_that_fails_is_no_end() {
     assert_eq!(lines[8]["status"], "solved");
     // Limits are those of every line; the status is then 3, and the lines are there.
     let folder = with_grid(GRID);
-    let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--work", "2e4"]).ends_with(3);
+    let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--work", "1000"]).ends_with(3);
     assert!(output.error_line().contains("lines have no result"));
     let lines = values(&folder.read("l.jsonl"));
     assert!(lines.len() == LINES && lines.iter().any(|line| line["cause"] == "limit"));
