@@ -1,5 +1,7 @@
 //! Why a line has no result.
 
+use std::fmt::Display;
+
 use evenhand_budget::Exceeded;
 use evenhand_certify::{CertifyError, RequestError};
 use evenhand_exact::InstanceError;
@@ -41,23 +43,23 @@ pub struct Fault {
 impl Fault {
     /// A failure.
     #[must_use]
-    pub fn new(cause: Cause, what: impl ToString) -> Self {
+    pub fn new(cause: Cause, what: impl Display) -> Self {
         Self { cause: Some(cause), what: what.to_string(), field: None }
     }
 
     /// The mechanism is not defined for the problem.
     #[must_use]
-    pub fn not_applicable(what: impl ToString) -> Self {
+    pub fn not_applicable(what: impl Display) -> Self {
         Self { cause: None, what: what.to_string(), field: None }
     }
 
     /// A fault of this software.
     #[must_use]
-    pub fn defect(what: impl std::fmt::Display) -> Self {
+    pub fn defect(what: impl Display) -> Self {
         Self::new(Cause::Defect, format!("this is a defect of evenhand, please report it: {what}"))
     }
 
-    fn of_field(field: &'static str, what: impl ToString) -> Self {
+    fn of_field(field: &'static str, what: impl Display) -> Self {
         Self { field: Some(field), ..Self::new(Cause::Input, what) }
     }
 }

@@ -102,7 +102,7 @@ mod tests {
         assert!(put("users/0", "1").unwrap_err().contains("expected a JSON pointer"));
         assert!(put("/users/2/weight", "1").unwrap_err().ends_with("no `2` there"));
         assert!(put("/users/b/weight", "1").unwrap_err().ends_with("no `b` there"));
-        assert!(put("/users/00000000000000000000000000/weight", "1").is_err());
+        assert!(put("/users/99999999999999999999999999/weight", "1").is_err());
         assert!(put("/users/9", "1").unwrap_err().ends_with("no `9` there"));
         assert!(put("/a~1b/x", "1").unwrap_err().ends_with("no `x` there"));
     }

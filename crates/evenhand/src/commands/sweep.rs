@@ -25,6 +25,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let grid = Grid::read(&Source { name: &name, text: &text }, folder, common.seed);
     let grid = grid.map_err(|error| Failure::format(&error, &text))?;
     if let Some(path) = call.output.as_deref().filter(|path| path.exists()) {
+        files::not_an_input(path, &[&call.grid])?;
         grid.paths().try_for_each(|problem| files::not_an_input(path, &[&problem]))?;
     }
     let part = call.part.unwrap_or(Part::WHOLE);

@@ -27,6 +27,7 @@ const CHOSEN: &[(&str, &str)] = &[
     ("crates/evenhand/tests/it/json.rs", "axioms, some of which are called as mechanisms are"),
     ("crates/evenhand/tests/it/lists.rs", "what this test finds"),
     ("crates/evenhand/tests/it/report.rs", "a fast column, a slow one, and one after it"),
+    ("crates/evenhand/tests/it/sweep.rs", "the mechanisms of a grid, in its order"),
     ("benches", "what is measured"),
     ("verification/check/src", "the kernel's own words, which share nothing with the registry"),
     ("verification/exact/tests", "shares"),

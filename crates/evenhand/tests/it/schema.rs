@@ -146,6 +146,7 @@ fn every_kind_of_document_fits_its_schema() {
         names.into_iter().for_each(|name| seen.fits(&folder.read(name)));
     }
     seen.fits(&jobs.read("s.json"));
+    seen.fits(&problem.read("grid.json"));
     let known = problem.run(&["schema", "--format", "json"]).ends_with(0).json();
     let known = known["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
     assert_eq!(seen.0, known.collect::<BTreeSet<String>>());
