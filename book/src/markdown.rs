@@ -72,7 +72,7 @@ mod tests {
         assert!(page.starts_with("`$x_n$` is <math"), "{page}");
         assert!(page.contains("<msub><mi>x</mi><mi>n</mi></msub><mo>&lt;</mo>"), "{page}");
         assert!(page.contains("display=\"block\"") && page.matches('$').count() == 2, "{page}");
-        assert!(rewrite("$\\frac{1$", |_| Ok(None)).unwrap_err().to_string().contains("\\frac{1"));
+        assert!(rewrite("$\\nosuch$", |_| Ok(None)).unwrap_err().to_string().contains("\\nosuch"));
     }
 
     #[test]
