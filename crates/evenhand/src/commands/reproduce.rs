@@ -25,7 +25,7 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&document(&found), common)?,
         Format::Table => output::page(&words(&found), common)?,
         Format::Csv | Format::Markdown | Format::Latex => {
-            output::page(&Page::new().table(table(&found)), common)?
+            output::page(&Page::new().table(table(&found)), common)?;
         }
     }
     let is_complete = found.iter().all(Entry::is_checked);

@@ -20,7 +20,7 @@ fn given(folder: &Folder, tasks: &Value) {
 #[test]
 fn a_comparison_is_one_table_for_programs() {
     let folder = Folder::with(CONSTRAINED);
-    let compare = ["compare", "problem.json", "-m", "drfh", "-m", "ps-dsf", "-m", "slots", "--format", "csv"];
+    let compare = ["compare", "problem.json", "-m", "drfh", "-m", "ps-dsf", "--format", "csv"];
     let text = folder.run(&compare).ends_with(0).stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "mechanism,quantity,of,value,verdict");
@@ -57,7 +57,6 @@ fn tables_are_tabular_in_latex() {
     assert!(text.contains("\\begin{longtable}") && text.contains("\\endhead"), "{text}");
     let refused = ["solve", "problem.json", "-m", "drfh", "-o", "a.json"];
     folder.run(&refused).ends_with(0);
-    folder.run(&["check", "a.json", "--format", "latex"]).ends_with(1);
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     folder.run(&["check", "c.json", "--format", "latex"]).fails_with(2, "latex cannot hold it");
 }
@@ -75,10 +74,8 @@ fn decimals_stand_beside_fractions() {
     for (user, on) in document["tasks"].as_object().unwrap() {
         for (server, x) in on.as_object().unwrap() {
             let Some(text) = x.as_str() else { continue };
-            let [over, under] = text.split('/').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<_>>()[..]
-            else {
-                panic!("{text}")
-            };
+            let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+            let (over, under): (f64, f64) = (over.parse().unwrap(), under.parse().unwrap());
             let decimal = document["decimals"]["tasks"][user][server].as_f64().unwrap();
             assert!((decimal - over / under).abs() <= 1e-15 * decimal.abs(), "{text} {decimal}");
             fractions += 1;

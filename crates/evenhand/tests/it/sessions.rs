@@ -59,6 +59,10 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
+    // Commands on `grid.json` are run where it is.
+    let sweeps = examples.join("sweeps");
+    fs::create_dir_all(sweeps.join("out")).unwrap();
+    fs::copy(root().join("examples/sweeps/grid.json"), sweeps.join("grid.json")).unwrap();
     // A page that shows a scenario calls it so.
     let scenario = blocks(page).into_iter().find(|(_, block)| block.contains("\"kind\": \"scenario\""));
     if let Some((_, scenario)) = scenario {
@@ -78,7 +82,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
         }
         let output = Command::new(env!("CARGO_BIN_EXE_evenhand"))
             .args(words)
-            .current_dir(folder.path())
+            .current_dir(if command.contains(" grid.json") { &sweeps } else { folder.path() })
             .output()
             .unwrap();
         let said = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
