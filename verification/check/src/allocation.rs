@@ -11,7 +11,7 @@ use crate::work::Checked;
 pub type Tasks = Vec<Amounts>;
 
 /// What a file of the reader's own may say beside what a certificate states, and is not read.
-const DECORATIONS: &str = "alpha criterion rule summary utilisation seconds prices user_prices gap \
+const DECORATIONS: &str = "alpha criterion rule summary decimals utilisation seconds prices user_prices gap \
     relative_gap witness bottlenecks status levels width iterations selection faces extreme_points \
     integrality series search warnings version $schema description";
 
