@@ -71,7 +71,10 @@ fn it_rests_on_exact_numbers_alone() {
     let dependencies = |section: &str| {
         let (_, rest) = manifest.split_once(&format!("[{section}]\n")).unwrap_or_default();
         let lines = rest.lines().take_while(|line| !line.starts_with('['));
-        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect::<Vec<String>>()
+        lines
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
     };
     // The second is below the first, and has its own line for a feature.
     assert_eq!(dependencies("dependencies"), ["rug.workspace = true", "gmp-mpfr-sys.workspace = true"]);
