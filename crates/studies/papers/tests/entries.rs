@@ -111,7 +111,7 @@ fn an_album_shows_pictures_and_values_side_by_side() {
         let table = text(&format!("njc.figure-2.{ending}"));
         assert_eq!(table.matches("(2/5, 2/25)").count(), 4, "{table}");
     }
-    assert!(text("njc.figure-2.tex").contains("\\begin{longtable}"));
+    assert!(text("njc.figure-2.tex").contains("\\begin{tabular}"));
     assert!(!files.iter().any(|file| file.name == "njc.figure-1.csv"), "no value is printed with it");
     let page = text("index.html");
     assert_eq!(files.last().unwrap().name, "index.html");
