@@ -3,7 +3,7 @@
 
 use evenhand_exact::{Axiom, Share};
 use evenhand_lp::nearest::nearest;
-use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::{Allocation, Constraints, Problem, Rational};
 
 /// An exact answer beside a given allocation.
@@ -16,8 +16,10 @@ pub struct Polished {
     /// Whether no other answer of the mechanism is nearer. Otherwise the mechanism has, or may have, more answers, and this is
     /// the one that it finds.
     pub is_nearest: bool,
-    /// How far it is from the optimum at most, where that is irrational.
+    /// How far it is from the optimum at most, where that is irrational: the answer is not exact then.
     pub gap: Option<Rational>,
+    /// How the mechanism ended; with a limit this is its last point.
+    pub status: Option<Status>,
     /// By user: its tasks in the answer, less those that it was given.
     pub changes: Vec<Rational>,
     /// The user whose tasks change most, as a part of what it would have alone, and that part; none where no tasks change.
@@ -44,13 +46,16 @@ pub fn polish(
     let alone =
         |n: usize| -> Rational { problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum() };
     let alone: Vec<Rational> = (0..problem.n_users()).map(alone).collect();
+    let findings = outcome.findings;
+    let gap = findings.gap.filter(|gap| !gap.is_zero());
     let mut is_nearest = false;
     if is_about_totals(problem, mechanism, &allocation) {
         let constraints = Constraints::new(problem, allocation.sharing);
         // Where HiGHS fails, the answer stays the one that was found.
         if let Ok(tasks) = nearest(&constraints, &allocation.tasks, &given.tasks, &alone) {
             allocation.tasks = tasks;
-            is_nearest = true;
+            // Near an irrational optimum there is no nearest answer.
+            is_nearest = gap.is_none() && matches!(findings.status, None | Some(Status::Solved));
         }
     }
     let change = |n: usize| allocation.total(n) - given.total(n);
@@ -63,16 +68,17 @@ pub fn polish(
     let farthest = parts.filter(|(_, part)| !part.is_zero()).max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
     let mut placements = Rational::new();
     for n in 0..problem.n_users() {
-        for i in 0..problem.n_servers() {
-            let on = |of: &Allocation| -> Rational {
-                of.tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
-            };
-            let moved = part(n, &(on(&allocation) - on(given)));
+        // Both are short: the classes on which a user has tasks.
+        let on = |of: &Allocation, i: usize| -> Rational {
+            of.tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
+        };
+        for (i, _) in allocation.tasks[n].iter().chain(&given.tasks[n]) {
+            let moved = part(n, &(on(&allocation, *i) - on(given, *i)));
             placements = placements.max(moved);
         }
     }
-    let gap = outcome.findings.gap;
-    Ok(Polished { mechanism: mechanism.info.id, allocation, is_nearest, gap, changes, farthest, placements })
+    let (mechanism, status) = (mechanism.info.id, findings.status);
+    Ok(Polished { mechanism, allocation, is_nearest, gap, status, changes, farthest, placements })
 }
 
 /// Whether any feasible allocation with the same totals is an answer of the mechanism as well.

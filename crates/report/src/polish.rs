@@ -1,6 +1,7 @@
 //! An exact answer beside an allocation from elsewhere, for people and for programs.
 
 use evenhand_certify::polish::Polished;
+use evenhand_mechanisms::Status;
 use evenhand_problem::{Problem, number};
 use serde_json::{Value, json};
 
@@ -10,8 +11,13 @@ use crate::text::{decimal, tasks};
 /// How far the answer is, in sentences.
 #[must_use]
 pub fn polished(problem: &Problem, found: &Polished) -> Page {
-    let Polished { mechanism, is_nearest, gap, changes, farthest, placements, .. } = found;
-    let which = if *is_nearest { "the nearest exact answer" } else { "the exact answer that it finds" };
+    let Polished { mechanism, is_nearest, gap, status, changes, farthest, placements, .. } = found;
+    let which = match (status, gap) {
+        (Some(Status::Limit), _) => "the last point that it reached",
+        (_, Some(_)) => "an answer close to its optimum",
+        _ if *is_nearest => "the nearest exact answer",
+        _ => "the exact answer that it finds",
+    };
     let totals = match farthest {
         None => format!("{mechanism}: {which} gives everybody the same tasks"),
         Some((n, part)) => format!(
@@ -25,10 +31,9 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
         true => "no placement changes".to_owned(),
         false => format!("a placement changes by at most {} of that", decimal(placements)),
     };
-    let gap = gap.as_ref().filter(|gap| !gap.is_zero());
-    let gap = gap.map_or_else(String::new, |gap| {
-        format!("; the optimum is irrational, and this is within {} of it", decimal(gap))
-    });
+    let gap = gap
+        .as_ref()
+        .map_or_else(String::new, |gap| format!("; it is within {} of the optimum", decimal(gap)));
     Page::new().text(format!("{totals}; {places}{gap}."))
 }
 
@@ -40,6 +45,7 @@ pub(crate) fn document(problem: &Problem, found: &Polished) -> Value {
     json!({
         "mechanism": found.mechanism,
         "is_nearest": found.is_nearest,
+        "status": found.status.map(|status| status.name()),
         "gap": found.gap.as_ref().map(number::format),
         "changes": changed.map(|(n, change)| (name(n).to_owned(), json!(number::format(change)))).collect::<serde_json::Map<_, _>>(),
         "farthest": found.farthest.as_ref().map(|(n, part)| json!({"user": name(*n), "part": number::format(part)})),

@@ -41,6 +41,10 @@ fn write_page(
             output::unchecked(common, unchecked.as_deref());
         }
     }
+    // `print` draws as well.
+    if files::is_standard(&call.output) {
+        draw(asked, problem, columns)?;
+    }
     let document = report::document(problem, columns, asked.users.is_some()).map_err(Failure::solver)?;
     if !files::write(&call.output, &document)? {
         output::note(common, format!("the page is in {}", call.output.display()));
@@ -51,16 +55,19 @@ fn write_page(
 
 /// The comparison as it is printed.
 fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<(), Failure> {
-    if let Some(path) = &call.plot {
-        let svg = report::shares(problem, columns).to_svg().map_err(Failure::solver)?;
-        if files::write(path, &svg)? {
-            return Ok(());
-        }
+    if draw(call, problem, columns)? {
+        return Ok(());
     }
     match common.format {
         Format::Json => output::json(&report::json::comparison(problem, columns), common),
         _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
+}
+
+/// Draws what `--plot` asks for; whether that was standard output.
+fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool, Failure> {
+    let Some(path) = &call.plot else { return Ok(false) };
+    files::write(path, &report::shares(problem, columns).to_svg().map_err(Failure::solver)?)
 }
 
 /// Runs the mechanisms, judges what they and the files allocate, and writes the columns. Where the program has to end

@@ -109,6 +109,8 @@ fn results_have_pictures() {
     is_picture(&folder.read("compare.svg"), "compare");
     let printed = folder.run(&[&compare[..], &["-"]].concat()).ends_with(0).stdout;
     assert_eq!(printed, folder.read("compare.svg"));
+    folder.run(&["report", "problem.json", "-m", "drfh", "-o", "-", "--plot", "report.svg"]).ends_with(0);
+    is_picture(&folder.read("report.svg"), "report");
     folder.run(&[&compare[..], &["x.png"]].concat()).fails_with(2, "only .svg");
     folder.run(&["solve", "problem.json", "-m", "drfh", "--plot", "problem.json"]).fails(2);
 }
@@ -141,8 +143,24 @@ fn what_was_given_has_an_exact_answer_beside_it() {
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(
         found["polished"],
-        json!({"mechanism": "drfh", "is_nearest": true, "gap": null, "changes": {}, "farthest": null,
+        json!({"mechanism": "drfh", "is_nearest": true, "status": null, "gap": null, "changes": {}, "farthest": null,
                "placements": "0"})
+    );
+    // An optimum that is irrational has no nearest answer.
+    folder.write(
+        "irrational.json",
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
+            "servers": [{"name": "s", "capacity": {"cpu": 10, "mem": 7}}],
+            "users": [{"name": "a", "demand": {"cpu": 1, "mem": 2}}, {"name": "b", "demand": {"cpu": 3, "mem": 1}},
+                      {"name": "c", "demand": {"cpu": 1, "mem": 1}}]}"#,
+    );
+    folder.write("i.json", r#"{"kind": "allocation", "tasks": {"a": {"s": 1}, "b": {"s": 1}}}"#);
+    let irrational =
+        ["certify", "irrational.json", "i.json", "--axiom", "feasible", "--polish", "proportional"];
+    let said = folder.run(&irrational).ends_with(0).stdout;
+    assert!(
+        said.contains("proportional: an answer close to its optimum") && said.contains("it is within"),
+        "{said}"
     );
     // PS-DSF is about more than totals.
     let found = folder.run(&[&polish[..], &["ps-dsf", "--format", "json"]].concat()).ends_with(0).json();
