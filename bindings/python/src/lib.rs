@@ -15,6 +15,7 @@ mod examination;
 mod explain;
 mod failure;
 mod numbers;
+mod polish;
 mod problem;
 mod registry;
 mod request;
@@ -40,10 +41,11 @@ mod _evenhand {
         compare::{Column, Comparison, compare},
         examination::{Examination, certify},
         explain::{explain, explain_group, explain_levels},
+        polish::polish,
         problem::Problem,
         registry::{axioms, mechanisms, properties},
         reservation::{Reservation, monotone, ratio, ratio_sweep, worst_load},
-        shown::Shown,
+        shown::{Shown, with_decimals},
         simulate::simulate,
         solve::solve,
         sweep::{sweep_failed, sweep_judged, sweep_line},

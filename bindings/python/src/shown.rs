@@ -1,8 +1,11 @@
 //! Results that are documents, and pages for people.
 
+use evenhand::report::json::text_with_decimals;
 use evenhand::report::{Form, Page, Terminal};
 use pyo3::prelude::*;
 use serde_json::Value;
+
+use crate::failure::Failure;
 
 /// A document, with the page that shows it.
 #[pyclass(frozen, module = "evenhand._evenhand")]
@@ -41,4 +44,10 @@ impl Shown {
         };
         Some(self.page.render(&form))
     }
+}
+
+/// A document of the library with a decimal beside each exact number.
+#[pyfunction]
+pub fn with_decimals(py: Python<'_>, text: &str) -> PyResult<String> {
+    Ok(py.detach(|| text_with_decimals(text)).map_err(Failure::defect)?)
 }

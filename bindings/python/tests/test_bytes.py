@@ -1,6 +1,8 @@
 """Documents are those of the program, byte for byte."""
 
+import json
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -55,3 +57,26 @@ def test_other_results(tmp_path, binary, two_servers):
     assert eh.audit("utilitarian", instances=100).to_json() == said
     said = binary("evenhand", "--format", "json", "certify", path, tmp_path / "a.json")
     assert a.certify()._shown.to_json() == said
+
+
+def test_polished_answers_and_decimals(tmp_path, binary, two_servers):
+    path, given, out = EXAMPLES / "two-servers.json", tmp_path / "given.json", tmp_path / "polished.json"
+    near = two_servers.allocation([["9.9999", 0], [0, 10]])
+    near.to_file(given)
+    program = ["evenhand", "--format", "json", "certify", path, given, "--tolerance", "1e-3", "--polish", "drfh"]
+    said = json.loads(binary(*program))["polished"]
+    found = near.polish("drfh")
+    assert found.data == said and found.is_nearest and found.gap is None
+    assert found.changes == {"user 1": Fraction(1, 10_000)} and found.distance == found.placements > 0
+    binary(*program, "--polish-output", out)
+    assert found.allocation.to_json() == out.read_text()
+    assert str(found) in binary("evenhand", "certify", path, given, "--tolerance", "1e-3", "--polish", "drfh")
+    with pytest.raises(eh.InputError, match="mechanism"):
+        near.polish("drf")
+    with pytest.raises(eh.InputError, match="beta"):
+        near.polish("drfh", beta=2)
+    a = two_servers.solve("drfh")
+    binary("evenhand", "--decimals", "solve", path, "-m", "drfh", "-o", out)
+    assert without_time(a.to_json(decimals=True)) == without_time(out.read_text())
+    said = binary("evenhand", "--format", "json", "--decimals", "compare", path, "-m", "drfh", "-m", "tsf")
+    assert eh.compare(two_servers, ["drfh", "tsf"]).to_json(decimals=True) == said

@@ -39,7 +39,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
 
 /// The same as a document.
 #[must_use]
-pub(crate) fn document(problem: &Problem, found: &Polished) -> Value {
+pub fn document(problem: &Problem, found: &Polished) -> Value {
     let name = |n: usize| problem.users()[n].name();
     let changed = found.changes.iter().enumerate().filter(|(_, change)| !change.is_zero());
     json!({

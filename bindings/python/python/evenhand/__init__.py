@@ -34,6 +34,7 @@ from ._errors import (
 from ._evenhand import __version__, set_threads
 from ._limits import limits
 from ._mechanisms import Mechanism, axioms, mechanisms, properties
+from ._polish import Polished
 from ._problem import Entitlements, Problem
 from ._reservation import Monotone, Proven, Reservation, ratio
 from ._rules import Rule, mechanism
@@ -44,7 +45,7 @@ from ._sweep import Sweep, sweep
 __all__ = [
     "Accuracy", "Allocation", "Audit", "Audited", "Builder", "Certificate", "CertificateError", "Column", "Comparison",
     "DefectError", "Entitlements", "EvenhandError", "EvenhandWarning", "Example", "Explanation", "InputError", "LimitError",
-    "Measured", "Mechanism", "Monotone", "NotApplicable", "Problem", "Proven", "Refutation", "Reservation", "Result",
+    "Measured", "Mechanism", "Monotone", "NotApplicable", "Polished", "Problem", "Proven", "Refutation", "Reservation", "Result",
     "Rule", "Simulation", "SolverError", "Sweep", "Verdict", "Verdicts", "__version__", "accuracy", "audit", "axioms",
     "build", "check", "compare", "explain", "limits", "mechanism", "mechanisms", "properties", "ratio", "set_threads",
     "simulate", "sweep",

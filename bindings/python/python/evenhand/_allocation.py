@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Sequence, Union
 
 from . import _evenhand as native
-from . import _numbers
+from . import _numbers, _settings
 from ._errors import CertificateError, InputError
 from ._limits import granted
 from ._shown import Result
 
 if TYPE_CHECKING:
+    from ._polish import Polished
     from ._problem import Problem
 
 Progress = Optional[Callable[[float, Optional[float], str], Any]]
@@ -81,9 +82,9 @@ class Allocation(Result):
         """By resource the part of the whole cluster that is used; None where there is none of it."""
         return dict(zip(self._problem.resources, self._native.utilisation()))
 
-    def to_json(self) -> str:
-        """The document, as ``evenhand solve`` writes it."""
-        return self._native.to_json()
+    def to_json(self, *, decimals: bool = False) -> str:
+        """The document, as ``evenhand solve`` writes it, with a decimal beside each exact number where asked."""
+        return self._native.to_json() if not decimals else native.with_decimals(self._native.to_json())
 
     def to_file(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the document."""
@@ -155,6 +156,25 @@ class Allocation(Result):
             progress,
         )
         return Certificate(self, found)
+
+    def polish(
+        self, mechanism: str, *, seed: int = 0, progress: Progress = None, **settings: Any
+    ) -> "Polished":
+        """The exact answer of a mechanism that is nearest to this allocation, and how far it is.
+
+        >>> import evenhand as eh
+        >>> p = eh.Problem.from_arrays([[2, 12], [12, 2]], [["1/5", 1], [1, "1/5"]])
+        >>> near = p.allocation([[9.9999999, 0], [0, 10]]).polish("drfh")
+        >>> near.allocation.totals["u0"], near.changes, near.is_nearest
+        (Fraction(10, 1), {'u0': Fraction(1, 10000000)}, True)
+        """
+        from ._polish import Polished
+
+        stated = _settings.texts(settings)
+        found = native.polish(
+            self._native, _settings.name(mechanism), _settings.seed(seed), stated, granted(), progress
+        )
+        return Polished(Allocation(self._problem, found[0]), found[1])
 
     def explain(
         self,

@@ -120,6 +120,15 @@ def certify(
     granted: _Granted,
     progress: _Progress = None,
 ) -> Examination: ...
+def polish(
+    allocation: Allocation,
+    mechanism: str,
+    seed: int,
+    settings: _Settings,
+    granted: _Granted,
+    progress: _Progress = None,
+) -> Tuple[Allocation, Shown]: ...
+def with_decimals(text: str) -> str: ...
 def check(
     name: str,
     certificate: str,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Dict
 
+from . import _evenhand as native
+
 
 class Result:
     """Something that the library has computed: a document, and a page that shows it.
@@ -16,9 +18,9 @@ class Result:
     def __init__(self, shown: Any) -> None:
         self._shown = shown
 
-    def to_json(self) -> str:
-        """The document, as the program writes it."""
-        return self._shown.to_json()
+    def to_json(self, *, decimals: bool = False) -> str:
+        """The document, as the program writes it, with a decimal beside each exact number where asked."""
+        return self._shown.to_json() if not decimals else native.with_decimals(self._shown.to_json())
 
     @property
     def data(self) -> Dict[str, Any]:

@@ -11,6 +11,7 @@ mod findings;
 mod groups;
 mod ratio;
 
+pub use crate::polish::document as polished;
 pub use comparison::comparison;
 pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;
