@@ -70,7 +70,8 @@ def test_polished_answers_and_decimals(tmp_path, binary, two_servers):
     assert found.changes == {"user 1": Fraction(1, 10_000)} and found.distance == found.placements > 0
     binary(*program, "--polish-output", out)
     assert found.allocation.to_json() == out.read_text()
-    assert str(found) in binary("evenhand", "certify", path, given, "--tolerance", "1e-3", "--polish", "drfh")
+    said = binary("evenhand", "certify", path, given, "--tolerance", "1e-3", "--polish", "drfh")
+    assert str(found).split() == said.split()[-len(str(found).split()) :]
     with pytest.raises(eh.InputError, match="mechanism"):
         near.polish("drf")
     with pytest.raises(eh.InputError, match="beta"):
