@@ -111,7 +111,7 @@ impl Comparison {
                     Checked::of(judged.examination.certificate.clone()).map_err(Failure::defect)?;
                 }
             }
-            report::document(&problem, &columns, all_users).map_err(Failure::solver)
+            Ok(report::document(&problem, &columns, all_users))
         })
     }
 }

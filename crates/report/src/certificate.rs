@@ -235,7 +235,8 @@ fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
     format!("{} is stopped by {what}{more}", problem.users()[*user].name())
 }
 
-fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
+/// The evidence in a few words.
+pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
     let problem = &certificate.problem;
     let user = |n: usize| problem.users()[n].name();
     match claim.evidence.bare() {

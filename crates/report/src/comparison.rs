@@ -67,7 +67,7 @@ impl Sheet<'_> {
 
     fn axioms(&self) -> Table {
         let mut table = self.table(Column::words);
-        for (axiom, parameters) in self.examined() {
+        for (axiom, parameters) in examined(&self.shown) {
             let name = axiom_title(axiom, &parameters, self.problem);
             table.row(self.line(&name, &|judged| verdict(judged, axiom, &parameters)));
         }
@@ -83,7 +83,7 @@ impl Sheet<'_> {
             Column::numbers("value"),
             Column::words("verdict"),
         ]);
-        let (problem, examined) = (self.problem, self.examined());
+        let (problem, examined) = (self.problem, examined(&self.shown));
         for column in columns {
             let name = || Cell::text(&column.name);
             let mut row = |quantity: &str, of: &str, value: Cell, verdict: Cell| {
@@ -128,23 +128,46 @@ impl Sheet<'_> {
         let first = std::iter::once(Cell::text(name));
         first.chain(self.shown.iter().map(|(_, judged)| cell(judged))).collect()
     }
+}
 
-    /// The axioms that were examined for some column, in the order of the formats.
-    fn examined(&self) -> Vec<(Axiom, Parameters)> {
-        let mut all: Vec<(Axiom, Parameters)> = Vec::new();
-        for axiom in Axiom::ALL {
-            for (_, judged) in &self.shown {
-                let claims = &judged.examination.certificate.claims;
-                for claim in claims.iter().filter(|claim| claim.axiom == axiom) {
-                    let found = (axiom, claim.parameters());
-                    if !all.contains(&found) {
-                        all.push(found);
-                    }
+/// The tables of a page.
+pub(crate) struct Sheets {
+    pub tasks: Table,
+    pub figures: Table,
+    /// The columns without an allocation, and those that are not final.
+    pub remarks: Vec<String>,
+}
+
+/// [`comparison`] in parts.
+pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -> Sheets {
+    let shown = columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
+    let sheet = Sheet { problem, shown };
+    Sheets { tasks: sheet.tasks(all_users), figures: sheet.figures(), remarks: without_result(columns) }
+}
+
+/// The axioms that were examined for some column, in the order of the formats.
+pub(crate) fn examined(shown: &[(&str, &Judged)]) -> Vec<(Axiom, Parameters)> {
+    let mut all: Vec<(Axiom, Parameters)> = Vec::new();
+    for axiom in Axiom::ALL {
+        for (_, judged) in shown {
+            let claims = &judged.examination.certificate.claims;
+            for claim in claims.iter().filter(|claim| claim.axiom == axiom) {
+                let found = (axiom, claim.parameters());
+                if !all.contains(&found) {
+                    all.push(found);
                 }
             }
         }
-        all
     }
+    all
+}
+
+/// Whether the mechanism is made to satisfy the axiom.
+pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> bool {
+    judged
+        .own
+        .as_ref()
+        .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters))
 }
 
 /// A number, or [nothing](Cell::none) where it is not known.
@@ -163,10 +186,7 @@ pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> 
 
 fn verdict(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> Cell {
     let Some(claim) = judged.examination.claim(axiom, parameters) else { return Cell::none() };
-    let own = judged
-        .own
-        .as_ref()
-        .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters));
+    let own = is_own(judged, axiom, parameters);
     let mark = if own { " *" } else { "" };
     let said = |word: &str| Cell::text(format!("{word}{mark}"));
     match claim.outcome() {

@@ -111,13 +111,29 @@ impl Block {
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),
             (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", Medium::Html.show(text))),
             // Lines stay lines: some are names and values below one another.
-            (Self::Text(lines), Form::Html) => Some(format!("<pre>{}</pre>\n", shown(lines, Medium::Html))),
+            (Self::Text(lines), Form::Html) => Some(lines_in_html(lines)),
             (Self::Heading(text), Form::Text(terminal)) => Some(paragraph(&printable(text), terminal.width)),
             (Self::Text(lines), Form::Text(terminal)) => {
                 Some(paragraph(&shown(lines, Medium::Text), terminal.width))
             }
         }
     }
+}
+
+/// Letters from which a word of hexadecimal digits is a hash, which may be broken anywhere.
+const SHORTEST_HASH: usize = 32;
+
+fn lines_in_html(lines: &[String]) -> String {
+    let is_hash = |word: &str| word.len() >= SHORTEST_HASH && word.chars().all(|c| c.is_ascii_hexdigit());
+    let words = |line: &String| -> String {
+        let word = |word: &str| match (Medium::Html.show(word), is_hash(word)) {
+            (word, true) => format!("<code class=\"hash\">{word}</code>"),
+            (word, false) => word,
+        };
+        line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    let lines: Vec<String> = lines.iter().map(words).collect();
+    format!("<p class=\"lines\">{}</p>\n", lines.join("\n"))
 }
 
 fn shown(lines: &[String], medium: Medium) -> String {

@@ -45,7 +45,7 @@ fn write_page(
     if files::is_standard(&call.output) {
         draw(asked, problem, columns)?;
     }
-    let document = report::document(problem, columns, asked.users.is_some()).map_err(Failure::solver)?;
+    let document = report::document(problem, columns, asked.users.is_some());
     if !files::write(&call.output, &document)? {
         output::note(common, format!("the page is in {}", call.output.display()));
         print(asked, problem, columns, common)?;

@@ -32,7 +32,7 @@ fn allocations_of_others_are_columns() {
     let call = ["report", "problem.json", "-m", "drfh", "--allocation", "theirs.json", "-o", "page.html"];
     folder.run(&call).ends_with(0);
     let page = folder.read("page.html");
-    assert!(page.contains("<h2>theirs</h2>") && page.contains("theirs.certificate.json"), "{page}");
+    assert!(page.contains("dir=\"auto\">theirs</h2>") && page.contains("theirs.certificate.json"), "{page}");
 }
 
 #[test]

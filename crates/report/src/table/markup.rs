@@ -1,6 +1,7 @@
 //! A table in markup: CSV, Markdown, HTML and LaTeX.
 
 use evenhand_problem::Medium;
+use maud::{Markup, PreEscaped, html};
 
 use super::{Cell, Holds, Table, Tone};
 
@@ -34,28 +35,77 @@ pub(super) fn markdown(table: &Table) -> String {
     if rest.is_empty() { text } else { text + "\n" + &rest }
 }
 
-/// The table, and below it how many rows are not shown.
+/// Letters of a cell of words from which its column may wrap.
+const WRAPS: usize = 32;
+
+/// The table, which a script may sort, and below it how many rows are not shown. It scrolls by itself where it is wider
+/// than the window. The exact number is the title of a cell that shows a rounded one.
 pub(super) fn html(table: &Table) -> String {
-    let columns = table.shown_columns();
-    let cell = |at: usize, tag: &str, text: &str, tone: Tone| {
-        let holds = (table.columns[at].holds == Holds::Numbers).then_some("number");
-        let classes: Vec<&str> = holds.into_iter().chain(class(tone)).collect();
-        match classes.as_slice() {
-            [] => format!("<{tag}>{}</{tag}>", Medium::Html.show(text)),
-            classes => format!("<{tag} class=\"{}\">{}</{tag}>", classes.join(" "), Medium::Html.show(text)),
-        }
-    };
-    let header = columns.iter().map(|&at| cell(at, "th", &table.columns[at].name, Tone::Plain));
-    let mut text = format!("<table>\n<tr>{}</tr>\n", header.collect::<String>());
-    for row in table.shown() {
-        let cells = columns.iter().map(|&at| cell(at, "td", &row[at].shown, row[at].tone));
-        text.push_str(&format!("<tr>{}</tr>\n", cells.collect::<String>()));
-    }
-    text.push_str("</table>\n");
+    let shown = table.shown();
+    let text = sheet(table, shown, "Table");
     match table.rest().as_str() {
         "" => text,
-        rest => text + &format!("<p>{}</p>\n", Medium::Html.show(rest.trim_end())),
+        rest => text + &html! { p { (rest.trim_end()) } }.into_string() + "\n",
     }
+}
+
+/// All rows that were made: those that people are shown elsewhere, and the others folded.
+pub(crate) fn folded(table: &Table, label: &str) -> Markup {
+    let (first, others) = table.rows.split_at(table.shown().len());
+    let what = table.most.as_ref().map_or("rows", |(_, what)| what);
+    html! {
+        (PreEscaped(sheet(table, first, label)))
+        @if !others.is_empty() {
+            details class="more" {
+                summary { (others.len()) " more " (what) }
+                (PreEscaped(sheet(table, others, &format!("{label}, continued"))))
+            }
+        }
+    }
+}
+
+fn sheet(table: &Table, rows: &[Vec<Cell>], label: &str) -> String {
+    let columns = table.shown_columns();
+    let wraps = |at: usize| rows.iter().any(|row| row[at].shown.chars().count() > WRAPS);
+    let kinds: Vec<Option<&str>> = columns
+        .iter()
+        .map(|&at| match table.columns[at].holds {
+            Holds::Numbers => Some("number"),
+            Holds::Words => wraps(at).then_some("long"),
+        })
+        .collect();
+    let classes = |kind: Option<&str>, tone: Tone| {
+        let all: Vec<&str> = kind.into_iter().chain(class(tone)).collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    };
+    let markup = html! {
+        div class="wide" tabindex="0" role="region" aria-label=(label) {
+            table class="sorted" {
+                thead { tr {
+                    @for (&at, kind) in columns.iter().zip(&kinds) {
+                        @let name = &table.columns[at].name;
+                        @if name.is_empty() { td {} } @else { th scope="col" class=[kind] { (name) } }
+                    }
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (k, (&at, kind)) in columns.iter().zip(&kinds).enumerate() {
+                                @let cell = &row[at];
+                                @let class = classes(*kind, cell.tone);
+                                @if k == 0 {
+                                    th scope="row" class=[class] title=[&cell.exact] data-value=[cell.value.as_ref()] { (cell.shown) }
+                                } @else {
+                                    td class=[class] title=[&cell.exact] data-value=[cell.value.as_ref()] { (cell.shown) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string() + "\n"
 }
 
 fn class(tone: Tone) -> Option<&'static str> {

@@ -22,12 +22,15 @@
 //! ```
 
 mod lines;
-mod markup;
+pub(crate) mod markup;
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, printable};
 
 use crate::text;
+
+/// Digits of an exact number that somebody may want to read.
+const MOST_DIGITS: u32 = 60;
 
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,6 +68,8 @@ pub struct Cell {
     shown: String,
     /// For programs, where it differs from what is shown.
     value: Option<String>,
+    /// The exact number, where a rounded one is shown and it is not too long to be read.
+    exact: Option<String>,
     tone: Tone,
 }
 
@@ -142,19 +147,19 @@ impl Cell {
     /// A number: exact where that is short, and as a decimal ([`text::number`]).
     #[must_use]
     pub fn number(value: &Rational) -> Self {
-        Self::text(text::number(value)).with_value(program_value(value))
+        Self::text(text::number(value)).with_value(program_value(value)).rounded(value)
     }
 
     /// A number as a decimal ([`text::decimal`]).
     #[must_use]
     pub fn decimal(value: &Rational) -> Self {
-        Self::text(text::decimal(value)).with_value(program_value(value))
+        Self::text(text::decimal(value)).with_value(program_value(value)).rounded(value)
     }
 
     /// A fraction, shown as a percentage ([`text::percent`]); its value for programs is the fraction.
     #[must_use]
     pub fn percent(value: &Rational) -> Self {
-        Self::text(text::percent(value)).with_value(program_value(value))
+        Self::text(text::percent(value)).with_value(program_value(value)).rounded(value)
     }
 
     /// Nothing to say: a dash for people, an empty value for programs.
@@ -167,6 +172,11 @@ impl Cell {
     #[must_use]
     pub fn with_value(self, value: impl AsRef<str>) -> Self {
         Self { value: Some(printable(value.as_ref())), ..self }
+    }
+
+    /// The exact number stands behind what is shown.
+    fn rounded(self, value: &Rational) -> Self {
+        Self { exact: exact_behind(&self.shown, value), ..self }
     }
 
     /// Green on a terminal.
@@ -217,6 +227,14 @@ impl From<Option<Self>> for Cell {
     fn from(cell: Option<Self>) -> Self {
         cell.unwrap_or_else(Self::none)
     }
+}
+
+/// The exact number where it is not what is shown, and not too long to be read.
+pub(crate) fn exact_behind(shown: &str, value: &Rational) -> Option<String> {
+    let bits = value.numer().significant_bits() + value.denom().significant_bits();
+    // A digit is more than three bits.
+    let exact = (bits < 4 * MOST_DIGITS).then(|| value.to_string())?;
+    (exact != shown && !shown.starts_with(&format!("{exact} = "))).then_some(exact)
 }
 
 /// What a spreadsheet takes for a number: a whole number in full, otherwise the nearest double.

@@ -1,0 +1,180 @@
+//! A comparison as a document: the answer in sentences, where the mechanisms stand, what each keeps, who gets what, and every
+//! allocation with its verdicts and the certificate that proves them.
+
+use evenhand_certify::compare::{Compared, Judged};
+use evenhand_problem::format::problem_sha256;
+use evenhand_problem::{Problem, Rational, printable};
+use maud::{Markup, PreEscaped, html};
+
+use super::bars::bars;
+use super::certificate::{Room, csv};
+use super::matrix::matrix;
+use super::opening::{Judgement, shown};
+use super::scatter::scatter;
+use super::strips::strips;
+use crate::allocation::users;
+use crate::certificate::examination;
+use crate::comparison::{comparison, sheets};
+use crate::page::Page;
+use crate::pictures::holdings;
+use crate::table::markup::folded;
+use crate::table::{Cell, Form, Table};
+use crate::text::few;
+
+/// Rows of the tables of users and servers that are shown.
+const LONGEST: usize = 40;
+/// Resources that the line of facts names.
+const NAMED: usize = 6;
+
+/// The document of a comparison on `problem`. `all_users`: whether lists of users are never folded.
+///
+/// It needs nothing from elsewhere; certificates are links within it.
+#[must_use]
+pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> String {
+    let judgement = Judgement::new(problem, columns);
+    let mut room = Room::new();
+    let body = html! {
+        (judgement.sentences())
+        (contents(columns))
+        (scatter(&judgement, columns))
+        @if shown(columns).next().is_some() {
+            (matrix(problem, &judgement, columns))
+            (strips(problem, &judgement, columns))
+            (side_by_side(problem, columns, all_users))
+        }
+        @for (at, (name, judged)) in shown(columns).enumerate() {
+            (of_column(problem, columns, at, name, judged, &mut room))
+        }
+        (of_problem(problem))
+    };
+    let title = if problem.name().is_empty() { "A fair allocation" } else { problem.name() };
+    super::page(title, &facts(problem), &body)
+}
+
+fn facts(problem: &Problem) -> String {
+    let count = |number: &dyn std::fmt::Display, one: &str, several: &str| {
+        let number = number.to_string();
+        let what = if number == "1" { one } else { several };
+        format!("{number} {what}")
+    };
+    let groups = problem.groups().list().len();
+    [
+        Some(count(&problem.n_users(), "user", "users")),
+        (groups > 0).then(|| count(&groups, "group", "groups")),
+        Some(format!(
+            "{} in {}",
+            count(&problem.n_single_servers(), "server", "servers"),
+            count(&problem.n_servers(), "class", "classes")
+        )),
+        Some(few(problem.resources(), NAMED)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" · ")
+}
+
+/// Links to the parts of the page.
+fn contents(columns: &[Compared]) -> Markup {
+    let names: Vec<&str> = shown(columns).map(|(name, _)| name).collect();
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                @if !names.is_empty() {
+                    li { a href="#axioms" { "What each keeps" } }
+                    li { a href="#comparison" { "Side by side" } }
+                }
+                @for (at, name) in names.iter().enumerate() {
+                    li { a href=(format!("#column-{at}")) dir="auto" { (printable(name)) } }
+                }
+                li { a href="#problem" { "The problem" } }
+            }
+        }
+    }
+}
+
+fn side_by_side(problem: &Problem, columns: &[Compared], all_users: bool) -> Markup {
+    let sheets = sheets(problem, columns, all_users);
+    html! {
+        h2 id="comparison" { "Side by side" }
+        h3 { "Tasks that each user gets" }
+        (folded(&sheets.tasks, "Tasks that each user gets"))
+        h3 { "How fair and how efficient" }
+        (folded(&sheets.figures, "How fair and how efficient"))
+        p class="muted" {
+            "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served here."
+            @for line in &sheets.remarks { br; (printable(line)) }
+        }
+        (csv("comparison.csv", &comparison(problem, columns, true).render(&Form::Csv)))
+    }
+}
+
+/// One allocation: who has what, and every verdict with its certificate.
+fn of_column(
+    problem: &Problem,
+    columns: &[Compared],
+    at: usize,
+    name: &str,
+    judged: &Judged,
+    room: &mut Room,
+) -> Markup {
+    let is_same = |(_, other): &(&str, &Judged)| {
+        other.allocation.sharing == judged.allocation.sharing
+            && other.allocation.tasks == judged.allocation.tasks
+    };
+    let twin = shown(columns).take(at).enumerate().find(|(_, of)| is_same(of));
+    html! {
+        h2 id=(format!("column-{at}")) dir="auto" { (printable(name)) }
+        @if let Some((of, (other, _))) = twin {
+            p { "Everybody holds the same as under " a href=(format!("#column-{of}")) dir="auto" { (printable(other)) } "." }
+        } @else {
+            @if let Some(of) = holdings(problem, &judged.allocation) {
+                div class="card" { (bars(&of, problem.n_servers())) }
+            }
+            (PreEscaped(Page::new().table(users(problem, &judged.allocation, false)).render(&Form::Html)))
+        }
+        (PreEscaped(examination(&judged.examination).render(&Form::Html)))
+        (room.link(name, judged))
+    }
+}
+
+/// The servers and the users.
+fn of_problem(problem: &Problem) -> Markup {
+    html! {
+        h2 id="problem" { "The problem" }
+        p { "sha256: " code class="hash" { (problem_sha256(problem)) } }
+        h3 { "Servers" }
+        (folded(&servers(problem), "Servers"))
+        h3 { "Users: what a task demands" }
+        (folded(&demands(problem), "Users"))
+    }
+}
+
+fn servers(problem: &Problem) -> Table {
+    let table = Table::of(problem.servers())
+        .words("server class", |class| class.name())
+        .numbers("count", |class| Cell::number(&Rational::from(class.count())))
+        .unless_all("1");
+    let resources = problem.resources().iter().enumerate();
+    let table = resources.fold(table, |table, (r, resource)| {
+        table.numbers(resource, |class| Cell::number(&class.capacity()[r]))
+    });
+    table.table().at_most(LONGEST, "server classes")
+}
+
+/// A user that demands other amounts on other classes is shown with those of the first class that it may use.
+fn demands(problem: &Problem) -> Table {
+    let first = |n: usize| problem.classes_of(n).next().unwrap_or(0);
+    let table = Table::of(problem.users().iter().enumerate())
+        .words("user", |(_, user)| user.name())
+        .numbers("weight", |(_, user)| Cell::number(user.weight()))
+        .unless_all("1")
+        .numbers("tasks", |(_, user)| user.tasks().map_or_else(|| Cell::text("unlimited"), Cell::number))
+        .unless_all("unlimited")
+        .numbers("server classes", |(n, _)| problem.classes_of(*n).count() as u64);
+    let resources = problem.resources().iter().enumerate();
+    let table = resources.fold(table, |table, (r, resource)| {
+        table.numbers(resource, |(n, _)| Cell::number(&problem.demand(*n, first(*n))[r]))
+    });
+    table.table().at_most(LONGEST, "users")
+}

@@ -1,0 +1,175 @@
+//! The answer in sentences: which mechanism keeps what, what is violated, and who loses by it.
+
+use evenhand_certify::compare::{Compared, Judged, NoResult};
+use evenhand_exact::{Axiom, Claim, Outcome};
+use evenhand_problem::{Constraints, Problem, Rational, printable};
+use maud::{Markup, html};
+
+use super::number;
+use crate::certificate::words;
+use crate::text::few;
+
+/// What most people would ask of a fair allocation, and how it is called in a sentence.
+const PROMISES: [(Axiom, &str); 5] = [
+    (Axiom::Feasible, "everything fits"),
+    (Axiom::WorkConserving, "nothing that somebody could use is idle"),
+    (Axiom::ParetoOptimal, "nobody can have more without somebody having less"),
+    (Axiom::EnvyFree, "nobody would rather have what another holds"),
+    (Axiom::SharingIncentive, "nobody would be better off with a part of its own"),
+];
+/// Names that a list shows before it says how many more there are.
+const NAMED: usize = 6;
+
+/// The columns that there are, by what they keep.
+pub(super) struct Judgement<'a> {
+    problem: &'a Problem,
+    columns: &'a [Compared],
+    /// The promises that were examined of some column and apply to it.
+    asked: Vec<(Axiom, &'static str)>,
+}
+
+impl<'a> Judgement<'a> {
+    pub(super) fn new(problem: &'a Problem, columns: &'a [Compared]) -> Self {
+        let applies = |axiom: Axiom| {
+            let claims = shown(columns).filter_map(|(_, judged)| claim(judged, axiom));
+            claims.into_iter().any(|claim| claim.outcome() != Outcome::NotApplicable)
+        };
+        let asked = PROMISES.into_iter().filter(|(axiom, _)| applies(*axiom)).collect();
+        Self { problem, columns, asked }
+    }
+
+    /// Whether everything that is usually asked was examined and holds, be it within the tolerance.
+    pub(super) fn keeps_all(&self, judged: &Judged) -> bool {
+        !self.asked.is_empty()
+            && self.asked.iter().all(|(axiom, _)| {
+                claim(judged, *axiom)
+                    .is_some_and(|claim| matches!(claim.outcome(), Outcome::Holds | Outcome::Within))
+            })
+    }
+
+    /// Whether it is one of the promises that were examined.
+    pub(super) fn asks(&self, axiom: Axiom) -> bool {
+        self.asked.iter().any(|(of, _)| *of == axiom)
+    }
+
+    /// The paragraph at the head of the page.
+    pub(super) fn sentences(&self) -> Markup {
+        let fair: Vec<(&str, &Judged)> =
+            shown(self.columns).filter(|(_, judged)| self.keeps_all(judged)).collect();
+        let names: Vec<String> = fair.iter().map(|(name, _)| printable(name)).collect();
+        let promises: Vec<&str> = self.asked.iter().map(|(_, words)| *words).collect();
+        let rest = shown(self.columns).filter(|(_, judged)| !self.keeps_all(judged));
+        html! {
+            section class="card" aria-labelledby="short" {
+                h2 id="short" { "In short" }
+                ul {
+                    @if !fair.is_empty() {
+                        li {
+                            strong dir="auto" { (listed(&names)) }
+                            @if names.len() == 1 { " keeps" } @else { " keep" }
+                            " what most people ask of a fair allocation: " (promises.join("; ")) "."
+                        }
+                        (self.best_of(&fair))
+                    } @else if !promises.is_empty() {
+                        li { "None of these keeps all that most people ask of a fair allocation: " (promises.join("; ")) "." }
+                    }
+                    @for (name, judged) in rest { (self.of(name, judged)) }
+                    @for column in self.columns { (without(column)) }
+                }
+            }
+        }
+    }
+
+    fn best_of(&self, fair: &[(&str, &Judged)]) -> Markup {
+        let priced =
+            fair.iter().filter_map(|(name, judged)| Some((judged.price_of_fairness.as_ref()?, *name)));
+        let Some(least) = priced.clone().map(|(price, _)| price).min() else { return html! {} };
+        let best: Vec<String> =
+            priced.clone().filter(|(price, _)| *price == least).map(|(_, name)| printable(name)).collect();
+        let by_weight = match self.problem.users().iter().any(|user| *user.weight() != 1) {
+            true => "tasks, counted by weight, ",
+            false => "tasks ",
+        };
+        html! {
+            li {
+                @if best.len() == fair.len() && fair.len() > 1 { "They serve equally many tasks; " }
+                @else if fair.len() > 1 {
+                    "Of these " strong dir="auto" { (listed(&best)) } @if best.len() == 1 { " serves" } @else { " serve" } " most; "
+                } @else { "It serves as follows: " }
+                @if *least == 1 { "no allocation serves more " (by_weight.trim_end()) "." }
+                @else { "the most " (by_weight) "that any allocation could serve are " (number(least)) " times as many." }
+            }
+        }
+    }
+
+    /// What a column violates, with the evidence that names who loses, and whom it leaves without anything.
+    fn of(&self, name: &str, judged: &Judged) -> Markup {
+        let certificate = &judged.examination.certificate;
+        let constraints = Constraints::new(self.problem, certificate.allocation.sharing);
+        let violated: Vec<String> = self
+            .asked
+            .iter()
+            .filter_map(|(axiom, _)| claim(judged, *axiom))
+            .filter(|claim| claim.outcome() == Outcome::Violated)
+            .map(|claim| format!("{}: {}", claim.axiom.name(), words(claim, certificate, &constraints)))
+            .collect();
+        let missing: Vec<&str> = self
+            .asked
+            .iter()
+            .filter(|(axiom, _)| {
+                claim(judged, *axiom).is_none_or(|claim| claim.outcome() == Outcome::NotApplicable)
+            })
+            .map(|(axiom, _)| axiom.name())
+            .collect();
+        let active = || (0..self.problem.n_users()).filter(|&n| self.problem.is_active(n));
+        let nothing: Vec<String> = active()
+            .filter(|&n| judged.tasks[n].is_zero())
+            .map(|n| printable(self.problem.users()[n].name()))
+            .collect();
+        html! {
+            li {
+                strong dir="auto" { (printable(name)) }
+                @if violated.is_empty() { " violates nothing that was examined" } @else { " violates " (violated.join("; ")) }
+                "."
+                @if !nothing.is_empty() {
+                    " It gives nothing to " (nothing.len()) " of " (active().count()) " users ("
+                    span dir="auto" { (few(&nothing, NAMED)) } ")."
+                }
+                @if !missing.is_empty() { " Not examined, or not applicable: " (missing.join(", ")) "." }
+            }
+        }
+    }
+}
+
+/// The columns that have an allocation.
+pub(super) fn shown(columns: &[Compared]) -> impl Iterator<Item = (&str, &Judged)> {
+    columns.iter().filter_map(|column| Some((column.name.as_str(), column.result.as_ref().ok()?)))
+}
+
+/// The claim of an axiom without parameters.
+fn claim(judged: &Judged, axiom: Axiom) -> Option<&Claim> {
+    judged.examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+fn without(column: &Compared) -> Markup {
+    let (word, why) = match &column.result {
+        Ok(_) => return html! {},
+        Err(NoResult::NotApplicable(why)) => ("does not apply", why.as_str()),
+        Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => ("has no answer", why.as_str()),
+        Err(NoResult::OutOfTime) => ("has no answer", "it took longer than it may"),
+    };
+    html! { li { strong dir="auto" { (printable(&column.name)) } " " (word) ": " (printable(why)) "." } }
+}
+
+/// Serves what it can: the part of the most weighted tasks that any allocation could serve.
+pub(super) fn served(judged: &Judged) -> Option<Rational> {
+    judged.price_of_fairness.as_ref().filter(|price| !price.is_zero()).map(|price| price.clone().recip())
+}
