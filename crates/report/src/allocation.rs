@@ -4,6 +4,7 @@ use evenhand_mechanisms::{Outcome, Status};
 use evenhand_problem::utilisation::{by_resource, dominant_share, held, time};
 use evenhand_problem::{Allocation, Arithmetic, Problem};
 
+use crate::by_group::group_table;
 use crate::findings::findings;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
@@ -22,11 +23,14 @@ const MOST_CLASSES: usize = 6;
 pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let allocation = &outcome.allocation;
     let name = allocation.mechanism.as_deref().unwrap_or("an allocation from elsewhere");
-    Page::new()
+    let page = Page::new()
         .text(format!("{name}: {}", certainty(outcome)))
-        .table(users(problem, allocation, all_users))
-        .text(used(problem, allocation))
-        .lines(findings(problem, outcome))
+        .table(users(problem, allocation, all_users));
+    let page = match group_table(problem, allocation) {
+        None => page,
+        Some(table) => page.heading("What each group holds").table(table),
+    };
+    page.text(used(problem, allocation)).lines(findings(problem, outcome))
 }
 
 /// How far the numbers can be relied on.

@@ -4,11 +4,14 @@ use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
 use evenhand_problem::{Problem, Rational};
 
+use crate::by_group::{Held, by_group};
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, number};
 
-/// Users beyond this many are left out of the page unless all are asked for.
+/// Heading of the table of groups.
+pub(crate) const OF_GROUPS: &str = "Largest part of a resource that each group holds";
+/// Users and groups beyond this many are left out of the page unless all are asked for.
 const LONGEST: usize = 12;
 
 /// The comparison for people: tasks, shares, utilisation, axioms. `all_users`: whether long lists of users
@@ -20,9 +23,11 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
     let sheet = Sheet { problem, shown };
     let mut page = Page::new().sheet(sheet.long(columns));
     if !sheet.shown.is_empty() {
+        page = page.heading("Tasks that each user gets").table(sheet.tasks(all_users));
+        if let Some(groups) = sheet.groups(all_users) {
+            page = page.heading(OF_GROUPS).table(groups);
+        }
         page = page
-            .heading("Tasks that each user gets")
-            .table(sheet.tasks(all_users))
             .heading("How fair and how efficient")
             .table(sheet.figures())
             .heading("Axioms (NO = violated, by how much; * = what the mechanism aims at)")
@@ -48,6 +53,29 @@ impl Sheet<'_> {
             table.row(self.line(user.name(), &|judged| Cell::decimal(&judged.tasks[n])));
         }
         if all_users { table } else { table.at_most(LONGEST, "users") }
+    }
+
+    /// By group the largest part that it holds of any resource of the whole cluster; none where there are no groups.
+    fn groups(&self, all: bool) -> Option<Table> {
+        let groups = self.problem.groups().list();
+        if groups.is_empty() {
+            return None;
+        }
+        let held: Vec<Vec<Held>> =
+            self.shown.iter().map(|(_, judged)| by_group(self.problem, &judged.allocation)).collect();
+        let largest = |of: &[Held], v: usize| {
+            let parts = of.iter().filter(|held| held.group == v).filter_map(|held| {
+                let all = &self.problem.total_capacity()[held.resource];
+                (!all.is_zero()).then(|| Rational::from(&held.amount / all))
+            });
+            parts.max().unwrap_or_default()
+        };
+        let mut table = self.table(Column::numbers);
+        for (v, group) in groups.iter().enumerate() {
+            let name = std::iter::once(Cell::text(&group.name));
+            table.row(name.chain(held.iter().map(|of| Cell::percent(&largest(of, v)))));
+        }
+        Some(if all { table } else { table.at_most(LONGEST, "groups") })
     }
 
     fn figures(&self) -> Table {
@@ -133,8 +161,9 @@ impl Sheet<'_> {
 /// The tables of a page.
 pub(crate) struct Sheets {
     pub tasks: Table,
+    pub groups: Option<Table>,
     pub figures: Table,
-    /// The columns without an allocation, and those that are not final.
+    /// What is to be known of columns that have an allocation.
     pub remarks: Vec<String>,
 }
 
@@ -142,7 +171,12 @@ pub(crate) struct Sheets {
 pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -> Sheets {
     let shown = columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
     let sheet = Sheet { problem, shown };
-    Sheets { tasks: sheet.tasks(all_users), figures: sheet.figures(), remarks: without_result(columns) }
+    Sheets {
+        tasks: sheet.tasks(all_users),
+        groups: sheet.groups(all_users),
+        figures: sheet.figures(),
+        remarks: columns.iter().filter(|column| column.result.is_ok()).filter_map(remark).collect(),
+    }
 }
 
 /// The axioms that were examined for some column, in the order of the formats.
@@ -213,28 +247,29 @@ fn reason(why: &NoResult) -> String {
 
 /// The columns without an allocation, and those that are not final, a line each.
 fn without_result(columns: &[Compared]) -> Vec<String> {
-    let line = |column: &Compared| {
-        let words = match &column.result {
-            Err(why) => reason(why),
-            Ok(judged) => {
-                let status = judged.status.map(|status| {
-                    format!("ended with the status `{}`: what is shown is its last point", status.name())
-                });
-                let repaired = Some(&judged.examination.repair).filter(|repair| !repair.is_zero());
-                let repaired = repaired.map(|repair| format!("repaired by {}", number(repair)));
-                let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
-                let undecided = judged.examination.undecided.iter();
-                let undecided =
-                    undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
-                let all: Vec<String> =
-                    status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
-                if all.is_empty() {
-                    return None;
-                }
-                all.join("; ")
+    columns.iter().filter_map(remark).collect()
+}
+
+/// Why a column has no allocation, or why the one that it has is not final; none where there is nothing to say.
+fn remark(column: &Compared) -> Option<String> {
+    let words = match &column.result {
+        Err(why) => reason(why),
+        Ok(judged) => {
+            let status = judged.status.map(|status| {
+                format!("ended with the status `{}`: what is shown is its last point", status.name())
+            });
+            let repaired = Some(&judged.examination.repair).filter(|repair| !repair.is_zero());
+            let repaired = repaired.map(|repair| format!("repaired by {}", number(repair)));
+            let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
+            let undecided = judged.examination.undecided.iter();
+            let undecided = undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
+            let all: Vec<String> =
+                status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
+            if all.is_empty() {
+                return None;
             }
-        };
-        Some(format!("{}: {words}", column.name))
+            all.join("; ")
+        }
     };
-    columns.iter().filter_map(line).collect()
+    Some(format!("{}: {words}", column.name))
 }

@@ -6,6 +6,7 @@
 
 mod admission;
 mod allocation;
+mod by_group;
 mod certificate;
 mod comparison;
 mod course;

@@ -76,6 +76,38 @@ fn beyond_doubles(value: &Rational) -> String {
     }
 }
 
+/// Units of bytes that people read, each 1,024 of the one before.
+const BYTES: [&str; 4] = ["MiB", "GiB", "TiB", "PiB"];
+
+/// An amount of a resource: bytes as `1.5 TiB`, other numbers as [`decimal`] has them. Memory and storage of at least a
+/// mebibyte are taken for bytes.
+///
+/// # Examples
+/// ```
+/// use evenhand_report::text::amount;
+/// let tebibytes = "1649267441664".parse().unwrap();
+/// assert_eq!(amount("memory", &tebibytes), "1.5 TiB");
+/// assert_eq!(amount("memory", &"64".parse().unwrap()), "64");
+/// assert_eq!(amount("cpu", &tebibytes), "1649267441664");
+/// ```
+#[must_use]
+pub fn amount(resource: &str, value: &Rational) -> String {
+    let name = resource.to_lowercase();
+    let is_bytes = ["memory", "storage", "mem", "disk", "hugepages"].iter().any(|of| name.contains(of));
+    let mut units = BYTES.iter();
+    let mut size = to_f64(value).abs() / f64::from(1 << 20);
+    let Some(mut unit) = units.next().filter(|_| is_bytes && size >= 1.0) else { return decimal(value) };
+    for larger in units {
+        if size >= 1024.0 {
+            size /= 1024.0;
+            unit = larger;
+        }
+    }
+    let text = if size >= 100.0 { format!("{size:.0}") } else { format!("{size:.2}") };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{}{text} {unit}", if *value < 0 { "-" } else { "" })
+}
+
 /// `1 task`, `2 tasks`, `0.5 tasks`.
 #[must_use]
 pub fn tasks(value: &Rational) -> String {

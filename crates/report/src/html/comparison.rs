@@ -8,16 +8,16 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
 use super::certificate::{Room, csv};
+use super::groups::groups;
 use super::matrix::matrix;
 use super::opening::{Judgement, shown};
 use super::scatter::scatter;
 use super::strips::strips;
 use crate::allocation::users;
 use crate::certificate::examination;
-use crate::comparison::{comparison, sheets};
-use crate::page::Page;
+use crate::comparison::{OF_GROUPS, comparison, sheets};
 use crate::pictures::holdings;
-use crate::table::markup::folded;
+use crate::table::markup::{cut, folded};
 use crate::table::{Cell, Form, Table};
 use crate::text::few;
 
@@ -99,6 +99,10 @@ fn side_by_side(problem: &Problem, columns: &[Compared], all_users: bool) -> Mar
         h2 id="comparison" { "Side by side" }
         h3 { "Tasks that each user gets" }
         (folded(&sheets.tasks, "Tasks that each user gets"))
+        @if let Some(table) = &sheets.groups {
+            h3 { (OF_GROUPS) }
+            (folded(table, OF_GROUPS))
+        }
         h3 { "How fair and how efficient" }
         (folded(&sheets.figures, "How fair and how efficient"))
         p class="muted" {
@@ -131,11 +135,19 @@ fn of_column(
             @if let Some(of) = holdings(problem, &judged.allocation) {
                 div class="card" { (bars(&of, problem.n_servers())) }
             }
-            (PreEscaped(Page::new().table(users(problem, &judged.allocation, false)).render(&Form::Html)))
+            (groups(problem, &judged.allocation))
+            h3 { "What each user holds" }
+            (table_of(&users(problem, &judged.allocation, false), "What each user holds"))
         }
+        h3 { "Verdicts" }
         (PreEscaped(examination(&judged.examination).render(&Form::Html)))
         (room.link(name, judged))
     }
+}
+
+/// A table whose long end is told and not shown.
+pub(super) fn table_of(table: &Table, label: &str) -> Markup {
+    PreEscaped(cut(table, label))
 }
 
 /// The servers and the users.

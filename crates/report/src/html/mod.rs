@@ -4,6 +4,7 @@
 mod bars;
 mod certificate;
 mod comparison;
+mod groups;
 mod matrix;
 mod opening;
 mod scatter;

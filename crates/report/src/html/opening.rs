@@ -57,6 +57,12 @@ impl<'a> Judgement<'a> {
         let fair: Vec<(&str, &Judged)> =
             shown(self.columns).filter(|(_, judged)| self.keeps_all(judged)).collect();
         let names: Vec<String> = fair.iter().map(|(name, _)| printable(name)).collect();
+        let is_within = |judged: &Judged| {
+            let claims = self.asked.iter().filter_map(|(axiom, _)| claim(judged, *axiom));
+            claims.into_iter().any(|claim| claim.outcome() == Outcome::Within)
+        };
+        let rounded: Vec<String> =
+            fair.iter().filter(|(_, judged)| is_within(judged)).map(|(name, _)| printable(name)).collect();
         let promises: Vec<&str> = self.asked.iter().map(|(_, words)| *words).collect();
         let rest = shown(self.columns).filter(|(_, judged)| !self.keeps_all(judged));
         html! {
@@ -68,13 +74,18 @@ impl<'a> Judgement<'a> {
                             strong dir="auto" { (listed(&names)) }
                             @if names.len() == 1 { " keeps" } @else { " keep" }
                             " what most people ask of a fair allocation: " (promises.join("; ")) "."
+                            @if !rounded.is_empty() {
+                                " Of " strong dir="auto" { (listed(&rounded)) } " something of it holds within the tolerance only."
+                            }
                         }
                         (self.best_of(&fair))
                     } @else if !promises.is_empty() {
                         li { "None of these keeps all that most people ask of a fair allocation: " (promises.join("; ")) "." }
                     }
                     @for (name, judged) in rest { (self.of(name, judged)) }
-                    @for column in self.columns { (without(column)) }
+                    @for (names, word, why) in without(self.columns) {
+                        li { strong dir="auto" { (listed(&names)) } " " (word) ": " (printable(why)) "." }
+                    }
                 }
             }
         }
@@ -159,14 +170,29 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn without(column: &Compared) -> Markup {
-    let (word, why) = match &column.result {
-        Ok(_) => return html! {},
-        Err(NoResult::NotApplicable(why)) => ("does not apply", why.as_str()),
-        Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => ("has no answer", why.as_str()),
-        Err(NoResult::OutOfTime) => ("has no answer", "it took longer than it may"),
+/// The columns without an allocation: names, what is said of them, and why; those of which the same is said together.
+fn without(columns: &[Compared]) -> Vec<(Vec<String>, &'static str, &str)> {
+    let mut all: Vec<(Vec<String>, bool, &str)> = Vec::new();
+    for column in columns {
+        let (applies, why) = match &column.result {
+            Ok(_) => continue,
+            Err(NoResult::NotApplicable(why)) => (false, why.as_str()),
+            Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => (true, why.as_str()),
+            Err(NoResult::OutOfTime) => (true, "more time was needed than is allowed"),
+        };
+        let name = printable(&column.name);
+        match all.iter_mut().find(|(_, others, same)| (*others, *same) == (applies, why)) {
+            Some((names, ..)) => names.push(name),
+            None => all.push((vec![name], applies, why)),
+        }
+    }
+    let words = |names: &[String], applies: bool| match (names.len(), applies) {
+        (1, false) => "does not apply",
+        (_, false) => "do not apply",
+        (1, true) => "has no answer",
+        (_, true) => "have no answer",
     };
-    html! { li { strong dir="auto" { (printable(&column.name)) } " " (word) ": " (printable(why)) "." } }
+    all.into_iter().map(|(names, applies, why)| (names.clone(), words(&names, applies), why)).collect()
 }
 
 /// Serves what it can: the part of the most weighted tasks that any allocation could serve.

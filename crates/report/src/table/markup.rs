@@ -41,8 +41,12 @@ const WRAPS: usize = 32;
 /// The table, which a script may sort, and below it how many rows are not shown. It scrolls by itself where it is wider
 /// than the window. The exact number is the title of a cell that shows a rounded one.
 pub(super) fn html(table: &Table) -> String {
-    let shown = table.shown();
-    let text = sheet(table, shown, "Table");
+    cut(table, "Table")
+}
+
+/// [`html`] under a name that screen readers say.
+pub(crate) fn cut(table: &Table, label: &str) -> String {
+    let text = sheet(table, table.shown(), label);
     match table.rest().as_str() {
         "" => text,
         rest => text + &html! { p { (rest.trim_end()) } }.into_string() + "\n",

@@ -174,6 +174,12 @@ impl Cell {
         Self { value: Some(printable(value.as_ref())), ..self }
     }
 
+    /// The same number in other words for people.
+    #[must_use]
+    pub(crate) fn shown_as(self, shown: &str) -> Self {
+        Self { shown: printable(shown), ..self }
+    }
+
     /// The exact number stands behind what is shown.
     fn rounded(self, value: &Rational) -> Self {
         Self { exact: exact_behind(&self.shown, value), ..self }

@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
 mod document;
+mod groups;
 mod plot;
 mod tables;

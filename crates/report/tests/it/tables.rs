@@ -131,7 +131,10 @@ fn a_name_stays_inside_of_its_line() {
     let escaped = "\\# a\\\\u{a}b \\| \\`\\<i\\>\\`\n";
     assert_eq!(page.render(&Form::Markdown), format!("### {escaped}\n{escaped}rest\n"));
     let html = "# a\\u{a}b | `&lt;i&gt;`";
-    assert_eq!(page.render(&Form::Html), format!("<h3>{html}</h3>\n\n<p class=\"lines\">{html}\n  rest</p>\n"));
+    assert_eq!(
+        page.render(&Form::Html),
+        format!("<h3>{html}</h3>\n\n<p class=\"lines\">{html}\n  rest</p>\n")
+    );
 }
 
 proptest! {

@@ -96,7 +96,11 @@ impl Html {
             self.line(format_args!("<p>{why}</p>"));
             return;
         }
-        self.line(format_args!("<table>\n<tr><th>value</th><th>paper</th><th>ours</th><th></th></tr>"));
+        self.line(format_args!(
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{id}\">\n<table>\n<thead><tr>\
+             <th scope=\"col\">value</th><th scope=\"col\">paper</th><th scope=\"col\">ours</th><th scope=\"col\">verdict</th>\
+             </tr></thead>\n<tbody>"
+        ));
         for entry in values {
             let (class, verdict) = match entry.agrees {
                 Some(true) => ("good", "agrees"),
@@ -118,7 +122,7 @@ impl Html {
             ));
         }
         let links = FORMS.map(|(_, ending)| format!("<a href=\"{id}.{ending}\">{ending}</a>")).join(", ");
-        self.line(format_args!("</table>\n<p>The table as {links}.</p>"));
+        self.line(format_args!("</tbody>\n</table>\n</div>\n<p>The table as {links}.</p>"));
     }
 
     fn line(&mut self, text: std::fmt::Arguments<'_>) {

@@ -1,0 +1,116 @@
+//! What every group holds of each resource, beside what it is promised and allowed.
+
+use evenhand_problem::utilisation::held;
+use evenhand_problem::{Allocation, Problem, Promises, Rational};
+
+use crate::table::{Cell, Table};
+use crate::text::amount;
+
+/// Rows beyond this many are left out of the table for people.
+const LONGEST: usize = 40;
+
+/// What a group holds of one resource.
+pub(crate) struct Held {
+    /// Index of the group, and how many groups it stands in.
+    pub group: usize,
+    pub depth: usize,
+    pub resource: usize,
+    pub amount: Rational,
+    pub guarantee: Option<Rational>,
+    pub limit: Option<Rational>,
+    /// Whether a user in it has fewer tasks than it asks for, and asks for the resource.
+    pub wants_more: bool,
+}
+
+impl Held {
+    /// What it lacks of its guarantee; below 0 where it holds more.
+    pub(crate) fn lacks(&self) -> Option<Rational> {
+        self.guarantee.as_ref().map(|guarantee| Rational::from(guarantee - &self.amount))
+    }
+}
+
+/// By group, those inside a group after it, and resource, where the group holds some of it, or is promised or denied some.
+pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> {
+    let groups = problem.groups();
+    let promises = Promises::new(groups);
+    let (n_groups, n_resources) = (groups.list().len(), problem.n_resources());
+    let mut amounts = vec![vec![Rational::new(); n_resources]; n_groups];
+    let mut wanted = vec![vec![false; n_resources]; n_groups];
+    for n in 0..problem.n_users() {
+        let mut above = groups.member(n).group;
+        let held = held(problem, allocation, n);
+        let total = allocation.total(n);
+        let wants = problem.users()[n].tasks().is_none_or(|tasks| total < *tasks);
+        while let Some(v) = above {
+            for r in 0..n_resources {
+                amounts[v][r] += &held[r];
+                wanted[v][r] |= wants && problem.classes_of(n).any(|i| problem.demand(n, i)[r] > 0);
+            }
+            above = groups.list()[v].parent;
+        }
+    }
+    let mut children = vec![Vec::new(); n_groups];
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for v in (0..n_groups).rev() {
+        match groups.list()[v].parent {
+            Some(parent) => children[parent].push(v),
+            None => stack.push((v, 0)),
+        }
+    }
+    let mut all = Vec::new();
+    while let Some((v, depth)) = stack.pop() {
+        stack.extend(children[v].iter().map(|child| (*child, depth + 1)));
+        for r in 0..n_resources {
+            let held = Held {
+                group: v,
+                depth,
+                resource: r,
+                amount: std::mem::take(&mut amounts[v][r]),
+                guarantee: promises.promised(v, r).cloned(),
+                limit: groups.list()[v].limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most.clone()),
+                wants_more: wanted[v][r],
+            };
+            if !held.amount.is_zero() || held.guarantee.is_some() || held.limit.is_some() {
+                all.push(held);
+            }
+        }
+    }
+    all
+}
+
+/// The same as a table; nothing where there are no groups.
+pub(crate) fn group_table(problem: &Problem, allocation: &Allocation) -> Option<Table> {
+    if problem.groups().list().is_empty() {
+        return None;
+    }
+    let resource = |of: &Held| problem.resources()[of.resource].as_str();
+    let cell = |of: &Held, value: &Rational| Cell::decimal(value).shown_as(&amount(resource(of), value));
+    let table = Table::of(by_group(problem, allocation))
+        .words("group", |of| {
+            let name = &problem.groups().list()[of.group].name;
+            Cell::text(format!("{}{name}", "  ".repeat(of.depth))).with_value(name)
+        })
+        .words("resource", resource)
+        .numbers("held", |of| cell(of, &of.amount))
+        .numbers("of all", |of| {
+            let all = &problem.total_capacity()[of.resource];
+            (!all.is_zero()).then(|| Cell::percent(&Rational::from(&of.amount / all)))
+        })
+        .numbers("guarantee", |of| of.guarantee.as_ref().map(|value| cell(of, value)))
+        .unless_all("-")
+        .numbers("limit", |of| of.limit.as_ref().map(|value| cell(of, value)))
+        .unless_all("-")
+        .words("beside its guarantee", |of| {
+            let lacks = of.lacks()?;
+            let words = |what: &str, value: &Rational| format!("{} {what}", amount(resource(of), value));
+            Some(match &lacks {
+                lacks if lacks.is_zero() => Cell::text("all of it"),
+                lacks if *lacks < 0 => Cell::text(words("more", &Rational::from(-lacks))),
+                lacks if of.wants_more => Cell::text(words("short", lacks)).bad(),
+                lacks => Cell::text(words("not used", lacks)),
+            })
+        })
+        .unless_all("-")
+        .table();
+    Some(table.at_most(LONGEST, "rows of groups and resources"))
+}

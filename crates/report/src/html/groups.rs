@@ -1,0 +1,76 @@
+//! Who holds what by group: a bar for every group and resource, with its guarantee and its limit marked.
+
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Allocation, Problem, Rational, printable};
+use maud::{Markup, html};
+
+use super::comparison::table_of;
+use crate::by_group::{Held, by_group, group_table};
+use crate::text::amount;
+
+/// Groups that have a bar, and resources of which a group has one: more make no picture that fits a page.
+const MOST_GROUPS: usize = 24;
+const MOST_RESOURCES: usize = 6;
+
+/// The bars and the table; nothing where there are no groups.
+pub(super) fn groups(problem: &Problem, allocation: &Allocation) -> Markup {
+    let Some(table) = group_table(problem, allocation) else { return html! {} };
+    let all = by_group(problem, allocation);
+    let of = |r: usize| all.iter().filter(move |held| held.resource == r).take(MOST_GROUPS);
+    let shown = (0..problem.n_resources().min(MOST_RESOURCES)).filter(|r| of(*r).next().is_some());
+    html! {
+        h3 { "What each group holds" }
+        div class="card" {
+            ul class="key" {
+                li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "held" }
+                li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "guarantee" }
+                li { svg aria-hidden="true" { rect class="mark most" x="5" width="3" height="12" {} } "limit" }
+            }
+            div class="classes" {
+                @for r in shown {
+                    div {
+                        h4 dir="auto" { (printable(&problem.resources()[r])) }
+                        @for held in of(r) { (bar(problem, held)) }
+                    }
+                }
+            }
+        }
+        (table_of(&table, "What each group holds"))
+    }
+}
+
+fn bar(problem: &Problem, held: &Held) -> Markup {
+    let all = &problem.total_capacity()[held.resource];
+    let part = |value: &Rational| match all.is_zero() {
+        true => 0.0,
+        false => 100.0 * to_f64(&Rational::from(value / all)).clamp(0.0, 1.0),
+    };
+    let resource = &problem.resources()[held.resource];
+    let name = &problem.groups().list()[held.group].name;
+    let said = |what: &str, value: &Option<Rational>| {
+        value.as_ref().map_or_else(String::new, |value| format!(", {what} {}", amount(resource, value)))
+    };
+    let words = format!(
+        "{} holds {}{}{}",
+        printable(name),
+        amount(resource, &held.amount),
+        said("guarantee", &held.guarantee),
+        said("limit", &held.limit)
+    );
+    html! {
+        div class="bar" {
+            span dir="auto" { (printable(name)) }
+            svg role="img" aria-label=(words) {
+                rect class="back" width="100%" height="16" {}
+                rect class="part-0" width=(format!("{:.3}%", part(&held.amount))) height="16" { title { (words) } }
+                @if let Some(guarantee) = &held.guarantee {
+                    rect class="mark" x=(format!("{:.3}%", part(guarantee))) width="3" height="16" {}
+                }
+                @if let Some(limit) = &held.limit {
+                    rect class="mark most" x=(format!("{:.3}%", part(limit))) width="3" height="16" {}
+                }
+            }
+            span class="number" { (amount(resource, &held.amount)) }
+        }
+    }
+}
