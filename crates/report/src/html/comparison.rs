@@ -133,6 +133,7 @@ fn of_column(
             p { "Everybody holds the same as under " a href=(format!("#column-{of}")) dir="auto" { (printable(other)) } "." }
         } @else {
             @if let Some(of) = holdings(problem, &judged.allocation) {
+                h3 { "Who holds what part of each server class" }
                 div class="card" { (bars(&of, problem.n_servers())) }
             }
             (groups(problem, &judged.allocation))

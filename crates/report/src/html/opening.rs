@@ -10,12 +10,14 @@ use crate::certificate::words;
 use crate::text::few;
 
 /// What most people would ask of a fair allocation, and how it is called in a sentence.
-const PROMISES: [(Axiom, &str); 5] = [
+const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Feasible, "everything fits"),
     (Axiom::WorkConserving, "nothing that somebody could use is idle"),
     (Axiom::ParetoOptimal, "nobody can have more without somebody having less"),
     (Axiom::EnvyFree, "nobody would rather have what another holds"),
     (Axiom::SharingIncentive, "nobody would be better off with a part of its own"),
+    (Axiom::Limits, "no group holds more than it may"),
+    (Axiom::Guarantees, "every group that wants what it is promised has it"),
 ];
 /// Names that a list shows before it says how many more there are.
 const NAMED: usize = 6;

@@ -14,7 +14,7 @@ const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 0.06;
 const RIGHT: f64 = 0.04;
 /// The same above and below, in pixels.
-const ABOVE: f64 = 36.0;
+const ABOVE: f64 = 44.0;
 const BELOW: f64 = 34.0;
 /// Radius of a point, in pixels.
 const RADIUS: f64 = 6.0;
