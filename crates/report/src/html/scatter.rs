@@ -52,7 +52,7 @@ pub(super) fn scatter(judgement: &Judgement<'_>, columns: &[Compared]) -> Markup
         match places.iter_mut().find(|place| is_near(place) && place.keeps_all == keeps_all) {
             Some(place) => place.names.push(printable(name)),
             None => {
-                places.push(Place { x, y, is_below, names: vec![printable(name)], first: judged, keeps_all })
+                places.push(Place { x, y, is_below, names: vec![printable(name)], first: judged, keeps_all });
             }
         }
     }
