@@ -57,13 +57,14 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
     if let (Format::Csv | Format::Latex, false) = (common.format, page.has_table()) {
         let form = if common.format == Format::Csv { "csv" } else { "latex" };
         return Err(Failure::input(format!("there is no table in this result: {form} cannot hold it"))
-            .tip("--format table, markdown or json"));
+            .tip("--format table, markdown, html or json"));
     }
     let form = match common.format {
         Format::Table | Format::Json => Form::Text(terminal()),
         Format::Csv => Form::Csv,
         Format::Markdown => Form::Markdown,
         Format::Latex => Form::Latex,
+        Format::Html => return text(&page.document()),
     };
     text(&page.render(&form))
 }

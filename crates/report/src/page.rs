@@ -4,6 +4,7 @@ use std::fmt;
 
 use evenhand_problem::{Medium, printable};
 
+use crate::html;
 use crate::table::{Form, Table, Terminal};
 use crate::text::paragraph;
 
@@ -79,6 +80,18 @@ impl Page {
     #[must_use]
     pub fn has_table(&self) -> bool {
         self.sheet.is_some() || self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
+    }
+
+    /// The page as a whole document of HTML, under its first heading.
+    #[must_use]
+    pub fn document(&self) -> String {
+        let (title, rest) = match self.blocks.split_first() {
+            Some((Block::Heading(title), rest)) => (title.as_str(), rest),
+            _ => ("A result of Evenhand", self.blocks.as_slice()),
+        };
+        let body = Self { blocks: rest.to_vec(), sheet: None }.render(&Form::Html);
+        // Text is escaped, so that these are headings of ours: in a document they stand directly below the title.
+        html::document(title, &body.replace("<h3>", "<h2>").replace("</h3>", "</h2>"))
     }
 
     /// The page in that form; every line ends with a line feed.

@@ -31,7 +31,7 @@ pub fn format_error(error: &FormatError, source: &Source<'_>) {
 /// A page in every form: numbers are numbers, and nothing steers a terminal.
 pub fn page(page: &Page) {
     let terminal = Terminal { width: Some(80), colour: false };
-    for form in [Form::Text(terminal), Form::Csv, Form::Markdown, Form::Latex] {
+    for form in [Form::Text(terminal), Form::Csv, Form::Markdown, Form::Latex, Form::Html] {
         let text = page.render(&form);
         let steers = text.chars().find(|c| c.is_control() && *c != '\n');
         assert_eq!(steers, None, "{text}");

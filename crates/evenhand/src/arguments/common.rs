@@ -45,6 +45,8 @@ pub enum Format {
     Markdown,
     /// The tables alone, for papers (packages booktabs and longtable)
     Latex,
+    /// A page that needs nothing from elsewhere, for browsers; `compare` writes that of `report`
+    Html,
 }
 
 /// More threads than any machine has cores only cost time and memory.

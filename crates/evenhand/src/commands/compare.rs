@@ -60,6 +60,7 @@ fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Commo
     }
     match common.format {
         Format::Json => output::json(&report::json::comparison(problem, columns), common),
+        Format::Html => output::text(&report::document(problem, columns, call.users.is_some())),
         _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
 }

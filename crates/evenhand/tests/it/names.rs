@@ -118,8 +118,13 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 /// Runs a command in every format. Some result has a table for CSV, and JSON keeps the names.
 #[track_caller]
 fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
-    let formats =
-        [("table", To::Terminal), ("markdown", To::Markdown), ("csv", To::Csv), ("latex", To::Latex)];
+    let formats = [
+        ("table", To::Terminal),
+        ("markdown", To::Markdown),
+        ("csv", To::Csv),
+        ("latex", To::Latex),
+        ("html", To::Markup),
+    ];
     for (format, to) in formats {
         let tables_alone = matches!(to, To::Csv | To::Latex);
         // The kernel prints no table.

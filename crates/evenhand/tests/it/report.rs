@@ -22,6 +22,22 @@ fn the_page_is_written_and_the_comparison_printed() {
     assert!(folder.names().contains(&"report.html".to_owned()));
 }
 
+/// Every result is a page, and that of `compare` is the report's.
+#[test]
+fn results_are_pages_too() {
+    let folder = Folder::with(PROBLEM);
+    let html =
+        |arguments: &[&str]| folder.run(&[arguments, &["--format", "html"]].concat()).ends_with(0).stdout;
+    folder.run(&["solve", "problem.json", "-m", "drfh", "-o", "a.json"]).ends_with(0);
+    for arguments in [&["solve", "problem.json", "-m", "drfh"][..], &["certify", "problem.json", "a.json"]] {
+        let page = html(arguments);
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<table"), "{page}");
+    }
+    let compared = html(&["compare", "problem.json", "-m", "drfh"]);
+    let reported = folder.run(&["report", "problem.json", "-m", "drfh", "-o", "-"]).ends_with(0).stdout;
+    assert_eq!(compared, reported);
+}
+
 #[test]
 fn allocations_of_others_are_columns() {
     let folder = Folder::with(PROBLEM);

@@ -53,7 +53,7 @@ pub struct CommandLine {
 
 /// Options of every command.
 pub const GLOBAL: &[(&str, Operand)] = &[
-    ("--format", OneOf(&["table", "json", "csv", "markdown", "latex", "xml"])),
+    ("--format", OneOf(&["table", "json", "csv", "markdown", "latex", "html", "xml"])),
     ("--seed", Number),
     ("--threads", OneOf(&["1", "2", "0", "1025"])),
     ("--work", OneOf(&["1e9", "1e3", "0", "1e99", "x"])),
