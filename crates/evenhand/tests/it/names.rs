@@ -40,7 +40,11 @@ fn is_safe(text: &str, to: To, what: &str) {
     }
     match to {
         To::Terminal => {}
-        To::Markup => assert!(!text.contains("<script"), "{what}: {text}"),
+        // The one script of a page is its own.
+        To::Markup => {
+            let own = text.matches("<script>\"use strict\";\n").count();
+            assert!(own <= 1 && text.matches("<script").count() == own, "{what}: {text}");
+        }
         To::Markdown => {
             let plain = without_escapes(text);
             assert!(!plain.contains(['`', '<', '[']) && !plain.contains("*)"), "{what}: {text}");

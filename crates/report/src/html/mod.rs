@@ -59,7 +59,7 @@ fn page(title: &str, facts: &str, body: &Markup) -> String {
             body {
                 header {
                     h1 dir="auto" { (title) }
-                    @if !facts.is_empty() { p class="muted" { (facts) } }
+                    @if !facts.is_empty() { p class="muted" { (printable(facts)) } }
                 }
                 main { (body) }
                 script { (PreEscaped(SCRIPT)) }

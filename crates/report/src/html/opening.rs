@@ -142,7 +142,7 @@ impl<'a> Judgement<'a> {
         html! {
             li {
                 strong dir="auto" { (printable(name)) }
-                @if violated.is_empty() { " violates nothing that was examined" } @else { " violates " (violated.join("; ")) }
+                @if violated.is_empty() { " violates nothing that was examined" } @else { " violates " (printable(&violated.join("; "))) }
                 "."
                 @if !nothing.is_empty() {
                     " It gives nothing to " (nothing.len()) " of " (active().count()) " users ("
