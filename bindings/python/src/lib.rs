@@ -45,7 +45,7 @@ mod _evenhand {
         problem::Problem,
         registry::{axioms, mechanisms, properties},
         reservation::{Reservation, monotone, ratio, ratio_sweep, worst_load},
-        shown::{Shown, with_decimals},
+        shown::{Shown, allocation_with_decimals},
         simulate::simulate,
         solve::solve,
         sweep::{sweep_failed, sweep_judged, sweep_line},

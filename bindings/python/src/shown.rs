@@ -1,6 +1,6 @@
 //! Results that are documents, and pages for people.
 
-use evenhand::report::json::text_with_decimals;
+use evenhand::report::json::{text_with_decimals, with_decimals};
 use evenhand::report::{Form, Page, Terminal};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -32,6 +32,12 @@ impl Shown {
         &self.text
     }
 
+    /// The document with a decimal beside each exact number, as the program writes it with `--decimals`.
+    fn with_decimals(&self, py: Python<'_>) -> PyResult<String> {
+        let document = py.detach(|| serde_json::from_str(&self.text)).map_err(Failure::defect)?;
+        Ok(py.detach(|| format!("{:#}\n", with_decimals(document))))
+    }
+
     /// The page in one of the forms `text`, `csv`, `markdown`, `latex` and `html`.
     fn render(&self, form: &str) -> Option<String> {
         let form = match form {
@@ -46,8 +52,8 @@ impl Shown {
     }
 }
 
-/// A document of the library with a decimal beside each exact number.
+/// The document of an allocation with a decimal beside each exact number.
 #[pyfunction]
-pub fn with_decimals(py: Python<'_>, text: &str) -> PyResult<String> {
+pub fn allocation_with_decimals(py: Python<'_>, text: &str) -> PyResult<String> {
     Ok(py.detach(|| text_with_decimals(text)).map_err(Failure::defect)?)
 }

@@ -73,7 +73,7 @@ def test_polished_answers_and_decimals(tmp_path, binary, two_servers):
     said = binary("evenhand", "certify", path, given, "--tolerance", "1e-3", "--polish", "drfh")
     assert str(found).split() == said.split()[-len(str(found).split()) :]
     with pytest.raises(eh.InputError, match="mechanism"):
-        near.polish("drf")
+        near.polish("nobody")
     with pytest.raises(eh.InputError, match="beta"):
         near.polish("drfh", beta=2)
     a = two_servers.solve("drfh")

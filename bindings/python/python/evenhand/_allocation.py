@@ -84,7 +84,7 @@ class Allocation(Result):
 
     def to_json(self, *, decimals: bool = False) -> str:
         """The document, as ``evenhand solve`` writes it, with a decimal beside each exact number where asked."""
-        return self._native.to_json() if not decimals else native.with_decimals(self._native.to_json())
+        return self._native.to_json() if not decimals else native.allocation_with_decimals(self._native.to_json())
 
     def to_file(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the document."""

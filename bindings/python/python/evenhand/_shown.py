@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Dict
 
-from . import _evenhand as native
-
 
 class Result:
     """Something that the library has computed: a document, and a page that shows it.
@@ -20,7 +18,7 @@ class Result:
 
     def to_json(self, *, decimals: bool = False) -> str:
         """The document, as the program writes it, with a decimal beside each exact number where asked."""
-        return self._shown.to_json() if not decimals else native.with_decimals(self._shown.to_json())
+        return self._shown.with_decimals() if decimals else self._shown.to_json()
 
     @property
     def data(self) -> Dict[str, Any]:
