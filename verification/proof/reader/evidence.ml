@@ -285,7 +285,7 @@ let claim s (c : stated_claim) =
   | OfMaxMin share, _, _ -> max_min s share m value
   | OfBottleneck k, _, _ -> bottlenecks s k m value
   | OfProportional (share, a), _, _ -> proportional s share a value
-  | (OfLimits | OfGuarantees | Another), _, _ -> raise Exit
+  | (OfLimits | OfGuarantees | OfRoot _ | OfGroupSharing | OfGroupEnvy | OfTree | Another), _, _ -> raise Exit
 let is_about_optima = function
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ -> true
   | _ -> false

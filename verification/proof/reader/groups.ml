@@ -6,7 +6,7 @@ open Reader
 
 type group = { up : int option; worth : Q.t; priority : Q.t; stated : (int * Q.t) list option; most : (int * Q.t) list;
   lent : (int * Q.t) list }
-type t = { names : names; list : group array; member : int option array; never : bool; grouping : grouping }
+type t = { names : names; list : group array; member : int option array; never : bool; grouping : grouping; siblings : siblings }
 
 let deepest = 100
 let amounts s read value = List.sort compare (by_name s.resource read value)
@@ -39,4 +39,5 @@ let read (s : statement) =
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
     ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent);
     own_demands = Array.exists (Array.exists Fun.id) s.own_demand } in
-  { names; list; member; never; grouping }
+  let siblings = { group_weight = (fun v -> rational list.(v).worth); plain = get "share" s.source = Absent } in
+  { names; list; member; never; grouping; siblings }

@@ -124,7 +124,7 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
   "envy-free", OfEnvyFree; "ef1", OfEf1; "sharing-incentive", OfSharingIncentive; "bottleneck-fair", OfBottleneck OnEveryClass;
   "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
   "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
-  "group-sharing-incentive", Another; "group-envy-free", Another; "tree", Another ]
+  "group-sharing-incentive", OfGroupSharing; "group-envy-free", OfGroupEnvy; "tree", OfTree ]
 let read_axiom value =
   let name = text value in
   if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
@@ -166,6 +166,7 @@ let read_claim s value =
   let about = match axiom, share with
     | "max-min", Some share -> OfMaxMin share
     | "proportional", _ when Z.equal (Q.den alpha) Z.one -> OfProportional (share, Z.to_int (Q.num alpha))
+    | "proportional", _ -> OfRoot (share, Z.to_int (Q.num alpha), Z.to_int (Q.den alpha))
     | _ -> List.assoc axiom axioms in
   let name = axiom ^ (match share with Some share -> ":" ^ name_of_share s share | None -> "")
     ^ (if axiom = "proportional" then ":" ^ Q.to_string alpha else "") in

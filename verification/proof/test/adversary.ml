@@ -6,6 +6,7 @@ open Proved
 module Z = Integer (* Zarith's, not Coq's *)
 open Reader
 open Evidence
+open Further
 
 let one = rational Q.one
 let other q = match Random.int 4 with
@@ -23,8 +24,8 @@ let put_option n m f =
   let v = match f n0 m0 with None -> Some one | Some q -> if Random.bool () then None else Some (different q) in
   fun i j -> if i = n0 && j = m0 then v else f i j
 
-(* The lies about a case: of which claims they matter, and the case *)
-let lies (groups : Groups.t) s =
+(* The lies about a case: of which claims they matter, the case, and what is said of parties *)
+let lies (groups : Groups.t) s f =
   let n = s.p.users and k = s.p.classes and m = s.p.resources and v = groups.grouping.groups in
   let servers = (the_placing s.p s.x s.placing).servers in
   let tables t = Some (fun () -> { s with t = t () }) and where some lie = if some then lie else None in
@@ -58,8 +59,20 @@ let lies (groups : Groups.t) s =
     "total", h (fun () -> { s.h with t_total = put1 m s.h.t_total });
     "above", where users (h (fun () -> let n0 = Random.int n in
       { s.h with t_above = (fun i -> if i = n0 then 0 :: s.h.t_above i else s.h.t_above i) })) ] in
-  let given groups = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, groups, lie) lie) in
-  given false everywhere @ given true of_groups
+  let given groups = List.filter_map (fun (name, lie) ->
+    Option.map (fun lie -> name, groups, fun () -> lie (), f) lie) in
+  let p = f.parties and all = v + n in
+  let parties p = Some (fun () -> { f with parties = p () }) in
+  let of_parties = if v = 0 || n = 0 then [] else [
+    "members", parties (fun () -> let k0 = Random.int all in
+      { p with t_members = (fun k -> if k = k0 then 0 :: p.t_members k else p.t_members k) });
+    "holds", parties (fun () -> { p with t_holds = put3 all k m p.t_holds });
+    "part", (match List.filter (somebody p) (range all) with
+      | [] -> None
+      | some -> parties (fun () -> let k0 = List.nth some (Random.int (List.length some)) in
+        let q = different (p.t_part k0) in { p with t_part = (fun k -> if k = k0 then q else p.t_part k) })) ] in
+  let of_parties = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, `Parties, fun () -> s, lie ()) lie) of_parties in
+  given `All everywhere @ given `Groups of_groups @ of_parties
 
 (* The lies about numbers of the evidence that there is one of: shares, levels, what tasks are worth *)
 let lies_of_evidence s e =
@@ -82,6 +95,10 @@ let lies_of_evidence s e =
   | OfProblem (Fallen (kind, r, a, n, y)) -> each (of_shares a) (fun a -> Fallen (kind, r, a, n, y))
   | OfProblem (Proportional (share, v, a, p)) -> each (of_worths v) (fun v -> Proportional (share, v, a, p))
   | OfProblem (Better (share, v, a, y)) -> each (of_worths v) (fun v -> Better (share, v, a, y))
+  | OfFilling (Ends e) -> List.map (fun (name, a) -> name, OfFilling (Ends { e with its_shares = a })) (of_shares e.its_shares)
+  | OfRoots (RootPrices (v, p)) -> List.map (fun (name, v) -> name, OfRoots (RootPrices (v, p)))
+    ["worth", { v with r_u = put2 n k v.r_u }; "spent", { v with r_spent = different v.r_spent };
+     "value", { v with r_value = at_user (is_active s) v.r_value }]
   | OfProblem (PsDsf lev) ->
     let of_user n = List.filter_map (fun i -> if runs_on s n i then Some (n, i) else None) (range k) in
     let runs = List.concat_map of_user (range n) in
@@ -96,25 +113,29 @@ let attack text =
   let c = read (Json.parse text) in
   let groups = Groups.read c.on in
   let truth = case c groups in
+  let parties = further truth groups in
   let tolerance = rational c.tolerance in
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
-  let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees] in
-  let believed s claim e =
+  let about_parties claim = claim.statement.says <> None && List.mem claim.statement.about [OfGroupSharing; OfGroupEnvy] in
+  let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees; OfGroupSharing; OfGroupEnvy] in
+  let believed s f claim e =
     check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
-    && judge s.p s.x s.placing groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
-  let with_evidence claim = match evidence truth claim with
+    && judge s f only_limits claim.statement e = Proven in
+  let with_evidence claim = match evidence truth parties claim with
     | exception (Exit | Uncovered _ | Json.Malformed _) -> None
-    | e -> if believed truth claim e then Some (claim, e) else None in
+    | e -> if believed truth parties claim e then Some (claim, e) else None in
   let proven = List.filter_map with_evidence c.claims in
-  let lie name s claim e =
+  let lie name s f claim e =
     incr told;
-    if believed s claim e then begin
+    if believed s f claim e then begin
       prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
     end in
-  List.iter (fun (name, groups, of_case) ->
-    let s = of_case () in
-    List.iter (fun (claim, e) -> if not groups || about_groups claim then lie name s claim e) proven) (lies groups truth);
-  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth claim e) (lies_of_evidence truth e)) proven;
+  List.iter (fun (name, of_which, of_case) ->
+    let s, f = of_case () in
+    let matters claim = match of_which with
+      | `All -> true | `Groups -> about_groups claim | `Parties -> about_parties claim in
+    List.iter (fun (claim, e) -> if matters claim then lie name s f claim e) proven) (lies groups truth parties);
+  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth parties claim e) (lies_of_evidence truth e)) proven;
   proven <> []
 
 let () =

@@ -291,7 +291,8 @@ def main():
             new += certified(f"random {seed}", problem, picked, "random", [stated, small], axioms=ALL)
             grouped = in_groups(problem, rng_here)
             new += certified(f"groups {seed}", grouped, ["tree"], "random", [stated, small],
-                             axioms=["feasible", "limits", "guarantees", "work-conserving", "tree"])
+                             axioms=["feasible", "limits", "guarantees", "work-conserving", "tree",
+                                     "group-sharing-incentive", "group-envy-free"])
         for name, text in new:
             a, _ = compare(name, text, "new")
             for _ in range(2):

@@ -1,7 +1,7 @@
 (** Spec.v leaves no freedom: whatever is derived of a problem is determined by what the problem states, so that two
     statements of the same problem and allocation agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
-From Evenhand Require Import Spec Arithmetic Repair Placed Certificate Groups Judge.
+From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Judge Parties Filled Roots.
 Open Scope Q_scope.
 
 (** Everything that a problem states is the same: all but [alone], which [well_formed] defines. *)
@@ -425,6 +425,32 @@ Proof.
     + intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
       apply prod_same; [symmetry; auto|apply sub_same; symmetry; auto].
 Qed.
+Lemma alpha_fair_same u v a q eps : agree P u v -> alpha_fair P u a q eps x -> alpha_fair Q v a q eps y.
+Proof.
+  intros Eu [H1 H2]. assert (Vx : forall n, (n < N)%nat -> value P u x n == value Q v y n) by (intros; apply value_same; auto).
+  split.
+  - intros n U. apply user_in in U. destruct U as [U Hn]. rewrite <- Vx by auto. auto.
+  - intros lo hi En z Z. specialize (H2 lo hi).
+    assert (En' : forall n, user P n -> encloses a q (weight P n) (value P u x n) (lo n) (hi n)).
+    { intros n U. assert (Hn : (n < N)%nat) by apply U. apply user_iff in U. destruct (En n U) as (B1 & B2 & B3 & B4).
+      pose proof (power_same _ _ a (Vx n Hn)) as Pv. pose proof (power_same _ _ q (s_weight _ _ S n Hn)) as Pw.
+      unfold encloses. rewrite Pv, Pw. auto. }
+    specialize (H2 En' z (feasible_back z Z)). cbv zeta in *.
+    assert (Vz : forall n, (n < N)%nat -> value P u z n == value Q v z n).
+    { intros. apply value_same; auto. intros ? ? _ _. reflexivity. }
+    assert (Sum : forall f : nat -> QArith_base.Q, sum N (fun n => if active P n then f n * value P u x n else 0) ==
+      sum N (fun n => if active Q n then f n * value Q v y n else 0)).
+    { intros f. apply sum_ext. intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
+      apply prod_same; [reflexivity|auto]. }
+    rewrite <- eu.
+    apply Qle_trans with (larger (eps * sum N (fun n => if active P n then lo n * value P u x n else 0))
+      (eps * sum N (fun n => if active P n then hi n * value P u x n else 0))).
+    + apply Qle_trans with (2 := H2). apply Qle_lteq. right. apply sum_ext. intros n Hn.
+      rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
+      assert (Gs : value Q v z n - value Q v y n == value P u z n - value P u x n) by (apply sub_same; symmetry; auto).
+      apply smaller_ext; apply prod_same; try reflexivity; exact Gs.
+    + apply Qle_lteq. right. apply larger_ext; apply prod_same; try reflexivity; apply Sum.
+Qed.
 Lemma defined_same s : defined P s -> defined Q s.
 Proof.
   assert (Some_ : match s with Resource r => (r < M)%nat | _ => True end ->
@@ -552,16 +578,96 @@ Proof.
 Qed.
 Lemma about_groups_same : about_groups P G -> about_groups Q G.
 Proof. intros [A B]. split; auto. intros i. rewrite <- ec. intros Hi. rewrite <- (s_timed _ _ S) by auto. auto. Qed.
+Variable Sib : siblings.
+Lemma any_same n f h : (forall k, (k < n)%nat -> f k = h k) -> any n f = any n h.
+Proof. induction n; simpl; intros A; auto. rewrite (A n), IHn; auto. Qed.
+Lemma member_same k n : (n < N)%nat -> member P G k n = member Q G k n.
+Proof. intros Hn. unfold member. rewrite (active_same P Q W V S n Hn). reflexivity. Qed.
+Lemma is_party_same k : is_party P G k = is_party Q G k.
+Proof. unfold is_party. rewrite <- eu. apply any_same. intros. apply member_same. auto. Qed.
+Lemma party_weight_same k : (k < groups G + N)%nat -> party_weight P G Sib k == party_weight Q G Sib k.
+Proof.
+  intros Hk. unfold party_weight. destruct (Nat.ltb_spec k (groups G)); [reflexivity|]. apply (s_weight _ _ S). lia.
+Qed.
+Lemma weights_in_same u : weights_in P G Sib u == weights_in Q G Sib u.
+Proof.
+  unfold weights_in. rewrite <- eu. apply Qplus_comp; apply sum_ext; intros k Hk.
+  - rewrite (active_same P Q W V S k Hk). destruct (_ && _); [apply (s_weight _ _ S); auto|reflexivity].
+  - rewrite is_party_same. reflexivity.
+Qed.
+Lemma part_of_same d v : part_of P G Sib d v == part_of Q G Sib d v.
+Proof.
+  revert v. induction d; simpl; intros v; [reflexivity|]. apply prod_same; [apply quo_same; [reflexivity|apply weights_in_same]|].
+  destruct (parent G v); [apply IHd|reflexivity].
+Qed.
+Lemma own_part_same k : (k < groups G + N)%nat -> own_part P G Sib k == own_part Q G Sib k.
+Proof.
+  intros Hk. unfold own_part. destruct (Nat.ltb_spec k (groups G)); [apply part_of_same|].
+  apply quo_same; [apply (s_weight _ _ S); lia|apply weights_in_same].
+Qed.
+Lemma gains_same k R R' eps : (forall i r, (i < K)%nat -> (r < M)%nat -> R i r == R' i r) ->
+  gains_at_most P G x k R eps -> gains_at_most Q G y k R' eps.
+Proof.
+  intros Er H z (w & Y1 & Y2 & Y3) (n0 & Hn0 & M0 & L0). apply H.
+  - exists w. split; [|split].
+    + intros n i Hn Hi Mn. rewrite member_same in Mn by auto. rewrite eu in Hn. rewrite ec in Hi.
+      destruct (Y1 n i Hn Hi Mn) as [A B]. split; auto. rewrite <- eu in Hn. rewrite <- ec in Hi.
+      rewrite (gamma_same P Q W V S) by auto. exact B.
+    + intros i r Hi Hr. rewrite Er by auto. rewrite ec in Hi. rewrite er in Hr. apply Qle_trans with (2 := Y2 i r Hi Hr).
+      rewrite <- ec in Hi. rewrite <- er in Hr. rewrite <- eu. apply Qle_lteq. right. apply sum_ext. intros n Hn.
+      rewrite member_same by auto. destruct (member Q G k n); [|reflexivity].
+      apply prod_same; [reflexivity|apply takes_same; auto].
+    + intros n Hn Mn. rewrite member_same in Mn by auto. assert (Hn' := Hn). rewrite eu in Hn'.
+      destruct (Y3 n Hn' Mn) as [A B].
+      assert (Tw : tasks P w n == tasks Q w n) by (unfold tasks; rewrite <- ec; reflexivity). split.
+      * apply (within_same P Q S n _ (tasks Q w n)); auto.
+      * rewrite Tw. apply Qle_trans with (2 := B). apply Qle_lteq. right.
+        assert (Ri : tasks P x n + z * g P n == tasks Q y n + z * g Q n).
+        { rewrite (tasks_same P Q S x y E n Hn), (g_same P Q W V S n Hn). reflexivity. }
+        unfold at_most. pose proof (s_limit _ _ S n Hn) as Al. destruct (limit P n), (limit Q n); simpl in Al; try tauto.
+        apply smaller_ext; auto.
+  - rewrite <- eu in Hn0. exists n0. split; [auto|]. rewrite member_same by auto. split; [auto|].
+    apply (within_same P Q S n0 _ (tasks Q y n0 + z * g Q n0)); auto.
+    rewrite (tasks_same P Q S x y E n0 Hn0), (g_same P Q W V S n0 Hn0). reflexivity.
+Qed.
+Lemma group_sharing_same eps : group_sharing_incentive P G Sib x eps -> group_sharing_incentive Q G Sib y eps.
+Proof.
+  intros H k Hk Pk. rewrite <- eu in Hk. rewrite <- is_party_same in Pk. apply (gains_same k (own_rows P G Sib k)); [|auto].
+  intros i r Hi Hr. unfold own_rows. apply prod_same; [apply own_part_same; auto|apply full_same; auto].
+Qed.
+Lemma group_envy_same eps : group_envy_free P G Sib x eps -> group_envy_free Q G Sib y eps.
+Proof.
+  intros H k h Co. unfold are_compared in Co. rewrite <- eu, <- !is_party_same in Co. destruct Co as (A1 & A2 & A3 & A4 & A5 & A6 & A7 & A8).
+  rewrite <- party_weight_same in A7, A8 by auto.
+  apply (gains_same k (rows_of P G Sib x k h)).
+  - intros i r Hi Hr. unfold rows_of. apply prod_same; [apply quo_same; apply party_weight_same; auto|].
+    unfold holds_rows. rewrite <- eu. apply sum_ext. intros n Hn. rewrite member_same by auto.
+    destruct (member Q G h n); [|reflexivity]. apply prod_same; [apply E; auto|apply takes_same; auto].
+  - apply H. unfold are_compared. auto 10.
+Qed.
+Lemma filled_same eps : filled P eps x -> filled Q eps y.
+Proof.
+  intros (z & Fz & Mz & Nz). assert (Zz : agree P z z) by (intros ? ? _ _; reflexivity). exists z. split; [|split].
+  - apply (feasible_same P Q W V S z z Zz). exact Fz.
+  - exact (max_min_named_same P Q W V S z z Zz Drfh 0 I Mz).
+  - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
+    rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
+Qed.
+Lemma tree_applies_same : tree_applies P G = tree_applies Q G.
+Proof.
+  unfold tree_applies. rewrite <- ec. f_equal. apply all_same. intros i Hi. rewrite (s_timed _ _ S) by auto. reflexivity.
+Qed.
 Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
-Lemma covered_same a : covered P G a = covered Q G a.
-Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?er; reflexivity. Qed.
+Lemma covered_same a : covered P G Sib a = covered Q G Sib a.
+Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?tree_applies_same, ?er; reflexivity. Qed.
 End Of_groups.
 
 (** * Claims *)
 Section Claims.
 Variable placing_ : option placing.
 Variable G : grouping.
+Variable Sib : siblings.
 Variable tolerance : Q.
 
 Section One_way.
@@ -582,8 +688,9 @@ Proof.
 Qed.
 (** Of a resource that there is *)
 Definition in_range (R : problem) (a : axiom_name) : Prop :=
-  match a with OfMaxMin (Resource r) | OfProportional (Some (Resource r)) _ => (r < resources R)%nat | _ => True end.
-Lemma axiom_same a eps : in_range P a -> axiom_of P stated_x placing_ G a x eps -> axiom_of Q stated_y placing_ G a y eps.
+  match a with OfMaxMin (Resource r) | OfProportional (Some (Resource r)) _ | OfRoot (Some (Resource r)) _ _ => (r < resources R)%nat
+  | _ => True end.
+Lemma axiom_same a eps : in_range P a -> axiom_of P stated_x placing_ G Sib a x eps -> axiom_of Q stated_y placing_ G Sib a y eps.
 Proof.
   pose proof the_placing_same as TP. pose proof (p_class _ _ _ Pl) as Cl. unfold the_placing in TP, Cl.
   destruct a; simpl; intros Rg.
@@ -606,8 +713,13 @@ Proof.
   - apply ps_dsf_same; auto.
   - apply proportional_same; auto. intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
     apply worth_same; auto.
+  - apply alpha_fair_same; auto. intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
+    apply worth_same; auto.
   - apply limits_kept_same; auto.
   - apply guarantees_kept_same; auto.
+  - apply group_sharing_same; auto.
+  - apply group_envy_same; auto.
+  - apply filled_same; auto.
   - auto.
 Qed.
 Lemma whole_tasks_same : whole_tasks P placing_ x -> whole_tasks Q placing_ y.
@@ -626,11 +738,15 @@ Proof.
   - intros [r A]. exists r. apply (is_bottleneck_same P Q W V S). exact A.
   - apply defined_same; auto.
   - destruct s; auto. apply defined_same; auto.
+  - destruct s; auto. apply defined_same; auto.
   - apply about_groups_same; auto.
   - intros [A B]. split; auto. apply (about_groups_same P Q S); auto.
+  - apply about_groups_same; auto.
+  - apply about_groups_same; auto.
+  - rewrite (tree_applies_same P Q S G). auto.
 Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
-Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]]; simpl; tauto. Qed.
+Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]|destruct s as [[]|]]; simpl; tauto. Qed.
 End One_way.
 
 Variables P Q : problem.
@@ -664,7 +780,7 @@ Proof.
 Qed.
 
 (** Two well-formed statements of one problem, and of one allocation, agree on every claim. *)
-Theorem determined st : is_true P stated_x placing_ G tolerance x st <-> is_true Q stated_y placing_ G tolerance y st.
+Theorem determined st : is_true P stated_x placing_ G Sib tolerance x st <-> is_true Q stated_y placing_ G Sib tolerance y st.
 Proof.
   pose proof repaired_agree as E. pose proof placed_there as PL'. pose proof (same_sym _ _ S) as S'.
   pose proof (agree_sym _ _ _ _ S ES) as ES'. pose proof (agree_sym _ _ _ _ S E) as E'.
@@ -672,12 +788,12 @@ Proof.
   pose proof (applies_same Q P V W S' stated_y stated_x y x ES' E' (about st)) as A2.
   pose proof (applies_in_range P stated_x x (about st)) as R1.
   pose proof (applies_in_range Q stated_y y (about st)) as R2.
-  assert (X1 : forall eps, in_range P (about st) -> axiom_of P stated_x placing_ G (about st) x eps ->
-    axiom_of Q stated_y placing_ G (about st) y eps) by (intros eps; apply axiom_same; auto).
-  assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G (about st) y eps ->
-    axiom_of P stated_x placing_ G (about st) x eps) by (intros eps; apply axiom_same; auto).
+  assert (X1 : forall eps, in_range P (about st) -> axiom_of P stated_x placing_ G Sib (about st) x eps ->
+    axiom_of Q stated_y placing_ G Sib (about st) y eps) by (intros eps; apply axiom_same; auto).
+  assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G Sib (about st) y eps ->
+    axiom_of P stated_x placing_ G Sib (about st) x eps) by (intros eps; apply axiom_same; auto).
   assert (U : forall n, user P n <-> user Q n) by (apply user_same; auto).
-  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st)).
+  unfold is_true, holds, violated. rewrite (covered_same P Q S G Sib (about st)).
   destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
   - destruct H as [A [B D]]. auto 6.
   - destruct H as [A [B D]]. auto 6.
@@ -690,8 +806,8 @@ Proof.
 Qed.
 (** So no two files about them prove that an axiom holds, and that it is violated. *)
 Theorem no_two_truths a m k :
-  is_true P stated_x placing_ G tolerance x {| about := a; says := Some true; margin := Some m |} ->
-  is_true Q stated_y placing_ G tolerance y {| about := a; says := Some false; margin := Some k |} -> False.
+  is_true P stated_x placing_ G Sib tolerance x {| about := a; says := Some true; margin := Some m |} ->
+  is_true Q stated_y placing_ G Sib tolerance y {| about := a; says := Some false; margin := Some k |} -> False.
 Proof.
   intros A B. apply determined in B. destruct A as [_ [_ [A1 A2]]], B as [_ [_ [B1 B2]]]. simpl in *.
   specialize (B2 _ A2). lra.

@@ -2,14 +2,15 @@
     The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate Groups.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Filled Roots.
 Open Scope Q_scope.
 
 (** The axioms by their names; [Another]: one that Spec.v does not state *)
 Inductive axiom_name :=
 | OfFeasible | OfIntegerFeasible | OfNonWasteful | OfWorkConserving | OfParetoOptimal | OfIntegerParetoOptimal
 | OfEnvyFree | OfEf1 | OfSharingIncentive | OfBottleneck (k : bottleneck) | OfMaxMin (s : named) | OfNjc | OfPsDsf
-| OfProportional (s : option named) (alpha : nat) | OfLimits | OfGuarantees | Another.
+| OfProportional (s : option named) (alpha : nat) | OfRoot (s : option named) (alpha root : nat) | OfLimits | OfGuarantees
+| OfGroupSharing | OfGroupEnvy | OfTree | Another.
 (** [says]: it holds, is violated, or (None) does not apply *)
 Record statement := { about : axiom_name; says : option bool; margin : option Q }.
 
@@ -18,6 +19,7 @@ Variable P : problem.
 Variable stated_x : allocation.
 Variable placing_ : option placing.
 Variable G : grouping.
+Variable Sib : siblings.
 
 (** Groups hold something back where one has a limit, states what it lends, or gets nothing beyond its guarantee. *)
 Definition has_limits : bool :=
@@ -25,12 +27,14 @@ Definition has_limits : bool :=
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 (** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
-    no group has a limit, which only some of these keep. *)
+    no group has a limit, which only some of these keep; `tree` where there are no groups, or where it does not apply. *)
+Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)) && negb (own_demands G).
 Definition covered (a : axiom_name) : bool :=
   match a with
   | Another => false
   | OfWorkConserving => negb hold_back
-  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ => negb has_limits
+  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => negb has_limits
+  | OfTree => negb tree_applies || Nat.eqb (groups G) 0 && plain Sib
   | _ => true
   end.
 
@@ -49,6 +53,10 @@ Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   | OfNjc => no_justified_complaints P eps x
   | OfPsDsf => ps_dsf P eps x
   | OfProportional s a => proportional P (worth_of_tasks P s) a eps x
+  | OfRoot s a q => alpha_fair P (worth_of_tasks P s) a q eps x
+  | OfGroupSharing => group_sharing_incentive P G Sib x eps
+  | OfGroupEnvy => group_envy_free P G Sib x eps
+  | OfTree => filled P eps x
   | OfLimits => limits_kept P G eps x
   | OfGuarantees => guarantees_kept P G eps x
   | OfNonWasteful | Another => True
@@ -58,8 +66,9 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfIntegerFeasible => on_single_servers P stated_x placing_
   | OfEf1 | OfIntegerParetoOptimal => whole_tasks P placing_ x
   | OfBottleneck k => exists r, is_bottleneck P k r
-  | OfMaxMin s | OfProportional (Some s) _ => defined P s
-  | OfLimits => about_groups P G
+  | OfMaxMin s | OfProportional (Some s) _ | OfRoot (Some s) _ _ => defined P s
+  | OfLimits | OfGroupSharing | OfGroupEnvy => about_groups P G
+  | OfTree => tree_applies = true
   | OfGuarantees => about_promises P G
   | _ => True
   end.
@@ -81,7 +90,13 @@ Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
   end.
 
 (** * The program *)
-Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim).
+Inductive party_claim := Compared (envy : bool) (f : nat -> nat -> party_proof)
+| Gains (envy : bool) (k h : nat) (y : allocation) | NoParties (envy : bool).
+Inductive filling_claim := Ends (F : filling) | NotFilled | NobodyFilled.
+Inductive root_claim := RootPrices (v : roots) (p : prices) | RootBetter (v : roots) (y : allocation)
+| RootNothing (v : worths) (n : nat) | RootUndefined (v : nat -> nat -> Q) | RootIdle.
+Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim) | OfParties (c : party_claim)
+| OfFilling (c : filling_claim) | OfRoots (c : root_claim).
 Inductive answer := Proven | Refused | NotCovered.
 
 Definition same_named (a b : named) : bool :=
@@ -131,7 +146,7 @@ Definition is_of_groups (st : statement) (c : group_claim) : bool :=
   match about st, c, says st, margin st with
   | OfLimits, Limited, Some _, Some _ | OfGuarantees, Guaranteed, Some _, Some _
   | OfLimits, Unlimited, Some true, None | OfGuarantees, Nobody, Some true, None
-  | OfLimits, NotAbout false, None, None | OfGuarantees, NotAbout true, None, None => true
+  | (OfLimits | OfGroupSharing | OfGroupEnvy), NotAbout false, None, None | OfGuarantees, NotAbout true, None, None => true
   | _, _, _, _ => false
   end.
 
@@ -139,6 +154,43 @@ Variable T : tables.
 Variable totals : nat -> Q.
 Variable places_ : places.
 Variable H : group_tables.
+Variable A : party_tables.
+
+Definition is_of_parties (st : statement) (envy : bool) : bool :=
+  match about st with OfGroupSharing => negb envy | OfGroupEnvy => envy | _ => false end.
+Definition check_party_claim (tolerance : Q) (st : statement) (c : party_claim) (h : bool) (m : Q) : bool :=
+  check_about P G && check_party_tables P G Sib T H A &&
+  match c, says st, margin st with
+  | Compared envy f, Some true, Some _ => is_of_parties st envy && verdict true false tolerance h m && check_parties P G Sib T A envy m f
+  | Gains envy k l y, Some false, Some _ =>
+      is_of_parties st envy && verdict false true tolerance h m && check_party_gains P G Sib T H A envy m k l y
+  | NoParties envy, Some true, None => is_of_parties st envy && check_no_parties P G Sib A envy
+  | _, _, _ => false
+  end.
+Definition check_filling_claim (tolerance : Q) (st : statement) (c : filling_claim) (h : bool) (m : Q) : bool :=
+  match about st, c, says st, margin st with
+  | OfTree, Ends F, Some _, Some _ => tree_applies && verdict true true tolerance h m && check_filled P T totals F m
+  | OfTree, NotFilled, None, None => negb tree_applies
+  | OfTree, NobodyFilled, Some true, None => check_nobody P T
+  | _, _, _, _ => false
+  end.
+Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h : bool) (m : Q) : bool :=
+  match about st, c, says st, margin st with
+  | OfRoot s a q, RootPrices v p, Some true, Some _ => verdict true false tolerance h m &&
+      check_worth_tasks P T totals s (r_u v) && check_root_prices P T v a q p m
+  | OfRoot s a q, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
+      check_worth_tasks P T totals s (r_u v) && check_root_better P T v a q y m
+  (* where alpha is whole, with rationals that enclose long numbers *)
+  | OfProportional s a, RootPrices v p, Some true, Some _ => verdict true false tolerance h m &&
+      check_worth_tasks P T totals s (r_u v) && check_root_prices P T v a 1 p m
+  | OfProportional s a, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
+      check_worth_tasks P T totals s (r_u v) && check_root_better P T v a 1 y m
+  | OfRoot s a q, RootNothing v n, Some false, None => check_worth_tasks P T totals s (v_u v) && check_nothing P T v n
+  | OfRoot s a q, RootUndefined v, None, None =>
+      match s with Some s => check_worth P totals s v && negb (check_defined P T totals s v) | None => false end
+  | OfRoot _ _ _, RootIdle, Some true, None => check_nobody P T
+  | _, _, _, _ => false
+  end.
 
 (** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
@@ -152,6 +204,9 @@ Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evid
     | OfProblem c => is_of (about st) c && is_stated (shape_of c) st &&
         check_claim P stated_x placing_ T totals places_ tolerance c h m
     | OfGroups c => is_of_groups st c && check_group_tables P G T H && check_group_claim P G T H tolerance c h m
+    | OfParties c => check_group_tables P G T H && check_party_claim tolerance st c h m
+    | OfFilling c => check_filling_claim tolerance st c h m
+    | OfRoots c => check_root_claim tolerance st c h m
     end
   then Proven else Refused.
 
@@ -173,7 +228,7 @@ Proof.
   destruct st as [a sa ma]. simpl in *.
   set (h := match sa with Some b => b | None => false end) in *.
   set (m := match ma with Some m => m | None => 0 end) in *.
-  destruct e as [c|c].
+  destruct e as [c|c|c|c|c].
   - rewrite !andb_true_iff in E. destruct E as [[O Sh] Ck].
     assert (Ab : is_about_limits c = true \/ only_limits = false).
     { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
@@ -214,5 +269,78 @@ Proof.
     destruct a; try discriminate O; destruct c; try discriminate O; destruct sa as [[|]|]; try discriminate O;
       destruct ma as [q|]; try discriminate O; try (destruct promises; try discriminate O);
       subst h m; simpl in M |- *; tauto.
+  - rewrite andb_true_iff in E. destruct E as [Gt Ck].
+    assert (R : right P stated_x T (is_placed placing_)).
+    { unfold check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
+    assert (W : well_formed P) by apply (case_sound _ _ _ _ _ _ _ _ C).
+    unfold check_party_claim in Ck. rewrite !andb_true_iff in Ck. destruct Ck as [[Ab Pt] Ck].
+    apply check_about_iff in Ab. simpl in Ck.
+    pose proof (fun envy m f => check_parties_sound P G Sib (t_x T) T H A W stated_x (is_placed placing_) R eq_refl Gt Pt envy m f) as S1.
+    pose proof (fun envy m k l y => check_party_gains_sound P G Sib (t_x T) T H A stated_x (is_placed placing_) R eq_refl Gt Pt envy m k l y) as S2.
+    pose proof (fun envy => check_no_parties_sound P G Sib (t_x T) T H A stated_x (is_placed placing_) R Gt Pt envy) as S3.
+    destruct c as [envy f|envy k l y|envy]; destruct sa as [[|]|]; try discriminate Ck; destruct ma as [q|]; try discriminate Ck;
+      subst h m; rewrite ?andb_true_iff in Ck; unfold is_of_parties in Ck; simpl in Ck.
+    + destruct Ck as [[O V] Ck]. specialize (S1 envy q f Ck).
+      destruct a, envy; try discriminate O; simpl in S1 |- *; (split; [exact Ab|]); unfold excused;
+        (split; [apply le_iff; exact V|exact S1]).
+    + destruct Ck as [[O V] Ck]. pose proof (S2 envy q k l y Ck) as S.
+      destruct a, envy; try discriminate O; simpl in S |- *; (split; [exact Ab|]); unfold excused;
+        (split; [apply lt_iff; exact V|exact S]).
+    + destruct Ck as [O Ck]. specialize (S3 envy Ck).
+      destruct a, envy; try discriminate O; simpl in S3 |- *; left; split; auto.
+  - unfold check_filling_claim in E. simpl in E.
+    unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
+    apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
+    destruct a; try discriminate E. destruct c as [F| |]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
+      try discriminate E; subst h m; rewrite ?andb_true_iff in E; simpl.
+    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
+      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
+    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
+      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
+    + apply negb_true_iff in E. congruence.
+    + right. intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
+      unfold check_nobody in E. rewrite all_iff in E. specialize (E n Hn). rewrite An in E. discriminate.
+  - unfold check_root_claim in E. simpl in E.
+    unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
+    apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
+    assert (Tasks1 : forall s v, check_worth_tasks P T totals s v = true ->
+      forall n i, (n < users P)%nat -> (i < classes P)%nat -> v n i == worth_of_tasks P s n i).
+    { intros s v Hs n i Hn Hi. unfold check_worth_tasks in Hs. destruct s as [s|].
+      - apply andb_true_iff in Hs. apply (check_worth_sound P totals TO s v); tauto.
+      - rewrite all_iff in Hs. specialize (Hs n Hn). rewrite all_iff in Hs. apply eqq_iff. auto. }
+    assert (Def : forall s v, check_worth_tasks P T totals s v = true -> match s with Some s => defined P s | None => True end).
+    { intros [s|] v Hs; [|exact I]. unfold check_worth_tasks in Hs. apply andb_true_iff in Hs. destruct Hs.
+      eapply check_defined_sound; eauto. }
+    assert (Nobody : check_nobody P T = true -> forall n, ~ user P n).
+    { intros Nb n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
+      unfold check_nobody in Nb. rewrite all_iff in Nb. specialize (Nb n Hn). rewrite An in Nb. discriminate. }
+    destruct a as [| | | | | | | | |k|s| | |s al|s al rt| | | | | |]; try discriminate E;
+      destruct c as [v p|v y|v n|v|]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
+      try discriminate E; subst h m; rewrite ?andb_true_iff in E; simpl; unfold excused.
+    + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ true false _ _ _ V); [|discriminate]. intros _.
+      pose proof (check_root_prices_sound P T v Wf stated_x (is_placed placing_) R al 1 p q E) as O.
+      assert (Q0 : 0 <= - q).
+      { unfold check_root_prices in E. rewrite !andb_true_iff in E. destruct E as [[_ E] _]. apply le_iff in E. lra. }
+      apply (whole_alpha P Wf); auto. apply (alpha_ext P Wf (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
+    + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ false true _ _ _ V); [discriminate|].
+      intros _ eps O. destruct (Qlt_le_dec eps 0) as [Ng|Ps].
+      * pose proof (proportional_more P Wf _ _ eps 0 _ ltac:(lra) O) as O'.
+        apply (alpha_whole P Wf) in O'; [|lra]. apply (alpha_ext P Wf _ (r_u v)) in O'; [|intros; symmetry; apply (Tasks1 s _ Wt); auto].
+        pose proof (check_root_better_sound P T v stated_x (is_placed placing_) R al 1 y q E 0 O').
+        unfold check_root_better in E. rewrite !andb_true_iff in E. destruct E as [[_ E] _]. apply lt_iff in E. lra.
+      * apply (check_root_better_sound P T v stated_x (is_placed placing_) R al 1 y q E).
+        apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|]. apply (alpha_whole P Wf); auto.
+    + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ true false _ _ _ V); [|discriminate]. intros _.
+      pose proof (check_root_prices_sound P T v Wf stated_x (is_placed placing_) R al rt p q E) as O.
+      apply (alpha_ext P Wf (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
+    + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ false true _ _ _ V); [discriminate|].
+      intros _ eps O. apply (check_root_better_sound P T v stated_x (is_placed placing_) R al rt y q E).
+      apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
+    + destruct E as [Wt E]. split; [apply (Def s _ Wt)|]. intros eps O.
+      apply (check_root_nothing_sound P T stated_x (is_placed placing_) R al rt n v E eps).
+      apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
+    + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
+      intros O. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
+    + right. apply Nobody. exact E.
 Qed.
 End On.

@@ -350,22 +350,22 @@ Definition shows_answer (P : problem) (st : statement) : bool :=
   | OfPsDsf => all (users P) (fun n => match limit P n with None => true | Some _ => false end)
   | _ => false
   end.
-Theorem answer_proven P stated_x placing_ G T totals places_ H tolerance only_limits st e :
+Theorem answer_proven P stated_x placing_ G Sib T totals places_ H A_ tolerance only_limits st e :
   check_case P stated_x placing_ T totals places_ tolerance only_limits = true ->
-  judge P stated_x placing_ G T totals places_ H tolerance only_limits st e = Proven ->
+  judge P stated_x placing_ G Sib T totals places_ H A_ tolerance only_limits st e = Proven ->
   shows_answer P st = true -> well_formed P /\ ps_dsf_answer P (t_x T).
 Proof.
   intros C J A. destruct (case_sound _ _ _ _ _ _ _ _ C) as (W & _ & _ & F0 & _). split; [exact W|].
-  pose proof (judge_sound _ _ _ _ _ _ _ _ _ _ _ _ C J) as [_ Tr].
+  pose proof (judge_sound _ _ _ _ _ _ _ _ _ _ _ _ _ _ C J) as [_ Tr].
   unfold shows_answer in A. rewrite !andb_true_iff, all_iff in A. destruct A as [[[Timed Sa] Ma] Ab].
   assert (F : feasible P (t_x T)).
   { apply F0. destruct only_limits; auto. exfalso. unfold judge, is_allowed in J.
-    destruct (covered P G (about st)); [|discriminate]. simpl in J.
+    destruct (covered P G Sib (about st)); [|discriminate]. simpl in J.
     destruct (about st); try discriminate Ab; discriminate J. }
   destruct st as [a s m]. simpl in *. destruct s as [[|]|]; try discriminate Sa.
   assert (Ax : applies P stated_x placing_ G a (t_x T) /\
-    (match m with Some q => axiom_of P stated_x placing_ G a (t_x T) (- q)
-     | None => (forall eps, axiom_of P stated_x placing_ G a (t_x T) eps) \/ forall n, ~ user P n end)).
+    (match m with Some q => axiom_of P stated_x placing_ G Sib a (t_x T) (- q)
+     | None => (forall eps, axiom_of P stated_x placing_ G Sib a (t_x T) eps) \/ forall n, ~ user P n end)).
   { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [[X Y]|Y]; [auto|]. split; [|auto].
     destruct a; try discriminate Ab; try exact I. destruct s; [discriminate Ab|exact I]. }
   destruct Ax as [_ Ax]. destruct a; try discriminate Ab.
