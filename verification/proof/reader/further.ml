@@ -151,7 +151,11 @@ let evidence s f (c : stated_claim) =
   | OfGroupEnvy, _, _ -> parties s f true c value
   | OfTree, None, _ -> OfFilling NotFilled
   | OfTree, _, _ when f.groups.grouping.groups > 0 || not f.groups.siblings.plain -> left_open
-  | OfTree, _, None -> OfFilling NobodyFilled
+  | OfTree, _, None ->
+    ignore (filling s f value);
+    let is_some (_, of_user) = List.exists (fun (_, q) -> Q.sign (number computed q) <> 0) (obj of_user) in
+    if List.exists is_some (obj (get "filling" value)) then raise Exit;
+    OfFilling NobodyFilled
   | OfTree, _, _ -> filling s f value
   | OfRoot _, _, _ when s.limited -> left_open
   | OfRoot (share, a, q), _, _ -> root s share a q c value

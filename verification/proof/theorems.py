@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Lists every theorem by what a reader gains in docs/proof.md, and by file in README.md, between their marks.
+
+    theorems.py            compare, and say what is missing
+    theorems.py --write    write both anew
+
+A theorem that no line below is about, one that is named and not there, and a list that is out of date are errors."""
+import re, sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAGE, README = HERE.parents[1] / "docs/proof.md", HERE / "README.md"
+
+# What a reader gains: files with all their theorems, or FILE.theorem for some.
+GAINS = [
+    ("A certificate that is accepted is true", ["Judge", "Certificate", "Groups.group_claim_sound"]),
+    ("Feasibility and limits are as stated, after the repair",
+     ["Repair", "Soundness", "Limits", "Placed.check_fits_sound", "Placed.check_single_sound", "Placed.check_integer_sound",
+      "Placed.check_no_limit_sound"]),
+    ("Nothing that somebody could run is left; everybody has its part", ["Bundle", "Placed.check_all_wait_sound", "Placed.check_somebody_waits_sound"]),
+    ("Nobody envies another", ["Envy", "UpToOne"]),
+    ("Nobody can have more without loss", ["Prices", "WholeOptimal"]),
+    ("Nobody can rise: max-min of every share, the bottleneck axioms, `tree` without groups", ["MaxMin", "Named", "Filled"]),
+    ("Proportional and alpha fairness within a gap, for any rational alpha", ["Alpha", "Roots"]),
+    ("No justified complaints, PS-DSF", ["Answered"]),
+    ("Groups keep limits and promises, and are compared", ["Groups", "Parties"]),
+    ("No lie pays under time-shared PS-DSF, and how far lies by class go", ["Truthful", "TheoremB", "TheoremBSharp"]),
+    ("Time-shared PS-DSF is a market, and proportionally fair", ["Market"]),
+    ("A PS-DSF point of one class is there, and is the only one", ["TheoremA", "TheoremAWater"]),
+    ("The axioms mean what they are called; no two certificates contradict each other", ["Meaning", "Determined"]),
+    ("Prices always exist, and optima are attained", ["Duality", "Programme"]),
+    ("Greedy's reward and the optimum of a reservation problem", ["ReservationTree", "ReservationOptimum", "ReservationRun", "ReservationGreedy", "ReservationRatio", "ReservationExists"]),
+    ("The worst load: no load is worse than stated, and one is as bad", ["ReservationWorst"]),
+    ("What greedy guarantees, and that no more is true", ["TheoremC", "TheoremCSharp", "TheoremCPools"]),
+    ("A certificate is a theorem of Coq by itself", ["Literal"]),
+]
+
+
+def theorems():
+    files = re.findall(r"^theories/(\w+)\.v$", (HERE / "_CoqProject").read_text(), re.M)
+    of_file = {f: re.findall(r"^ *Theorem ([\w']+)", (HERE / f"theories/{f}.v").read_text(), re.M) for f in files}
+    return {f: names for f, names in of_file.items() if names}
+
+
+def by_gain(all_):
+    named = {item for _, items in GAINS for item in items if "." in item}
+    left = {f"{f}.{name}" for f, names in all_.items() for name in names}
+    rows = []
+    for gain, items in GAINS:
+        parts = []
+        for item in items:
+            file, _, one = item.partition(".")
+            names = [one] if one else [n for n in all_.get(file, []) if f"{file}.{n}" not in named]
+            for name in names:
+                if f"{file}.{name}" not in left:
+                    sys.exit(f"theorems: error: {file}.{name} is listed twice, or not there")
+                left.remove(f"{file}.{name}")
+            if not names:
+                sys.exit(f"theorems: error: there is no theorem in {file}")
+            if parts and parts[-1][0] == file:
+                parts[-1][1].extend(names)
+            else:
+                parts.append((file, list(names)))
+        cells = "; ".join(f"`{file}.v`: " + ", ".join(f"`{name}`" for name in names) for file, names in parts)
+        rows.append(f"| {gain} | {cells} |")
+    if left:
+        sys.exit("theorems: error: no line of theorems.py is about " + ", ".join(sorted(left)))
+    return "| what you gain | theorems |\n|---|---|\n" + "\n".join(rows)
+
+
+def by_file(all_):
+    return "\n".join(f"- `{file}.v`: " + ", ".join(f"`{name}`" for name in names) for file, names in sorted(all_.items()))
+
+
+def main():
+    all_ = theorems()
+    bad = False
+    for path, text in [(PAGE, by_gain(all_)), (README, by_file(all_))]:
+        old = path.read_text()
+        new, n = re.subn(r"(<!-- theorems -->\n).*?(\n<!-- end of theorems -->)", lambda m: m[1] + text + m[2], old, flags=re.S)
+        if n != 1:
+            sys.exit(f"theorems: error: {path.name} has no place for them")
+        if "--write" in sys.argv[1:]:
+            path.write_text(new)
+        elif new != old:
+            print(f"theorems: error: {path.name} does not list what is proved (theorems.py --write)", file=sys.stderr)
+            bad = True
+    if bad:
+        sys.exit(1)
+    print(f"theorems: {sum(map(len, all_.values()))} theorems in {len(all_)} files, all listed by what a reader gains")
+
+
+main()
