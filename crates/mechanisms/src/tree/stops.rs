@@ -83,7 +83,9 @@ impl View<'_> {
         };
         let classes: Vec<usize> = self.problem().classes_of(leaf.user).filter(|i| !is_out(i)).collect();
         let own = self.of_user(leaf);
-        let bars = |at: usize, i: usize| self.on[at].room(demand(i), i, false).is_some_and(|room| is_too_little(&room));
+        let bars = |at: usize, i: usize| {
+            self.on[at].room(demand(i), i, false).is_some_and(|room| is_too_little(&room))
+        };
         if classes.iter().all(|i| own.iter().any(|at| bars(*at, *i))) {
             let acts = |at: &&usize| classes.iter().any(|i| bars(**at, *i));
             stops.extend(own.iter().filter(acts).map(|at| self.class_limit(*at)));
