@@ -627,7 +627,7 @@ Proof.
   - apply defined_same; auto.
   - destruct s; auto. apply defined_same; auto.
   - apply about_groups_same; auto.
-  - intros [A B]. split; auto. apply (about_groups_same P Q S); auto.
+  - apply about_groups_same; auto.
 Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
 Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]]; simpl; tauto. Qed.

@@ -23,6 +23,14 @@ pub fn problem(rng: &mut Pcg64, shape: Shape) -> Problem {
     Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// The same with demands that depend on the server class.
+pub fn by_class(rng: &mut Pcg64, shape: Shape) -> Problem {
+    let mut document = json(rng, shape);
+    demands_by_class(rng, &mut document);
+    let text = document.to_string();
+    Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 fn amounts(rng: &mut Pcg64, resources: &[&str], often: f64, most: u32) -> Map<String, Value> {
     let mut amounts = Map::new();
     for r in resources {
