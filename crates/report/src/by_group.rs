@@ -48,7 +48,7 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> 
         while let Some(v) = above {
             for r in 0..n_resources {
                 amounts[v][r] += &held[r];
-                wanted[v][r] |= wants && problem.users()[n].base_demand()[r] > 0;
+                wanted[v][r] |= wants && problem.is_active(n) && problem.users()[n].base_demand()[r] > 0;
             }
             above = groups.list()[v].parent;
         }
