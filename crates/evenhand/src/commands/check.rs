@@ -45,7 +45,8 @@ fn page(call: &Check, certificate: &File, report: &Report) -> String {
     let stated: Option<serde_json::Value> = serde_json::from_str(&certificate.text).ok();
     let sharing = stated.as_ref().and_then(|stated| stated.pointer("/allocation/sharing")?.as_str());
     let asked = Asked {
-        by_time: call.sharing.as_deref() == Some("tdm") || (report.reason.is_none() && sharing == Some("tdm")),
+        by_time: call.sharing.as_deref() == Some("tdm")
+            || (report.reason.is_none() && sharing == Some("tdm")),
         tolerance: call.max_tolerance.clone(),
     };
     let name = call.certificate.file_name().unwrap_or_default().to_string_lossy();

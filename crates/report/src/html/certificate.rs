@@ -93,7 +93,8 @@ impl<'a> Link<'a> {
     pub(super) fn show(&self) -> Markup {
         let Self { name, asked, address, file, saved } = self;
         let sharing = if asked.by_time { " --sharing tdm" } else { "" };
-        let tolerance = asked.tolerance.as_ref().map_or_else(String::new, |t| format!(" --max-tolerance {t}"));
+        let tolerance =
+            asked.tolerance.as_ref().map_or_else(String::new, |t| format!(" --max-tolerance {t}"));
         html! {
             p {
                 "The certificate: "

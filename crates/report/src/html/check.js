@@ -6,10 +6,10 @@
   const [run, stop, file, timed] = ["run", "stop", "file", "timed"].map((name) => document.getElementById("check-" + name));
   const said = document.getElementById("check-said");
   const WORDS = [
-    "proven: every claim of this certificate",
-    "refused: something that it claims is false, or not shown",
-    "refused: it cannot be read as a certificate",
-    "not proven in full: something is not covered, or too large for a browser",
+    ["good", "✓", "every claim is proven"],
+    ["bad", "✕", "refused, something that it claims is false or not shown"],
+    ["bad", "✕", "refused, it cannot be read as a certificate"],
+    ["near", "·", "not proven in full, something is not covered or too large for a browser"],
   ];
   const LARGEST = 8000000;
 
@@ -103,11 +103,15 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
       }
       if (mine !== turn) return;
       results.push(answer.status);
-      const title = element("h3", "", said);
+      const [kind, sign, words] = WORDS[answer.status];
+      const part = element("details", "", said);
+      part.open = all.length === 1 || answer.status === 1 || answer.status === 2;
+      const title = element("summary", sign + " ", part);
+      title.className = kind;
       element("bdi", seen(name), title);
-      title.append(": " + WORDS[answer.status]);
-      title.className = answer.status === 0 ? "good" : "bad";
-      const lines = element("pre", answer.lines.map(letters).join("\n"), said);
+      title.append(": " + words);
+      const lines = element("pre", "", part);
+      for (const line of answer.lines) element("span", letters(line), lines);
       lines.tabIndex = 0;
       lines.dir = "ltr";
     }

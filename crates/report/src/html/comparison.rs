@@ -40,11 +40,11 @@ pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> Str
         .collect();
     let body = html! {
         (judgement.sentences())
-        (contents(columns))
-        @if room.has_some() { (check::card()) }
+        (contents(columns, room.has_some()))
         (scatter(&judgement, columns))
         @if shown(columns).next().is_some() {
             (matrix(problem, &judgement, columns))
+            @if room.has_some() { (check::card()) }
             (strips(problem, &judgement, columns))
             (side_by_side(problem, columns, all_users))
         }
@@ -79,7 +79,7 @@ fn facts(problem: &Problem) -> String {
 }
 
 /// Links to the parts of the page.
-fn contents(columns: &[Compared]) -> Markup {
+fn contents(columns: &[Compared], checks: bool) -> Markup {
     let names: Vec<&str> = shown(columns).map(|(name, _)| name).collect();
     html! {
         nav aria-label="Contents" {
@@ -88,6 +88,7 @@ fn contents(columns: &[Compared]) -> Markup {
                     li { a href="#axioms" { "What each keeps" } }
                     li { a href="#comparison" { "Side by side" } }
                 }
+                @if checks { li { a href="#check" { "Check this page here" } } }
                 @for (at, name) in names.iter().enumerate() {
                     li { a href=(format!("#column-{at}")) dir="auto" { (printable(name)) } }
                 }

@@ -34,9 +34,7 @@ const SCRIPT: &str = include_str!("sort.js");
 fn policy(checks: bool) -> String {
     let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
     let (scripts, workers) = match checks {
-        true => {
-            ([SCRIPT, check::SCRIPT, check::program()].map(hash).join(" "), " worker-src blob:;")
-        }
+        true => ([SCRIPT, check::SCRIPT, check::program()].map(hash).join(" "), " worker-src blob:;"),
         false => (hash(SCRIPT), ""),
     };
     format!(
