@@ -210,6 +210,12 @@ pub struct Check {
     /// How servers must be shared (default: resources divided; time only where the problem states times)
     #[arg(long, value_parser = ["rdm", "tdm"])]
     pub sharing: Option<String>,
+    /// Write a page that carries the certificate, and a checker for it that runs in a browser
+    #[arg(long, requires = "output")]
+    pub page: bool,
+    /// The file of that page
+    #[arg(long, short, requires = "page")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
