@@ -22,7 +22,9 @@ pub enum ClusterError {
     #[error(transparent)]
     Refusal(#[from] Refusal),
     /// The rule gives no tasks, or is no share that the kernel knows.
-    #[error("what is due by the rule `{0}` has no certificate: its share is none that the axiom `tree` knows")]
+    #[error(
+        "what is due by the rule `{0}` has no certificate: its share is none that the axiom `tree` knows"
+    )]
     NotCertified(&'static str),
     /// Moves need single servers.
     #[error("the snapshot has no placements on single servers, and moves are about these")]

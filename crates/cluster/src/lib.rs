@@ -4,9 +4,11 @@
 //! [`Verdict`] and of [`Moves`](moves::Moves) can be written as a certificate ([`certificate`]), which the kernel checks.
 #![forbid(unsafe_code)]
 
+pub mod certificate;
 mod due;
 mod error;
 mod fits;
+pub mod moves;
 mod queues;
 mod rooms;
 mod servers;

@@ -211,7 +211,8 @@ impl Judge<'_> {
         let by = self.queues.short_by(v, &held, &due, &self.waiting, self.tolerance);
         let mut waiting = Some(Rational::new());
         for n in wants() {
-            let left = problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &self.totals[n]).floor());
+            let left =
+                problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &self.totals[n]).floor());
             waiting = waiting.zip(left).map(|(sum, left)| sum + left);
         }
         let lacking: Vec<usize> = (0..short.len()).filter(|r| !short[*r].is_zero()).collect();
@@ -254,7 +255,8 @@ impl Judge<'_> {
     fn beside(&self, v: usize) -> Vec<usize> {
         let list = &self.queues.list;
         let way: Vec<usize> = std::iter::successors(Some(v), |v| list[*v].parent).collect();
-        let is_beside = |k: &usize| !way.contains(k) && way.iter().any(|v| list[*v].parent == list[*k].parent);
+        let is_beside =
+            |k: &usize| !way.contains(k) && way.iter().any(|v| list[*v].parent == list[*k].parent);
         (0..list.len()).filter(is_beside).collect()
     }
 
@@ -307,9 +309,8 @@ impl<'p> Ends<'p> {
         }
         let full = |left: &Vector| (0..left.len()).filter(|r| left[*r] <= 0).collect();
         let totals = due.totals();
-        let has_all = |(n, total): (usize, &Rational)| {
-            problem.users()[n].tasks().is_some_and(|tasks| total >= tasks)
-        };
+        let has_all =
+            |(n, total): (usize, &Rational)| problem.users()[n].tasks().is_some_and(|tasks| total >= tasks);
         Self {
             problem,
             rooms: Rooms::new(problem, due),
