@@ -22,6 +22,7 @@ schemas![
     "reservation-scenario",
     "sweep",
     "allocation",
+    "snapshot",
     "certificate",
     "ratio-certificate",
     "worst-load-certificate",

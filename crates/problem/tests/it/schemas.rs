@@ -58,10 +58,12 @@ fn every_schema_is_one() {
 }
 
 #[test]
-fn the_certificate_schema_holds_the_others() {
+fn schemas_that_hold_others() {
     let certificate = parsed("certificate");
-    assert_eq!(certificate["$defs"]["problem"], parsed("problem"));
-    assert_eq!(certificate["$defs"]["allocation_document"], parsed("allocation"));
+    for holder in [certificate, parsed("snapshot")] {
+        assert_eq!(holder["$defs"]["problem"], parsed("problem"));
+        assert_eq!(holder["$defs"]["allocation_document"], parsed("allocation"));
+    }
 }
 
 #[test]
