@@ -5,18 +5,23 @@
 #![forbid(unsafe_code)]
 
 pub mod certificate;
+pub mod change;
 mod due;
 mod error;
 mod fits;
 pub mod moves;
 mod queues;
+pub mod reported;
 mod rooms;
+pub mod script;
 mod servers;
 mod verdict;
 
+pub use change::Changes;
 pub use due::{Due, by_rule, share_of};
 pub use error::ClusterError;
 pub use fits::Fit;
+pub use moves::Moves;
 pub use queues::{Kind, Queue, Queues, Vector, gang};
 pub use servers::{Place, Server, Servers, placed};
 pub use verdict::{End, Row, Unmet, Verdict};

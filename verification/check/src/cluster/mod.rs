@@ -8,58 +8,46 @@ mod queues;
 
 use rug::Rational;
 
-use self::moves::{Gang, Moves};
+use self::moves::{Gang, Moves, State};
 use self::queues::{Queues, Vector};
-use crate::case::Case;
+use crate::case::{Case, Claim};
 use crate::certificate::Certificate;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
 use crate::work::{Checked, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
+/// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
+/// whose tasks it is short.
+type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
+
 struct Bundle<'j> {
     held: Certificate<'j>,
     due: Certificate<'j>,
     tolerance: Rational,
-    /// What is stated of each queue, by position.
     rows: Vec<Row<'j>>,
     /// Absent where tasks have no servers.
     fits: Option<Vec<Gang>>,
     moves: Option<Moves<'j>>,
 }
 
-struct Row<'j> {
-    name: &'j str,
-    /// What it holds, is due, is short of, and holds above what it is due.
-    amounts: [Amounts; 4],
-    /// A user, a gang of whose tasks is within what is due.
-    by: Option<usize>,
-}
-
 /// Judges a certificate of either kind.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
     let mut bundle = Bundle::read(raw).map_err(|fault| file.unusable(raw, fault))?;
-    let (said, verdict) = match bundle.verify() {
-        Ok(said) => (said, Ok(())),
-        Err(fault) => (Vec::new(), Err(fault)),
-    };
+    let (said, verdict) =
+        bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
     // The reader's largest tolerance is about all of them.
-    for tolerance in [&bundle.due.tolerance, &bundle.tolerance] {
-        let most = bundle.held.tolerance.clone().max(tolerance.clone());
-        bundle.held.tolerance = most;
+    let most = [&bundle.due.tolerance, &bundle.tolerance].into_iter().max().cloned();
+    bundle.held.tolerance = most.into_iter().fold(bundle.held.tolerance.clone(), Rational::max);
+    let reason = file.reason(raw, bundle.held.unmet(options)?.into_iter().next(), verdict)?;
+    let mut claims = Vec::new();
+    for (of, part) in bundle.parts() {
+        claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
     }
-    let unmet = bundle.held.unmet(options)?.into_iter().next();
-    let reason = file.reason(raw, unmet, verdict)?;
-    let after = bundle.moves.iter().map(|moves| ("after", &moves.after));
-    let parts = [("held", &bundle.held), ("due", &bundle.due)].into_iter().chain(after);
-    let claims = parts.flat_map(|(of, part)| {
-        let claims = part.report(None).claims.into_iter();
-        claims.map(move |claim| format!("{of}: {claim}"))
-    });
-    let claims = claims.chain(said.iter().cloned()).collect();
-    let said: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
+    let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
+    claims.extend(said);
     let mut report = Report { claims, ..bundle.held.report(reason) };
-    report.more.push(("queues", format!("[{}]", said.join(","))));
+    report.more.push(("queues", format!("[{}]", sentences.join(","))));
     Ok(report)
 }
 
@@ -79,9 +67,8 @@ impl<'j> Bundle<'j> {
         let problem = &held.problem;
         let row = |[name, held, due, short, above, by]: [&'j Json<'j>; 6]| {
             let amounts = |raw| problem.resources.numbers(raw);
-            let amounts = [amounts(held)?, amounts(due)?, amounts(short)?, amounts(above)?];
             let by = by.given().map(|by| problem.user_names.named(by)).transpose()?;
-            Ok(Row { name: name.text()?, amounts, by })
+            Ok((name.text()?, [amounts(held)?, amounts(due)?, amounts(short)?, amounts(above)?], by))
         };
         let rows = rows.rows("name held due short? above? by?")?.into_iter().map(row);
         let rows = rows.collect::<Checked<_>>()?;
@@ -90,93 +77,86 @@ impl<'j> Bundle<'j> {
         Ok(Self { held, due, tolerance: value, rows, fits, moves })
     }
 
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
+        let after = self.moves.iter().map(|moves| ("after", &moves.after));
+        [("held", &self.held), ("due", &self.due)].into_iter().chain(after)
+    }
+
     /// Whether everything that it states is true; what it says of queues, in sentences.
     fn verify(&self) -> Checked<Vec<String>> {
-        let after = self.moves.iter().map(|moves| ("after", &moves.after));
-        for (of, part) in [("held", &self.held), ("due", &self.due)].into_iter().chain(after) {
+        for (of, part) in self.parts() {
             part.verify().map_err(|fault| fault.about(of))?;
             ensure(part.hash == self.held.hash, "the parts are about different problems")?;
-            let groups = !part.problem.groups.list.is_empty();
-            let needed: &[&str] = match (of, groups) {
-                ("due", _) => &["tree"],
-                (_, false) => &["feasible", "work-conserving"],
-                (_, true) => &["feasible", "work-conserving", "limits", "guarantees"],
+            let needed = match of {
+                "due" => &["tree"][..],
+                _ if part.problem.groups.list.is_empty() => &["feasible", "work-conserving"],
+                _ => &["feasible", "work-conserving", "limits", "guarantees"],
             };
-            let is_infeasible =
-                part.claims.iter().any(|claim| claim.axiom == "feasible" && claim.holds == Some(false));
-            let is_there = |axiom: &&str| part.claims.iter().any(|claim| claim.axiom == *axiom);
-            let is_whole = needed.iter().all(is_there) || (is_infeasible && of != "due");
-            ensure(is_whole, "it says nothing of an axiom that a verdict is about")?;
+            let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
+            let is_whole = needed.iter().all(|axiom| says(part, axiom, |_| true));
+            ensure(is_whole || (is_infeasible && of != "due"), "an axiom of a verdict is not claimed")?;
         }
-        let is_due = self.due.claims.iter().any(|claim| {
-            let exactly = claim.margin.as_ref().is_none_or(Rational::is_zero);
-            claim.axiom == "tree" && claim.holds == Some(true) && exactly
-        });
+        let exactly = |claim: &Claim<'_>| claim.margin.as_ref().is_none_or(Rational::is_zero);
+        let is_due = says(&self.due, "tree", |claim| claim.holds == Some(true) && exactly(claim));
         ensure(is_due, "what is due is not what the filling ends with")?;
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case)?;
-        let totals = queues.totals(&self.held.allocation.tasks)?;
-        let held = queues.held(&totals)?;
+        let mut state = State::new(&queues, &self.held.allocation)?;
         let due = queues.held(&queues.totals(&self.due.allocation.tasks)?)?;
-        let mut said = self.rows(&queues, &totals, &held, &due)?;
+        let mut said = self.rows(&queues, &state, &due)?;
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
-        let fits = self.fits.as_deref().unwrap_or_default();
-        ensure(fits.is_sorted_by(|a, b| a.user < b.user), "fits: a user is named twice, or out of order")?;
-        fits.iter().try_for_each(|gang| gang.fits(&queues, &totals))?;
-        let conserves = |claim: &crate::case::Claim<'_>| {
-            claim.axiom == "work-conserving" && claim.holds == Some(true) && is_placed
-        };
-        let is_contrary = !fits.is_empty() && self.held.claims.iter().any(conserves);
-        ensure(!is_contrary, "nothing fits, and something is said to")?;
-        said.extend(fits.first().map(|_| format!("{} users could start tasks now", fits.len())));
+        for gang in self.fits.iter().flatten() {
+            ensure(
+                is_placed && !says(&self.held, "work-conserving", |claim| claim.holds == Some(true)),
+                "nothing fits",
+            )
+            .and_then(|()| state.fits(gang))
+            .map_err(|fault| fault.about(&format!("fits: user `{}`", case.user(gang.user))))?;
+        }
+        let fits = self.fits.as_ref().map_or(0, Vec::len);
+        said.extend((fits > 0).then(|| format!("{fits} users could start tasks now")));
         if let Some(moves) = &self.moves {
-            ensure(self.tolerance.is_zero(), "moves tolerate nothing")?;
-            said.extend(moves.verify(&queues, &self.held.allocation, &due)?);
+            ensure(
+                is_placed && self.tolerance.is_zero(),
+                "moves are about single servers, without tolerance",
+            )?;
+            said.push(moves.verify(state, &due)?);
         }
         Ok(said)
     }
 
     /// Whether what is stated of each queue is what it holds and is due; who is short, in sentences.
-    fn rows(
-        &self,
-        queues: &Queues<'_>,
-        totals: &[Rational],
-        held: &[Vector],
-        due: &[Vector],
-    ) -> Checked<Vec<String>> {
-        let names = self.rows.iter().map(|row| row.name);
+    fn rows(&self, queues: &Queues<'_>, state: &State<'_, '_>, due: &[Vector]) -> Checked<Vec<String>> {
+        let names = self.rows.iter().map(|row| row.0);
         ensure(names.eq(queues.names.iter().copied()), "the queues are not those of the problem")?;
         let mut said = Vec::new();
-        for (v, row) in self.rows.iter().enumerate() {
-            let what = format!("queue `{}`", row.name);
+        for (v, (name, stated, by)) in self.rows.iter().enumerate() {
             let over = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
-            let is_wanted = queues.wanted(v, totals);
+            let (held, due, wanted) = (&state.held[v], &due[v], queues.wanted(v, &state.totals));
             let (mut short, mut above) = (Vector::new(), Vector::new());
-            for (r, (held, due)) in held[v].iter().zip(&due[v]).enumerate() {
-                short.push(if is_wanted[r] { over(due, held) } else { Rational::new() });
+            for ((held, due), wanted) in held.iter().zip(due).zip(wanted) {
+                short.push(if wanted { over(due, held) } else { Rational::new() });
                 above.push(over(held, due));
             }
-            let true_ones = [&held[v], &due[v], &short, &above];
-            for ((stated, found), of) in
-                row.amounts.iter().zip(true_ones).zip(["held", "due", "short", "above"])
-            {
+            for (stated, found) in stated.iter().zip([held, due, &short, &above]) {
                 let found = found.iter().enumerate().filter(|(_, amount)| !amount.is_zero());
-                if !found.map(|(r, amount)| (r, amount)).eq(stated.iter().map(|(r, amount)| (*r, amount))) {
-                    return refuse(format!("{what}: `{of}` is not what follows"));
+                if !found.eq(stated.iter().map(|(r, amount)| (*r, amount))) {
+                    return refuse(format!("queue `{name}`: an amount is not what follows"));
                 }
             }
-            let by = queues.short_by(v, &held[v], &due[v], totals, &self.tolerance)?;
-            ensure(
-                by == row.by,
-                &format!("{what}: whether it is short by a whole task is not what follows"),
-            )?;
-            let name = |n: usize| &queues.case.problem.user_names.list[n];
-            said.extend(by.map(|n| format!("{what} is short by a task of `{}`", name(n))));
+            let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
+            let what = format!("queue `{name}`: whether it is short by a whole task is not what follows");
+            ensure(found == *by, &what)?;
+            said.extend(
+                by.map(|n| format!("queue `{name}` is short by a task of `{}`", queues.case.user(n))),
+            );
         }
-        if said.is_empty() {
-            said.push("no queue is short by a whole task".to_owned());
-        }
-        Ok(said)
+        Ok(if said.is_empty() { vec!["no queue is short by a whole task".to_owned()] } else { said })
     }
+}
+
+/// Whether something is claimed of an axiom.
+fn says(part: &Certificate<'_>, axiom: &str, what: impl Fn(&Claim<'_>) -> bool) -> bool {
+    part.claims.iter().any(|claim| claim.axiom == axiom && what(claim))
 }
