@@ -161,11 +161,10 @@ impl Report {
     pub fn text(&self) -> String {
         let plural = if self.claims.len() == 1 { "" } else { "s" };
         let valid = || format!("valid: {} claim{plural}, each proven", self.claims.len());
-        let mut lines =
-            vec![self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"))];
+        let first = self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"));
         let proven = self.claims.iter().filter(|_| self.reason.is_none()).map(|claim| format!("  {claim}"));
-        lines.extend(proven.chain(self.about.iter().cloned()));
-        lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
+        let lines = [first].into_iter().chain(proven).chain(self.about.iter().cloned());
+        lines.map(|line| printable(&line)).collect::<Vec<_>>().join("\n")
     }
 
     /// What is said to programs: one document.

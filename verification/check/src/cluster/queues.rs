@@ -41,10 +41,9 @@ impl<'c> Queues<'c> {
         let mut users = vec![Vec::new(); names.len()];
         above.iter().enumerate().for_each(|(n, way)| way.iter().for_each(|v| users[*v].push(n)));
         let gang: Vec<u64> = groups.members.iter().map(|member| member.gang).collect();
-        let unit = |(user, gang): (&crate::problem::User, &u64)| {
-            user.demand.iter().map(|(r, d)| (*r, Rational::from(d * gang))).collect()
-        };
-        let unit = problem.users.iter().zip(&gang).map(unit).collect();
+        let demand = |n: usize| problem.users[n].demand.iter();
+        let unit = |n: usize| demand(n).map(|(r, d)| (*r, Rational::from(d * gang[n]))).collect();
+        let unit = (0..gang.len()).map(unit).collect();
         Ok(Self { case, names, above, users, unit, gang })
     }
 
@@ -118,10 +117,8 @@ impl<'c> Queues<'c> {
         let (groups, zero) = (&self.case.problem.groups, Rational::new);
         let mut below = vec![zero(); self.names.len() + 1];
         let mut order: Vec<usize> = (0..self.names.len()).collect();
-        let parent = |v: usize| groups.list.get(v).and_then(|group| group.parent);
-        order.sort_by_cached_key(|v| {
-            std::cmp::Reverse(std::iter::successors(Some(*v), |v| parent(*v)).count())
-        });
+        let depth = |v: usize| groups.above(Some(v).filter(|v| *v < groups.list.len())).count();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
         for v in order {
             let mut largest = vec![zero(); held[v].len()];
             for (r, unit) in self.users[v].iter().flat_map(|n| &self.unit[*n]) {
@@ -142,7 +139,8 @@ impl<'c> Queues<'c> {
                 let starts = self.unit[*n].iter().map(until).chain(gangs).min();
                 least = starts.into_iter().fold(least, Rational::max);
             }
-            below[parent(v).unwrap_or(self.names.len())] += least;
+            let above = groups.list.get(v).and_then(|group| group.parent);
+            below[above.unwrap_or(self.names.len())] += least;
         }
         Ok(below.pop().unwrap_or_default())
     }
