@@ -16,21 +16,28 @@ pub struct Fit {
 /// Steps of a look at a server.
 const LOOK: u64 = 20;
 
-/// By user that waits and could start a gang now, all else as it stands: the first servers on which it fits.
+/// By user that waits and could start a gang now, all else as it stands: the first servers on which it fits. What groups leave
+/// is no matter where they hold nothing back.
 #[must_use]
-pub fn fits(queues: &Queues<'_>, servers: &Servers<'_>, rooms: &Rooms<'_>, waiting: &[bool]) -> Vec<Fit> {
+pub fn fits(
+    queues: &Queues<'_>,
+    servers: &Servers<'_>,
+    rooms: Option<&Rooms<'_>>,
+    waiting: &[bool],
+) -> Vec<Fit> {
     let users = (0..waiting.len()).filter(|n| waiting[*n]);
     users.filter_map(|n| fit(queues, servers, rooms, n)).collect()
 }
 
 /// The same of one user.
 #[must_use]
-pub fn fit(queues: &Queues<'_>, servers: &Servers<'_>, rooms: &Rooms<'_>, n: usize) -> Option<Fit> {
+pub fn fit(queues: &Queues<'_>, servers: &Servers<'_>, rooms: Option<&Rooms<'_>>, n: usize) -> Option<Fit> {
     let problem = queues.problem;
     let gang = gang(problem, n);
     let mut places = Vec::new();
     for i in problem.classes_of(n) {
-        let room = rooms.on_class(n, i).map(|room| room.floor().numer().to_u64().unwrap_or(u64::MAX));
+        let room = rooms.and_then(|rooms| rooms.on_class(n, i));
+        let room = room.map(|room| room.floor().numer().to_u64().unwrap_or(u64::MAX));
         let mut left = room.unwrap_or(gang).min(gang - places.len() as u64);
         evenhand_budget::charge(LOOK * servers.classes[i].len() as u64, "looking for servers that fit");
         for server in &servers.classes[i] {
@@ -43,7 +50,8 @@ pub fn fit(queues: &Queues<'_>, servers: &Servers<'_>, rooms: &Rooms<'_>, n: usi
         }
         if places.len() as u64 == gang {
             // What groups leave is looked at last: a busy cluster has no server anyway.
-            return (rooms.of_groups(n) >= gang).then_some(Fit { user: n, places });
+            let is_left = rooms.is_none_or(|rooms| rooms.of_groups(n) >= gang);
+            return is_left.then_some(Fit { user: n, places });
         }
     }
     None

@@ -10,6 +10,7 @@ use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::due::Due;
 use crate::error::ClusterError;
+use crate::fits::fit;
 use crate::queues::{Queues, Vector, gang};
 use crate::rooms::Rooms;
 use crate::servers::{Place, Server, Servers, placed};
@@ -101,7 +102,17 @@ impl Moves {
         let before = search.short();
         let mut list: Vec<Move> = Vec::new();
         let mut is_cut = false;
-        while let Some(step) = search.next(allocation) {
+        // What has no place is looked at again after the moves that were found.
+        let mut tried = 0;
+        loop {
+            let Some(step) = search.next(allocation) else {
+                if search.hopeless.is_empty() || tried == list.len() {
+                    break;
+                }
+                tried = list.len();
+                search.hopeless.clear();
+                continue;
+            };
             if limits.most.is_some_and(|most| list.len() >= most) {
                 is_cut = true;
                 break;
@@ -187,7 +198,10 @@ impl Search<'_> {
         let list = &self.queues.list;
         let mut short = self.short();
         short.sort_by_cached_key(|v| (std::cmp::Reverse((list[*v].depth, self.part(*v))), *v));
-        let rooms = Rooms::new(self.queues.problem, &placed(allocation, self.servers.placements()));
+        let problem = self.queues.problem;
+        // What groups leave changes with every move.
+        let rooms = problem.groups().hold_back();
+        let rooms = rooms.then(|| Rooms::new(problem, &placed(allocation, self.servers.placements())));
         for v in short {
             let (held, due) = (&self.held[v], &self.due[v]);
             let waits = |n: &usize| self.waiting[*n] && self.queues.is_within(*n, held, due);
@@ -201,7 +215,7 @@ impl Search<'_> {
                 if self.hopeless.contains(&(v, n)) {
                     continue;
                 }
-                if let Some(step) = self.of_user(v, n, &rooms) {
+                if let Some(step) = self.of_user(v, n, rooms.as_ref()) {
                     return Some(step);
                 }
                 self.hopeless.insert((v, n));
@@ -210,31 +224,37 @@ impl Search<'_> {
         None
     }
 
-    fn of_user(&mut self, v: usize, n: usize, rooms: &Rooms<'_>) -> Option<Move> {
+    fn of_user(&self, v: usize, n: usize, rooms: Option<&Rooms<'_>>) -> Option<Move> {
         let problem = self.queues.problem;
-        if let Some(fit) = crate::fits::fit(self.queues, &self.servers, rooms, n) {
+        if let Some(fit) = fit(self.queues, &self.servers, rooms, n) {
             let mut start = Tasks::new();
             fit.places.into_iter().for_each(|place| *start.entry(place).or_default() += 1);
             return Some(Move { queue: v, start: (n, start), stop: BTreeMap::new() });
         }
-        if !self.is_within_limits(n) || rooms_bar(problem, n, rooms) {
+        if !self.is_within_limits(n) || rooms.is_some_and(|rooms| rooms_bar(problem, n, rooms)) {
             return None;
         }
-        // Task by task of the gang, on a trial.
         let may_stop: Vec<bool> = (0..problem.n_users()).map(|m| self.may_stop(m, n)).collect();
-        let mut trial = Trial { servers: self.servers.clone(), start: Tasks::new(), stop: BTreeMap::new() };
-        for _ in 0..gang(problem, n) {
-            let (place, stops) = self.place(n, &may_stop, &trial)?;
+        let gang = gang(problem, n);
+        if gang == 1 {
+            let (place, stop) = self.place(n, &may_stop, &self.servers, &Stops::new())?;
+            let step = Move { queue: v, start: (n, Tasks::from([(place, 1)])), stop };
+            return self.leaves_nobody_short(&step).then_some(step);
+        }
+        // Task by task of the gang, on a trial.
+        let (mut servers, mut start, mut stop) = (self.servers.clone(), Tasks::new(), Stops::new());
+        for _ in 0..gang {
+            let (place, stops) = self.place(n, &may_stop, &servers, &stop)?;
             for (m, tasks) in stops {
                 for (at, count) in tasks {
-                    trial.servers.add(at, m, &-Rational::from(count));
-                    *trial.stop.entry(m).or_default().entry(at).or_default() += count;
+                    servers.add(at, m, &-Rational::from(count));
+                    *stop.entry(m).or_default().entry(at).or_default() += count;
                 }
             }
-            trial.servers.add(place, n, &Rational::from(1));
-            *trial.start.entry(place).or_default() += 1;
+            servers.add(place, n, &Rational::from(1));
+            *start.entry(place).or_default() += 1;
         }
-        let step = Move { queue: v, start: (n, trial.start), stop: trial.stop };
+        let step = Move { queue: v, start: (n, start), stop };
         self.leaves_nobody_short(&step).then_some(step)
     }
 
@@ -266,21 +286,30 @@ impl Search<'_> {
     }
 
     /// A server for one more task of a user, with the fewest tasks to stop there.
-    fn place(&self, n: usize, may_stop: &[bool], trial: &Trial<'_>) -> Option<(Place, Stops)> {
+    fn place(
+        &self,
+        n: usize,
+        may_stop: &[bool],
+        servers: &Servers<'_>,
+        stopped: &Stops,
+    ) -> Option<(Place, Stops)> {
         let problem = self.queues.problem;
         let mut best: Option<(u64, Place, Stops)> = None;
         for i in problem.classes_of(n) {
-            for server in &trial.servers.classes[i] {
+            for server in &servers.classes[i] {
                 let place = Place { class: i, index: server.index };
                 evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to stop");
-                let Some(stops) = self.stops(n, place, server, may_stop, trial) else { continue };
+                let Some(stops) = self.stops(n, place, server, may_stop, (servers, stopped)) else {
+                    continue;
+                };
                 let count: u64 = stops.values().flat_map(BTreeMap::values).sum();
                 if best.as_ref().is_none_or(|(least, ..)| count < *least) {
                     best = Some((count, place, stops));
                 }
-            }
-            if best.as_ref().is_some_and(|(count, ..)| *count <= 1) {
-                break;
+                // None has fewer, where something has to be stopped at all.
+                if count <= 1 {
+                    return best.map(|(_, place, stops)| (place, stops));
+                }
             }
         }
         best.map(|(_, place, stops)| (place, stops))
@@ -293,7 +322,7 @@ impl Search<'_> {
         place: Place,
         server: &Server,
         may_stop: &[bool],
-        trial: &Trial<'_>,
+        trial: (&Servers<'_>, &Stops),
     ) -> Option<Stops> {
         let problem = self.queues.problem;
         let demand = problem.demand(n, place.class).entries();
@@ -337,21 +366,27 @@ impl Search<'_> {
     }
 
     /// Where a gang of a user that runs on a server is stopped: there first, then where else it runs.
-    fn whole_gang(&self, m: usize, place: Place, stops: &Stops, trial: &Trial<'_>) -> Option<Tasks> {
+    fn whole_gang(
+        &self,
+        m: usize,
+        place: Place,
+        stops: &Stops,
+        (servers, before): (&Servers<'_>, &Stops),
+    ) -> Option<Tasks> {
         let mut left = gang(self.queues.problem, m);
         let pinned = self.queues.problem.groups().member(m).pinned.clone().unwrap_or_default();
         let is_stopped = |tasks: &Tasks| -> u64 { tasks.values().sum() };
-        let stopped: u64 = [stops.get(&m), trial.stop.get(&m)].into_iter().flatten().map(is_stopped).sum();
+        let stopped: u64 = [stops.get(&m), before.get(&m)].into_iter().flatten().map(is_stopped).sum();
         if Rational::from(&self.totals[m] - (stopped + left)) < pinned {
             return None;
         }
         let runs = |at: Place| -> u64 {
-            let there = trial.servers.at(at).and_then(|server| server.tasks.get(&m));
+            let there = servers.at(at).and_then(|server| server.tasks.get(&m));
             let there = there.and_then(|x| x.numer().to_u64()).unwrap_or(0);
             there - stops.get(&m).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
         };
         let mut tasks = Tasks::new();
-        let elsewhere = trial.servers.classes.iter().enumerate().flat_map(|(class, servers)| {
+        let elsewhere = servers.classes.iter().enumerate().flat_map(|(class, servers)| {
             servers.iter().map(move |server| Place { class, index: server.index })
         });
         for at in std::iter::once(place).chain(elsewhere.filter(|at| *at != place)) {
@@ -413,13 +448,6 @@ impl Search<'_> {
         let (n, tasks) = &step.start;
         tasks.iter().for_each(|(at, count)| self.servers.add(*at, *n, &Rational::from(*count)));
     }
-}
-
-/// A gang that is being placed.
-struct Trial<'t> {
-    servers: Servers<'t>,
-    start: Tasks,
-    stop: Stops,
 }
 
 /// By user: how many tasks more it has after a move.

@@ -104,7 +104,8 @@ impl Verdict {
         let waiting = queues.waiting(&totals);
         let fits = allocation.placements.as_ref().map(|placements| {
             let servers = Servers::new(&problem, placements);
-            fits(&queues, &servers, &rooms, &waiting)
+            let rooms = Some(&rooms).filter(|_| problem.groups().hold_back());
+            fits(&queues, &servers, rooms, &waiting)
         });
         let amounts = queues.held(&totals);
         let judge = Judge { queues: &queues, totals, waiting, held: amounts, due: &due, rooms, tolerance };

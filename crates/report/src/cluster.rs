@@ -119,17 +119,21 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
     let of = |r: usize, value: &Rational| {
         format!("{} {}", amount(&problem.resources()[r], value), problem.resources()[r])
     };
-    let short = row.short.iter().enumerate().filter(|(_, short)| !short.is_zero());
+    // Where its part ends at a resource, that is what it is about.
+    let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.short[r].is_zero();
+    let is_told = |r: usize| is_end(r) || !(0..row.short.len()).any(is_end);
+    let short = row.short.iter().enumerate().filter(|(r, short)| !short.is_zero() && is_told(*r));
     let short: Vec<String> = short.map(|(r, short)| of(r, short)).collect();
-    let mut text = format!("{} is short of {}", row.queue.name, short.join(", "));
+    let mut text = format!("{}: {} short, ", row.queue.name, short.join(", "));
     match row.by {
         Some(n) => {
-            let _ = write!(text, ": one more task of {} is within what it is due", problem.users()[n].name());
+            let _ = write!(text, "one more task of {} is within its part", problem.users()[n].name());
         }
-        None => text.push_str(": less than a whole task, or than is tolerated"),
+        None => text.push_str("less than a whole task, or than is tolerated"),
     }
     let name = |v: usize| verdict.queues[v].queue.name.as_str();
-    for ((r, holders), (_, lenders)) in row.holders.iter().zip(&row.lenders) {
+    let told = row.holders.iter().zip(&row.lenders).filter(|((r, _), _)| is_told(*r));
+    for ((r, holders), (_, lenders)) in told {
         let holders: Vec<String> = holders
             .iter()
             .map(|(v, above)| format!("{} holds {} above its part", name(*v), of(*r, above)))
