@@ -98,6 +98,7 @@ impl Moves {
             waiting,
             limits,
             hopeless: BTreeSet::new(),
+            is_short: Vec::new(),
         };
         let before = search.short();
         let mut list: Vec<Move> = Vec::new();
@@ -172,6 +173,8 @@ struct Search<'s> {
     limits: &'s Limits,
     /// Users of queues for which no move is found: what is done for others does not free more of what is above.
     hopeless: BTreeSet<(usize, usize)>,
+    /// By queue: whether it is short by a whole task.
+    is_short: Vec<bool>,
 }
 
 /// A server, and the tasks on it that would be stopped.
@@ -197,6 +200,8 @@ impl Search<'_> {
     fn next(&mut self, allocation: &Allocation) -> Option<Move> {
         let list = &self.queues.list;
         let mut short = self.short();
+        self.is_short = vec![false; list.len()];
+        short.iter().for_each(|v| self.is_short[*v] = true);
         short.sort_by_cached_key(|v| (std::cmp::Reverse((list[*v].depth, self.part(*v))), *v));
         let problem = self.queues.problem;
         // What groups leave changes with every move.
@@ -234,7 +239,7 @@ impl Search<'_> {
         if !self.is_within_limits(n) || rooms.is_some_and(|rooms| rooms_bar(problem, n, rooms)) {
             return None;
         }
-        let may_stop: Vec<bool> = (0..problem.n_users()).map(|m| self.may_stop(m, n)).collect();
+        let may_stop: Vec<bool> = (0..problem.n_users()).map(|m| self.may_stop(m, n, v)).collect();
         let gang = gang(problem, n);
         if gang == 1 {
             let (place, stop) = self.place(n, &may_stop, &self.servers, &Stops::new())?;
@@ -270,18 +275,22 @@ impl Search<'_> {
         })
     }
 
-    /// Whether a gang of a user may be stopped for user `n`: it is not pinned, and its queue holds more of something that it
-    /// takes than it is due, as do those above it that `n` is not in.
-    fn may_stop(&self, m: usize, n: usize) -> bool {
+    /// Whether a gang of a user may be stopped for user `n` of queue `v`: it is not pinned, not in that queue, and all queues
+    /// above it that `n` is not in hold more of something that it takes than they are due, and are not short. So who is
+    /// not short never becomes so, who is short loses nothing but to what stands in it, and the search ends.
+    fn may_stop(&self, m: usize, n: usize, v: usize) -> bool {
         let problem = self.queues.problem;
         let pinned = problem.groups().member(m).pinned.clone().unwrap_or_default();
         let left = Rational::from(&self.totals[m] - gang(problem, m));
-        if self.limits.pinned.contains(&m) || m == n || left < pinned || left < 0 {
+        let is_inside = self.queues.above[m].contains(&v);
+        if self.limits.pinned.contains(&m) || is_inside || left < pinned || left < 0 {
             return false;
         }
         let own = &self.queues.above[n];
-        let is_above =
-            |v: &usize| self.queues.unit[m].iter().any(|(r, _)| self.held[*v][*r] > self.due[*v][*r]);
+        let is_above = |v: &usize| {
+            let holds_more = |(r, _): &(usize, Rational)| self.held[*v][*r] > self.due[*v][*r];
+            !self.is_short[*v] && self.queues.unit[m].iter().any(holds_more)
+        };
         self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_above)
     }
 
