@@ -294,8 +294,7 @@ let evidence s (c : stated_claim) =
   let is_left_open = s.limited && is_about_optima c.statement.about in
   if is_left_open then OfProblem NonWasteful (* Coq says that it is not covered *) else
   match c.statement.about, c.statement.says, c.statement.margin with
-  | OfLimits, None, _ -> OfGroups (NotAbout false)
-  | OfGuarantees, None, _ -> OfGroups (NotAbout true)
+  | (OfLimits | OfGuarantees), None, _ -> OfGroups NotAbout
   | OfLimits, _, None -> OfGroups Unlimited
   | OfLimits, _, _ -> OfGroups Limited
   | OfGuarantees, _, None -> OfGroups Nobody
