@@ -547,6 +547,8 @@ pub enum ImportSource {
     Openb,
     /// Google clusterdata-2011-2
     Google,
+    /// Kubernetes: kubectl get nodes,pods -A -o json
+    Kubernetes,
     /// Slurm: scontrol, squeue --json, sshare, sacctmgr
     Slurm,
     /// Mesos: /state, /roles
@@ -558,6 +560,7 @@ impl ImportSource {
     pub fn system(self) -> Option<System> {
         match self {
             Self::Openb | Self::Google => None,
+            Self::Kubernetes => Some(System::Kubernetes),
             Self::Slurm => Some(System::Slurm),
             Self::Mesos => Some(System::Mesos),
         }

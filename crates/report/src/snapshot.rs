@@ -25,7 +25,7 @@ pub fn imported(snapshot: &Snapshot) -> Page {
     ];
     let counts = Table::of(counts)
         .words(snapshot.system.map_or("snapshot", |system| system.name()), |(what, _)| *what)
-        .numbers("count", |(_, count)| count.as_str())
+        .numbers("count", |(_, count)| Cell::text(count))
         .table();
     let page = Page::new().table(counts).table(resources(snapshot));
     let page = if snapshot.rounded.is_empty() {

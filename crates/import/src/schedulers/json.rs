@@ -17,6 +17,7 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
     let mut documents = 0;
     while bytes.skip_blanks()? {
         let mut deserializer = serde_json::Deserializer::from_reader(bytes.by_ref());
+        feed.kind.clear();
         let seed = Document { feed, path: Vec::new() };
         let read = seed.deserialize(&mut deserializer);
         drop(deserializer);
@@ -93,6 +94,9 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
             } else {
                 Some(map.next_value_seed(Whole { depth: path.len(), skip: self.feed.skip })?)
             };
+            if let Some(value) = &value {
+                self.feed.read_field(&path, value);
+            }
             let key = path.pop().unwrap_or_default();
             rest.push((key.into(), value.unwrap_or_else(Tree::null)));
         }

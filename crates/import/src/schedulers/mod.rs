@@ -8,6 +8,8 @@ mod build;
 mod classes;
 mod cluster;
 mod json;
+mod kube;
+mod kubernetes;
 mod mesos;
 mod slurm;
 mod source;
@@ -49,6 +51,7 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
     let inputs = inputs.into_iter().map(Bytes::new).collect();
     match system {
         System::Slurm => slurm::read(inputs, part),
+        System::Kubernetes => kubernetes::read(inputs, part),
         System::Mesos => mesos::read(inputs, part),
         _ => Err(ImportError::Dumps(format!("{system} cannot be imported yet"))),
     }
@@ -63,6 +66,6 @@ fn values<'f>(
 ) -> Result<(), ImportError> {
     let file = bytes.file.clone();
     let is_json = matches!(bytes.first()?, Some(b'{' | b'['));
-    let mut feed = Feed { file: &file, lists, skip, receive, failure: None };
+    let mut feed = Feed { file: &file, lists, skip, receive, kind: String::new(), failure: None };
     if is_json { json::read(bytes, &mut feed) } else { yaml::read(bytes, &mut feed) }
 }

@@ -206,13 +206,24 @@ pub(super) struct Feed<'f> {
     /// Names of fields that no reader looks at. Where such a name has a text or a number it is kept: it may be a label.
     pub skip: &'static [&'static str],
     pub receive: &'f mut Receive<'f>,
+    /// The text of the field `kind` of the document that is read, if it has come.
+    pub kind: String,
     /// An error of the receiver while a parser is at work.
     pub failure: Option<ImportError>,
 }
 
 impl Feed<'_> {
     pub fn hand(&mut self, place: Place, tree: Tree) -> Result<(), ImportError> {
-        (self.receive)(Item { file: self.file, place, tree })
+        (self.receive)(Item { file: self.file, kind: &self.kind, place, tree })
+    }
+
+    /// Keeps the kind of a document.
+    pub fn read_field(&mut self, path: &[String], value: &Tree) {
+        if let ([name], Tree::Text(kind)) = (path, value)
+            && name == "kind"
+        {
+            self.kind = kind.to_string();
+        }
     }
 
     /// Keeps an error, for a parser that has its own.

@@ -24,6 +24,8 @@ pub(super) enum Tree {
 pub(super) struct Item<'f> {
     /// Name of the file.
     pub file: &'f str,
+    /// The text of the field `kind` of its document, as far as that has been read.
+    pub kind: &'f str,
     /// Where the value stands in its document.
     pub place: Place,
     pub tree: Tree,
@@ -58,6 +60,16 @@ impl<'f> Item<'f> {
 }
 
 impl<'a> At<'a> {
+    /// The kind of the document that this value is from.
+    pub fn document_kind(self) -> &'a str {
+        self.item.kind
+    }
+
+    /// Whether the value is a whole document.
+    pub fn is_document(self) -> bool {
+        self.item.place.steps().is_empty()
+    }
+
     /// An error about this value.
     pub fn error(self, message: impl Into<String>) -> ImportError {
         let mut place = self.item.place.clone();

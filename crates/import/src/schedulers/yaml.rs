@@ -87,6 +87,7 @@ impl<'b> Events<'b> {
                     if matches!(&event, Event::Scalar(text, ..) if text.is_empty()) {
                         continue;
                     }
+                    feed.kind.clear();
                     let rest = self.document(event, &mut Vec::new(), feed)?;
                     if let Some(rest) = rest {
                         feed.hand(Place::root(), rest)?;
@@ -133,6 +134,7 @@ impl<'b> Events<'b> {
                     } else {
                         self.whole(event, path.len(), feed.skip)?
                     };
+                    feed.read_field(path, &value);
                     path.pop();
                     rest.push((key, value));
                 }
