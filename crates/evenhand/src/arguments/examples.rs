@@ -122,7 +122,8 @@ pub const IMPORT: &str = "\
 Examples:
   evenhand import openb nodes.csv pods.csv -o problem.json
   evenhand import google machine_events.csv.gz task_events.csv.gz --time 600000000 -o problem.json
-  zcat tasks.csv.gz | evenhand import google machines.csv - > problem.json";
+  zcat tasks.csv.gz | evenhand import google machines.csv - > problem.json
+  evenhand import slurm nodes.txt squeue.json sshare.txt -o snapshot.json";
 
 pub const SCHEMA: &str = "\
 Examples:

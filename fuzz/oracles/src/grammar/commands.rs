@@ -246,8 +246,13 @@ pub const COMMANDS: &[CommandLine] = &[
     },
     CommandLine {
         name: "import",
-        operands: &[OneOf(&["openb", "google", "azure"]), Input, Input],
-        options: &[("--time", Number), ("--by-shape", Nothing), ("--output", Output)],
+        operands: &[OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes"]), Input, Input],
+        options: &[
+            ("--time", Number),
+            ("--by-shape", Nothing),
+            ("--merge", OneOf(&["0", "1.5%", "100%", "-1", "x"])),
+            ("--output", Output),
+        ],
     },
     CommandLine {
         name: "schema",
