@@ -50,7 +50,7 @@ pub fn fit(queues: &Queues<'_>, servers: &Servers<'_>, rooms: Option<&Rooms<'_>>
         }
         if places.len() as u64 == gang {
             // What groups leave is looked at last: a busy cluster has no server anyway.
-            let is_left = rooms.is_none_or(|rooms| rooms.of_groups(n) >= gang);
+            let is_left = rooms.and_then(|rooms| rooms.of_groups(n)).is_none_or(|room| room >= gang);
             return is_left.then_some(Fit { user: n, places });
         }
     }

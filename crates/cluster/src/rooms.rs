@@ -70,9 +70,10 @@ impl<'p> Rooms<'p> {
         demand.filter(|(r, _)| !capacity[*r].is_zero()).collect()
     }
 
-    /// How many tasks more the groups above a user leave it, and the sum of all servers beside what is kept back.
+    /// How many tasks more the groups above a user leave it, and the sum of all servers beside what is kept back; `None`
+    /// where nothing bounds it.
     #[must_use]
-    pub fn of_groups(&self, n: usize) -> Rational {
+    pub fn of_groups(&self, n: usize) -> Option<Rational> {
         let groups = self.problem.groups();
         let asked = self.asked(n);
         let mut spare = vec![Rational::new(); asked.len()];
@@ -94,14 +95,16 @@ impl<'p> Rooms<'p> {
                 *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
             }
             if is_shut && !is_named {
-                return Rational::new();
+                return Some(Rational::new());
             }
         }
         let root = &self.used[groups.list().len()];
         let capacity = self.problem.total_capacity();
-        let of_root = asked.iter().zip(spare);
+        // All servers together bound what is held only for the sake of what is kept back.
+        let is_kept = |r: usize| self.promises.kept.iter().flatten().any(|(of, _)| *of == r);
+        let of_root = asked.iter().zip(spare).filter(|((r, _), _)| is_kept(*r));
         rooms.extend(of_root.map(|((r, d), spare)| (over(&capacity[*r], &root[*r]) + spare) / d));
-        rooms.into_iter().min().unwrap_or_default()
+        rooms.into_iter().min()
     }
 
     /// How many tasks more limits on server classes leave a user on a class; `None` where none counts there.
