@@ -86,6 +86,9 @@ let check_allocation root by_time_asked most_tolerance =
     | `Proven words -> say "proven: %s" words
     | `Uncovered what -> say "not covered: %s (%s)" name what
     | `False _ -> ()) names verdicts;
+  let is_answer verdict (claim : stated_claim) =
+    match verdict with `Proven _ -> Proved.shows_answer s.problem claim.statement | _ -> false in
+  if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
 let check text sharing most_tolerance =
