@@ -146,9 +146,10 @@ let evidence s f (c : stated_claim) =
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
   let left_open = OfProblem NonWasteful (* Coq says that it is not covered *) in
   match c.statement.about, c.statement.says, c.statement.margin with
-  | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups (NotAbout false)
+  | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups NotAbout
   | OfGroupSharing, _, _ -> parties s f false c value
   | OfGroupEnvy, _, _ -> parties s f true c value
+  | OfTree, None, _ when not (List.exists s.p.timed (range s.p.classes)) -> uncovered "that dominant shares are not defined"
   | OfTree, None, _ -> OfFilling NotFilled
   | OfTree, _, _ when f.groups.grouping.groups > 0 || not f.groups.siblings.plain -> left_open
   | OfTree, _, None ->

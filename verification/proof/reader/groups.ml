@@ -37,7 +37,8 @@ let read (s : statement) =
     priced = (fun v -> Q.sign list.(v).worth > 0); never;
     states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
-    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent);
-    own_demands = Array.exists (Array.exists Fun.id) s.own_demand } in
-  let siblings = { group_weight = (fun v -> rational list.(v).worth); plain = get "share" s.source = Absent } in
+    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent) } in
+  let own_demands = Array.exists (Array.exists Fun.id) s.own_demand in
+  let siblings = { group_weight = (fun v -> rational list.(v).worth);
+    plain = get "share" s.source = Absent && not own_demands } in
   { names; list; member; never; grouping; siblings }

@@ -535,7 +535,7 @@ Lemma uses_same d v r : (r < M)%nat -> uses_of P G x d v r == uses_of Q G y d v 
 Proof.
   intros Hr. revert v. induction d; intros v; [reflexivity|]. cbn [uses_of]. rewrite <- eu. apply Qplus_comp; apply sum_ext.
   - intros n Hn. destruct (belongs G n v); [|reflexivity]. unfold holds_of. rewrite <- ec. apply sum_ext. intros.
-    apply prod_same; [apply E|apply (s_demand _ _ S)]; auto.
+    apply prod_same; [apply E|apply (s_base _ _ S)]; auto.
   - intros c _. destruct (child G v c); [|reflexivity]. apply larger_ext; [apply IHd|reflexivity].
 Qed.
 Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
@@ -653,9 +653,9 @@ Proof.
   - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
     rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
 Qed.
-Lemma tree_applies_same : tree_applies P G = tree_applies Q G.
+Lemma tree_applies_same : tree_applies P = tree_applies Q.
 Proof.
-  unfold tree_applies. rewrite <- ec. f_equal. apply all_same. intros i Hi. rewrite (s_timed _ _ S) by auto. reflexivity.
+  unfold tree_applies. rewrite <- ec. apply all_same. intros i Hi. rewrite (s_timed _ _ S) by auto. reflexivity.
 Qed.
 Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
@@ -740,10 +740,10 @@ Proof.
   - destruct s; auto. apply defined_same; auto.
   - destruct s; auto. apply defined_same; auto.
   - apply about_groups_same; auto.
-  - intros [A B]. split; auto. apply (about_groups_same P Q S); auto.
   - apply about_groups_same; auto.
   - apply about_groups_same; auto.
-  - rewrite (tree_applies_same P Q S G). auto.
+  - apply about_groups_same; auto.
+  - rewrite (tree_applies_same P Q S). auto.
 Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
 Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]|destruct s as [[]|]]; simpl; tauto. Qed.

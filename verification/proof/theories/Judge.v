@@ -28,7 +28,7 @@ Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 (** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
     no group has a limit, which only some of these keep; `tree` where there are no groups, or where it does not apply. *)
-Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)) && negb (own_demands G).
+Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
 Definition covered (a : axiom_name) : bool :=
   match a with
   | Another => false
@@ -67,9 +67,8 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfEf1 | OfIntegerParetoOptimal => whole_tasks P placing_ x
   | OfBottleneck k => exists r, is_bottleneck P k r
   | OfMaxMin s | OfProportional (Some s) _ | OfRoot (Some s) _ _ => defined P s
-  | OfLimits | OfGroupSharing | OfGroupEnvy => about_groups P G
+  | OfLimits | OfGuarantees | OfGroupSharing | OfGroupEnvy => about_groups P G
   | OfTree => tree_applies = true
-  | OfGuarantees => about_promises P G
   | _ => True
   end.
 (** Of tasks on single servers no excess is tolerated. *)
@@ -146,7 +145,7 @@ Definition is_of_groups (st : statement) (c : group_claim) : bool :=
   match about st, c, says st, margin st with
   | OfLimits, Limited, Some _, Some _ | OfGuarantees, Guaranteed, Some _, Some _
   | OfLimits, Unlimited, Some true, None | OfGuarantees, Nobody, Some true, None
-  | (OfLimits | OfGroupSharing | OfGroupEnvy), NotAbout false, None, None | OfGuarantees, NotAbout true, None, None => true
+  | (OfLimits | OfGroupSharing | OfGroupEnvy), NotAbout, None, None | OfGuarantees, NotAbout, None, None => true
   | _, _, _, _ => false
   end.
 

@@ -4,7 +4,8 @@ From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups.
 Open Scope Q_scope.
 
-(** What siblings are compared by: the weights of groups; [plain]: dominant shares, by usage over the cluster *)
+(** What siblings are compared by: the weights of groups; [plain]: dominant shares, by usage over the cluster, of
+    users who demand the same on all classes *)
 Record siblings := { group_weight : nat -> Q; plain : bool }.
 
 Section On.
