@@ -11,18 +11,13 @@ use crate::case::{Case, Claim, Shown, fits_on};
 use crate::groups::holdings::Holdings;
 use crate::work::{self, Checked};
 
-/// The least margin of users who are each somewhat short; 0 where nobody complains of those who are there.
-fn least(
-    case: &Case<'_>,
-    users: impl Iterator<Item = usize>,
-    short: impl Fn(usize) -> Checked<Rational>,
-) -> Checked<Shown> {
-    let mut least = None;
-    for n in users {
-        let margin = case.above_tasks(n, &case.total[n]).into_iter().fold(-short(n)?, Rational::max);
-        least = Some(least.map_or(margin.clone(), |least: Rational| least.min(margin)));
-    }
-    Ok((least.or(case.active().next().map(|_| Rational::new())), None))
+/// The least margin of users who are each somewhat short.
+fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked<Shown> {
+    let margin = |n: usize| {
+        let short = -short(n)?;
+        Ok(case.above_tasks(n, &case.total[n]).into_iter().fold(short, Rational::max))
+    };
+    Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
 /// The least of a number of each row of which a task of user `n` takes something on class `i`.
@@ -70,7 +65,7 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
 /// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the
 /// row.
 pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    least(case, case.active(), |n| {
+    least(case, |n| {
         let due = Rational::from(&case.problem.users[n].weight / &case.weight);
         let short = |row: usize, d: Rational| {
             let capacity = &case.rows[row].capacity;
@@ -104,7 +99,7 @@ pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         }
         work::sum(parts)
     };
-    least(case, case.active(), |n| {
+    least(case, |n| {
         let classes = case.problem.classes_of(n).map(|i| of_rows(case, n, i, |row, d| lack(n, row, d)));
         let most = classes.collect::<Checked<Vec<_>>>()?.into_iter().max().unwrap_or_default();
         Ok(most / &case.g[n])
