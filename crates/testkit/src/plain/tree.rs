@@ -267,8 +267,14 @@ impl Tree<'_> {
         match v {
             // Where nothing is kept back what runs ends at the classes.
             Node::Root => {
-                let mut groups = (0..self.problem.groups().list().len()).map(Node::Group);
-                groups.any(|v| self.kept(v, r) > 0).then(|| self.capacity(r))
+                let mut lending = self
+                    .problem
+                    .groups()
+                    .list()
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, group)| group.lend.iter().any(|(of, _)| *of == r));
+                lending.any(|(g, _)| self.kept(Node::Group(g), r) > 0).then(|| self.capacity(r))
             }
             Node::User(_) => None,
             Node::Group(g) => {
