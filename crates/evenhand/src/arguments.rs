@@ -1,5 +1,6 @@
 //! What the command line accepts.
 
+pub mod cluster;
 mod common;
 mod examples;
 mod flags;
@@ -13,6 +14,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use evenhand_budget::Limits;
 
 use evenhand::mechanisms::tree::Rule;
+use evenhand::problem::Rational;
+use evenhand::problem::snapshot::System;
 
 pub use common::{Common, Format};
 pub use names::{Part, Range};
@@ -45,6 +48,15 @@ pub enum Command {
     /// Say why a user has what it has, and what one more unit of a resource would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
+    /// Judge a running cluster: who is short of what it is due, and whether a waiting task fits
+    #[command(after_help = examples::VERDICT)]
+    Verdict(cluster::Verdict),
+    /// Say what changes of weights, guarantees, servers or tasks bring to the queues of a running cluster
+    #[command(after_help = examples::WHAT_IF)]
+    WhatIf(cluster::WhatIf),
+    /// Say which tasks to stop and to start so that no queue of a running cluster is short
+    #[command(after_help = examples::MOVES)]
+    Moves(cluster::Moves),
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
@@ -210,6 +222,12 @@ pub struct Check {
     /// How servers must be shared (default: resources divided; time only where the problem states times)
     #[arg(long, value_parser = ["rdm", "tdm"])]
     pub sharing: Option<String>,
+    /// Write a page that carries the certificate, and a checker for it that runs in a browser
+    #[arg(long, requires = "output")]
+    pub page: bool,
+    /// The file of that page
+    #[arg(long, short, requires = "page")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -239,10 +257,10 @@ pub enum ExportForm {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Problem file (JSON)
+    /// Problem file (JSON), or snapshot of a running cluster
     pub problem: PathBuf,
-    /// Allocation file (JSON)
-    pub allocation: PathBuf,
+    /// Allocation file (JSON); none beside a snapshot
+    pub allocation: Option<PathBuf>,
     /// Name of the user
     #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
@@ -513,7 +531,7 @@ pub struct Import {
     #[arg(value_enum)]
     pub source: ImportSource,
     /// openb: the node list and a pod list; google: the machine table or machine events, then task
-    /// events. Plain, .gz or .zst; one may be -, standard input
+    /// events; schedulers: their dumps, in any order. Plain, .gz or .zst; one may be -, standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// google: the trace time in microseconds at which tasks run
@@ -522,9 +540,21 @@ pub struct Import {
     /// google: one user for each request shape in place of one for each user id
     #[arg(long)]
     pub by_shape: bool,
-    /// Write the problem to this file (default: standard output)
+    /// schedulers: servers whose amounts differ by at most this part become one class, rounded down; 0: only equal ones
+    /// (default: 1.5%)
+    #[arg(long, value_name = "PART", value_parser = part)]
+    pub merge: Option<Rational>,
+    /// Write the problem or snapshot to this file (default: standard output)
     #[arg(long, short)]
     pub output: Option<PathBuf>,
+}
+
+/// A part such as `1.5%` or `0.015`.
+fn part(text: &str) -> Result<Rational, String> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100u32));
+    let part = evenhand::problem::number::parse(number).ok().map(|part| part / of);
+    let part = part.filter(|part| *part >= 0 && *part < 1);
+    part.ok_or_else(|| "expected a part of at least 0 and below 1, such as 1.5%".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -533,6 +563,33 @@ pub enum ImportSource {
     Openb,
     /// Google clusterdata-2011-2
     Google,
+    /// Kubernetes: kubectl get nodes,pods -A -o json
+    Kubernetes,
+    /// Slurm: scontrol, squeue --json, sshare, sacctmgr
+    Slurm,
+    /// Mesos: /state, /roles
+    Mesos,
+}
+
+impl ImportSource {
+    /// The scheduler whose dump it is, if it is one.
+    pub fn system(self) -> Option<System> {
+        match self {
+            Self::Openb | Self::Google => None,
+            Self::Kubernetes => Some(System::Kubernetes),
+            Self::Slurm => Some(System::Slurm),
+            Self::Mesos => Some(System::Mesos),
+        }
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Openb => "openb",
+            Self::Google => "google",
+            _ => self.system().map_or("", System::name),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -63,6 +63,11 @@ impl Input {
         }
     }
 
+    /// Its name, its bytes after unpacking, and how many have been read of it as it is stored.
+    pub(super) fn parts(self) -> (String, Box<dyn Read>, Rc<Cell<u64>>) {
+        (self.name, self.reader, self.packed)
+    }
+
     /// The rows; without any there is an error that says what was expected.
     pub(super) fn rows(self, expected: impl Into<String>) -> Records {
         Records {
@@ -157,7 +162,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Which limit `unpacked` bytes from `packed` bytes break, in words.
-fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
+pub(super) fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     if unpacked > MAX_UNPACKED_BYTES {
         return Some(format!("more than {MAX_UNPACKED_BYTES} bytes, the most that a file may unpack to"));
     }

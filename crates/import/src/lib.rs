@@ -6,6 +6,7 @@
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
 //! | [`google_stream`], [`openb_stream`], [`azure_stream`], [`TaskTable`] | tasks with their times, for simulations |
 //! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
+//! | [`snapshot`] | dumps of running clusters: who asks for what, what runs where, what waits |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
@@ -19,6 +20,7 @@ mod input;
 mod note;
 mod openb;
 mod ordered;
+mod schedulers;
 mod spill;
 mod stream;
 mod table;
@@ -37,6 +39,7 @@ pub use google::{
 pub use input::{FREE_BYTES, Input, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
 pub use note::Note;
 pub use openb::{openb, openb_nodes, openb_stream};
+pub use schedulers::{Options, snapshot};
 pub use stream::{StreamedTasks, Trace, TraceStream, TraceTask};
 pub use table::{TaskRow, TaskTable};
 
@@ -104,6 +107,19 @@ pub enum ImportError {
         /// What was found and what was expected.
         message: String,
     },
+    /// A dump of a cluster does not say what it should.
+    #[error("{file}: {}{message}", if place.is_empty() { String::new() } else { format!("{place}: ") })]
+    Dump {
+        /// Name of the file.
+        file: String,
+        /// Where in the file: a path, or empty.
+        place: String,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// Dumps that do not belong together, or of which one is missing.
+    #[error("{0}")]
+    Dumps(String),
     /// The file has more bytes, or a longer line, than an importer takes.
     #[error("{file}:{line}: too large: {limit}")]
     TooLarge {

@@ -42,6 +42,20 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         &mut self.entries[place].1
     }
 
+    /// The place of a key that has one.
+    pub fn find<Q>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.places.get(key).copied()
+    }
+
+    /// The value at a place.
+    pub fn at(&mut self, place: usize) -> &mut V {
+        &mut self.entries[place].1
+    }
+
     /// Keys and values in their order.
     pub fn entries(&self) -> &[(K, V)] {
         &self.entries

@@ -1,37 +1,77 @@
-//! `import`: a problem from real cluster data.
+//! `import`: a problem from real cluster data, or a snapshot from the dump of a scheduler.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::import::{GoogleOptions, GoogleUsers, Input, google, openb};
-use evenhand::problem::format::problem_to_json;
+use evenhand::import::{self, GoogleOptions, GoogleUsers, Input, Options, google, openb};
+use evenhand::problem::format::{problem_to_json, snapshot_to_json};
+use evenhand::problem::snapshot::System;
+use evenhand::report;
 
 use crate::arguments::{Common, Import, ImportSource};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
-    let open = |path: &Path| {
-        let opened =
-            if path.as_os_str() == "-" { Input::new("-", std::io::stdin()) } else { Input::open(path) };
-        opened.map_err(Failure::input)
-    };
-    // As with the flags of mechanisms: what would be ignored is refused.
-    let given = [("--time", call.time != 0), ("--by-shape", call.by_shape)];
-    if let (ImportSource::Openb, Some((flag, _))) = (call.source, given.iter().find(|(_, given)| *given)) {
-        return Err(Failure::input(format!("{flag} does not go with openb")));
+    refuse_options(call)?;
+    match call.source.system() {
+        Some(system) => dump(system, call, common),
+        None => trace(call, common),
     }
+}
+
+/// As with the flags of mechanisms: what would be ignored is refused.
+fn refuse_options(call: &Import) -> Result<(), Failure> {
+    let of_google = call.source == ImportSource::Google;
+    let given = [
+        ("--time", call.time != 0 && !of_google),
+        ("--by-shape", call.by_shape && !of_google),
+        ("--merge", call.merge.is_some() && call.source.system().is_none()),
+    ];
+    match given.iter().find(|(_, refused)| *refused) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::input(format!("{flag} does not go with {}", call.source.name()))),
+    }
+}
+
+fn open(path: &Path) -> Result<Input, Failure> {
+    let opened = if path.as_os_str() == "-" { Input::new("-", std::io::stdin()) } else { Input::open(path) };
+    opened.map_err(Failure::input)
+}
+
+fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Failure> {
+    if call.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::input("standard input can be read once"));
+    }
+    let inputs = call.files.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let options = call.merge.clone().map_or_else(Options::default, |merge| Options { merge });
+    let snapshot = import::snapshot(system, inputs, &options).map_err(Failure::input)?;
+    for warning in snapshot.problem.warnings() {
+        output::warn(common, warning.to_string());
+    }
+    let text = snapshot_to_json(&snapshot);
+    match &call.output {
+        Some(path) => {
+            files::write(path, &text)?;
+            output::page(&report::imported(&snapshot), common)?;
+        }
+        None => output::document(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     let imported = match (call.source, call.files.as_slice()) {
         (ImportSource::Openb, [nodes, pods]) => openb(open(nodes)?, open(pods)?),
         (ImportSource::Openb, _) => {
             return Err(Failure::input("openb takes two files: the node list and a pod list"));
         }
-        (ImportSource::Google, [machines, tasks @ ..]) if !tasks.is_empty() => {
+        (_, [machines, tasks @ ..]) if !tasks.is_empty() => {
             let users = if call.by_shape { GoogleUsers::ByShape } else { GoogleUsers::ByUser };
             let tasks = tasks.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
             google(open(machines)?, tasks, GoogleOptions { time: call.time, users })
         }
-        (ImportSource::Google, _) => {
+        _ => {
             return Err(Failure::input("google takes a machine table or machine events, then task events"));
         }
     };

@@ -12,7 +12,8 @@
 //! | read other JSON with the same care | [`Document`] |
 //! | read a server class, a user or groups in other JSON | [`server_spec`], [`user_spec`], [`groups_spec`], [`member_spec`] |
 //! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
-//! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`] |
+//! | read a snapshot of a cluster | [`Source::snapshot`], [`Source::snapshot_in`] |
+//! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`], [`snapshot_to_json`] |
 //!
 //! # Examples
 //! ```
@@ -35,6 +36,7 @@ mod error;
 mod fields;
 mod output;
 mod problem;
+mod snapshot;
 mod text;
 mod writer;
 
@@ -44,6 +46,7 @@ pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};
 pub use fields::{MEMBER_FIELDS, groups_spec, member_spec, server_spec, user_spec};
 pub use output::{AllocationDocument, NumberText};
+pub use snapshot::snapshot_to_json;
 pub use text::read_text;
 
 /// Deepest nesting of lists and objects that a file may have.

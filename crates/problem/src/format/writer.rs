@@ -47,6 +47,26 @@ impl<'o> Fields<'o> {
         let _ = write!(self.out, "\"{}\"", (self.number)(value));
     }
 
+    /// A value that is JSON already.
+    pub fn plain(&mut self, name: &str, json: &str) {
+        self.key(name);
+        self.out.push_str(json);
+    }
+
+    /// A text, where there is one.
+    pub fn some_text(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.text(name, value);
+        }
+    }
+
+    /// A list of names, where there is one.
+    pub fn some_names(&mut self, name: &str, names: &[String]) {
+        if !names.is_empty() {
+            self.names(name, names.iter().map(String::as_str));
+        }
+    }
+
     pub fn truth(&mut self, name: &str) {
         self.key(name);
         self.out.push_str("true");

@@ -9,5 +9,6 @@ mod problem_files;
 mod reservation_files;
 mod round_trips;
 mod schemas;
+mod snapshot_files;
 mod sparse;
 mod text_files;

@@ -58,10 +58,18 @@ fn every_schema_is_one() {
 }
 
 #[test]
-fn the_certificate_schema_holds_the_others() {
+fn schemas_that_hold_others() {
     let certificate = parsed("certificate");
-    assert_eq!(certificate["$defs"]["problem"], parsed("problem"));
-    assert_eq!(certificate["$defs"]["allocation_document"], parsed("allocation"));
+    for holder in [certificate, parsed("snapshot")] {
+        assert_eq!(holder["$defs"]["problem"], parsed("problem"));
+        assert_eq!(holder["$defs"]["allocation_document"], parsed("allocation"));
+    }
+    for bundle in ["verdict-certificate", "moves-certificate"] {
+        assert_eq!(parsed(bundle)["$defs"]["certificate"], parsed("certificate"));
+    }
+    let mut verdict = parsed("cluster-verdict");
+    let mut inside = parsed("what-if")["$defs"]["verdict"].clone();
+    assert_eq!(verdict["properties"].take(), inside["properties"].take());
 }
 
 #[test]

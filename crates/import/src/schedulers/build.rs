@@ -1,0 +1,403 @@
+//! A snapshot of a cluster: classes, users, and what runs where.
+
+use std::collections::BTreeMap;
+
+use evenhand_budget::charge;
+use evenhand_problem::groups::MemberSpec;
+use evenhand_problem::on::{OnSpec, ServersSpec};
+use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
+use evenhand_problem::snapshot::{Reported, Rounded, Running, Snapshot, Subject, Waiting};
+use evenhand_problem::{Allocation, Arithmetic, Placement};
+use rug::Rational;
+
+use super::classes::{Allowed, Class, Classes, Part, classes};
+use super::cluster::{Cluster, Shape, Tasks};
+use crate::ImportError;
+use crate::ordered::Ordered;
+
+/// A user of the problem: tasks of one shape with one set of classes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct UserKey {
+    group: Option<usize>,
+    demand: Vec<(usize, Rational)>,
+    gang: u64,
+    classes: Vec<usize>,
+}
+
+#[derive(Default)]
+struct UserTasks {
+    /// By class and server: names of the tasks.
+    running: BTreeMap<(usize, u64), Vec<String>>,
+    waiting: Vec<(String, u64, Vec<String>)>,
+    admitted: u64,
+}
+
+/// Makes a snapshot. `allowed` says by rule and profile of a server whether the rule allows it.
+pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Result<Snapshot, ImportError> {
+    known_places(&mut cluster)?;
+    let classes = classes(&mut cluster, allowed, part);
+    if classes.list.is_empty() {
+        return Err(ImportError::Dumps("the dump has no server that a task may use".to_owned()));
+    }
+    let users = users(&mut cluster, &classes, allowed);
+    let problem = problem(&mut cluster, &classes, allowed, users.entries())?;
+    let users: Vec<UserTasks> = users.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
+    let names =
+        |class: &Class| class.servers.iter().map(|s| cluster.servers.entries()[*s].0.clone()).collect();
+    let servers = classes.list.iter().map(names).collect();
+    let rounded = rounded(&cluster, &classes);
+    let allocation = allocation(&mut cluster, &problem, &users);
+    let reported = reported(&cluster, &problem);
+    let mut snapshot = Snapshot::new(problem, allocation);
+    snapshot.system = Some(cluster.system);
+    snapshot.servers = servers;
+    snapshot.reported = reported;
+    snapshot.sources = cluster.sources;
+    snapshot.not_modelled = cluster.left_out.into_list();
+    snapshot.rounded = rounded;
+    for (n, user) in users.into_iter().enumerate() {
+        let waiting = user.waiting.into_iter();
+        snapshot.waiting.extend(waiting.map(|(reason, tasks, names)| Waiting {
+            user: n,
+            tasks,
+            names,
+            reason,
+        }));
+        let running = user.running.into_iter();
+        let names = running.map(|((server, index), names)| Running { user: n, server, index, names });
+        snapshot.running.extend(names);
+    }
+    Ok(snapshot)
+}
+
+/// Leaves out tasks on servers that the dump does not have.
+fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
+    if cluster.servers.entries().is_empty() {
+        return Err(ImportError::Dumps("the dump has no servers".to_owned()));
+    }
+    let places = cluster.places.entries().iter();
+    let is_known: Vec<bool> = places.map(|(name, ())| cluster.servers.find(name).is_some()).collect();
+    if !is_known.is_empty() && !is_known.contains(&true) {
+        let name = &cluster.places.entries()[0].0;
+        let message = format!(
+            "no task runs on a server of the dump: there is no `{name}`; the files seem to be of different clusters"
+        );
+        return Err(ImportError::Dumps(evenhand_problem::printable(&message)));
+    }
+    let mut gone = Vec::new();
+    for t in 0..cluster.tasks.entries().len() {
+        cluster.tasks.at(t).running.retain_mut(|(place, name)| {
+            if !is_known[*place] {
+                gone.push(std::mem::take(name));
+            }
+            is_known[*place]
+        });
+    }
+    gone.into_iter().for_each(|name| {
+        cluster.left_out.add("running tasks on servers that the dump does not have", name);
+    });
+    Ok(())
+}
+
+/// The users, in the order in which the dump first names their tasks.
+fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Ordered<UserKey, UserTasks> {
+    let places = cluster.places.entries().iter();
+    let at: Vec<Option<(usize, u64)>> =
+        places.map(|(name, ())| cluster.servers.find(name).and_then(|s| classes.of[s])).collect();
+    let mut users: Ordered<UserKey, UserTasks> = Ordered::default();
+    let mut by_rule: Ordered<usize, Vec<usize>> = Ordered::default();
+    for (shape, tasks) in std::mem::take(&mut cluster.tasks).into_entries() {
+        if shape.demand.is_empty() {
+            leave_out(cluster, "tasks that request nothing", tasks);
+            continue;
+        }
+        let open = || {
+            let allows = |i: &usize| {
+                let class = &classes.list[*i];
+                !class.is_closed && allowed[shape.rule][class.profile]
+            };
+            (0..classes.list.len()).filter(allows).collect::<Vec<_>>()
+        };
+        let may_use = &*by_rule.value(&shape.rule, open);
+        charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
+        let fits = |i: &&usize| {
+            let capacity = &classes.list[**i].capacity;
+            shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
+        };
+        let fitting: Vec<usize> = may_use.iter().filter(fits).copied().collect();
+        let key = |fitting: &[usize]| UserKey {
+            group: shape.group,
+            demand: shape.demand.clone(),
+            gang: shape.gang,
+            classes: fitting.to_vec(),
+        };
+        let Tasks { running, waiting, admitted } = tasks;
+        for (place, name) in running {
+            // A class has every server on which something runs.
+            let Some((class, index)) = at[place] else { continue };
+            let of = match fitting.binary_search(&class) {
+                Ok(_) => key(&fitting),
+                Err(position) => {
+                    let mut with = fitting.clone();
+                    with.insert(position, class);
+                    key(&with)
+                }
+            };
+            let user = users.value(&of, UserTasks::default);
+            user.running.entry((class, index)).or_default().push(name);
+        }
+        if fitting.is_empty() {
+            let rest = Tasks { waiting, admitted, ..Tasks::default() };
+            let why = nowhere(cluster, classes, &shape, may_use);
+            leave_out(cluster, why, rest);
+            continue;
+        }
+        if admitted > 0 {
+            users.value(&key(&fitting), UserTasks::default).admitted += admitted;
+        }
+        for (reason, waits) in waiting.into_entries() {
+            let user = users.value(&key(&fitting), UserTasks::default);
+            match user.waiting.iter_mut().find(|(known, ..)| *known == reason) {
+                Some((_, tasks, names)) => {
+                    *tasks += waits.tasks;
+                    names.extend(waits.names);
+                }
+                None => user.waiting.push((reason, waits.tasks, waits.names)),
+            }
+        }
+    }
+    users
+}
+
+/// Why tasks fit on none of the classes that they may use.
+fn nowhere(cluster: &Cluster, classes: &Classes, shape: &Shape, may_use: &[usize]) -> &'static str {
+    if may_use.is_empty() {
+        return "waiting tasks that no server is allowed to run";
+    }
+    let fits = |s: &usize| {
+        let capacity = &cluster.servers.entries()[*s].1.capacity;
+        shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
+    };
+    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(|s| fits(s))) {
+        return "waiting tasks that only fit on a server before it is rounded down";
+    }
+    "waiting tasks that fit on no server that they may use, not even alone"
+}
+
+fn leave_out(cluster: &mut Cluster, what: &str, tasks: Tasks) {
+    let names: Vec<String> = tasks.running.into_iter().map(|(_, name)| name).collect();
+    if !names.is_empty() {
+        cluster.left_out.add_many(what, names.len() as u64, names);
+    }
+    for (_, waits) in tasks.waiting.into_entries() {
+        cluster.left_out.add_many(what, waits.tasks, waits.names);
+    }
+    if tasks.admitted > 0 {
+        cluster.left_out.add_many(what, tasks.admitted, Vec::new());
+    }
+}
+
+fn problem(
+    cluster: &mut Cluster,
+    classes: &Classes,
+    allowed: &Allowed,
+    users: &[(UserKey, UserTasks)],
+) -> Result<Problem, ImportError> {
+    let resource = |r: usize| cluster.resources.entries()[r].0.clone();
+    let named = |amounts: &mut dyn Iterator<Item = (usize, Rational)>| {
+        amounts.map(|(r, amount)| (resource(r), amount)).collect::<Vec<_>>()
+    };
+    let servers = classes.list.iter().map(|class| ServerSpec {
+        name: class.name.clone(),
+        count: Some(Rational::from(class.servers.len())),
+        capacity: named(&mut class.capacity.iter().map(|(r, amount)| (*r, amount.clone()))),
+    });
+    let servers = servers.collect();
+    let group = |v: usize| cluster.groups.entries()[v].0.clone();
+    let mut of_group: Ordered<Option<usize>, u64> = Ordered::default();
+    let (mut specs, mut members) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
+    for (key, tasks) in users {
+        let number = of_group.value(&key.group, || 0);
+        *number += 1;
+        let name = match key.group {
+            Some(v) => format!("{}/{number}", group(v)),
+            None => format!("tasks/{number}"),
+        };
+        let classes_of = (key.classes.len() < classes.list.len())
+            .then(|| key.classes.iter().map(|i| classes.list[*i].name.clone()).collect());
+        specs.push(UserSpec {
+            name,
+            tasks: Some(Rational::from(tasks.count())),
+            demand: named(&mut key.demand.iter().cloned()),
+            servers: classes_of,
+            ..UserSpec::default()
+        });
+        let gang = (key.gang > 1).then(|| Rational::from(key.gang));
+        members.push(MemberSpec { group: key.group.map(group), gang, pinned: None });
+    }
+    let resources: Vec<String> = classes.kept.iter().map(|r| resource(*r)).collect();
+    let groups = groups(cluster, classes, allowed, &resources);
+    let spec = ProblemSpec { name: String::new(), resources, servers, users: specs };
+    Problem::grouped(spec, groups, cluster.share.clone(), members).map_err(|error| {
+        ImportError::Dumps(format!("no problem can be made of this: {}: {error}", error.place))
+    })
+}
+
+/// The groups, which speak of the problem's resources alone, with their limits on classes.
+fn groups(
+    cluster: &mut Cluster,
+    classes: &Classes,
+    allowed: &Allowed,
+    resources: &[String],
+) -> Vec<evenhand_problem::groups::GroupSpec> {
+    let mut groups: Vec<_> = cluster.groups.entries().iter().map(|(_, group)| group.clone()).collect();
+    let mut on: BTreeMap<(usize, Vec<usize>), BTreeMap<String, Rational>> = BTreeMap::new();
+    for limit in &cluster.limits_on {
+        let allows = |i: &usize| allowed[limit.rule][classes.list[*i].profile];
+        let set: Vec<usize> = (0..classes.list.len()).filter(allows).collect();
+        if set.len() == classes.list.len() {
+            let whole = &mut groups[limit.group].limit;
+            for (name, most) in &limit.limit {
+                match whole.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, known)) => *known = known.clone().min(most.clone()),
+                    None => whole.push((name.clone(), most.clone())),
+                }
+            }
+        } else if !set.is_empty() {
+            let limits = on.entry((limit.group, set)).or_default();
+            for (name, most) in &limit.limit {
+                // Two flavours of the same servers: what both may hold.
+                *limits.entry(name.clone()).or_default() += most;
+            }
+        }
+    }
+    let mut unknown: Vec<String> = Vec::new();
+    for ((v, set), limit) in on {
+        let names = set.iter().map(|i| classes.list[*i].name.clone()).collect();
+        let limit: Vec<_> = limit.into_iter().filter(|(name, _)| resources.contains(name)).collect();
+        groups[v].on.push(OnSpec { servers: ServersSpec::List(names), limit, ..OnSpec::default() });
+    }
+    for group in &mut groups {
+        let mut drop_others = |amounts: &mut Vec<(String, Rational)>| {
+            amounts.retain(|(name, _)| {
+                let is_kept = resources.contains(name);
+                if !is_kept && !unknown.contains(name) {
+                    unknown.push(name.clone());
+                }
+                is_kept
+            });
+        };
+        group.guarantee.iter_mut().for_each(&mut drop_others);
+        drop_others(&mut group.limit);
+        drop_others(&mut group.lend);
+    }
+    if !unknown.is_empty() {
+        let what = "resources of quotas that no task asks for or no server has";
+        cluster.left_out.add_many(what, unknown.len() as u64, unknown);
+    }
+    groups
+}
+
+fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
+    let mut rounded = Vec::new();
+    let open = classes.list.iter().enumerate().filter(|(_, class)| !class.is_closed);
+    for (server, class) in open {
+        for (resource, r) in classes.kept.iter().enumerate() {
+            let capacity = &class.capacity[r];
+            let has = |s: &usize| cluster.servers.entries()[*s].1.capacity.get(r).unwrap_or(Rational::ZERO);
+            let beyond = class.servers.iter().map(|s| Rational::from(has(s) - capacity));
+            let (most, in_all) = beyond.fold((Rational::new(), Rational::new()), |(most, sum), beyond| {
+                (most.max(beyond.clone()), sum + beyond)
+            });
+            if in_all > 0 {
+                rounded.push(Rounded { server, resource, most, in_all });
+            }
+        }
+    }
+    rounded
+}
+
+/// What runs, on single servers; where work was admitted that has none yet, by class alone.
+fn allocation(cluster: &mut Cluster, problem: &Problem, users: &[UserTasks]) -> Allocation {
+    let mut tasks: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(users.len());
+    let mut on_servers: BTreeMap<(usize, u64), Vec<(usize, Rational)>> = BTreeMap::new();
+    for (n, user) in users.iter().enumerate() {
+        let mut by_class: BTreeMap<usize, Rational> = BTreeMap::new();
+        for ((class, index), names) in &user.running {
+            let count = Rational::from(names.len());
+            *by_class.entry(*class).or_default() += &count;
+            on_servers.entry((*class, *index)).or_default().push((n, count));
+        }
+        tasks.push(by_class.into_iter().collect());
+    }
+    let admitted: u64 = users.iter().map(|user| user.admitted).sum();
+    let mut allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    if admitted == 0 {
+        let placed = on_servers.into_iter();
+        let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
+        allocation.placements = Some(placed.collect());
+        return allocation;
+    }
+    admit(&mut allocation, problem, users);
+    let what = "tasks that are admitted and on no server yet: nothing is claimed about single servers";
+    cluster.left_out.add_many(what, admitted, Vec::new());
+    allocation
+}
+
+/// Puts admitted tasks on classes that have room for them, as many as fit on each, and the rest on the first.
+fn admit(allocation: &mut Allocation, problem: &Problem, users: &[UserTasks]) {
+    let mut free: Vec<Vec<Rational>> = problem
+        .servers()
+        .iter()
+        .map(|class| class.capacity().iter().map(|amount| Rational::from(amount * class.count())).collect())
+        .collect();
+    for (n, row) in allocation.tasks.iter().enumerate() {
+        for (i, tasks) in row {
+            for (r, demand) in problem.demand(n, *i).entries() {
+                free[*i][*r] -= Rational::from(demand * tasks);
+            }
+        }
+    }
+    for (n, user) in users.iter().enumerate().filter(|(_, user)| user.admitted > 0) {
+        let mut left = Rational::from(user.admitted);
+        let demand = problem.users()[n].base_demand().entries();
+        let classes: Vec<usize> = problem.classes_of(n).collect();
+        let mut given: BTreeMap<usize, Rational> = allocation.tasks[n].iter().cloned().collect();
+        for (position, i) in classes.iter().chain(classes.first()).enumerate() {
+            let room = demand.iter().map(|(r, amount)| Rational::from(&free[*i][*r] / amount).floor()).min();
+            let is_last = position == classes.len();
+            let room = room.unwrap_or_default().max(Rational::new());
+            let tasks = if is_last { left.clone() } else { room.min(left.clone()) };
+            if tasks.is_zero() {
+                continue;
+            }
+            left -= &tasks;
+            demand.iter().for_each(|(r, amount)| free[*i][*r] -= Rational::from(amount * &tasks));
+            *given.entry(*i).or_default() += tasks;
+        }
+        allocation.tasks[n] = given.into_iter().collect();
+    }
+}
+
+fn reported(cluster: &Cluster, problem: &Problem) -> Vec<Reported> {
+    let groups = problem.groups().list();
+    let index: std::collections::HashMap<&str, usize> =
+        groups.iter().enumerate().map(|(v, group)| (group.name.as_str(), v)).collect();
+    let said = cluster.reported.iter().filter_map(|said| {
+        let of = match &said.group {
+            Some(name) => Subject::Group(*index.get(name.as_str())?),
+            None => Subject::Cluster,
+        };
+        let (what, resource) = (said.what.to_owned(), said.resource.clone());
+        Some(Reported { of, what, resource, value: said.value.clone() })
+    });
+    said.collect()
+}
+
+impl UserTasks {
+    fn count(&self) -> u64 {
+        let running: usize = self.running.values().map(Vec::len).sum();
+        let waiting: u64 = self.waiting.iter().map(|(_, tasks, _)| tasks).sum();
+        running as u64 + waiting + self.admitted
+    }
+}

@@ -1,0 +1,318 @@
+//! Accounts: their tree, shares and limits, and what Slurm says of their usage.
+//!
+//! `sshare` shows the tree by blanks before the names; `sacctmgr show assoc` has the limits. An account with one user is a
+//! group; one with several has a group for each, which has the user's shares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evenhand_problem::number;
+use rug::Rational;
+
+use super::super::cluster::{Cluster, LeftOut, Said};
+use super::super::tree::At;
+use super::nodes::number as json_number;
+use super::text::Row;
+use super::words;
+use crate::ImportError;
+
+/// What Slurm reports of an account or user, in its own words. Those of JSON in the same order.
+const REPORTED: [&str; 6] = ["NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
+/// Limits of associations that the problem has not.
+const OTHER_LIMITS: [&str; 12] = [
+    "GrpJobs",
+    "GrpSubmit",
+    "GrpWall",
+    "GrpTRESMins",
+    "GrpTRESRunMins",
+    "MaxJobs",
+    "MaxTRES",
+    "MaxTRESPerNode",
+    "MaxSubmit",
+    "MaxWall",
+    "MaxTRESMins",
+    "Partition",
+];
+
+/// An account, or a user of one.
+#[derive(Default)]
+struct Entry {
+    parent: Option<String>,
+    /// `None`: `parent`, or not said.
+    weight: Option<Rational>,
+    limit: Vec<(String, Rational)>,
+    reported: Vec<(&'static str, Option<Rational>)>,
+}
+
+#[derive(Default)]
+pub(super) struct Shares {
+    accounts: BTreeMap<String, Entry>,
+    users: BTreeMap<(String, String), Entry>,
+    /// In the order of the file.
+    order: Vec<String>,
+    /// Accounts above the row that is read, by depth.
+    above: Vec<String>,
+    has_tree: bool,
+    /// Users of jobs by account.
+    of_jobs: BTreeMap<String, BTreeSet<String>>,
+    /// Groups that jobs named, and whose they are.
+    asked: Vec<(usize, String, String)>,
+}
+
+impl Shares {
+    /// The group of a job's tasks. That an account has several users is known at the end: until then each has a group.
+    pub fn group(&mut self, cluster: &mut Cluster, account: &str, user: &str) -> usize {
+        self.of_jobs.entry(account.to_owned()).or_default().insert(user.to_owned());
+        let known = cluster.groups.entries().len();
+        let group = cluster.group(&format!("{account}\0{user}"));
+        if group == known {
+            self.asked.push((group, account.to_owned(), user.to_owned()));
+        }
+        group
+    }
+
+    pub fn from_row(&mut self, row: &Row<'_>, left_out: &mut LeftOut) -> Result<(), ImportError> {
+        if row.get("GraceTime").is_some() && row.get("Name").is_some() {
+            let limits = row.header.iter().zip(&row.cells).filter(|(name, cell)| {
+                (name.starts_with("Grp") || name.starts_with("Max") || name.starts_with("Min"))
+                    && !cell.is_empty()
+            });
+            for (limit, _) in limits {
+                left_out.add(&format!("limits of QOS: {limit}"), row.get("Name").unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let (Some(account), Some(user)) = (row.get("Account"), row.get("User")) else {
+            let message = "this table is none of Slurm's: expected the columns Account and User (sshare -P, sacctmgr -P)";
+            return Err(row.error(&row.header.join("|"), message));
+        };
+        let name = account.trim();
+        if name.is_empty() {
+            return Err(row.error("Account", "a name that is empty"));
+        }
+        let is_sshare = row.get("RawShares").is_some();
+        let mut parent =
+            row.get("ParentName").or_else(|| row.get("Par Name")).filter(|name| !name.is_empty());
+        if is_sshare {
+            self.has_tree = true;
+            let depth = account.len() - account.trim_start().len();
+            if user.trim().is_empty() {
+                if depth > self.above.len() {
+                    return Err(row.error("Account", "it stands deeper than under the account before"));
+                }
+                self.above.truncate(depth);
+                self.above.push(name.to_owned());
+                parent = depth.checked_sub(1).map(|above| self.above[above].as_str());
+            }
+        }
+        let parent = parent.map(str::to_owned);
+        let stated = row.get("RawShares").or_else(|| row.get("Share")).map(str::trim).unwrap_or_default();
+        let weight = match stated {
+            "" => None,
+            "parent" => {
+                left_out.add("shares that are the parent's (`parent`), which count as 1", name);
+                None
+            }
+            text => Some(
+                number::parse(text)
+                    .ok()
+                    .filter(|weight| *weight >= 0)
+                    .ok_or_else(|| row.error("shares", format!("`{text}` is no number of shares")))?,
+            ),
+        };
+        let limit = match row.get("GrpTRES") {
+            Some(text) => words::tres(text).map_err(|message| row.error("GrpTRES", message))?.amounts,
+            None => Vec::new(),
+        };
+        for other in OTHER_LIMITS {
+            if row.get(other).is_some_and(|cell| !cell.is_empty()) {
+                left_out.add(&format!("limits of associations: {other}"), association(name, user));
+            }
+        }
+        let mut reported = Vec::new();
+        for what in REPORTED {
+            match row.get(what).map(str::trim) {
+                None | Some("") => {}
+                Some("inf") => reported.push((what, None)),
+                Some(text) => {
+                    let value = number::parse(text).map_err(|error| row.error(what, error.to_string()))?;
+                    reported.push((what, Some(value)));
+                }
+            }
+        }
+        self.entry(name, user.trim(), |message| row.error("Account", message))?
+            .say(parent, weight, limit, reported)
+            .map_err(|message| row.error("Account", message))
+    }
+
+    pub fn from_json(&mut self, at: At<'_>) -> Result<(), ImportError> {
+        self.has_tree = true;
+        let name = at.need("name")?.name()?;
+        let types = super::nodes::names(at.get("type")?)?;
+        let is_user = types.iter().any(|of| of == "USER");
+        let parent = at.text_of("parent")?.filter(|name| !name.is_empty()).map(str::to_owned);
+        let some = |path: &[&str]| at.path(path)?.map_or(Ok(None), json_number);
+        let weight = match at.path(&["shares"])? {
+            Some(shares) if shares.is_text() => None,
+            Some(shares) => json_number(shares)?,
+            None => None,
+        };
+        let said = [
+            ("NormShares", some(&["shares_normalized"])?),
+            ("RawUsage", some(&["usage"])?),
+            ("NormUsage", some(&["usage_normalized"])?),
+            ("EffectvUsage", some(&["effective_usage"])?),
+            ("FairShare", some(&["fairshare", "factor"])?),
+            ("LevelFS", some(&["fairshare", "level"])?),
+        ];
+        let reported = said.into_iter().filter_map(|(what, value)| Some((what, Some(value?)))).collect();
+        let fail = |message: String| at.error(message);
+        if is_user {
+            let account = parent.ok_or_else(|| at.error("a user without `parent`, its account"))?;
+            self.entry(&account, name, fail)?.say(None, weight, Vec::new(), reported).map_err(fail)
+        } else {
+            self.entry(name, "", fail)?.say(parent, weight, Vec::new(), reported).map_err(fail)
+        }
+    }
+
+    fn entry(
+        &mut self,
+        account: &str,
+        user: &str,
+        fail: impl Fn(String) -> ImportError,
+    ) -> Result<&mut Entry, ImportError> {
+        if account.contains('\0') || user.contains('\0') {
+            return Err(fail("a name with a character 0".to_owned()));
+        }
+        if !user.is_empty() {
+            return Ok(self.users.entry((account.to_owned(), user.to_owned())).or_default());
+        }
+        if !self.accounts.contains_key(account) {
+            self.order.push(account.to_owned());
+        }
+        Ok(self.accounts.entry(account.to_owned()).or_default())
+    }
+
+    /// Makes the groups: the tree of accounts, users of accounts that have several, and what is said of them.
+    pub fn finish(&mut self, cluster: &mut Cluster) -> Result<(), ImportError> {
+        let asked = std::mem::take(&mut self.asked);
+        let mut users: BTreeMap<String, BTreeSet<String>> = std::mem::take(&mut self.of_jobs);
+        for (account, user) in self.users.keys() {
+            users.entry(account.clone()).or_default().insert(user.clone());
+        }
+        // Until now each user of an account had a group.
+        let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
+        let jobs_only: Vec<String> =
+            users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();
+        let is_root =
+            |name: &str| self.accounts.get(name).is_some_and(|entry| entry.parent.is_none() && self.has_tree);
+        if self.has_tree && !jobs_only.is_empty() {
+            let asked_of = |account: &String| asked.iter().any(|(_, of, _)| of == account);
+            for account in jobs_only.iter().filter(|account| asked_of(account)) {
+                cluster
+                    .left_out
+                    .add("accounts of jobs that sshare does not list: they stand beside all others", account);
+            }
+        }
+        if !self.has_tree {
+            let what = "the tree of accounts and their shares: no file of sshare; accounts count as equal";
+            cluster.left_out.add_many(what, 0, Vec::new());
+        }
+        for account in self.order.iter().chain(&jobs_only) {
+            let has_jobs = asked.iter().any(|(_, of, _)| of == account);
+            if is_root(account) && !has_jobs {
+                continue;
+            }
+            let v = cluster.group(account);
+            let Some(entry) = self.accounts.get(account) else { continue };
+            let parent = entry
+                .parent
+                .as_deref()
+                .filter(|parent| !is_root(parent) && self.accounts.contains_key(*parent));
+            let group = cluster.groups.at(v);
+            (group.parent, group.weight) = (parent.map(str::to_owned), entry.weight.clone());
+            group.limit = entry.limit.clone();
+            report(cluster, account, entry);
+        }
+        for (account, names) in &users {
+            if cluster.groups.find(account).is_none() {
+                continue;
+            }
+            let entries = names.iter().map(|name| self.users.get(&(account.clone(), name.clone())));
+            let has_limit = entries.clone().flatten().any(|entry| !entry.limit.is_empty());
+            if names.len() < 2 && !has_limit {
+                if let Some(Some(entry)) = entries.clone().next() {
+                    let own: Vec<_> =
+                        entry.reported.iter().filter(|(what, _)| *what == "FairShare").cloned().collect();
+                    report(cluster, account, &Entry { reported: own, ..Entry::default() });
+                }
+                continue;
+            }
+            for (name, entry) in names.iter().zip(entries) {
+                let group = format!("{account}/{name}");
+                let v = cluster.group(&group);
+                cluster.groups.at(v).parent = Some(account.clone());
+                if let Some(entry) = entry {
+                    cluster.groups.at(v).weight = entry.weight.clone();
+                    cluster.groups.at(v).limit = entry.limit.clone();
+                    report(cluster, &group, entry);
+                }
+            }
+        }
+        for (group, account, user) in asked {
+            let own = cluster.groups.find(&format!("{account}/{user}"));
+            of_group[group] = own.or_else(|| cluster.groups.find(&account)).unwrap_or_default();
+        }
+        let used = self.accounts.values().flat_map(|entry| &entry.reported);
+        let past = used.filter(|(what, value)| *what == "RawUsage" && value.as_ref().is_some_and(|x| *x > 0));
+        let past = past.count();
+        if past > 0 {
+            let what = "usage over time, by which Slurm ranks accounts (see `reported`): what is due is by what runs now";
+            cluster.left_out.add_many(what, past as u64, Vec::new());
+        }
+        let tasks = std::mem::take(&mut cluster.tasks).into_entries();
+        for (mut shape, tasks) in tasks {
+            shape.group = shape.group.map(|group| of_group[group]);
+            cluster.tasks.place(&shape, || tasks);
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Adds what another table says of the same.
+    fn say(
+        &mut self,
+        parent: Option<String>,
+        weight: Option<Rational>,
+        limit: Vec<(String, Rational)>,
+        reported: Vec<(&'static str, Option<Rational>)>,
+    ) -> Result<(), String> {
+        let contradicts = self.weight.is_some() && weight.is_some() && self.weight != weight;
+        if contradicts || (!self.reported.is_empty() && !reported.is_empty()) {
+            return Err("it is given twice".to_owned());
+        }
+        self.parent = self.parent.take().or(parent);
+        self.weight = self.weight.take().or(weight);
+        if !limit.is_empty() {
+            self.limit = limit;
+        }
+        if !reported.is_empty() {
+            self.reported = reported;
+        }
+        Ok(())
+    }
+}
+
+fn report(cluster: &mut Cluster, group: &str, entry: &Entry) {
+    let said = entry.reported.iter().map(|(what, value)| Said {
+        group: Some(group.to_owned()),
+        what,
+        resource: None,
+        value: value.clone(),
+    });
+    cluster.reported.extend(said);
+}
+
+fn association(account: &str, user: &str) -> String {
+    if user.is_empty() { account.to_owned() } else { format!("{account}/{user}") }
+}

@@ -1,0 +1,144 @@
+//! What `scontrol -o`, `sshare -P` and `sacctmgr -P` print.
+
+use super::super::source::Bytes;
+use super::super::tree::shown;
+use crate::ImportError;
+
+/// Fields `Name=value` of one node, job, partition or reservation.
+pub(super) struct Record<'r> {
+    bytes: &'r Bytes,
+    pub line: u64,
+    fields: Vec<(String, String)>,
+}
+
+impl Record<'_> {
+    /// A field that is there and stands for something.
+    ///
+    /// # Errors
+    /// The field is given twice: a name or a comment that holds `Name=value` cannot be told from fields.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, ImportError> {
+        let mut found = self.fields.iter().filter(|(known, _)| known == name);
+        let first = found.next();
+        if found.next().is_some() {
+            let message = format!("the field {name} is given twice: a name may hold it; dump with --json");
+            return Err(self.error(message));
+        }
+        let is_said = |value: &&str| !matches!(*value, "" | "(null)" | "N/A" | "None" | "NONE");
+        Ok(first.map(|(_, value)| value.as_str()).filter(is_said))
+    }
+
+    pub fn need(&self, name: &str) -> Result<&str, ImportError> {
+        self.get(name)?.ok_or_else(|| self.error(format!("the field {name} is missing")))
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> ImportError {
+        self.bytes.error(self.line, message)
+    }
+
+    /// A value that is wrong.
+    pub fn wrong(&self, field: &str, message: &str) -> ImportError {
+        self.error(format!("{field}: {message}"))
+    }
+}
+
+/// What a line of text belongs to.
+pub(super) enum Piece<'r> {
+    Record(Record<'r>),
+    Row(Row<'r>),
+}
+
+/// A row of a table with a header.
+pub(super) struct Row<'r> {
+    bytes: &'r Bytes,
+    pub line: u64,
+    pub header: &'r [String],
+    pub cells: Vec<String>,
+}
+
+impl Row<'_> {
+    pub fn get(&self, column: &str) -> Option<&str> {
+        let at = self.header.iter().position(|name| name == column)?;
+        Some(self.cells[at].as_str())
+    }
+
+    pub fn error(&self, column: &str, message: impl Into<String>) -> ImportError {
+        self.bytes.error(self.line, format!("{column}: {}", message.into()))
+    }
+}
+
+/// Hands on the records and rows of a text.
+pub(super) fn read(
+    bytes: &mut Bytes,
+    take: &mut dyn FnMut(Piece<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut record: Option<(u64, String)> = None;
+    let mut header: Option<Vec<String>> = None;
+    let mut pieces = 0;
+    loop {
+        let line = bytes.next_line()?;
+        let continues = line.as_ref().is_some_and(|(_, text)| {
+            record.is_some() && text.starts_with([' ', '\t']) && !text.trim().is_empty()
+        });
+        if continues {
+            if let (Some((_, text)), Some((_, more))) = (&mut record, line) {
+                text.push(' ');
+                text.push_str(more.trim());
+            }
+            continue;
+        }
+        if let Some((at, text)) = record.take() {
+            take(Piece::Record(Record { bytes, line: at, fields: fields(&text) }))?;
+            pieces += 1;
+        }
+        let Some((at, text)) = line else { break };
+        if text.trim().is_empty() {
+            continue;
+        }
+        if STARTS.iter().any(|start| text.starts_with(start)) {
+            (record, header) = (Some((at, text)), None);
+        } else if let Some(header) = &header {
+            let cells: Vec<String> = text.split('|').map(str::to_owned).collect();
+            if cells.len() != header.len() {
+                let message = format!("found {} columns: expected {}", cells.len(), header.len());
+                return Err(bytes.error(at, message));
+            }
+            take(Piece::Row(Row { bytes, line: at, header, cells }))?;
+            pieces += 1;
+        } else if text.contains('|') {
+            header = Some(text.split('|').map(|name| name.trim().to_owned()).collect());
+        } else if pieces == 0 && text.starts_with("No ") {
+            // "No reservations in the system".
+            pieces += 1;
+        } else {
+            let message = format!(
+                "found `{}`: expected the text of scontrol -o, sshare -P or sacctmgr -P, or JSON",
+                shown(&text)
+            );
+            return Err(bytes.error(at, message));
+        }
+    }
+    if pieces == 0 { Err(bytes.error(0, "the file is empty: expected a dump of Slurm")) } else { Ok(()) }
+}
+
+/// What a record begins with.
+const STARTS: [&str; 4] = ["NodeName=", "JobId=", "PartitionName=", "ReservationName="];
+
+/// Parts of a text at blanks: one that names a field begins it, others belong to the field before.
+fn fields(text: &str) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for part in text.split(' ') {
+        let named = part.split_once('=').filter(|(name, _)| {
+            name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "/:_&*".contains(c))
+        });
+        match (named, fields.last_mut()) {
+            (Some((name, value)), _) => fields.push((name.to_owned(), value.to_owned())),
+            (None, Some((_, value))) if !part.is_empty() => {
+                value.push(' ');
+                value.push_str(part);
+            }
+            _ => {}
+        }
+    }
+    fields
+}

@@ -1,0 +1,352 @@
+//! The small languages of Slurm: trackable resources, generic resources, lists of hosts and of array tasks, features.
+
+use std::collections::BTreeSet;
+
+use evenhand_problem::number;
+use rug::{Integer, Rational, ops::Pow};
+
+/// Most names that one list of hosts may stand for.
+const MOST_HOSTS: usize = 100_000;
+/// Bytes of what Slurm calls a megabyte.
+pub(super) const MEGABYTE: u64 = 1 << 20;
+
+/// `8`, `62.50G`: a number with a unit of 1024, where `unit` is what a number without one means.
+pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, String> {
+    let wrong = || format!("`{text}` is no quantity: expected a number such as 8 or 62.50G");
+    let power = match text.chars().last() {
+        Some('K' | 'k') => Some(1),
+        Some('M') => Some(2),
+        Some('G') => Some(3),
+        Some('T') => Some(4),
+        Some('P') => Some(5),
+        _ => None,
+    };
+    let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.contains(['/', 'e', 'E']);
+    let value = number::parse(digits).ok().filter(|_| is_number).ok_or_else(wrong)?;
+    Ok(match power {
+        Some(power) => value * Integer::from(1024).pow(power),
+        None => value * unit,
+    })
+}
+
+/// Amounts of trackable resources by the names of our resources: `cpu=8,mem=10G,gres/gpu=4`.
+///
+/// What is no resource of a server (billing, energy, nodes, files) is left out. A generic resource with a type counts under
+/// its name where the name is not given without.
+pub(super) struct Tres {
+    pub amounts: Vec<(String, Rational)>,
+    pub nodes: Option<Rational>,
+    /// `(name, type)` of the generic resources that are given with a type.
+    pub types: Vec<(String, String)>,
+    pub licenses: Vec<String>,
+}
+
+pub(super) fn tres(text: &str) -> Result<Tres, String> {
+    let mut tres = Tres { amounts: Vec::new(), nodes: None, types: Vec::new(), licenses: Vec::new() };
+    let mut typed: Vec<(String, Rational)> = Vec::new();
+    for entry in text.split(',').filter(|entry| !entry.is_empty()) {
+        let Some((name, value)) = entry.split_once('=') else {
+            return Err(format!("`{entry}` is no trackable resource: expected name=amount"));
+        };
+        match name {
+            "cpu" => tres.amounts.push(("cpu".to_owned(), amount(value, 1)?)),
+            "mem" => tres.amounts.push(("memory".to_owned(), amount(value, MEGABYTE)?)),
+            "node" => tres.nodes = Some(amount(value, 1)?),
+            "billing" | "energy" | "vmem" | "pages" => {}
+            _ => match name.split_once('/') {
+                Some(("gres", kind)) => match kind.split_once(':') {
+                    Some((kind, of)) => {
+                        tres.types.push((kind.to_owned(), of.to_owned()));
+                        typed.push((format!("gres/{kind}"), amount(value, 1)?));
+                    }
+                    None => tres.amounts.push((name.to_owned(), amount(value, 1)?)),
+                },
+                Some(("license", of)) => tres.licenses.push(of.to_owned()),
+                _ => {}
+            },
+        }
+    }
+    let known = tres.amounts.len();
+    for (name, value) in typed {
+        if tres.amounts[..known].iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        match tres.amounts[known..].iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += value,
+            None => tres.amounts.push((name, value)),
+        }
+    }
+    let mut names: Vec<&str> = tres.amounts.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("`{}` is given twice", pair[0])),
+        None => Ok(tres),
+    }
+}
+
+/// A generic resource of a node: `gpu:a100:8(S:0-1)`.
+pub(super) struct Gres {
+    pub name: String,
+    pub of: Option<String>,
+    pub count: Rational,
+    /// Whether jobs share it.
+    pub is_consumed: bool,
+}
+
+pub(super) fn gres(text: &str) -> Result<Vec<Gres>, String> {
+    let mut list = Vec::new();
+    for entry in outside_parentheses(text) {
+        let plain = entry.split('(').next().unwrap_or_default();
+        if plain.is_empty() {
+            continue;
+        }
+        let mut parts: Vec<&str> = plain.split(':').collect();
+        let is_consumed = !parts.contains(&"no_consume");
+        parts.retain(|part| *part != "no_consume");
+        let last = parts.last().copied().unwrap_or_default();
+        let count = match last.starts_with(|c: char| c.is_ascii_digit() || c == '-') && parts.len() > 1 {
+            true => {
+                parts.pop();
+                amount(last, 1)?
+            }
+            false => Rational::from(1),
+        };
+        let (name, of) = match *parts {
+            [name] => (name, None),
+            [name, of] => (name, Some(of.to_owned())),
+            _ => return Err(format!("`{entry}` is no generic resource: expected name:type:count")),
+        };
+        list.push(Gres { name: name.to_owned(), of, count, is_consumed });
+    }
+    Ok(list)
+}
+
+/// The parts between commas that stand in no parentheses or brackets.
+fn outside_parentheses(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// The hosts of `n[001-003,7],c1`.
+pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
+    let mut hosts = Vec::new();
+    for part in outside_parentheses(text).into_iter().filter(|part| !part.is_empty()) {
+        let mut names = vec![String::new()];
+        let mut rest = part;
+        while let Some(open) = rest.find('[') {
+            let wrong = || format!("`{part}` is no list of hosts");
+            let close = open + rest[open..].find(']').ok_or_else(wrong)?;
+            let numbers = numbers(&rest[open + 1..close])?;
+            if names.len().saturating_mul(numbers.len()).saturating_add(hosts.len()) > MOST_HOSTS {
+                return Err(format!("`{part}` stands for more than {MOST_HOSTS} hosts"));
+            }
+            let before = &rest[..open];
+            let with = |name: &String| {
+                numbers.iter().map(|number| format!("{name}{before}{number}")).collect::<Vec<_>>()
+            };
+            names = names.iter().flat_map(with).collect();
+            rest = &rest[close + 1..];
+        }
+        names.iter_mut().for_each(|name| name.push_str(rest));
+        hosts.append(&mut names);
+    }
+    Ok(hosts)
+}
+
+/// The numbers of `001-003,7`, with their zeros.
+fn numbers(text: &str) -> Result<Vec<String>, String> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let wrong = || format!("`{part}` is no range of hosts");
+        let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => text.parse::<u64>().map_err(|_| wrong()),
+            false => Err(wrong()),
+        };
+        let (first, last) = (number(from)?, number(to)?);
+        if last < first || last - first >= MOST_HOSTS as u64 {
+            return Err(wrong());
+        }
+        numbers.extend((first..=last).map(|number| format!("{number:0width$}", width = from.len())));
+    }
+    Ok(numbers)
+}
+
+/// How many tasks `1-10:2,12%4` names, and the first of them.
+pub(super) fn array(text: &str, most: u64) -> Result<(u64, Vec<u64>), String> {
+    let (list, _) = text.split_once('%').unwrap_or((text, ""));
+    let (mut count, mut first) = (0u64, Vec::new());
+    for part in list.trim_matches(['[', ']']).split(',') {
+        let wrong = || format!("`{text}` is no list of array tasks");
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
+        let (from, to, step) = (number(from)?, number(to)?, number(step)?);
+        if to < from || step == 0 || to > 1_000_000_000 {
+            return Err(wrong());
+        }
+        let here = (to - from) / step + 1;
+        let named = here.min(most.saturating_sub(first.len() as u64));
+        first.extend((0..named).map(|k| from + k * step));
+        count += here;
+    }
+    Ok((count, first))
+}
+
+/// A required combination of features: `a100&ib`, `(a|b)&c`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Features {
+    Any,
+    One(String),
+    All(Vec<Features>),
+    Either(Vec<Features>),
+}
+
+impl Features {
+    /// `None` where more is said than which features a node needs: counts of nodes, or one choice for all nodes.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::Any);
+        }
+        if text.contains(['*', '[', ']', '{', '}']) {
+            return None;
+        }
+        let mut rest = text;
+        let parsed = Self::either(&mut rest, 0)?;
+        rest.is_empty().then_some(parsed)
+    }
+
+    fn either(rest: &mut &str, depth: usize) -> Option<Self> {
+        let mut parts = vec![Self::all(rest, depth)?];
+        while let Some(after) = rest.strip_prefix('|') {
+            *rest = after;
+            parts.push(Self::all(rest, depth)?);
+        }
+        if parts.len() == 1 { parts.pop() } else { Some(Self::Either(parts)) }
+    }
+
+    fn all(rest: &mut &str, depth: usize) -> Option<Self> {
+        let mut parts = vec![Self::one(rest, depth)?];
+        while let Some(after) = rest.strip_prefix(['&', ',']) {
+            *rest = after;
+            parts.push(Self::one(rest, depth)?);
+        }
+        if parts.len() == 1 { parts.pop() } else { Some(Self::All(parts)) }
+    }
+
+    fn one(rest: &mut &str, depth: usize) -> Option<Self> {
+        const DEEPEST: usize = 20;
+        if let Some(after) = rest.strip_prefix('(') {
+            if depth == DEEPEST {
+                return None;
+            }
+            *rest = after;
+            let inner = Self::either(rest, depth + 1)?;
+            *rest = rest.strip_prefix(')')?;
+            return Some(inner);
+        }
+        let end = rest.find(['&', '|', '(', ')', ',']).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        *rest = after;
+        (!name.is_empty()).then(|| Self::One(name.to_owned()))
+    }
+
+    pub fn allow(&self, of_node: &BTreeSet<String>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::One(name) => of_node.contains(name),
+            Self::All(parts) => parts.iter().all(|part| part.allow(of_node)),
+            Self::Either(parts) => parts.iter().any(|part| part.allow(of_node)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts() {
+        assert_eq!(amount("62.50G", 1).unwrap(), Rational::from((125u64 << 30, 2)));
+        assert_eq!(amount("1000", MEGABYTE).unwrap(), 1000u64 << 20);
+        for wrong in ["8x", "-8", "", "G", "1e3", "1/2", "+1", "8 "] {
+            assert!(amount(wrong, 1).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn trackable_resources() {
+        let parsed = tres("cpu=8,mem=10G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,license/x=1").unwrap();
+        let names: Vec<_> = parsed.amounts.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
+        assert_eq!(names, ["cpu 8", "memory 10737418240", "gres/gpu 4"]);
+        assert_eq!(parsed.types, [("gpu".to_owned(), "a100".to_owned())]);
+        assert_eq!((parsed.nodes, parsed.licenses), (Some(Rational::from(2)), vec!["x".to_owned()]));
+        let typed = tres("gres/gpu:a100=1,gres/gpu:h100=2").unwrap();
+        assert_eq!(typed.amounts, [("gres/gpu".to_owned(), Rational::from(3))]);
+        for wrong in ["cpu", "cpu=8x", "cpu=-8", "cpu=8,cpu=8"] {
+            assert!(tres(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn generic_resources() {
+        let list = gres("gpu:a100:8(S:0-1),gpu:2,mps:200,lustre:no_consume:4G,gpu:v100").unwrap();
+        let shown: Vec<_> = list
+            .iter()
+            .map(|g| (g.name.as_str(), g.of.as_deref(), g.count.to_string(), g.is_consumed))
+            .collect();
+        let expected = [
+            ("gpu", Some("a100"), "8", true),
+            ("gpu", None, "2", true),
+            ("mps", None, "200", true),
+            ("lustre", None, "4294967296", false),
+            ("gpu", Some("v100"), "1", true),
+        ];
+        assert_eq!(shown, expected.map(|(a, b, c, d)| (a, b, c.to_owned(), d)));
+        for wrong in ["gpu:a100:8x", "gpu:-8", "gpu:a:b:3"] {
+            assert!(gres(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_of_hosts() {
+        assert_eq!(hosts("n[001-003,7],c1").unwrap(), ["n001", "n002", "n003", "n7", "c1"]);
+        assert_eq!(hosts("r[1-2]n[1-2]x").unwrap(), ["r1n1x", "r1n2x", "r2n1x", "r2n2x"]);
+        for wrong in ["n[1-", "n[3-1]", "n[a]", "n[1-9999999]", "n[1-1000][1-1000]", "n[]"] {
+            assert!(hosts(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn arrays() {
+        assert_eq!(array("49-60", 3).unwrap(), (12, vec![49, 50, 51]));
+        assert_eq!(array("1-10:3,12%4", 10).unwrap(), (5, vec![1, 4, 7, 10, 12]));
+        for wrong in ["", "a", "3-1", "1-5:0", "1-99999999999"] {
+            assert!(array(wrong, 3).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn features() {
+        let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let parsed = Features::parse("(a|b)&c").unwrap();
+        assert!(parsed.allow(&of(&["b", "c"])) && !parsed.allow(&of(&["a", "b"])));
+        assert!(Features::parse("").unwrap().allow(&of(&[])));
+        for other in ["[a|b]", "a*2", "(a", "a&", "a)"] {
+            assert_eq!(Features::parse(other), None, "{other}");
+        }
+    }
+}

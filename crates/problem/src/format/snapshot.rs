@@ -1,0 +1,483 @@
+//! Reads and writes a snapshot.
+
+use std::collections::{HashMap, HashSet};
+
+use rug::Rational;
+use serde_json::value::RawValue;
+
+use super::canonical::problem_to_json;
+use super::document::shorten;
+use super::fields::{some_text, strings};
+use super::writer::Fields;
+use super::{Document, FormatError, Object, Source};
+use crate::allocation::{Allocation, Arithmetic};
+use crate::groups::Group;
+use crate::names::hint;
+use crate::number::format_stated;
+use crate::place::Place;
+use crate::problem::{MAX_COUNT, Problem, ServerClass, User};
+use crate::snapshot::{
+    MOST_NAMES, NotModelled, Origin, Reported, Rounded, Running, Snapshot, Subject, System, Waiting,
+};
+
+const FIELDS: [&str; 12] = [
+    "kind",
+    "version",
+    "system",
+    "problem",
+    "allocation",
+    "servers",
+    "waiting",
+    "running",
+    "reported",
+    "sources",
+    "not_modelled",
+    "rounded",
+];
+
+type Stated<T> = Result<T, FormatError>;
+
+impl<'a> Source<'a> {
+    /// The text as a snapshot.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the text is no JSON or no snapshot, when its problem or allocation is none, when it names what
+    /// the problem has not, or when more tasks run and wait than the problem says.
+    pub fn snapshot(&self) -> Result<Snapshot, FormatError> {
+        self.snapshot_of(&self.document()?, &Place::root())
+    }
+
+    /// A snapshot inside this text: `raw` is borrowed from [`Source::text`] and stands at `at` in the document.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`], with lines and columns of the whole text.
+    pub fn snapshot_in(&self, raw: &'a RawValue, at: &Place) -> Result<Snapshot, FormatError> {
+        self.snapshot_of(&self.document_in(raw, at)?, at)
+    }
+
+    fn snapshot_of(&self, document: &Document<'a>, at: &Place) -> Stated<Snapshot> {
+        let object = document.object(document.root())?;
+        object.of_kind(document, "snapshot")?;
+        object.only_at_top(document, &FIELDS)?;
+        if let Some(raw) = object.get("version")
+            && document.number(raw)? != 1
+        {
+            return Err(document.error(raw, format!("found version {}: expected 1", raw.get())));
+        }
+        let system = some_text(document, &object, "system")?;
+        let system = system.map(|name| system_named(document, &object, &name)).transpose()?;
+        let problem = self.problem_in(object.need(document, "problem")?, &at.key("problem"))?;
+        let stated = object.need(document, "allocation")?;
+        let allocation = self.allocation_in(stated, &at.key("allocation"), &problem)?;
+        if !allocation.is_for(&problem) {
+            return Err(document.error(stated, "this allocation is for another problem"));
+        }
+        let mut snapshot = Snapshot { system, ..Snapshot::new(problem, allocation.allocation) };
+        let parts = Reader::new(document, &snapshot.problem, &snapshot.allocation).read(&object)?;
+        let Parts { servers, waiting, running, reported, sources, not_modelled, rounded } = parts;
+        (snapshot.servers, snapshot.waiting, snapshot.running) = (servers, waiting, running);
+        (snapshot.reported, snapshot.sources) = (reported, sources);
+        (snapshot.not_modelled, snapshot.rounded) = (not_modelled, rounded);
+        Ok(snapshot)
+    }
+}
+
+fn system_named(document: &Document<'_>, object: &Object<'_>, name: &str) -> Stated<System> {
+    name.parse().map_err(|_| {
+        let known = System::NAMES.iter().map(|(name, _)| *name);
+        let names: Vec<_> = known.clone().collect();
+        let message =
+            format!("found `{}`{}: expected one of {}", shorten(name), hint(name, known), names.join(", "));
+        document.error(object.get("system").unwrap_or(object.raw()), message)
+    })
+}
+
+/// All of a snapshot but its problem and allocation.
+struct Parts {
+    servers: Vec<Vec<String>>,
+    waiting: Vec<Waiting>,
+    running: Vec<Running>,
+    reported: Vec<Reported>,
+    sources: Vec<Origin>,
+    not_modelled: Vec<NotModelled>,
+    rounded: Vec<Rounded>,
+}
+
+struct Reader<'r, 't> {
+    document: &'r Document<'t>,
+    problem: &'r Problem,
+    users: HashMap<&'r str, usize>,
+    servers: HashMap<&'r str, usize>,
+    groups: HashMap<&'r str, usize>,
+    /// Tasks by user, server class and index; none without placements.
+    placed: HashMap<(usize, usize, u64), &'r Rational>,
+    /// Tasks of each user that run.
+    totals: Vec<Rational>,
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    fn new(document: &'r Document<'t>, problem: &'r Problem, allocation: &'r Allocation) -> Self {
+        let groups = problem.groups().list().iter().enumerate();
+        let placed = allocation.placements.iter().flatten().flat_map(|placement| {
+            let (server, index) = (placement.server, placement.index);
+            placement.tasks.iter().map(move |(n, tasks)| ((*n, server, index), tasks))
+        });
+        Self {
+            document,
+            problem,
+            users: problem.user_index(),
+            servers: problem.server_index(),
+            groups: groups.map(|(v, group)| (group.name.as_str(), v)).collect(),
+            placed: placed.collect(),
+            totals: allocation.totals(),
+        }
+    }
+
+    fn read(&self, object: &Object<'t>) -> Stated<Parts> {
+        let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
+        self.compare_sums(object, &waiting)?;
+        Ok(Parts {
+            servers: object.get("servers").map_or(Ok(Vec::new()), |raw| self.server_names(raw))?,
+            waiting,
+            running: self.running(object)?,
+            reported: self.each(
+                object,
+                "reported",
+                &["group", "user", "server", "what", "resource", "value"],
+                Self::reported,
+            )?,
+            sources: self.each(object, "sources", &["file", "version", "time"], Self::origin)?,
+            not_modelled: self.each(
+                object,
+                "not_modelled",
+                &["what", "count", "names"],
+                Self::not_modelled,
+            )?,
+            rounded: self.each(
+                object,
+                "rounded",
+                &["server", "resource", "most", "in_all"],
+                Self::rounded,
+            )?,
+        })
+    }
+
+    /// What stands in a list of objects.
+    fn each<T>(
+        &self,
+        object: &Object<'t>,
+        field: &str,
+        fields: &[&str],
+        read: impl Fn(&Self, &Object<'t>) -> Stated<T>,
+    ) -> Stated<Vec<T>> {
+        let Some(raw) = object.get(field) else { return Ok(Vec::new()) };
+        let of = |raw| {
+            let object = self.document.object(raw)?;
+            object.only(self.document, fields)?;
+            read(self, &object)
+        };
+        self.document.list(raw)?.into_iter().map(of).collect()
+    }
+
+    fn server_names(&self, raw: &'t RawValue) -> Stated<Vec<Vec<String>>> {
+        let mut names = vec![Vec::new(); self.problem.n_servers()];
+        let mut seen = HashSet::new();
+        for (class, raw) in self.document.object(raw)?.fields() {
+            let unknown = || self.document.error_on_key(raw, self.no_server(class));
+            let i = self.servers.get(&**class).copied().ok_or_else(unknown)?;
+            let list = strings(self.document, raw)?;
+            let count = self.problem.servers()[i].count();
+            if list.len() as u64 != count {
+                let message = format!("found {} names of a class of {count} servers", list.len());
+                return Err(self.document.error(raw, message));
+            }
+            if let Some(twice) = list.iter().find(|name| !seen.insert((*name).clone())) {
+                let message = format!("the server `{}` is named twice", shorten(twice));
+                return Err(self.document.error(raw, message));
+            }
+            names[i] = list;
+        }
+        Ok(names)
+    }
+
+    fn waiting(&self, object: &Object<'t>) -> Stated<Waiting> {
+        let user = self.user(object.need(self.document, "user")?)?;
+        let tasks = self.count(object.need(self.document, "tasks")?)?;
+        let names = self.some_names(object, tasks.into())?;
+        Ok(Waiting { user, tasks, names, reason: self.text_or_empty(object, "reason")? })
+    }
+
+    fn running(&self, object: &Object<'t>) -> Stated<Vec<Running>> {
+        let running =
+            self.each(object, "running", &["user", "server", "index", "names"], Self::one_running)?;
+        let mut seen = HashSet::new();
+        let key = |running: &Running| (running.user, running.server, running.index);
+        match running.iter().position(|running| !seen.insert(key(running))) {
+            None => Ok(running),
+            Some(at) => {
+                let raw = self.document.locate(&Place::root().key("running").index(at));
+                Err(self.document.error(raw, "the tasks of this user on this server are named twice"))
+            }
+        }
+    }
+
+    fn one_running(&self, object: &Object<'t>) -> Stated<Running> {
+        let user = self.user(object.need(self.document, "user")?)?;
+        let server = self.server(object.need(self.document, "server")?)?;
+        let index_raw = object.need(self.document, "index")?;
+        let index = self.count(index_raw)?;
+        let Some(tasks) = self.placed.get(&(user, server, index)) else {
+            let message = "the allocation places no task of this user on this server";
+            return Err(self.document.error(object.raw(), message));
+        };
+        Ok(Running { user, server, index, names: self.some_names(object, (*tasks).clone())? })
+    }
+
+    fn reported(&self, object: &Object<'t>) -> Stated<Reported> {
+        let of = match (object.get("group"), object.get("user"), object.get("server")) {
+            (None, None, None) => Subject::Cluster,
+            (Some(raw), None, None) => Subject::Group(self.group(raw)?),
+            (None, Some(raw), None) => Subject::User(self.user(raw)?),
+            (None, None, Some(raw)) => Subject::Server(self.server(raw)?),
+            _ => {
+                let message = "expected one of `group`, `user` and `server`, or none for the whole cluster";
+                return Err(self.document.error(object.raw(), message));
+            }
+        };
+        let what = self.document.string(object.need(self.document, "what")?)?.into_owned();
+        let raw = object.need(self.document, "value")?;
+        let value = if raw.get() == "\"inf\"" { None } else { Some(self.document.number(raw)?) };
+        Ok(Reported { of, what, resource: some_text(self.document, object, "resource")?, value })
+    }
+
+    fn origin(&self, object: &Object<'t>) -> Stated<Origin> {
+        let file = self.document.string(object.need(self.document, "file")?)?.into_owned();
+        let text = |field| self.text_or_empty(object, field);
+        Ok(Origin { file, version: text("version")?, time: text("time")? })
+    }
+
+    fn not_modelled(&self, object: &Object<'t>) -> Stated<NotModelled> {
+        let what = self.document.string(object.need(self.document, "what")?)?.into_owned();
+        let count = self.count(object.need(self.document, "count")?)?;
+        let names = self.some_names(object, count.into())?;
+        if names.len() > MOST_NAMES {
+            let raw = object.get("names").unwrap_or(object.raw());
+            return Err(self.document.error(raw, format!("more than {MOST_NAMES} names")));
+        }
+        Ok(NotModelled { what, count, names })
+    }
+
+    fn rounded(&self, object: &Object<'t>) -> Stated<Rounded> {
+        let server = self.server(object.need(self.document, "server")?)?;
+        let raw = object.need(self.document, "resource")?;
+        let name = self.document.string(raw)?;
+        let resources = self.problem.resources();
+        let Some(resource) = resources.iter().position(|known| *known == *name) else {
+            let hint = hint(&name, resources.iter().map(String::as_str));
+            let message = format!("the problem has no resource `{}`{hint}", shorten(&name));
+            return Err(self.document.error(raw, message));
+        };
+        let most_raw = object.need(self.document, "most")?;
+        let most = self.positive(most_raw)?;
+        let in_all = self.positive(object.need(self.document, "in_all")?)?;
+        let bound = Rational::from(&most * self.problem.servers()[server].count());
+        if most > in_all || in_all > bound {
+            let message = "`most` is of one server and `in_all` of all servers of the class together";
+            return Err(self.document.error(most_raw, message));
+        }
+        Ok(Rounded { server, resource, most, in_all })
+    }
+
+    /// That no more tasks run and wait than the problem says.
+    fn compare_sums(&self, object: &Object<'t>, waiting: &[Waiting]) -> Stated<()> {
+        let mut sums = self.totals.clone();
+        for (at, waiting) in waiting.iter().enumerate() {
+            let user = &self.problem.users()[waiting.user];
+            sums[waiting.user] += waiting.tasks;
+            if user.tasks().is_some_and(|tasks| sums[waiting.user] > *tasks) {
+                let raw = self.document.locate(&Place::root().key("waiting").index(at));
+                let message =
+                    format!("more tasks of user `{}` run and wait than it has", shorten(user.name()));
+                return Err(self.document.error(raw, message));
+            }
+        }
+        let over = |(n, user): &(usize, &User)| user.tasks().is_some_and(|tasks| self.totals[*n] > *tasks);
+        match self.problem.users().iter().enumerate().find(over) {
+            None => Ok(()),
+            Some((_, user)) => {
+                let raw = object.get("allocation").unwrap_or(object.raw());
+                let message = format!("more tasks of user `{}` run than it has", shorten(user.name()));
+                Err(self.document.error(raw, message))
+            }
+        }
+    }
+
+    /// Names of tasks or things of which there are so many.
+    fn some_names(&self, object: &Object<'t>, most: Rational) -> Stated<Vec<String>> {
+        let Some(raw) = object.get("names") else { return Ok(Vec::new()) };
+        let names = strings(self.document, raw)?;
+        if names.len() > most {
+            let message = format!("found {} names: expected at most {most}", names.len());
+            return Err(self.document.error(raw, message));
+        }
+        Ok(names)
+    }
+
+    fn text_or_empty(&self, object: &Object<'t>, field: &str) -> Stated<String> {
+        Ok(some_text(self.document, object, field)?.unwrap_or_default())
+    }
+
+    fn count(&self, raw: &'t RawValue) -> Stated<u64> {
+        let value = self.document.number(raw)?;
+        let whole = if value.is_integer() { value.numer().to_u64() } else { None };
+        whole.filter(|count| *count <= MAX_COUNT).ok_or_else(|| {
+            self.document.error(raw, format!("found {}: expected a whole number from 0 to 10^12", raw.get()))
+        })
+    }
+
+    fn positive(&self, raw: &'t RawValue) -> Stated<Rational> {
+        let value = self.document.number(raw)?;
+        if value <= 0 {
+            return Err(self.document.error(raw, format!("found {}: expected a number above 0", raw.get())));
+        }
+        Ok(value)
+    }
+
+    fn user(&self, raw: &'t RawValue) -> Stated<usize> {
+        let name = self.document.string(raw)?;
+        self.users.get(&*name).copied().ok_or_else(|| {
+            let hint = hint(&name, self.problem.users().iter().map(User::name));
+            self.document.error(raw, format!("the problem has no user `{}`{hint}", shorten(&name)))
+        })
+    }
+
+    fn group(&self, raw: &'t RawValue) -> Stated<usize> {
+        let name = self.document.string(raw)?;
+        let known = |group: &'r Group| group.name.as_str();
+        self.groups.get(&*name).copied().ok_or_else(|| {
+            let hint = hint(&name, self.problem.groups().list().iter().map(known));
+            self.document.error(raw, format!("the problem has no group `{}`{hint}", shorten(&name)))
+        })
+    }
+
+    fn server(&self, raw: &'t RawValue) -> Stated<usize> {
+        let name = self.document.string(raw)?;
+        self.servers.get(&*name).copied().ok_or_else(|| self.document.error(raw, self.no_server(&name)))
+    }
+
+    fn no_server(&self, name: &str) -> String {
+        let hint = hint(name, self.problem.servers().iter().map(ServerClass::name));
+        format!("the problem has no server `{}`{hint}", shorten(name))
+    }
+}
+
+/// The snapshot as a file: the problem in canonical form, and one entry of each list on each line.
+///
+/// Reading it back gives an equal snapshot, but for tasks of 0.
+#[must_use]
+pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
+    let Snapshot { problem, allocation, .. } = snapshot;
+    let server = |i: usize| problem.servers()[i].name();
+    let user = |n: usize| problem.users()[n].name();
+    let mut out = String::new();
+    let mut file = Fields::file(&mut out, format_stated);
+    file.text("kind", "snapshot");
+    file.plain("version", "1");
+    if let Some(system) = snapshot.system {
+        file.text("system", system);
+    }
+    file.plain("problem", problem_to_json(problem).trim_end());
+    file.object("allocation", |of| write_allocation(of, problem, allocation));
+    if snapshot.servers.iter().any(|names| !names.is_empty()) {
+        file.object("servers", |of| {
+            let named = snapshot.servers.iter().enumerate().filter(|(_, names)| !names.is_empty());
+            named.for_each(|(i, names)| of.names(server(i), names.iter().map(String::as_str)));
+        });
+    }
+    file.lines("waiting", &snapshot.waiting, |line, waiting| {
+        line.text("user", user(waiting.user));
+        line.text("tasks", waiting.tasks);
+        line.some_names("names", &waiting.names);
+        line.some_text("reason", &waiting.reason);
+    });
+    file.lines("running", &snapshot.running, |line, running| {
+        line.text("user", user(running.user));
+        line.text("server", server(running.server));
+        line.plain("index", &running.index.to_string());
+        line.some_names("names", &running.names);
+    });
+    file.lines("reported", &snapshot.reported, |line, reported| {
+        match &reported.of {
+            Subject::Group(v) => line.text("group", &problem.groups().list()[*v].name),
+            Subject::User(n) => line.text("user", user(*n)),
+            Subject::Server(i) => line.text("server", server(*i)),
+            Subject::Cluster => {}
+        }
+        line.text("what", &reported.what);
+        if let Some(resource) = &reported.resource {
+            line.text("resource", resource);
+        }
+        match &reported.value {
+            Some(value) => line.number("value", value),
+            None => line.text("value", "inf"),
+        }
+    });
+    file.lines("sources", &snapshot.sources, |line, origin| {
+        line.text("file", &origin.file);
+        line.some_text("version", &origin.version);
+        line.some_text("time", &origin.time);
+    });
+    file.lines("not_modelled", &snapshot.not_modelled, |line, left_out| {
+        line.text("what", &left_out.what);
+        line.plain("count", &left_out.count.to_string());
+        line.some_names("names", &left_out.names);
+    });
+    file.lines("rounded", &snapshot.rounded, |line, rounded| {
+        line.text("server", server(rounded.server));
+        line.text("resource", &problem.resources()[rounded.resource]);
+        line.number("most", &rounded.most);
+        line.number("in_all", &rounded.in_all);
+    });
+    file.end();
+    out
+}
+
+/// Placements, or the tasks by class where there are none. What makes an allocation exact is said, the rest only where
+/// it is not the default.
+fn write_allocation(of: &mut Fields<'_>, problem: &Problem, allocation: &Allocation) {
+    of.text("kind", "allocation");
+    if let Some(mechanism) = &allocation.mechanism {
+        of.text("mechanism", mechanism);
+    }
+    if let Some(alpha) = &allocation.alpha {
+        of.number("alpha", alpha);
+    }
+    if allocation.criterion {
+        of.truth("criterion");
+    }
+    if let Some(rule) = &allocation.rule {
+        of.text("rule", rule);
+    }
+    if allocation.sharing.name() != "rdm" {
+        of.text("sharing", allocation.sharing);
+    }
+    if allocation.arithmetic == Arithmetic::Exact {
+        of.text("arithmetic", allocation.arithmetic);
+    }
+    let user = |n: usize| problem.users()[n].name();
+    if let Some(placements) = &allocation.placements {
+        of.lines("placements", placements, |line, placement| {
+            line.text("server", problem.servers()[placement.server].name());
+            line.plain("index", &placement.index.to_string());
+            line.object("tasks", |of| placement.tasks.iter().for_each(|(n, x)| of.number(user(*n), x)));
+        });
+        return;
+    }
+    of.object("tasks", |of| {
+        for (n, row) in allocation.tasks.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+            of.object(user(n), |of| {
+                row.iter().for_each(|(i, x)| of.number(problem.servers()[*i].name(), x));
+            });
+        }
+    });
+}

@@ -1,0 +1,172 @@
+//! Reading and writing snapshots.
+
+use evenhand_problem::{
+    Rational, Snapshot,
+    format::{Source, snapshot_to_json},
+    schema::schema,
+    snapshot::{Subject, System},
+};
+use serde_json::{Value, json};
+
+fn good() -> Value {
+    json!({
+        "kind": "snapshot", "version": 1, "system": "slurm",
+        "problem": {
+            "kind": "allocation-problem", "name": "demo", "resources": ["cpu", "gres/gpu"],
+            "servers": [{"name": "gpu", "count": 2, "capacity": {"cpu": 64, "gres/gpu": 8}},
+                        {"name": "c001", "capacity": {"cpu": 128}}],
+            "groups": [{"name": "research"}, {"name": "vision", "parent": "research"}],
+            "users": [{"name": "vision/1", "demand": {"cpu": 8, "gres/gpu": 4}, "tasks": 6, "group": "vision"},
+                      {"name": "vision/2", "demand": {"cpu": "1/2"}, "tasks": 1, "group": "vision"}],
+        },
+        "allocation": {
+            "kind": "allocation", "arithmetic": "exact", "placements": [
+                {"server": "gpu", "index": 0, "tasks": {"vision/1": 2}},
+                {"server": "gpu", "index": 1, "tasks": {"vision/1": 1, "vision/2": 1}},
+            ],
+        },
+        "servers": {"gpu": ["n001", "n002"]},
+        "waiting": [{"user": "vision/1", "tasks": "3", "names": ["81_4", "81_5"], "reason": "Resources"}],
+        "running": [{"user": "vision/1", "server": "gpu", "index": 0, "names": ["78", "79"]}],
+        "reported": [{"group": "vision", "what": "NormShares", "value": "0.25"},
+                     {"user": "vision/1", "what": "LevelFS", "value": "inf"},
+                     {"server": "gpu", "what": "CPUAlloc", "resource": "cpu", "value": 24},
+                     {"what": "jobs", "value": 2}],
+        "sources": [{"file": "squeue.json", "version": "Slurm 22.05.8"}],
+        "not_modelled": [{"what": "reservations", "count": 2, "names": ["maint", "demo"]}],
+        "rounded": [{"server": "gpu", "resource": "cpu", "most": "1/2", "in_all": "3/4"}],
+    })
+}
+
+fn read(document: &Value) -> Result<Snapshot, String> {
+    Source { name: "s.json", text: &document.to_string() }.snapshot().map_err(|error| error.to_string())
+}
+
+fn changed(pointer: &str, value: &Value) -> Value {
+    let mut document = good();
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    match document.pointer_mut(parent).unwrap() {
+        Value::Object(fields) if value == "(removed)" => drop(fields.remove(field)),
+        Value::Object(fields) => drop(fields.insert(field.to_owned(), value.clone())),
+        Value::Array(list) => list[field.parse::<usize>().unwrap()] = value.clone(),
+        _ => panic!("{pointer}"),
+    }
+    document
+}
+
+fn validator() -> jsonschema::Validator {
+    jsonschema::draft202012::new(&serde_json::from_str(schema("snapshot").unwrap()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_snapshot_is_read_and_written() {
+    let snapshot = read(&good()).unwrap();
+    assert_eq!(snapshot.system, Some(System::Slurm));
+    assert_eq!(snapshot.server_name(0, 1), "n002");
+    assert_eq!(snapshot.server_name(1, 0), "c001");
+    assert_eq!(snapshot.waiting_by_user(), [3, 0]);
+    assert_eq!(snapshot.allocation.totals(), [3, 1].map(Rational::from));
+    assert_eq!(snapshot.reported[0].of, Subject::Group(1));
+    assert_eq!(snapshot.reported[1].value, None);
+    assert_eq!(snapshot.reported[3].of, Subject::Cluster);
+    let text = snapshot_to_json(&snapshot);
+    let again = Source { name: "s.json", text: &text }.snapshot().unwrap();
+    assert_eq!(again, snapshot);
+    assert_eq!(snapshot_to_json(&again), text);
+    let validator = validator();
+    assert!(validator.is_valid(&good()));
+    assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()), "{text}");
+}
+
+#[test]
+fn a_snapshot_needs_a_problem_and_an_allocation() {
+    let few = json!({"kind": "snapshot", "problem": good()["problem"], "allocation": good()["allocation"]});
+    let snapshot = read(&few).unwrap();
+    assert_eq!(snapshot.server_name(0, 1), "gpu #1");
+    assert!(validator().is_valid(&few));
+    for pointer in ["/problem", "/allocation", "/kind"] {
+        let document = changed(pointer, &json!("(removed)"));
+        assert!(read(&document).unwrap_err().contains("is missing"), "{pointer}");
+        assert!(!validator().is_valid(&document), "{pointer}");
+    }
+}
+
+/// Work that was admitted and has no server yet.
+#[test]
+fn an_allocation_without_placements_stays_one() {
+    let tasks = json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"vision/1": {"gpu": "3"}}});
+    let mut document = changed("/allocation", &tasks);
+    document["running"] = json!([]);
+    let snapshot = read(&document).unwrap();
+    assert!(snapshot.allocation.placements.is_none());
+    let text = snapshot_to_json(&snapshot);
+    assert_eq!(Source { name: "-", text: &text }.snapshot().unwrap(), snapshot);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let cases = [
+        ("/version", json!(2), "found version 2: expected 1"),
+        ("/system", json!("slurn"), "system: found `slurn` (did you mean `slurm`?)"),
+        ("/problem/users/0/tasks", json!(5), "waiting[0]: more tasks of user `vision/1` run and wait"),
+        ("/problem/users/1/tasks", json!("1/2"), "allocation: more tasks of user `vision/2` run than it has"),
+        ("/problem/users/0/demand/cpu", json!("8x"), "problem.users[0].demand.cpu: `8x` is not a number"),
+        ("/allocation/placements/0/index", json!(2), "allocation.placements[0].index: found 2"),
+        ("/servers/gpu", json!(["n001"]), "servers.gpu: found 1 names of a class of 2 servers"),
+        ("/servers/gpu", json!(["n001", "n001"]), "servers.gpu: the server `n001` is named twice"),
+        ("/servers/cpu", json!([]), "servers.cpu: the problem has no server `cpu` (did you mean `gpu`?)"),
+        ("/waiting/0/tasks", json!(-1), "waiting[0].tasks: found -1: expected a whole number"),
+        ("/waiting/0/tasks", json!("3/2"), "waiting[0].tasks: found \"3/2\": expected a whole number"),
+        ("/waiting/0/tasks", json!(1), "waiting[0].names: found 2 names: expected at most 1"),
+        ("/waiting/0/user", json!("vision/3"), "waiting[0].user: the problem has no user `vision/3`"),
+        ("/waiting/0/why", json!(""), "unknown field `why`"),
+        ("/running/0/index", json!(1), "running[0].names: found 2 names: expected at most 1"),
+        ("/running/0/server", json!("c001"), "running[0]: the allocation places no task of this user"),
+        (
+            "/reported/0/group",
+            json!("visions"),
+            "the problem has no group `visions` (did you mean `vision`?)",
+        ),
+        ("/reported/0/user", json!("vision/1"), "reported[0]: expected one of `group`, `user` and `server`"),
+        ("/reported/0/value", json!("much"), "reported[0].value: `much` is not a number"),
+        ("/not_modelled/0/count", json!(1), "not_modelled[0].names: found 2 names"),
+        ("/rounded/0/most", json!(0), "rounded[0].most: found 0: expected a number above 0"),
+        ("/rounded/0/most", json!(1), "rounded[0].most: `most` is of one server"),
+        ("/rounded/0/in_all", json!(2), "rounded[0].most: `most` is of one server"),
+        ("/rounded/0/resource", json!("mem"), "rounded[0].resource: the problem has no resource `mem`"),
+        ("/extra", json!(1), "unknown field `extra`"),
+    ];
+    for (pointer, value, expected) in cases {
+        let found = read(&changed(pointer, &value)).unwrap_err();
+        assert!(found.contains(expected), "{pointer} {value}: {found}");
+    }
+    let mut twice = good();
+    let first = twice["running"][0].clone();
+    twice["running"].as_array_mut().unwrap().push(first);
+    assert!(
+        read(&twice)
+            .unwrap_err()
+            .contains("running[1]: the tasks of this user on this server are named twice")
+    );
+}
+
+#[test]
+fn the_schema_refuses_what_it_can() {
+    let validator = validator();
+    for (pointer, value) in [
+        ("/kind", json!("snapshots")),
+        ("/version", json!(2)),
+        ("/system", json!("slurn")),
+        ("/problem/users/0/demand/cpu", json!("8x")),
+        ("/allocation/tasks", json!(1)),
+        ("/waiting/0/tasks", json!(-1)),
+        ("/running/0/names", json!("78")),
+        ("/reported/0/value", json!("much")),
+        ("/not_modelled/0/names", json!(vec!["n"; 21])),
+        ("/rounded/0/most", json!(0)),
+        ("/extra", json!(1)),
+    ] {
+        let document = changed(pointer, &value);
+        assert!(!validator.is_valid(&document) && read(&document).is_err(), "{pointer} {value}");
+    }
+}
