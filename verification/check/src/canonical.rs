@@ -52,7 +52,7 @@ pub fn same(a: &Problem, b: &Problem) -> bool {
 }
 
 /// An object of values by name, in alphabetical order if that is asked for.
-fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>, sorted: bool) -> String {
+pub fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>, sorted: bool) -> String {
     let mut fields: Vec<_> = values.map(|(at, value)| (&*names.list[at], value)).collect();
     if sorted {
         fields.sort();
@@ -60,7 +60,7 @@ fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>,
     object(fields)
 }
 
-fn number(value: &Rational) -> Option<String> {
+pub fn number(value: &Rational) -> Option<String> {
     Some(quoted(&hashed(value)))
 }
 

@@ -12,7 +12,7 @@ use crate::json::{Json, object, quoted};
 use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::Problem;
-use crate::work::{self, Checked, Fault, ensure};
+use crate::work::{self, Checked, Fault, about, ensure};
 use crate::{File, Options, Report, Unusable};
 
 /// Tolerances above this are refused where nothing else is said: beyond any rounding.
@@ -72,8 +72,7 @@ impl<'j> Certificate<'j> {
         // What is claimed again is not judged again.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
-            let what = format!("claim `{}`", claim.axiom);
-            let judged = claim.verify(&case).map_err(|fault| fault.about(&what));
+            let judged = about(&format!("claim `{}`", claim.axiom), claim.verify(&case));
             // A claim that cannot be read is the worse fault, wherever it stands.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;

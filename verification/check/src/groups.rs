@@ -3,8 +3,7 @@
 
 mod bounds;
 pub mod filling;
-pub mod held_back;
-mod holdings;
+pub mod holdings;
 pub mod parties;
 pub mod stated;
 pub mod within;

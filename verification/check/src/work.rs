@@ -37,16 +37,16 @@ pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { Err(Fault::TooLarge(format!("too large: {what}"))) }
 }
 
-impl Fault {
-    /// The same, with what it is about.
-    pub fn about(self, what: &str) -> Self {
-        match self {
-            Self::False(reason) => Self::False(format!("{what}: {reason}")),
-            Self::TooLarge(reason) => Self::TooLarge(format!("{what}: {reason}")),
-            malformed @ Self::Malformed { .. } => malformed,
-        }
-    }
+/// The same result, with what it is about where it is none.
+pub fn about<T>(what: &str, result: Checked<T>) -> Checked<T> {
+    result.map_err(|fault| match fault {
+        Fault::False(reason) => Fault::False(format!("{what}: {reason}")),
+        Fault::TooLarge(reason) => Fault::TooLarge(format!("{what}: {reason}")),
+        malformed @ Fault::Malformed { .. } => malformed,
+    })
+}
 
+impl Fault {
     /// What is wrong, without where.
     pub fn what(self) -> String {
         let (Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what)) = self;

@@ -34,9 +34,8 @@ impl Plain<'_> {
         }
         let bounds = Some(bounds);
         let filled = tree::fill(self.p());
-        let is_shown =
-            tree::Tree { problem: self.p(), guarantees_first: true, there: None, bounds }.filled() == totals;
-        if !is_shown || totals != filled {
+        let shown = tree::Tree { problem: self.p(), guarantees_first: true, there: None, bounds }.filled();
+        if shown.as_ref() != Some(&totals) || totals != filled {
             return None;
         }
         let differs = |n: usize| (self.total(n) - &filled[n]).abs() / &self.cluster.g[n];

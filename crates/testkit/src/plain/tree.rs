@@ -45,7 +45,8 @@ pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    Tree { problem, guarantees_first: true, bounds: None, there: None }.filled()
+    let tree = Tree { problem, guarantees_first: true, bounds: None, there: None };
+    tree.filled().expect("the classes end")
 }
 
 /// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits, or on the best one.
@@ -72,15 +73,16 @@ pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
 }
 
 impl Tree<'_> {
-    pub(super) fn filled(&self) -> Vec<Rational> {
+    /// `None` where bounds do not end it.
+    pub(super) fn filled(&self) -> Option<Vec<Rational>> {
         let mut x = vec![Rational::new(); self.problem.n_users()];
         for _ in 0..SEGMENTS {
             let active: Vec<usize> = (0..x.len()).filter(|n| self.is_active(&x, *n)).collect();
             if active.is_empty() {
-                return x;
+                return Some(x);
             }
             let rates = self.direction(&x, Node::Root, &active);
-            let step = self.step(&x, &rates);
+            let step = self.step(&x, &rates)?;
             x.iter_mut().zip(&rates).for_each(|(x, rate)| *x += Rational::from(rate * &step));
         }
         panic!("no end after {SEGMENTS} segments");
@@ -265,8 +267,14 @@ impl Tree<'_> {
         match v {
             // Where nothing is kept back what runs ends at the classes.
             Node::Root => {
-                let mut groups = (0..self.problem.groups().list().len()).map(Node::Group);
-                groups.any(|v| self.kept(v, r) > 0).then(|| self.capacity(r))
+                let mut lending = self
+                    .problem
+                    .groups()
+                    .list()
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, group)| group.lend.iter().any(|(of, _)| *of == r));
+                lending.any(|(g, _)| self.kept(Node::Group(g), r) > 0).then(|| self.capacity(r))
             }
             Node::User(_) => None,
             Node::Group(g) => {
@@ -508,7 +516,7 @@ impl Tree<'_> {
     }
 
     /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
-    fn step(&self, x: &Tasks, rates: &Tasks) -> Rational {
+    fn step(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
         let mut events: Vec<Rational> = Vec::new();
         events.extend(self.room(x, rates));
         for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
@@ -554,6 +562,6 @@ impl Tree<'_> {
                 }
             }
         }
-        events.into_iter().filter(|event| *event > 0).min().expect("something ends")
+        events.into_iter().filter(|event| *event > 0).min()
     }
 }

@@ -8,21 +8,16 @@ use rug::Rational;
 
 use crate::allocation::entries;
 use crate::case::{Case, Claim, Shown, fits_on};
-use crate::groups::held_back;
+use crate::groups::holdings::Holdings;
 use crate::work::{self, Checked};
 
-/// The least margin of users who are each somewhat short; 0 where nobody complains of those who are there.
-fn least(
-    case: &Case<'_>,
-    users: impl Iterator<Item = usize>,
-    short: impl Fn(usize) -> Checked<Rational>,
-) -> Checked<Shown> {
-    let mut least = None;
-    for n in users {
-        let margin = case.above_tasks(n, &case.total[n]).into_iter().fold(-short(n)?, Rational::max);
-        least = Some(least.map_or(margin.clone(), |least: Rational| least.min(margin)));
-    }
-    Ok((least.or(case.active().next().map(|_| Rational::new())), None))
+/// The least margin of users who are each somewhat short.
+fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked<Shown> {
+    let margin = |n: usize| {
+        let short = -short(n)?;
+        Ok(case.above_tasks(n, &case.total[n]).into_iter().fold(short, Rational::max))
+    };
+    Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
 /// The least of a number of each row of which a task of user `n` takes something on class `i`.
@@ -36,39 +31,41 @@ fn of_rows(
     Ok(numbers?.into_iter().min().unwrap_or_default())
 }
 
-/// A user is short of the tasks for which there is room: on each class what the scarcest row leaves. On single
-/// servers a whole task fits or does not.
+/// A user is short of the tasks for which there is room: on each class what the scarcest row leaves, or a limit of groups
+/// there, and in all what these hold back. On single servers a whole task fits or does not.
 pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    if case.problem.groups.hold_back() {
-        return held_back::work_conserving(case);
-    }
-    let users = || case.active().filter(|n| case.is_pending(*n));
-    if case.stated.placements.is_some() {
-        let servers = case.free()?;
-        let mut fits = false;
-        for n in users() {
-            for i in case.problem.classes_of(n) {
-                fits |= fits_on(&case.uses(n, i), &servers[i])?;
-            }
-        }
-        return Ok((case.active().next().map(|_| -Rational::from(u32::from(fits))), None));
-    }
-    least(case, users(), |n| {
-        let room = |i| {
+    let placed = case.stated.placements.is_some();
+    let servers = if placed { case.free()? } else { Vec::new() };
+    let holdings = case.problem.groups.hold_back().then(|| Holdings::new(case)).transpose()?;
+    let whole = |tasks: Rational| if placed { Rational::from(u32::from(tasks >= 1)) } else { tasks };
+    let room = |n: usize, i: usize| {
+        let limit = holdings.as_ref().map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
+        let room = if placed {
+            Rational::from(u32::from(fits_on(&case.uses(n, i), &servers[i])?))
+        } else {
             of_rows(case, n, i, |row, d| {
                 work::steps(work::cost(work::words(&case.slack[row]) + work::words(&d)))?;
                 Ok(Rational::from(&case.slack[row] / &d))
-            })
+            })?
         };
-        let rooms = work::sum(case.problem.classes_of(n).map(room).collect::<Checked<_>>()?)?;
-        Ok(case.tasks_left(n).into_iter().fold(rooms, Rational::min) / &case.g[n])
-    })
+        Ok(limit.map(whole).into_iter().fold(room, Rational::min))
+    };
+    let mut least = case.active().next().map(|_| Rational::new());
+    for n in case.active().filter(|n| case.is_pending(*n)) {
+        let rooms = case.problem.classes_of(n).map(|i| room(n, i)).collect::<Checked<Vec<Rational>>>()?;
+        let room = if placed { rooms.into_iter().max().unwrap_or_default() } else { work::sum(rooms)? };
+        let stops = holdings.as_ref().map_or(Ok(Vec::new()), |holdings| holdings.stops(n))?;
+        let room = stops.into_iter().chain(case.tasks_left(n)).fold(room, Rational::min);
+        let margin = if placed { -whole(room) } else { -room / &case.g[n] };
+        least = least.map(|least| least.min(margin));
+    }
+    Ok((least, None))
 }
 
 /// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the
 /// row.
 pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    least(case, case.active(), |n| {
+    least(case, |n| {
         let due = Rational::from(&case.problem.users[n].weight / &case.weight);
         let short = |row: usize, d: Rational| {
             let capacity = &case.rows[row].capacity;
@@ -102,7 +99,7 @@ pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         }
         work::sum(parts)
     };
-    least(case, case.active(), |n| {
+    least(case, |n| {
         let classes = case.problem.classes_of(n).map(|i| of_rows(case, n, i, |row, d| lack(n, row, d)));
         let most = classes.collect::<Checked<Vec<_>>>()?.into_iter().max().unwrap_or_default();
         Ok(most / &case.g[n])

@@ -14,7 +14,7 @@ use crate::case::{Case, Claim};
 use crate::certificate::Certificate;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{Checked, about, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
 /// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
@@ -85,7 +85,7 @@ impl<'j> Bundle<'j> {
     /// Whether everything that it states is true; what it says of queues, in sentences.
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
-            part.verify().map_err(|fault| fault.about(of))?;
+            about(of, part.verify())?;
             ensure(part.hash == self.held.hash, "the parts are about different problems")?;
             let needed = match of {
                 "due" => &["tree"][..],
@@ -107,12 +107,9 @@ impl<'j> Bundle<'j> {
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         for gang in self.fits.iter().flatten() {
-            ensure(
-                is_placed && !says(&self.held, "work-conserving", |claim| claim.holds == Some(true)),
-                "nothing fits",
-            )
-            .and_then(|()| state.fits(gang))
-            .map_err(|fault| fault.about(&format!("fits: user `{}`", case.user(gang.user))))?;
+            let is_none = says(&self.held, "work-conserving", |claim| claim.holds == Some(true));
+            let fits = ensure(is_placed && !is_none, "nothing fits").and_then(|()| state.fits(gang));
+            about(&format!("fits: user `{}`", case.user(gang.user)), fits)?;
         }
         let fits = self.fits.as_ref().map_or(0, Vec::len);
         said.extend((fits > 0).then(|| format!("{fits} users could start tasks now")));

@@ -11,7 +11,7 @@ use crate::certificate::Certificate;
 use crate::json::Json;
 use crate::names::{Amounts, MOST};
 use crate::problem::Problem;
-use crate::work::{self, Checked, ensure};
+use crate::work::{self, Checked, about, ensure};
 
 /// Tasks of a user, and where: class, index, and how many.
 pub struct Gang {
@@ -76,7 +76,7 @@ impl<'j> Moves<'j> {
         let least = queues.least_starts(&state.held, due, &state.totals)?;
         ensure(least == self.least, "the least number of moves is not what follows")?;
         for (at, (stop, start)) in self.steps.iter().enumerate() {
-            state.step(stop, start).map_err(|fault| fault.about(&format!("step {}", at + 1)))?;
+            about(&format!("step {}", at + 1), state.step(stop, start))?;
         }
         let placement = |((class, index), tasks): (&(usize, u64), &BTreeMap<_, _>)| Placement {
             class: *class,

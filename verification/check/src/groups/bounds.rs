@@ -7,7 +7,7 @@
 use rug::Rational;
 
 use super::holdings::{CELLS, Holdings};
-use super::within::{Within, of_user};
+use super::within::{Within, of_user, paid};
 use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::work::{Checked, ensure_small};
@@ -47,9 +47,9 @@ impl Bounds {
             for i in on.open(case, n)? {
                 let uses = case.uses(n, i);
                 for ((prices, limits), (worth, _)) in prices.iter().zip(&limits).zip(&mut list) {
-                    let paid = prices.paid(case, (n, i), &uses, limits)?;
-                    if !open[n] || paid < worth[n] {
-                        worth[n] = paid;
+                    let all = prices.paid(n, &uses, paid(case, limits, n, i)?)?;
+                    if !open[n] || all < worth[n] {
+                        worth[n] = all;
                     }
                 }
                 open[n] = true;

@@ -179,6 +179,33 @@ impl<'c> Holdings<'c> {
         self.guarantee[v].as_ref()?[r].as_ref()
     }
 
+    /// How many tasks more everything that may stop a user leaves it. More use fills what is kept back for the groups
+    /// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it. The
+    /// capacity is a limit of the root where something is kept back; what runs ends at the classes.
+    pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
+        let (groups, Self { capacity, kept, used, .. }) = (&self.case.problem.groups, self);
+        let mut stops = Vec::new();
+        for (v, steps) in self.way(n)? {
+            let group = groups.list.get(v);
+            let is_shut = group.is_some() && groups.is_shut(v);
+            let mut is_promised = false;
+            for Step { r, d, spare } in steps {
+                let left =
+                    |mark: &Rational| (Rational::from(mark - &used[v][r]).max(Rational::new()) + &spare) / d;
+                let whole = at(capacity, r).filter(|_| !kept[v][r].is_zero());
+                stops.extend(group.map_or(whole, |group| at(&group.limit, r)).map(left));
+                if let Some(promised) = group.filter(|_| is_shut).and_then(|_| self.promised(v, r)) {
+                    is_promised = true;
+                    stops.push(if promised.is_zero() { Rational::new() } else { left(promised) });
+                }
+            }
+            if is_shut && !is_promised {
+                stops.push(Rational::new());
+            }
+        }
+        Ok(stops)
+    }
+
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
     /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
     pub fn lack(&self, n: usize) -> Checked<Rational> {

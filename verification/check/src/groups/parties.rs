@@ -43,10 +43,11 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let mut open = parties.compared(is_envy)?;
     let evidence = claim.evidence;
     if !evidence.get("allocation").is_absent() {
-        evidence.fields::<0>(if is_envy { "of envied allocation" } else { "of allocation" })?;
-        let k = parties.named(evidence.get("of"))?;
-        let h = if is_envy { parties.named(evidence.get("envied"))? } else { k };
-        let y = tasks(evidence.get("allocation"), case.problem)?;
+        let names = if is_envy { "of allocation envied" } else { "of allocation" };
+        let [of, allocation, envied] = evidence.fields(names)?;
+        let k = parties.named(of)?;
+        let h = if is_envy { parties.named(envied)? } else { k };
+        let y = tasks(allocation, case.problem)?;
         ensure(open.contains(&(k, h)), "the party is not compared with that")?;
         let gain = parties.gain(k, &parties.amounts(k, h)?, &y)?;
         return Ok((Some(-gain), Some(false)));
@@ -54,13 +55,12 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let mut most: Option<Rational> = None;
     let proofs = if claim.has_none() { &[][..] } else { evidence.fields::<1>("proofs")?[0].list()? };
     let read = |raw: &Json<'_>| {
-        let names = "of user_weights prices user_prices?";
-        let envied = if is_envy { " envied" } else { "" };
-        raw.fields::<0>(&format!("{names}{envied}"))?;
-        let k = parties.named(raw.get("of"))?;
-        let weights = case.problem.user_names.numbers(raw.get("user_weights"))?;
-        let prices = Prices::read(case, raw.get("prices"), raw.get("user_prices"))?;
-        let envied = if is_envy { raw.get("envied").list()? } else { &[] };
+        let names = "of user_weights prices user_prices? envied";
+        let names = if is_envy { names } else { names.trim_end_matches(" envied") };
+        let [of, weights, prices, users, envied] = raw.fields(names)?;
+        let (k, weights) = (parties.named(of)?, case.problem.user_names.numbers(weights)?);
+        let prices = Prices::read(case, prices, users)?;
+        let envied = if is_envy { envied.list()? } else { &[] };
         let others = envied.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?;
         Ok((k, weights, prices, if is_envy { others } else { vec![k] }))
     };
@@ -98,21 +98,19 @@ impl<'c> Parties<'c> {
 
     /// What is to be compared: a party with its own part, which stands as itself, or with another.
     fn compared(&self, is_envy: bool) -> Checked<HashSet<(Party, Party)>> {
-        let all: Vec<Party> = (0..self.users.len()).filter(|k| !self.users[*k].is_empty()).collect();
-        let mut beside = vec![Vec::new(); self.n + 1];
-        for k in all.iter().filter(|k| !self.weight(**k).is_zero()) {
-            beside[self.parent(*k).unwrap_or(self.n)].push(*k);
+        let all = (0..self.users.len()).filter(|k| !self.users[*k].is_empty());
+        // Parties that are compared with each other: each alone, or all of one parent.
+        let mut beside: Vec<Vec<Party>> = vec![Vec::new(); self.users.len() + 1];
+        for k in all.filter(|k| !is_envy || !self.weight(*k).is_zero()) {
+            beside[if is_envy { self.parent(k).unwrap_or(self.n) } else { k }].push(k);
         }
         let pairs = beside.iter().map(|list| list.len().saturating_mul(list.len()));
-        let count = if is_envy { pairs.fold(0, usize::saturating_add) } else { all.len() };
-        ensure_small(count <= MOST, "comparisons of groups")?;
-        if !is_envy {
-            return Ok(all.into_iter().map(|k| (k, k)).collect());
+        ensure_small(pairs.fold(0, usize::saturating_add) <= MOST, "comparisons of groups")?;
+        let mut compared = HashSet::new();
+        for (list, k) in beside.iter().flat_map(|list| list.iter().map(move |k| (list, *k))) {
+            compared.extend(list.iter().filter(|h| !is_envy || **h != k).map(|h| (k, *h)));
         }
-        let others = |list: &Vec<Party>, k: Party| -> Vec<(Party, Party)> {
-            list.iter().filter(|h| **h != k).map(|h| (k, *h)).collect()
-        };
-        Ok(beside.iter().flat_map(|list| list.iter().flat_map(|k| others(list, *k))).collect())
+        Ok(compared)
     }
 
     fn weight(&self, k: Party) -> &Rational {

@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::packing::Packing;
 use super::stated::{Amount, Step};
-use crate::work::{self, Checked, ensure, refuse};
+use crate::work::{self, Checked, about, ensure, refuse};
 
 /// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or
 /// not.
@@ -27,7 +27,7 @@ pub fn earned(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked
             };
             ensure(*pool == i, "another pool is filled first")?;
             let proven = packing.is_first(i, &open, k, first);
-            proven.map_err(|fault| fault.about("a configuration is not proven to be the first"))?;
+            about("a configuration is not proven to be the first", proven)?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if of.whole { servers.ceil() } else { servers }, *j)

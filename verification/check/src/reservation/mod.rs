@@ -18,7 +18,7 @@ use self::stated::{Amount, Bounded, Reader, Stated};
 use crate::json::{Json, object, quoted};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, ensure, refuse};
+use crate::work::{Checked, Fault, about, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
@@ -96,10 +96,9 @@ impl Judged {
 
 impl Stated {
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = greedy::earned(&self.steps, of, packing).map_err(|fault| fault.about("greedy"))?;
+        let greedy = about("greedy", greedy::earned(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = optimum::earned(self, of, packing);
-        let reward = reward.map_err(|fault| fault.about("optimum"))?;
+        let reward = about("optimum", optimum::earned(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")
     }
 }
@@ -114,7 +113,7 @@ impl Bounded {
 
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         self.stated.verify(of, packing)?;
-        let bound = optimum::bound(self, of, packing).map_err(|fault| fault.about("optimum"))?;
+        let bound = about("optimum", optimum::bound(self, of, packing))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
 }
@@ -147,7 +146,7 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         let Some(whole) = &whole else { return Ok(()) };
         ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
         let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
-        whole.verify(&of, &mut packing).map_err(|fault| fault.about("integer"))
+        about("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
     let is_exact = fluid.stated.reward == fluid.bound;

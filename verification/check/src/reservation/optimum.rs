@@ -9,7 +9,7 @@ use rug::Rational;
 use super::packing::{Packing, common_unit};
 use super::stated::{Amount, Bounded, Prices, Stated};
 use crate::names::at;
-use crate::work::{self, Checked, ensure, refuse};
+use crate::work::{self, Checked, about, ensure, refuse};
 
 /// Whether prices are at least 0, with `alpha_j + beta_j >= part u_j`.
 pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>) -> Checked<()> {
@@ -31,10 +31,9 @@ pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>)
 pub fn bound(stated: &Bounded, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
     let Bounded { prices, pricing, .. } = stated;
     cover(prices, &Rational::from(1), packing)?;
-    let [alpha, beta, pi] = prices;
+    let [alpha, _, pi] = prices;
     for (i, proof) in pricing {
-        let priced = packing.is_priced(*i, beta, &at(pi, *i).cloned().unwrap_or_default(), proof);
-        priced.map_err(|fault| fault.about("pricing"))?;
+        about("pricing", packing.is_priced(*i, prices, proof))?;
     }
     let loads = alpha.iter().map(|(j, price)| Rational::from(price * &of.jobs[*j]));
     let servers = pi.iter().map(|(i, price)| Rational::from(price * &of.servers[*i]));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use rug::{Integer, Rational};
 
 use super::problem::{Configuration, Reservation, is_part};
-use super::stated::Proof;
+use super::stated::{Prices, Proof};
 use super::table;
 use super::tree::{self, Bound};
 use crate::names::{Amounts, at};
@@ -83,11 +83,12 @@ impl<'p> Packing<'p> {
         Ok(self.left(i, k.iter().copied()).iter().all(|left| *left >= 0))
     }
 
-    /// Whether `sum_j beta_j k_j <= bound` for every configuration of a pool.
-    pub fn is_priced(&self, i: usize, beta: &Amounts, bound: &Rational, proof: &Proof) -> Checked<()> {
-        ensure(*bound >= 0, "not even the empty configuration is worth as little")?;
+    /// Whether `sum_j beta_j k_j <= pi_i` for every configuration of a pool.
+    pub fn is_priced(&self, i: usize, [_, beta, pi]: &Prices, proof: &Proof) -> Checked<()> {
+        let bound = at(pi, i).cloned().unwrap_or_default();
+        ensure(bound >= 0, "not even the empty configuration is worth as little")?;
         let unit = common_unit(beta.iter().map(|(_, beta)| beta))?.unwrap_or_else(|| Rational::from(1));
-        let limit = (Rational::from(bound / &unit).floor() + 1u32) * &unit;
+        let limit = (Rational::from(&bound / &unit).floor() + 1u32) * &unit;
         if let (Proof::Tree(trees), None) = (proof, &self.problem.configurations) {
             let bound = Bound { pool: i, profits: beta, limit, order: None };
             return trees.iter().try_for_each(|tree| tree::verify(self, &bound, tree));

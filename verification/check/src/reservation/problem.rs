@@ -2,9 +2,10 @@
 
 use rug::{Integer, Rational};
 
+use crate::canonical::{by_name, number};
 use crate::json::{Json, Kind, object, quoted};
 use crate::names::{Amounts, MOST, Names, at, of_kind};
-use crate::number::{floor, hashed};
+use crate::number::floor;
 use crate::problem::{Class, classes};
 use crate::sha256::sha256;
 use crate::work::{self, Checked};
@@ -113,10 +114,8 @@ impl Reservation {
     /// Its pools and types in their order, what is said of each by name in alphabetical order; without loads and numbers
     /// of servers unless `all`.
     fn canonical(&self, all: bool, resources: &[String], configurations: Option<&[Configuration]>) -> String {
-        let number = |value: &Rational| Some(quoted(&hashed(value)));
-        let amounts = |of: &Amounts| {
-            Some(object(of.iter().map(|(r, amount)| (&*self.resources.list[*r], number(amount)))))
-        };
+        let amounts =
+            |of: &Amounts| Some(by_name(&self.resources, of.iter().map(|(r, d)| (*r, number(d))), false));
         let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
         let pool = |(name, pool): (&String, &Class)| {
             let count = (all && self.states_counts).then(|| pool.count.to_string());
@@ -128,7 +127,7 @@ impl Reservation {
             object([("name", name), ("demand", demand), ("reward", reward), ("load", load)])
         };
         let configuration = |k: &Configuration| {
-            object(k.iter().map(|(j, count)| (&*self.types.list[*j], Some(count.to_string()))))
+            by_name(&self.types, k.iter().map(|(j, count)| (*j, Some(count.to_string()))), false)
         };
         object([
             ("kind", Some(quoted("reservation-problem"))),

@@ -17,7 +17,7 @@ use super::optimum::cover;
 use super::packing::{Packing, worth};
 use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
-use crate::work::{self, Checked, ensure, refuse};
+use crate::work::{self, Checked, about, ensure, refuse};
 
 /// Whether the claims settle every order.
 pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
@@ -25,7 +25,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
     let mut best = HashMap::new();
     for (open, k, proof) in firsts {
-        packing.is_first(0, open, k, proof).map_err(|fault| fault.about("firsts"))?;
+        about("firsts", packing.is_first(0, open, k, proof))?;
         best.insert(open, (k, worth(&rewards, k)));
     }
     let mut claims = claims.iter();
@@ -52,8 +52,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             return refuse("claims: there is none about an order");
         };
         ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
-        cover(prices, a, packing).map_err(|fault| fault.about("claims"))?;
-        let [alpha, beta, pi] = prices;
+        about("claims", cover(prices, a, packing))?;
+        let [alpha, _, pi] = prices;
         let pi = at(pi, 0).cloned().unwrap_or_default();
         let is_inside = !open_last.iter().any(|j| at(alpha, *j).is_some());
         ensure(is_inside, "claims: the load of a type that does not run out has a price")?;
@@ -67,8 +67,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
             ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }
-        let priced = packing.is_priced(0, beta, &pi, pricing);
-        priced.map_err(|fault| fault.about("claims: pricing"))?;
+        about("claims: pricing", packing.is_priced(0, prices, pricing))?;
         if let Some((k, _)) = firsts.last().filter(|_| !*is_last) {
             pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }

@@ -6,21 +6,20 @@
 use std::path::{Path, PathBuf};
 
 /// Most lines of code that judge an allocation without groups.
-const MOST: usize = 2420;
+const MOST: usize = 2418;
 /// Most lines beside, of `reservation/`, that judge certificates of ratios and of worst loads.
-const MOST_OF_RESERVATIONS: usize = 935;
+const MOST_OF_RESERVATIONS: usize = 931;
 /// Most lines of a module that stands beside: who checks an allocation without groups need not read it.
 const MOST_BESIDE: usize = 500;
 /// Most lines of these modules together.
-const MOST_OF_GROUPS: usize = 1350;
+const MOST_OF_GROUPS: usize = 1264;
 /// Most lines beside, of `cluster/`, that judge certificates of running clusters.
 const MOST_OF_CLUSTERS: usize = 400;
 /// The modules that stand beside: about groups.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 7] = [
     "groups.rs",
     "groups/bounds.rs",
     "groups/filling.rs",
-    "groups/held_back.rs",
     "groups/holdings.rs",
     "groups/parties.rs",
     "groups/stated.rs",
