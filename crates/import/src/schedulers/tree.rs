@@ -85,6 +85,11 @@ impl<'a> At<'a> {
         Ok(found.map(|(_, tree)| At { tree, ..self }))
     }
 
+    /// Whether there is a field, also a list that was handed on element by element.
+    pub fn names(self, name: &str) -> bool {
+        matches!(self.tree, Tree::Map(fields) if fields.iter().any(|(key, _)| &**key == name))
+    }
+
     /// The first of some fields that is there, of which different versions have different ones.
     pub fn first(self, names: &[&str]) -> Found<Option<At<'a>>> {
         for name in names {

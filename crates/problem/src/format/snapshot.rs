@@ -111,6 +111,9 @@ struct Reader<'r, 't> {
     groups: HashMap<&'r str, usize>,
     /// Tasks by user, server class and index; none without placements.
     placed: HashMap<(usize, usize, u64), &'r Rational>,
+    /// Tasks by user and server class.
+    on_classes: HashMap<(usize, usize), &'r Rational>,
+    is_placed: bool,
     /// Tasks of each user that run.
     totals: Vec<Rational>,
 }
@@ -122,6 +125,8 @@ impl<'r, 't> Reader<'r, 't> {
             let (server, index) = (placement.server, placement.index);
             placement.tasks.iter().map(move |(n, tasks)| ((*n, server, index), tasks))
         });
+        let rows = allocation.tasks.iter().enumerate();
+        let on_classes = rows.flat_map(|(n, row)| row.iter().map(move |(i, tasks)| ((n, *i), tasks)));
         Self {
             document,
             problem,
@@ -129,6 +134,8 @@ impl<'r, 't> Reader<'r, 't> {
             servers: problem.server_index(),
             groups: groups.map(|(v, group)| (group.name.as_str(), v)).collect(),
             placed: placed.collect(),
+            on_classes: on_classes.collect(),
+            is_placed: allocation.placements.is_some(),
             totals: allocation.totals(),
         }
     }
@@ -226,10 +233,16 @@ impl<'r, 't> Reader<'r, 't> {
         let server = self.server(object.need(self.document, "server")?)?;
         let index_raw = object.need(self.document, "index")?;
         let index = self.count(index_raw)?;
-        let Some(tasks) = self.placed.get(&(user, server, index)) else {
+        let class = || self.on_classes.get(&(user, server)).filter(|_| !self.is_placed);
+        let Some(tasks) = self.placed.get(&(user, server, index)).or_else(class) else {
             let message = "the allocation places no task of this user on this server";
             return Err(self.document.error(object.raw(), message));
         };
+        let count = self.problem.servers()[server].count();
+        if index >= count {
+            let message = format!("found {index}: expected an integer from 0 to {}", count - 1);
+            return Err(self.document.error(index_raw, message));
+        }
         Ok(Running { user, server, index, names: self.some_names(object, (*tasks).clone())? })
     }
 
