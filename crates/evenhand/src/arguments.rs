@@ -547,8 +547,12 @@ pub enum ImportSource {
     Openb,
     /// Google clusterdata-2011-2
     Google,
+    /// Three tables: servers, teams, tasks
+    Csv,
     /// Kubernetes: kubectl get nodes,pods -A -o json
     Kubernetes,
+    /// Kueue: kubectl get nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o json
+    Kueue,
     /// Slurm: scontrol, squeue --json, sshare, sacctmgr
     Slurm,
     /// Mesos: /state, /roles
@@ -560,7 +564,9 @@ impl ImportSource {
     pub fn system(self) -> Option<System> {
         match self {
             Self::Openb | Self::Google => None,
+            Self::Csv => Some(System::Csv),
             Self::Kubernetes => Some(System::Kubernetes),
+            Self::Kueue => Some(System::Kueue),
             Self::Slurm => Some(System::Slurm),
             Self::Mesos => Some(System::Mesos),
         }

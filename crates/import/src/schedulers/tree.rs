@@ -196,19 +196,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A number of at least 0, perhaps with a unit of Kubernetes.
-    pub fn quantity(self) -> Found<Rational> {
-        self.amount(number::parse_quantity)
-    }
-
     /// A number of at least 0 without a unit.
     pub fn number(self) -> Found<Rational> {
-        self.amount(number::parse)
-    }
-
-    fn amount(self, parse: impl Fn(&str) -> Result<Rational, number::NumberError>) -> Found<Rational> {
         let text = self.scalar()?;
-        let value = parse(text).map_err(|error| self.error(error.to_string()))?;
+        let value = number::parse(text).map_err(|error| self.error(error.to_string()))?;
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));
         }

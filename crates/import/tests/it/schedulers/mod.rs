@@ -5,6 +5,7 @@ mod kubernetes;
 mod kueue;
 mod mesos;
 mod slurm;
+mod sums;
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
