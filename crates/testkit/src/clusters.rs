@@ -190,7 +190,7 @@ impl Maker {
             spec["containers"][0]["resources"] = json!({});
         }
         if self.size.kueue.is_some() && !is_daemon {
-            return self.workload(t, queue, spec);
+            return self.workload(t, queue, &spec);
         }
         let tier = self.random.random_range(0..TIERS.len());
         if !is_daemon && self.random.random_range(0..3) == 0 {
@@ -201,7 +201,7 @@ impl Maker {
         vec![self.pod(&name, queue, spec, node, if is_daemon { "DaemonSet" } else { "ReplicaSet" }, &name)]
     }
 
-    fn workload(&mut self, t: usize, queue: usize, spec: Value) -> Vec<Value> {
+    fn workload(&mut self, t: usize, queue: usize, spec: &Value) -> Vec<Value> {
         let count = self.random.random_range(1..=4);
         let (name, owner) = (format!("workload-{t}"), format!("job-{t}"));
         let mut pods = Vec::new();
@@ -271,7 +271,7 @@ impl Maker {
         let [cpu, kib, gpu] = self.asked(spec);
         for _ in 0..TRIES {
             let node = self.random.random_range(0..self.free.len().max(1));
-            let Some((free, is_open)) = self.free.get_mut(node) else { return None };
+            let (free, is_open) = self.free.get_mut(node)?;
             let is_allowed = tier.is_none_or(|tier| TIERS[self.tiers[node]].0 == tier);
             // Tasks that run stay when a node is cordoned.
             if is_allowed && (*is_open || self.size.odd) && free[0] >= cpu && free[1] >= kib && free[2] >= gpu

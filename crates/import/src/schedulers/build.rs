@@ -178,7 +178,7 @@ fn nowhere(cluster: &Cluster, classes: &Classes, shape: &Shape, may_use: &[usize
         let capacity = &cluster.servers.entries()[*s].1.capacity;
         shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
     };
-    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(|s| fits(s))) {
+    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(fits)) {
         return "waiting tasks that only fit on a server before it is rounded down";
     }
     "waiting tasks that fit on no server that they may use, not even alone"

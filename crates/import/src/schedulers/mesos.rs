@@ -98,7 +98,7 @@ impl Mesos {
             if value.is_text() {
                 continue;
             }
-            let thousandths = Rational::from(value.number()? * 1000).round();
+            let thousandths = (value.number()? * 1000u32).round();
             let mut amount = thousandths / 1000u32;
             if matches!(name, "mem" | "disk") {
                 amount *= MEGABYTE;

@@ -210,7 +210,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn waiting(&self, object: &Object<'t>) -> Stated<Waiting> {
         let user = self.user(object.need(self.document, "user")?)?;
         let tasks = self.count(object.need(self.document, "tasks")?)?;
-        let names = self.some_names(object, tasks.into())?;
+        let names = self.some_names(object, &tasks.into())?;
         Ok(Waiting { user, tasks, names, reason: self.text_or_empty(object, "reason")? })
     }
 
@@ -243,7 +243,7 @@ impl<'r, 't> Reader<'r, 't> {
             let message = format!("found {index}: expected an integer from 0 to {}", count - 1);
             return Err(self.document.error(index_raw, message));
         }
-        Ok(Running { user, server, index, names: self.some_names(object, (*tasks).clone())? })
+        Ok(Running { user, server, index, names: self.some_names(object, tasks)? })
     }
 
     fn reported(&self, object: &Object<'t>) -> Stated<Reported> {
@@ -272,7 +272,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn not_modelled(&self, object: &Object<'t>) -> Stated<NotModelled> {
         let what = self.document.string(object.need(self.document, "what")?)?.into_owned();
         let count = self.count(object.need(self.document, "count")?)?;
-        let names = self.some_names(object, count.into())?;
+        let names = self.some_names(object, &count.into())?;
         if names.len() > MOST_NAMES {
             let raw = object.get("names").unwrap_or(object.raw());
             return Err(self.document.error(raw, format!("more than {MOST_NAMES} names")));
@@ -326,10 +326,10 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Names of tasks or things of which there are so many.
-    fn some_names(&self, object: &Object<'t>, most: Rational) -> Stated<Vec<String>> {
+    fn some_names(&self, object: &Object<'t>, most: &Rational) -> Stated<Vec<String>> {
         let Some(raw) = object.get("names") else { return Ok(Vec::new()) };
         let names = strings(self.document, raw)?;
-        if names.len() > most {
+        if names.len() > *most {
             let message = format!("found {} names: expected at most {most}", names.len());
             return Err(self.document.error(raw, message));
         }

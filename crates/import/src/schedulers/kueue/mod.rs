@@ -295,7 +295,7 @@ impl Kueue {
                 kube.cluster.tasks(Some(group), &pod.demand, pod.rule, 1).runs(place, &pod.name);
             }
             (Some(_), None) => {
-                kube.cluster.left_out.add("waiting pods of queues without a workload", &pod.name)
+                kube.cluster.left_out.add("waiting pods of queues without a workload", &pod.name);
             }
             (None, _) if claimed.set.is_some() => {
                 let what = "pods of Kueue whose workload the dump does not have, which take from their nodes";

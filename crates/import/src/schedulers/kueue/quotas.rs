@@ -190,11 +190,9 @@ impl Quotas {
         // What there is to borrow from and to lend, by resource and flavour.
         let nominal = total.unwrap_or(&own);
         let (mut guarantee, mut lent, mut limit): (Sums, Sums, Sums) = Default::default();
-        let (mut lends_some, mut is_bounded, mut n_flavours): (
-            BTreeMap<&str, bool>,
-            BTreeMap<&str, bool>,
-            BTreeMap<&str, usize>,
-        ) = Default::default();
+        let (mut lends_some, mut is_bounded): (BTreeMap<&str, bool>, BTreeMap<&str, bool>) =
+            Default::default();
+        let mut n_flavours: BTreeMap<&str, usize> = BTreeMap::new();
         let is_root = node.parent.is_none();
         for ((resource, flavour), promised) in nominal {
             *guarantee.entry(resource).or_default() += promised;

@@ -113,9 +113,9 @@ impl Slurm {
             "jobs" => {
                 self.has_jobs = true;
                 let job = Job::from_json(at)?;
-                self.job(job, &|message| at.error(message))
+                self.job(&job, &|message| at.error(message))
             }
-            "shares.shares" => self.shares.from_json(at),
+            "shares.shares" => self.shares.read_json(at),
             "partitions" => Ok(()),
             "reservations" => {
                 let name = at.text_of("name")?.unwrap_or("?");
@@ -130,12 +130,11 @@ impl Slurm {
     }
 
     fn document(&mut self, at: At<'_>, version: &mut String, time: &mut String) -> Result<(), ImportError> {
-        if let Some(meta) = at.get("meta")? {
-            if let Some(slurm) = meta.first(&["Slurm", "slurm"])?
-                && let Some(release) = slurm.text_of("release")?
-            {
-                *version = format!("Slurm {release}");
-            }
+        if let Some(meta) = at.get("meta")?
+            && let Some(slurm) = meta.first(&["Slurm", "slurm"])?
+            && let Some(release) = slurm.text_of("release")?
+        {
+            *version = format!("Slurm {release}");
         }
         if let Some(update) = at.first(&["last_update", "last_backfill"])? {
             let number = if update.is_map() { update.get("number")? } else { Some(update) };
@@ -156,7 +155,7 @@ impl Slurm {
 
     fn piece(&mut self, piece: Piece<'_>, version: &mut String) -> Result<(), ImportError> {
         let record = match piece {
-            Piece::Row(row) => return self.shares.from_row(&row, &mut self.cluster.left_out),
+            Piece::Row(row) => return self.shares.read_row(&row, &mut self.cluster.left_out),
             Piece::Record(record) => record,
         };
         if record.get("NodeName")?.is_some() {
@@ -171,7 +170,7 @@ impl Slurm {
         if record.get("JobId")?.is_some() {
             self.has_jobs = true;
             let job = Job::from_record(&record)?;
-            return self.job(job, &|message| record.error(message));
+            return self.job(&job, &|message| record.error(message));
         }
         if let Some(name) = record.get("ReservationName")? {
             self.cluster.left_out.add("reservations of nodes", name);

@@ -11,13 +11,13 @@ fn node(name: &str, tier: &str) -> Value {
         "status": {"allocatable": {"cpu": "10", "memory": "10Gi", "pods": 100}}})
 }
 
-fn quota(flavour: &str, nominal: u32, more: Value) -> Value {
+fn quota(flavour: &str, nominal: u32, more: &Value) -> Value {
     let mut quota = json!({"name": "cpu", "nominalQuota": nominal.to_string()});
     quota.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     json!({"name": flavour, "resources": [quota]})
 }
 
-fn queue(name: &str, cohort: Option<&str>, flavours: Value, version: &str) -> Value {
+fn queue(name: &str, cohort: Option<&str>, flavours: &Value, version: &str) -> Value {
     let field = if version == "v1beta2" { "cohortName" } else { "cohort" };
     let mut queue = json!({"apiVersion": format!("kueue.x-k8s.io/{version}"), "kind": "ClusterQueue", "metadata": {"name": name},
         "spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavours}]}});
@@ -50,16 +50,16 @@ fn cluster(version: &str) -> Vec<Value> {
     let mut a = queue(
         "a",
         Some("org"),
-        json!([
-            quota("spot", 4, json!({"borrowingLimit": "2"})),
-            quota("fixed", 2, json!({"lendingLimit": "1"}))
+        &json!([
+            quota("spot", 4, &json!({"borrowingLimit": "2"})),
+            quota("fixed", 2, &json!({"lendingLimit": "1"}))
         ]),
         version,
     );
     a["spec"]["fairSharing"] = json!({"weight": "2"});
     a["status"] = json!({"fairSharing": {"weightedShare": 7}, "pendingWorkloads": 1,
         "flavorsReservation": [{"name": "spot", "resources": [{"name": "cpu", "total": "3"}]}]});
-    let mut b = queue("b", Some("org"), json!([quota("spot", 6, json!({}))]), version);
+    let mut b = queue("b", Some("org"), &json!([quota("spot", 6, &json!({}))]), version);
     b["status"] = json!({"fairSharing": {"weightedShare": i64::MAX}});
     let parent = if version == "v1beta2" { "parentName" } else { "parent" };
     vec![
@@ -72,7 +72,7 @@ fn cluster(version: &str) -> Vec<Value> {
         local("alone"),
         a,
         b,
-        queue("alone", None, json!([quota("fixed", 3, json!({}))]), version),
+        queue("alone", None, &json!([quota("fixed", 3, &json!({}))]), version),
         json!({"kind": "Cohort", "metadata": {"name": "org"}, "spec": {parent: "top"}}),
         workload("w1", "a", 2, Some("spot")),
         pod("p0", "uid-w1", "n1"),

@@ -148,7 +148,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     for (r, name) in problem.resources().iter().enumerate() {
         let rounded: Rational =
             snapshot.rounded.iter().filter(|of| of.resource == r).map(|of| &of.in_all).sum();
-        let stated = Rational::from(&problem.total_capacity()[r] + rounded);
+        let stated = &problem.total_capacity()[r] + rounded;
         assert_eq!(stated, expected.get(name).cloned().unwrap_or_default(), "{name}");
     }
     // What waits, and what is left out of it.
@@ -230,7 +230,7 @@ fn sums_are_those_of_the_dump() {
                 }
                 // No node is ready.
                 Err(error) => {
-                    assert!(error.contains("no server that a task may use"), "seed {seed}: {error}")
+                    assert!(error.contains("no server that a task may use"), "seed {seed}: {error}");
                 }
             }
         }
