@@ -1,5 +1,6 @@
 //! What the command line accepts.
 
+pub mod cluster;
 mod common;
 mod examples;
 mod flags;
@@ -47,6 +48,15 @@ pub enum Command {
     /// Say why a user has what it has, and what one more unit of a resource would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
+    /// Judge a running cluster: who is short of what it is due, and whether a waiting task fits
+    #[command(after_help = examples::VERDICT)]
+    Verdict(cluster::Verdict),
+    /// Say what changes of weights, guarantees, servers or tasks bring to the queues of a running cluster
+    #[command(after_help = examples::WHAT_IF)]
+    WhatIf(cluster::WhatIf),
+    /// Say which tasks to stop and to start so that no queue of a running cluster is short
+    #[command(after_help = examples::MOVES)]
+    Moves(cluster::Moves),
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
@@ -212,6 +222,12 @@ pub struct Check {
     /// How servers must be shared (default: resources divided; time only where the problem states times)
     #[arg(long, value_parser = ["rdm", "tdm"])]
     pub sharing: Option<String>,
+    /// Write a page that carries the certificate, and a checker for it that runs in a browser
+    #[arg(long, requires = "output")]
+    pub page: bool,
+    /// The file of that page
+    #[arg(long, short, requires = "page")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -241,10 +257,10 @@ pub enum ExportForm {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Problem file (JSON)
+    /// Problem file (JSON), or snapshot of a running cluster
     pub problem: PathBuf,
-    /// Allocation file (JSON)
-    pub allocation: PathBuf,
+    /// Allocation file (JSON); none beside a snapshot
+    pub allocation: Option<PathBuf>,
     /// Name of the user
     #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,

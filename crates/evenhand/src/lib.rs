@@ -42,6 +42,7 @@
 //! | [`packing`] | `solve` | reservation: greedy and optimal packings, worst loads |
 //! | [`ode`] | `solve` | continuous solvers: path following, the trajectory |
 //! | [`certify`](mod@certify) | `certify` | finds the evidence of certificates; `explain`, `compare`, `ratio` |
+//! | [`cluster`] | `certify` | running clusters: verdicts, changes, moves |
 //! | [`import`] | `simulate` | readers of cluster traces and price lists |
 //! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
 //! | [`report`] | `report` | tables and plots for people |
@@ -54,6 +55,8 @@
 pub use evenhand_certify as certify;
 #[cfg(feature = "check")]
 pub use evenhand_check as kernel;
+#[cfg(feature = "certify")]
+pub use evenhand_cluster as cluster;
 #[cfg(feature = "solve")]
 pub use evenhand_exact as exact;
 #[cfg(feature = "simulate")]

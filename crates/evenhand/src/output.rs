@@ -65,6 +65,14 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
         Format::Markdown => Form::Markdown,
         Format::Latex => Form::Latex,
         Format::Html => return text(&page.document()),
+        Format::Prometheus | Format::Script => {
+            let (form, command) = match common.format {
+                Format::Script => ("script", "moves"),
+                _ => ("prometheus", "verdict"),
+            };
+            return Err(Failure::input(format!("{form} is a form of `{command}`"))
+                .tip("--format table, markdown, html or json"));
+        }
     };
     text(&page.render(&form))
 }

@@ -1,7 +1,7 @@
-//! What every group holds of each resource, beside what it is promised and allowed.
+//! What every group holds of each resource, by the base demands of its users, beside what it is promised and allowed.
 
 use evenhand_problem::utilisation::held;
-use evenhand_problem::{Allocation, Problem, Promises, Rational};
+use evenhand_problem::{Allocation, Problem, Promises, Rational, ServerClass};
 
 use crate::table::{Cell, Table};
 use crate::text::amount;
@@ -38,13 +38,17 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> 
     let mut wanted = vec![vec![false; n_resources]; n_groups];
     for n in 0..problem.n_users() {
         let mut above = groups.member(n).group;
-        let held = held(problem, allocation, n);
         let total = allocation.total(n);
+        let held = match problem.servers().iter().any(ServerClass::is_time_shared) {
+            true => held(problem, allocation, n),
+            // As guarantees and limits count it, wherever the tasks run.
+            false => problem.users()[n].base_demand().iter().map(|d| Rational::from(d * &total)).collect(),
+        };
         let wants = problem.users()[n].tasks().is_none_or(|tasks| total < *tasks);
         while let Some(v) = above {
             for r in 0..n_resources {
                 amounts[v][r] += &held[r];
-                wanted[v][r] |= wants && problem.classes_of(n).any(|i| problem.demand(n, i)[r] > 0);
+                wanted[v][r] |= wants && problem.is_active(n) && problem.users()[n].base_demand()[r] > 0;
             }
             above = groups.list()[v].parent;
         }

@@ -8,6 +8,7 @@ mod admission;
 mod allocation;
 mod by_group;
 mod certificate;
+pub mod cluster;
 mod comparison;
 mod course;
 mod explanation;

@@ -20,20 +20,20 @@ const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
 /// Claims of proportional fairness: each is about all users, and there are many exponents.
 const MOST_PROPORTIONAL: usize = 32;
 
-struct Certificate<'j> {
-    problem: Problem,
-    allocation: Allocation,
-    tolerance: Rational,
-    claims: Vec<Claim<'j>>,
+pub struct Certificate<'j> {
+    pub problem: Problem,
+    pub allocation: Allocation,
+    pub tolerance: Rational,
+    pub claims: Vec<Claim<'j>>,
     /// The names of the axioms that are said not to be checked.
     not_checked: HashSet<&'static str>,
     /// The hash of the problem, and what the allocation says it is.
-    hash: String,
+    pub hash: String,
     stated_hash: Option<&'j str>,
 }
 
 impl<'j> Certificate<'j> {
-    fn read(raw: &'j Json<'j>) -> Checked<Self> {
+    pub fn read(raw: &'j Json<'j>) -> Checked<Self> {
         of_kind(raw, "certificate")?;
         let [_, version, problem, allocation, tolerance, claims, not_checked] =
             raw.fields("kind version problem allocation tolerance? claims not_checked")?;
@@ -65,7 +65,7 @@ impl<'j> Certificate<'j> {
     }
 
     /// Whether everything that it states is true.
-    fn verify(&self) -> Checked<()> {
+    pub fn verify(&self) -> Checked<()> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
         let is_feasible = feasible::holds(&case)?;
         let mut first = self.check_form();
@@ -97,7 +97,7 @@ impl<'j> Certificate<'j> {
     }
 
     /// What its reader asks for, and it is not.
-    fn unmet(&self, options: &Options) -> Result<Vec<String>, Unusable> {
+    pub fn unmet(&self, options: &Options) -> Result<Vec<String>, Unusable> {
         let mut unmet = Vec::new();
         if let Some(file) = &options.problem {
             let is_same = same(&self.problem, &file.read(Problem::read)?);
@@ -138,7 +138,7 @@ impl<'j> Certificate<'j> {
         Ok(unmet)
     }
 
-    fn report(&self, reason: Option<String>) -> Report {
+    pub fn report(&self, reason: Option<String>) -> Report {
         let (problem, hash) = (&self.problem, &self.hash);
         let says = |claim: &Claim<'_>| {
             let says = match (claim.holds, &claim.margin) {

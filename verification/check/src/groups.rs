@@ -15,25 +15,26 @@ use self::holdings::Holdings;
 use self::stated::DEPTH;
 use crate::case::{Case, Claim, Shown};
 use crate::names::at;
+use crate::share::{Coefficients, Share};
 use crate::work::{self, Checked};
 
 /// The axioms that [`apply`] knows.
 pub const ABOUT: [&str; 6] =
     ["limits", "guarantees", "work-conserving", "group-sharing-incentive", "group-envy-free", "tree"];
 
-/// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (to
-/// `limits` and parties that is no matter). What groups do not hold back does not matter to `work-conserving`.
-pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
+/// Whether the axioms are about this: there are groups, and resources are divided. What groups do not hold back does not
+/// matter to `work-conserving`.
+pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
-        return true;
+        return Ok(true);
     }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
-    let is_one = axiom == "limits"
-        || axiom.starts_with("group-")
-        || problem.users.iter().all(|user| user.demand_on.is_empty());
-    // The filling of users who stand in no group is DRFH.
-    (axiom == "tree" || !problem.groups.list.is_empty()) && divides && is_one
+    if axiom != "tree" {
+        return Ok(divides && !problem.groups.list.is_empty());
+    }
+    // The filling of users who stand in no group is DRFH, and is defined where the share of that is.
+    Ok(divides && Coefficients::new(Share::Dominant, case)?.is_some())
 }
 
 /// No group uses more than its limit; margins are parts of the capacity.

@@ -14,6 +14,7 @@
 //! | `groups` | groups of users: not needed to check an allocation without them |
 //! | `claim`, `certificate` | what is claimed, and whether it is what the reader asked for |
 //! | `reservation` | ratio and worst-load certificates, which need none of the axioms |
+//! | `cluster` | bundles of certificates about a running cluster: verdicts and moves |
 //!
 //! # Examples
 //! ```
@@ -34,6 +35,7 @@ mod axioms;
 mod canonical;
 mod case;
 mod certificate;
+mod cluster;
 mod groups;
 mod json;
 mod names;
@@ -148,6 +150,7 @@ pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> 
     let root = certificate.parsed()?;
     match root.get("kind").text() {
         Ok("ratio-certificate" | "worst-load-certificate") => reservation::check(certificate, &root, options),
+        Ok("verdict-certificate" | "moves-certificate") => cluster::check(certificate, &root, options),
         _ => certificate::check(certificate, &root, options),
     }
 }
@@ -158,12 +161,10 @@ impl Report {
     pub fn text(&self) -> String {
         let plural = if self.claims.len() == 1 { "" } else { "s" };
         let valid = || format!("valid: {} claim{plural}, each proven", self.claims.len());
-        let mut lines =
-            vec![self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"))];
-        let proven = self.claims.iter().filter(|_| self.reason.is_none());
-        lines.extend(proven.map(|claim| format!("  {claim}")));
-        lines.extend(self.about.iter().cloned());
-        lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
+        let first = self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"));
+        let proven = self.claims.iter().filter(|_| self.reason.is_none()).map(|claim| format!("  {claim}"));
+        let lines = [first].into_iter().chain(proven).chain(self.about.iter().cloned());
+        lines.map(|line| printable(&line)).collect::<Vec<_>>().join("\n")
     }
 
     /// What is said to programs: one document.

@@ -1,4 +1,4 @@
-//! `evenhand-check CERTIFICATE`: verifies a fairness, a ratio or a worst-load certificate.
+//! `evenhand-check CERTIFICATE`: verifies a certificate of any kind.
 #![forbid(unsafe_code)]
 
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use evenhand_check::{File, Options, Unusable, check, printable};
 
 const HELP: &str = "usage: evenhand-check CERTIFICATE [OPTION]...
 
-Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
+Verifies a certificate of fairness, of a ratio or a worst load, or of a running cluster.
 
   CERTIFICATE              the file to check; - reads standard input
   --problem PROBLEM        refuse a certificate that is not about this problem

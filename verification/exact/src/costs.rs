@@ -155,8 +155,9 @@ impl<'a, 'b> Costs<'a, 'b> {
         if !self.limits.entries().is_empty() {
             let limits = self.instance.limits();
             for of in limits.of_user(scaled.problem(), n).filter(|of| limits.list()[*of].counts(i)) {
-                let demand = at(demand, limits.list()[of].resource);
-                if let Some((price, demand)) = self.limits.get(of).zip(demand) {
+                let row = &limits.list()[of];
+                let demand = if row.on.is_empty() { scaled.base_demand(n) } else { demand };
+                if let Some((price, demand)) = self.limits.get(of).zip(at(demand, row.resource)) {
                     *cost += price * demand;
                 }
             }

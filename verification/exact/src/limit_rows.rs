@@ -61,7 +61,7 @@ impl LimitRows {
             for at in rows.of_user(problem, n).collect::<Vec<_>>() {
                 let row = &rows.list[at];
                 let here = tasks.iter().filter(|(i, _)| row.counts(*i));
-                let held = here.map(|(i, x)| Rational::from(&problem.demand(n, *i)[row.resource] * x));
+                let held = here.map(|(i, x)| Rational::from(row.taken(problem, n, *i) * x));
                 let held: Rational = held.sum();
                 rows.list[at].held += held;
             }
@@ -98,7 +98,7 @@ impl LimitRows {
         i: usize,
     ) -> impl Iterator<Item = (usize, &'l Rational)> {
         let here = self.of_user(problem, n).filter(move |at| self.list[*at].counts(i));
-        let taken = here.map(move |at| (at, &problem.demand(n, i)[self.list[at].resource]));
+        let taken = here.map(move |at| (at, self.list[at].taken(problem, n, i)));
         taken.filter(|(_, d)| !d.is_zero())
     }
 
@@ -123,5 +123,13 @@ impl LimitRow {
     #[must_use]
     pub fn counts(&self, i: usize) -> bool {
         self.on.is_empty() || self.on.binary_search(&i).is_ok()
+    }
+
+    /// What a task of user `n` on class `i`, which it counts, takes of it: of the whole cluster its base demand, on some
+    /// classes its demand there.
+    pub(crate) fn taken<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> &'p Rational {
+        let of_all = self.on.is_empty();
+        let demand = if of_all { problem.users()[n].base_demand() } else { problem.demand(n, i) };
+        &demand[self.resource]
     }
 }

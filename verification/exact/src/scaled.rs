@@ -176,6 +176,11 @@ impl<'a> Scaled<'a> {
         at(&self.overrides[n], i).unwrap_or(&self.demand[n])
     }
 
+    /// Base demand of user `n`, times `resource_scale[r]`.
+    pub fn base_demand(&self, n: usize) -> &[(usize, Integer)] {
+        &self.demand[n]
+    }
+
     /// What divides the integers of a row of resource `r`.
     pub fn row_scale(&self, kind: RowKind) -> Option<&Integer> {
         match kind {

@@ -37,6 +37,5 @@ let read (s : statement) =
     priced = (fun v -> Q.sign list.(v).worth > 0); never;
     states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
-    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent);
-    own_demands = Array.exists (Array.exists Fun.id) s.own_demand } in
+    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent) } in
   { names; list; member; never; grouping }

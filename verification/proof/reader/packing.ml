@@ -28,12 +28,12 @@ let find names name = match Hashtbl.find_opt names.position name with
 let named names value = find names (text value)
 (* What an object says by name; [zero] elsewhere *)
 let by_name names zero read value =
-  let found = Array.make (Array.length names.all) zero in
+  let length = Array.length names.all in
+  let found = Budget.cells length; Array.make length zero in
   List.iter (fun (name, value) -> found.(find names name) <- read value) (obj value);
   found
 
-let most = 1_000_000_000_000
-let count least value = Z.of_int (integer least most value)
+let count = integer
 let amount value = at_least Q.zero (number stated value)
 
 let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
@@ -99,7 +99,7 @@ let read_problem raw =
             match !least with Some v when Q.leq v t -> () | _ -> least := Some t) sizes.(j);
           match !least with Some v -> Z.max most (Z.fdiv v.Q.num v.Q.den) | None -> most) Z.zero rooms in
     let fitting = Array.init (Array.length sizes) fits in
-    Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n (Z.of_int most) then
+    Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n largest then
       wrong "`%s` fits on no server, or more often than 10^12 times" name) type_names.all;
     let row_units = Array.mapi (fun r _ ->
       let column of_ = Array.to_list (Array.map (fun row -> row.(r)) of_) in
@@ -139,15 +139,30 @@ let read_tree p multipliers nodes =
 let method_of proof = match get "method" proof with
   | Text ("tree" | "dynamic-programme" | "listed" | "known" as m) -> m
   | _ -> wrong "there is no such method of proof"
-let table () = raise (Not_covered "a proof by dynamic programming: write the certificate with --trees")
 
-let read_pricing p beta proof = match method_of proof with
+(* What a certificate leaves to a dynamic programme, with so many cells, on a server of pool s: a tree *)
+let by_tree p s cells make =
+  let sizes = p.sizes and units = p.row_units in
+  let cap = Array.mapi (fun r c -> Q.mul units.(r) (Q.of_bigint (Branch.floor (Q.div c units.(r))))) p.rooms.(s) in
+  let stated = count 1 cells and own = Branch.cells ~sizes ~units ~cap in
+  if p.configurations <> None || not (Z.equal stated own) || Z.gt own Branch.cells_most
+  then raise (False "the dynamic programme has another number of cells, or too many");
+  try make ~sizes ~cap with
+  | Branch.Untrue -> raise (False "the evidence does not show what is claimed")
+  | Branch.Too_many -> raise (Not_covered "a proof by dynamic programming: write the certificate with --trees")
+let of_cells proof = match fields "method cells" proof with [_; Some cells] -> cells | _ -> assert false
+
+(* That no configuration on a server of pool s is worth more than the bound. *)
+let read_pricing p s beta bound proof = match method_of proof with
   | "tree" -> (match fields "method multipliers nodes" proof with
       | [_; Some m; Some n] ->
           Tree (at p.row_units, q (unit_or Q.one (Array.to_list beta)), read_tree p m n)
       | _ -> assert false)
   | "listed" -> ignore (fields "method" proof); All_listed
-  | "dynamic-programme" -> ignore (fields "method cells" proof); table ()
+  | "dynamic-programme" ->
+      let unit = unit_or Q.one (Array.to_list beta) in
+      by_tree p s (of_cells proof) (fun ~sizes ~cap ->
+        Tree (at p.row_units, q unit, Branch.of_value ~sizes ~cap ~beta ~unit bound))
   | _ -> wrong "there is no such method of proof"
 
 (* Proofs of first configurations, by what they are about *)
@@ -161,13 +176,21 @@ let read_first p s open_ k proof =
   match method_of proof with
   | "known" -> ignore (fields "method" proof);
       (try Hashtbl.find proven key with Not_found -> raise (False "no earlier step has proven it"))
-  | "dynamic-programme" -> ignore (fields "method cells" proof); table ()
   | m ->
+      let beta = Array.mapi (fun j u -> if open_.(j) then u else Q.zero) p.rewards in
+      let unit = unit_or Q.one (Array.to_list beta) in
       let found = if m = "listed" then (ignore (fields "method" proof); First_listed)
+        else if m = "dynamic-programme" then begin
+          if not (Array.for_all2 (fun o n -> o || Z.sign n = 0) open_ k)
+          then raise (False "it holds a type that is exhausted");
+          let own = ref Q.zero in
+          Array.iteri (fun j n -> own := Q.add !own (Q.mul beta.(j) (Q.of_bigint n))) k;
+          by_tree p s (of_cells proof) (fun ~sizes ~cap ->
+            let by_value = Branch.of_value ~sizes ~cap ~beta ~unit !own in
+            Trees (at p.row_units, q unit, by_value, Branch.of_order ~sizes ~cap ~beta ~open_ !own k))
+        end
         else match fields "method value order" proof with
-        | [_; Some value; Some order] ->
-            let rewards = Array.to_list (Array.mapi (fun j u -> if open_.(j) then u else Q.zero) p.rewards) in
-            Trees (at p.row_units, q (unit_or Q.one rewards), tree value, tree order)
+        | [_; Some value; Some order] -> Trees (at p.row_units, q unit, tree value, tree order)
         | _ -> assert false in
       Hashtbl.replace proven key found; found
 
@@ -200,6 +223,8 @@ let read_prices p prices = match fields "load slot server" prices with
   | [Some load; Some slot; Some server] ->
       (numbers p.type_names load, numbers p.type_names slot, numbers p.pool_names server)
   | _ -> assert false
-let read_proofs p beta pricing =
-  let proofs = by_name p.pool_names None (fun proof -> Some (read_pricing p beta proof)) pricing in
-  Array.map (function Some proof -> proof | None -> wrong "the proof for a pool is missing") proofs
+let read_proofs p beta pi pricing =
+  let proofs = by_name p.pool_names None Option.some pricing in
+  Array.mapi (fun s proof -> match proof with
+    | Some proof -> read_pricing p s beta pi.(s) proof
+    | None -> wrong "the proof for a pool is missing") proofs

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The OCaml that is believed about certificates of allocations: it reads and prints. Its files stand in docs/proof.md with
-# their lines, below 600 in all.
+# their lines, below 650 in all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=../../docs/proof.md
-most=600 all=0
+most=650 all=0
 for file in zar json strict reader groups main say; do
   lines=$(wc -l <"reader/$file.ml")
   all=$((all + lines))

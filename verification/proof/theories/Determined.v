@@ -509,7 +509,7 @@ Lemma uses_same d v r : (r < M)%nat -> uses_of P G x d v r == uses_of Q G y d v 
 Proof.
   intros Hr. revert v. induction d; intros v; [reflexivity|]. cbn [uses_of]. rewrite <- eu. apply Qplus_comp; apply sum_ext.
   - intros n Hn. destruct (belongs G n v); [|reflexivity]. unfold holds_of. rewrite <- ec. apply sum_ext. intros.
-    apply prod_same; [apply E|apply (s_demand _ _ S)]; auto.
+    apply prod_same; [apply E|apply (s_base _ _ S)]; auto.
   - intros c _. destruct (child G v c); [|reflexivity]. apply larger_ext; [apply IHd|reflexivity].
 Qed.
 Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
@@ -627,7 +627,7 @@ Proof.
   - apply defined_same; auto.
   - destruct s; auto. apply defined_same; auto.
   - apply about_groups_same; auto.
-  - intros [A B]. split; auto. apply (about_groups_same P Q S); auto.
+  - apply about_groups_same; auto.
 Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
 Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]]; simpl; tauto. Qed.

@@ -14,8 +14,7 @@ Record grouping := {
   states : nat -> bool;                        (* the group states a guarantee *)
   guarantee : nat -> nat -> option Q;          (* what it states, by resource *)
   ceiling : nat -> nat -> option Q;            (* its limit *)
-  lends : nat -> nat -> option Q;
-  own_demands : bool }.                        (* the demand of some user depends on the class *)
+  lends : nat -> nat -> option Q }.
 
 Section On.
 Variable P : problem.
@@ -58,7 +57,8 @@ Fixpoint kept_back (depth v r : nat) : Q :=
   | S d => larger (match lends G v r with Some l => larger 0 (or0 (promised (S d) v r) - l) | None => 0 end)
                   (sum V (fun c => if child v c then kept_back d c r else 0))
   end.
-Definition holds_of (x : allocation) (n r : nat) : Q := sum K (fun i => x n i * demand P n i r).
+(** Wherever a task runs it counts by the base demand. *)
+Definition holds_of (x : allocation) (n r : nat) : Q := sum K (fun i => x n i * base P n r).
 Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
   match depth with
   | O => 0
@@ -72,7 +72,6 @@ Definition kept_for (v r : nat) : Q := kept_back V v r.
 
 (** The axioms are about groups that divide resources. *)
 Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
-Definition about_promises : Prop := about_groups /\ own_demands G = false.
 
 (** No group uses more than its limit, but for eps of the cluster. *)
 Definition limits_kept (eps : Q) (x : allocation) : Prop :=
@@ -127,7 +126,7 @@ Fixpoint rkept (depth v r : nat) : Q :=
 Fixpoint ruse (x : allocation) (depth v r : nat) : Q :=
   match depth with
   | O => 0
-  | S d => add (rsum N (fun n => if belongs n v then rsum K (fun i => mul (x n i) (demand P n i r)) else 0))
+  | S d => add (rsum N (fun n => if belongs n v then rsum K (fun i => mul (x n i) (base P n r)) else 0))
                (rsum V (fun c => if child v c then larger (ruse x d c r) (rkept d c r) else 0))
   end.
 Definition rtotal_of (r : nat) : Q := rsum K (fun i => mul (count P i) (capacity P i r)).
@@ -150,7 +149,6 @@ Definition check_group_tables : bool :=
   all N (fun n => same_list (t_above H n) (above n)).
 
 Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)).
-Definition check_about_promises : bool := check_about && negb (own_demands G).
 
 (** Every limit has a margin of m at least. *)
 Definition check_limits_kept (m : Q) : bool :=
@@ -293,10 +291,6 @@ Proof.
   unfold check_about, about_groups. rewrite andb_true_iff, all_iff, Nat.ltb_lt.
   split; intros [A B]; (split; [exact A|]); intros i Hi; specialize (B i Hi); apply negb_true_iff; auto.
 Qed.
-Lemma check_about_promises_iff : check_about_promises = true <-> about_promises.
-Proof.
-  unfold check_about_promises, about_promises. rewrite andb_true_iff, check_about_iff, negb_true_iff. reflexivity.
-Qed.
 
 Theorem check_limits_kept_sound m : check_limits_kept m = true -> limits_kept (- m) x.
 Proof.
@@ -421,23 +415,23 @@ Proof.
 Qed.
 
 (** * Claims *)
-Inductive group_claim := Limited | Unlimited | Guaranteed | NotAbout (promises : bool) | Nobody.
+Inductive group_claim := Limited | Unlimited | Guaranteed | NotAbout | Nobody.
 
 Definition group_meaning (tolerance : Q) (c : group_claim) (holds_ : bool) (m : Q) : Prop :=
   let verdict axiom := if holds_ then holds axiom tolerance m else violated axiom tolerance m in
   match c with
   | Limited => a_forest /\ about_groups /\ verdict (fun eps => limits_kept eps x)
   | Unlimited => a_forest /\ about_groups /\ forall eps, limits_kept eps x
-  | Guaranteed => a_forest /\ about_promises /\ verdict (fun eps => guarantees_kept eps x)
-  | NotAbout promises => ~ (if promises then about_promises else about_groups)
+  | Guaranteed => a_forest /\ about_groups /\ verdict (fun eps => guarantees_kept eps x)
+  | NotAbout => ~ about_groups
   | Nobody => forall n, ~ user P n
   end.
 Definition check_group_claim (tolerance : Q) (c : group_claim) (h : bool) (m : Q) : bool :=
   match c with
   | Limited => verdict true true tolerance h m && check_about && check_group_limits m
   | Unlimited => h && check_about && check_unlimited
-  | Guaranteed => le 0 tolerance && verdict true true tolerance h m && check_about_promises && check_guarantees m
-  | NotAbout promises => negb (if promises then check_about_promises else check_about)
+  | Guaranteed => le 0 tolerance && verdict true true tolerance h m && check_about && check_guarantees m
+  | NotAbout => negb check_about
   | Nobody => h && all N (fun n => negb (is_active T n))
   end.
 Theorem group_claim_sound tolerance c h m : check_group_claim tolerance c h m = true -> group_meaning tolerance c h m.
@@ -447,14 +441,12 @@ Proof.
     split; [exact Fo|]. split; [exact B|]. apply (verdict_iff _ true true _ _ _ A); auto.
   - destruct A as [[_ B] D]. apply check_about_iff in B. split; [exact Fo|]. split; [exact B|].
     apply check_unlimited_sound. exact D.
-  - destruct A as [[[Po A] B] D]. apply check_about_promises_iff in B. destruct (check_guarantees_sound _ D) as [X Y].
+  - destruct A as [[[Po A] B] D]. apply check_about_iff in B. destruct (check_guarantees_sound _ D) as [X Y].
     split; [exact Fo|]. split; [exact B|]. destruct h.
     + apply (verdict_iff (fun eps => guarantees_kept eps x) true false tolerance true m A); [auto|discriminate].
     + apply (verdict_iff (fun eps => guarantees_kept eps x) false true tolerance false m A); [discriminate|]. intros _. apply Y.
       apply le_iff in Po. unfold verdict in A. simpl in A. apply lt_iff in A. lra.
-  - apply negb_true_iff in A. intros B. destruct promises.
-    + apply check_about_promises_iff in B. congruence.
-    + apply check_about_iff in B. congruence.
+  - apply negb_true_iff in A. intros B. apply check_about_iff in B. congruence.
   - destruct A as [_ A]. intros k U. destruct (user_is P stated_x T placed R k U) as [Hn Ak].
     rewrite all_iff in A. specialize (A k Hn). rewrite Ak in A. discriminate.
 Qed.

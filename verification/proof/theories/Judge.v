@@ -59,8 +59,7 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfEf1 | OfIntegerParetoOptimal => whole_tasks P placing_ x
   | OfBottleneck k => exists r, is_bottleneck P k r
   | OfMaxMin s | OfProportional (Some s) _ => defined P s
-  | OfLimits => about_groups P G
-  | OfGuarantees => about_promises P G
+  | OfLimits | OfGuarantees => about_groups P G
   | _ => True
   end.
 (** Of tasks on single servers no excess is tolerated. *)
@@ -131,7 +130,7 @@ Definition is_of_groups (st : statement) (c : group_claim) : bool :=
   match about st, c, says st, margin st with
   | OfLimits, Limited, Some _, Some _ | OfGuarantees, Guaranteed, Some _, Some _
   | OfLimits, Unlimited, Some true, None | OfGuarantees, Nobody, Some true, None
-  | OfLimits, NotAbout false, None, None | OfGuarantees, NotAbout true, None, None => true
+  | OfLimits, NotAbout, None, None | OfGuarantees, NotAbout, None, None => true
   | _, _, _, _ => false
   end.
 

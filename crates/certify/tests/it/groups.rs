@@ -36,8 +36,9 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> V
 fn what_is_filled_keeps_every_limit() {
     let mut rng = Pcg64::seed_from_u64(5);
     for shape in SHAPES {
-        for _ in 0..80 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..120 {
+            let of = if at % 2 == 0 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             let allocation = filled(&problem);
             let verdicts = judged(&problem, &allocation, &default_requests(&problem, &allocation));
             // What groups keep back may alone be more than a limit above them: then it cannot be kept.
@@ -86,8 +87,9 @@ fn other_allocations_are_judged_alike() {
     let requests = [Axiom::Limits, Axiom::Guarantees, Axiom::Feasible].map(Request::of);
     let mut found = [0; 4];
     for shape in SHAPES {
-        for _ in 0..150 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..200 {
+            let of = if at % 2 == 0 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             let mut allocation = filled(&problem);
             allocation.mechanism = None;
             for x in allocation.tasks.iter_mut().flatten() {
@@ -118,6 +120,9 @@ fn limits_on_server_classes() {
             group.as_object_mut().unwrap().remove("lend");
         }
         trees::limit_classes(&mut rng, &mut document);
+        if seed % 2 == 0 {
+            trees::demands_by_class(&mut rng, &mut document);
+        }
         let text = document.to_string();
         let problem = Source { name: "tree", text: &text }.problem().unwrap();
         let mut allocation = filled(&problem);

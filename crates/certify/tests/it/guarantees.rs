@@ -96,6 +96,7 @@ fn guarantees_hold_exactly_with_groups() {
     for shape in [Shape { groups: 6, users: 6, classes: 1 }, Shape { groups: 4, users: 6, classes: 3 }] {
         for _ in 0..60 {
             examine(&trees::problem(&mut rng, shape));
+            examine(&trees::by_class(&mut rng, shape));
         }
     }
 }

@@ -102,16 +102,44 @@ fn a_group_of_weight_0_may_get_its_guarantee_alone() {
 }
 
 #[test]
-fn it_does_not_apply_to_time_and_to_demands_of_a_class() {
+fn it_does_not_apply_to_time() {
     let problem = pool(
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}],
-           "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "demand_on": {"pool": {"gpu": 2}}}]"#,
+           "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "gamma": {"pool": 3}}]"#,
     );
     assert_eq!(of_texts(&problem, "{}").0.holds, None);
     let free = problem.replace(r#", "limit": {"gpu": 4}"#, "");
     assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
-    let problem = problem.replace(r#", "demand_on": {"pool": {"gpu": 2}}"#, r#", "gamma": {"pool": 3}"#);
-    assert_eq!(of_texts(&problem, "{}").0.holds, None);
+}
+
+/// Groups count the base demand of 1, the pool of ten counts 2.
+#[test]
+fn groups_count_base_demands_and_classes_the_demands_there() {
+    let margin = |group: &str, tasks: u32| {
+        let problem = pool(&format!(
+            r#""groups": [{{"name": "a"{group}}}, {{"name": "b", "guarantee": {{"gpu": 7}}}}],
+               "users": [{{"name": "x", "group": "a", "demand": {{"gpu": 1}}, "demand_on": {{"pool": {{"gpu": 2}}}}}}]"#
+        ));
+        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        (claim.holds.unwrap(), claim.margin.unwrap() * 5)
+    };
+    let of = |holds: bool, tasks: i32| (holds, Rational::from(tasks));
+    // x would have five tasks alone. Two more would be four that a holds; three more fit.
+    assert_eq!(margin(r#", "limit": {"gpu": 4}"#, 2), of(false, -2));
+    assert_eq!(margin(r#", "limit": {"gpu": 2}"#, 2), of(true, 0));
+    // Of the pool a may have eight cards: two more tasks.
+    assert_eq!(margin(r#", "on": {"pool": {"limit": {"gpu": 8}}}"#, 2), of(false, -2));
+    assert_eq!(margin(r#", "on": {"pool": {"limit": {"gpu": 4}}}"#, 2), of(true, 0));
+    // b keeps seven of the ten back: a may hold three.
+    let keeps = |tasks| {
+        let problem = pool(
+            r#""groups": [{"name": "a"}, {"name": "b", "guarantee": {"gpu": 7}, "lend": {"gpu": 0}}],
+               "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}, "demand_on": {"pool": {"gpu": 2}}}]"#,
+        );
+        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        (claim.holds.unwrap(), claim.margin.unwrap() * 5)
+    };
+    assert_eq!((keeps(2), keeps(3)), (of(false, -1), of(true, 0)));
 }
 
 /// `tree` leaves nothing idle that groups do not hold back, and `fill` no server on which a task fits.
@@ -120,8 +148,9 @@ fn what_is_filled_is_work_conserving() {
     let mut rng = Pcg64::seed_from_u64(11);
     let mut stopped = 0;
     for shape in SHAPES {
-        for _ in 0..150 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..200 {
+            let of = if at % 2 == 0 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             for name in ["tree", "fill"] {
                 let found = registry::find(name).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
                 let (claim, _) = judged(&problem, &found.allocation);
@@ -139,8 +168,9 @@ fn damaged_certificates_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(12);
     let (mut refused, mut read) = (0, 0);
     for shape in SHAPES {
-        for _ in 0..60 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..80 {
+            let of = if at % 2 == 0 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             let name = ["tree", "fill"][rng.random_range(0..2)];
             let found = registry::find(name).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
             let mut allocation = Allocation { mechanism: None, ..found.allocation };

@@ -97,8 +97,9 @@ fn prices_bound_what_an_allocation_reaches() {
     let mut violated = [0; 2];
     let mut kept = [0; 2];
     for shape in SHAPES {
-        for _ in 0..120 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..160 {
+            let of = if at % 3 < 2 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             let allocation = less_than_filled(&problem, &mut rng);
             for (k, axiom) in AXIOMS.into_iter().enumerate() {
                 let (claim, text) = judged(&problem, &allocation, axiom, &Rational::new());
@@ -215,8 +216,9 @@ fn damaged_certificates_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(23);
     let (mut refused, mut read) = (0, 0);
     for shape in SHAPES {
-        for _ in 0..60 {
-            let problem = trees::problem(&mut rng, shape);
+        for at in 0..80 {
+            let of = if at % 3 < 2 { trees::problem } else { trees::by_class };
+            let problem = of(&mut rng, shape);
             let allocation = less_than_filled(&problem, &mut rng);
             // With a large tolerance most are proven by prices.
             let tolerance = [Rational::new(), Rational::from((99, 100))][rng.random_range(0..2)].clone();

@@ -157,15 +157,18 @@ fn limits_on_classes_without_end_are_too_large() {
 }
 
 #[test]
-fn it_does_not_apply_to_time_and_to_demands_of_a_class() {
+fn it_does_not_apply_to_time_and_without_a_base_demand() {
     let stated = r#""demand": {"cpu": 1}, "servers": ["fast"]"#;
-    for other in [
-        r#""demand": {"cpu": 1}, "demand_on": {"fast": {"cpu": 2}}"#,
-        r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#,
+    for (other, holds) in [
+        (r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#, None),
+        (r#""demand_on": {"fast": {"cpu": 2}}, "servers": ["fast"]"#, None),
+        (r#""demand": {"cpu": 1}, "demand_on": {"fast": {"cpu": 2}}"#, Some(false)),
+        // Who has no tasks is not compared.
+        (r#""demand_on": {"fast": {"cpu": 2}}, "servers": ["fast"], "tasks": 0"#, Some(false)),
     ] {
         let problem = TWO_CLASSES.replace(stated, other);
         assert_ne!(problem, TWO_CLASSES);
-        assert_eq!(of_texts(&problem, "{}").0.holds, None);
+        assert_eq!(of_texts(&problem, "{}").0.holds, holds);
     }
 }
 
@@ -187,10 +190,13 @@ fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(21);
     let (mut refused, mut read, mut priced, mut limited) = (0, 0, 0, 0);
     for (shape, on) in [(SHAPES[0], false), (SHAPES[1], false), (SHAPES[0], true), (SHAPES[1], true)] {
-        for _ in 0..50 {
+        for at in 0..80 {
             let mut document = trees::json(&mut rng, shape);
             if on {
                 trees::limit_classes(&mut rng, &mut document);
+            }
+            if at >= 40 {
+                trees::demands_by_class(&mut rng, &mut document);
             }
             let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
             let mechanism = registry::find("tree").unwrap();
@@ -232,6 +238,9 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let mut document = trees::json(&mut rng, shape);
         trees::limit_classes(&mut rng, &mut document);
+        if seed % 2 == 1 {
+            trees::demands_by_class(&mut rng, &mut document);
+        }
         let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
         let found = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
         let axioms = [Axiom::Tree, Axiom::Limits, Axiom::WorkConserving].map(Request::of);

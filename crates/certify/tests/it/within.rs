@@ -172,6 +172,9 @@ fn random_limits_are_judged_alike() {
         if seed % 2 == 0 {
             trees::limit_classes(&mut rng, &mut document);
         }
+        if seed % 4 < 2 {
+            trees::demands_by_class(&mut rng, &mut document);
+        }
         let problem = problem(&document);
         let mut allocation = filled(&problem);
         allocation.mechanism = None;

@@ -47,6 +47,10 @@ pub enum Format {
     Latex,
     /// A page that needs nothing from elsewhere, for browsers; `compare` writes that of `report`
     Html,
+    /// Gauges by queue, of `verdict`
+    Prometheus,
+    /// The commands that stop tasks, of `moves`
+    Script,
 }
 
 /// More threads than any machine has cores only cost time and memory.

@@ -33,7 +33,8 @@ pub const CHECK: &str = "\
 Examples:
   evenhand check certificate.json
   evenhand check certificate.json --problem problem.json
-  evenhand check certificate.json --format json";
+  evenhand check certificate.json --format json
+  evenhand check certificate.json --page -o certificate.html";
 
 pub const EXPORT: &str = "\
 Examples:
@@ -46,6 +47,23 @@ pub const EXPLAIN: &str = "\
 Examples:
   evenhand explain problem.json allocation.json --user alice
   evenhand explain queues.json allocation.json --levels --rule kueue";
+
+pub const VERDICT: &str = "\
+Examples:
+  evenhand verdict snapshot.json
+  evenhand verdict snapshot.json -o verdict.cert.json
+  evenhand verdict snapshot.json --format prometheus";
+
+pub const WHAT_IF: &str = "\
+Examples:
+  evenhand what-if snapshot.json --set research.weight=2 --set research.guarantee.gpu=16
+  evenhand what-if snapshot.json --add gpu-node=4 --remove n017 --verdict";
+
+pub const MOVES: &str = "\
+Examples:
+  evenhand moves snapshot.json
+  evenhand moves snapshot.json --most 10 --pinned serving -o moves.cert.json
+  evenhand moves snapshot.json --format script";
 
 pub const COMPARE: &str = "\
 Examples:

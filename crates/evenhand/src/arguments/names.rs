@@ -8,12 +8,22 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
+use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::{Rational, number, schema};
 use evenhand_audit::Property;
 
 /// One of these names, each with what it means.
 pub fn one_of(names: &'static [(&'static str, &'static str)]) -> Name {
     Name::of(names.iter().map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// The rule of a scheduler, or `tree`: the problem's own share.
+pub fn rule_or_tree() -> Name {
+    let own = PossibleValue::new("tree").help("the problem's own share");
+    Name::of(
+        std::iter::once(own)
+            .chain(Rule::NAMES.iter().map(|(name, about)| PossibleValue::new(name).help(about))),
+    )
 }
 
 /// A mechanism by its name or one of its aliases.

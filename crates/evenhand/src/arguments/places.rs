@@ -18,9 +18,15 @@ impl Command {
                 files([&call.problem, &call.allocation], outputs)
             }
             Self::Check(call) => {
-                files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)
+                let inputs = [&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation);
+                files(inputs, &call.output)
             }
-            Self::Explain(call) => files([&call.problem, &call.allocation], None),
+            Self::Explain(call) => files([&call.problem].into_iter().chain(&call.allocation), None),
+            Self::Verdict(call) => files([&call.snapshot], &call.output),
+            Self::WhatIf(call) => {
+                files([&call.snapshot].into_iter().chain(&call.submit).chain(&call.from), &call.output)
+            }
+            Self::Moves(call) => files([&call.snapshot], call.after.iter().chain(&call.output)),
             Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), &call.plot),
             Self::Report(call) => {
                 let asked = &call.comparison;

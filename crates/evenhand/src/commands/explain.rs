@@ -12,11 +12,23 @@ use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
-    let problem = files::problem(&call.problem, common)?;
-    let Some(name) = &call.user else { return levels(call, &problem, common) };
+    let (problem, allocation) = match &call.allocation {
+        Some(path) => {
+            let problem = files::problem(&call.problem, common)?;
+            let allocation = files::allocation(path, &problem)?;
+            (problem, allocation)
+        }
+        // A snapshot holds both.
+        None => {
+            let snapshot = super::cluster::snapshot(&call.problem, common).map_err(|failure| {
+                failure.tip("beside a problem the file of an allocation is expected; a snapshot holds both")
+            })?;
+            (snapshot.problem, snapshot.allocation)
+        }
+    };
+    let Some(name) = &call.user else { return levels(call, &problem, &allocation, common) };
     let names = || problem.users().iter().map(User::name);
     let user = problem.user_named(name).ok_or_else(|| unknown("user", name, names()))?;
-    let allocation = files::allocation(&call.allocation, &problem)?;
     let explanation = explain(&problem, &allocation, user).map_err(Failure::input)?;
     output::result(
         common,
@@ -25,23 +37,27 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode, Failure> {
-    let allocation = files::allocation(&call.allocation, problem)?;
+fn levels(
+    call: &Explain,
+    problem: &Problem,
+    allocation: &Allocation,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
     super::note_rule(rule, problem, common);
     let settings = tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
     if let Some(name) = &call.group {
-        return group(name, problem, &allocation, &settings, common);
+        return group(name, problem, allocation, &settings, common);
     }
-    if let Some((entitled, held)) = tree::held(problem, &allocation, &settings)? {
+    if let Some((entitled, held)) = tree::held(problem, allocation, &settings)? {
         return output::result(
             common,
             || report::json::entitlements(problem, &settings, &entitled, Some(&held)),
             || report::entitlements(problem, &entitled, Some(&held)),
         );
     }
-    let standings = tree::levels(problem, &allocation, &settings)?;
+    let standings = tree::levels(problem, allocation, &settings)?;
     output::result(common, || report::json::levels(&standings), || report::levels(&standings))
 }
 

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod bench;
 pub mod certify;
 pub mod check;
+pub mod cluster;
 pub mod compare;
 mod course;
 pub mod explain;

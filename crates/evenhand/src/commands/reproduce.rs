@@ -24,7 +24,7 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         Format::Json => output::json(&document(&found), common)?,
         Format::Table => output::page(&words(&found), common)?,
-        Format::Csv | Format::Markdown | Format::Latex | Format::Html => {
+        _ => {
             output::page(&Page::new().table(table(&found)), common)?;
         }
     }

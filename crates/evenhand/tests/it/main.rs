@@ -3,6 +3,7 @@
 mod bench;
 mod certificates;
 mod class_limits;
+mod cluster;
 mod command_line;
 mod common;
 mod continuous;

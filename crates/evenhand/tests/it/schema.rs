@@ -108,7 +108,12 @@ fn every_kind_of_document_fits_its_schema() {
     jobs.write("s.json", admission());
     let groups = Folder::with(GROUPS);
     groups.solve("tree", true, "a.json");
+    let cluster = Folder::with("");
+    cluster.write("snap.json", include_str!("../../../../examples/cluster.json"));
     let calls = [
+        (&cluster, "verdict snap.json"),
+        (&cluster, "what-if snap.json --set research.weight=1"),
+        (&cluster, "moves snap.json"),
         (&problem, "solve problem.json -m njc"),
         (&problem, "certify problem.json a.json -o c.json"),
         (&problem, "check c.json"),
@@ -138,7 +143,10 @@ fn every_kind_of_document_fits_its_schema() {
     ];
     let mut seen = Seen::default();
     calls.iter().for_each(|(folder, call)| seen.prints(folder, call));
+    cluster.run(&["verdict", "snap.json", "-o", "v.json"]).ends_with(1);
+    cluster.run(&["moves", "snap.json", "-o", "m.json", "--after", "after.json"]).ends_with(0);
     let files = [
+        (&cluster, ["snap.json", "v.json", "m.json", "after.json"]),
         (&problem, ["c.json", "s.json", "run.json", "a.json"]),
         (&jobs, ["ratio.json", "worst.json", "state.json", "found.json"]),
     ];

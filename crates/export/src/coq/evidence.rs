@@ -142,8 +142,7 @@ impl Writer<'_, '_> {
                 Ok(format!("Undefined {share} (worth_of_one the_problem (Some {share}))"))
             }
             (Axiom::IntegerFeasible, _) => Ok("NotSingle".to_owned()),
-            (Axiom::Limits, _) => Ok("NotAbout false".to_owned()),
-            (Axiom::Guarantees, _) => Ok("NotAbout true".to_owned()),
+            (Axiom::Limits | Axiom::Guarantees, _) => Ok("NotAbout".to_owned()),
             (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => Ok("NotWhole".to_owned()),
             (axiom, _) => match bottleneck(axiom) {
                 Some(kind) => Ok(format!("NoBottleneck {kind}")),

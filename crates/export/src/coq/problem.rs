@@ -83,7 +83,6 @@ impl Writer<'_, '_> {
             list((0..resources).map(|r| option(at(r))))
         };
         let members = (0..self.problem.n_users()).map(|n| option(groups.member(n).group.map(index)));
-        let own_demands = self.problem.users().iter().any(|user| !user.demand_overrides().is_empty());
         let fields = [
             ("groups", groups.list().len().to_string()),
             ("parent", format!("options {}", each(&|group| option(group.parent.map(index))))),
@@ -100,7 +99,6 @@ impl Writer<'_, '_> {
             ),
             ("ceiling", format!("amounts {}", each(&|group| amounts(&group.limit)))),
             ("lends", format!("amounts {}", each(&|group| amounts(&group.lend)))),
-            ("own_demands", own_demands.to_string()),
         ];
         record("the_groups : grouping", &fields)
     }

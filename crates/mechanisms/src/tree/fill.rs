@@ -6,7 +6,7 @@
 //! was stopped at a bound had indeed no place for more.
 
 use evenhand_budget::{charge, words_of_bits};
-use evenhand_exact::tree::{Bound, Course, Endless, Forest};
+use evenhand_exact::tree::{Bound, ClassLimits, Course, Endless, Forest};
 use evenhand_lp::LpError;
 use evenhand_lp::placement::{Place, Placed, Placements};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
@@ -44,7 +44,8 @@ pub struct Filled {
 pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
-    if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() {
+    let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
+    if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() || !is_plain {
         return on_classes(problem, forest, &nothing, most, so_far);
     }
     // All servers are alike: what fits by its sum fits.
@@ -60,6 +61,14 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Resul
     Ok(None)
 }
 
+/// A bound that every task counts in: all rows have the price 1.
+fn every_task(constraints: &Constraints<'_>, limits: &ClassLimits) -> Bound {
+    let rows = constraints.rows().len();
+    let price = |row: usize| Rational::from(u32::from(row < rows));
+    let prices: Vec<Rational> = (0..rows + limits.list.len()).map(price).collect();
+    Bound::of_rows(constraints, limits, &prices)
+}
+
 fn on_classes(
     problem: &Problem,
     forest: &Forest<'_>,
@@ -69,10 +78,13 @@ fn on_classes(
 ) -> Result<Option<Filled>, LpError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
-    let mut bounds: Vec<Bound> = Vec::new();
+    let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
+    // Where what runs is not the sum of what groups hold nothing else may end the filling.
+    let mut bounds: Vec<Bound> =
+        if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
     // What is known to have a place, as far as doubles tell.
     let mut placed = vec![nothing.to_vec()];
-    let mut course = Course::new(forest, nothing.to_vec(), &[]);
+    let mut course = Course::new(forest, nothing.to_vec(), &bounds);
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     while segments < most {
         let mut is_end = false;

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 
 use super::allocate::{self, Settings};
 use super::entitlements::Entitlements;
 use super::reported::{Reported, reported};
+use super::why::left;
 use crate::error::MechanismError;
 use evenhand_exact::tree::{ClassLimit, Forest, Holdings, Key, key, rising, share, weight};
 
@@ -91,7 +92,8 @@ pub fn levels(
             }
         }
     }
-    let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule));
+    let left = || left(problem, allocation);
+    let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule, left));
     let mut order =
         Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
     order.root(!wants.is_empty());
@@ -288,9 +290,11 @@ impl Kept {
         self.servers.binary_search(&i).is_ok()
     }
 
-    /// How many tasks of so much each it leaves, or would leave with one more unit.
-    pub fn room(&self, demand: &Rational, raised: bool) -> Rational {
+    /// How many tasks of this demand on a class it leaves, or would leave with one more unit; `None` where it does not
+    /// count them.
+    pub fn room(&self, demand: &Quantities, i: usize, raised: bool) -> Option<Rational> {
+        let demand = Some(&demand[self.resource]).filter(|demand| self.is_on(i) && !demand.is_zero())?;
         let left = Rational::from(&self.left + u32::from(raised));
-        (left / demand).max(Rational::new())
+        Some((left / demand).max(Rational::new()))
     }
 }

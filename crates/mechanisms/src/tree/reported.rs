@@ -16,11 +16,22 @@ pub enum Reported {
     Infinite,
 }
 
-/// By node what the scheduler of a rule reports; nothing where that is the level or no number at all.
-pub fn reported(forest: &Forest<'_>, holdings: &Holdings, rule: Rule) -> Vec<Option<Reported>> {
+/// By node what the scheduler of a rule reports; nothing where that is the level or no number at all. `left`: what
+/// runs leaves of every class.
+pub fn reported(
+    forest: &Forest<'_>,
+    holdings: &Holdings,
+    rule: Rule,
+    left: impl FnOnce() -> Vec<Vec<Rational>>,
+) -> Vec<Option<Reported>> {
     match rule {
         Rule::Kueue => (0..forest.nodes.len()).map(|v| Some(kueue(forest, holdings, v))).collect(),
-        Rule::Hdrf => hdrf(forest, holdings).into_iter().map(|share| Some(Reported::Share(share))).collect(),
+        Rule::Hdrf => {
+            let left = left();
+            let is_used_up = |r: &usize| left.iter().map(|of_class| &of_class[*r]).sum::<Rational>() <= 0;
+            let is_used_up: Vec<bool> = forest.resources.iter().map(is_used_up).collect();
+            hdrf(forest, holdings, &is_used_up).into_iter().map(|of| Some(Reported::Share(of))).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -44,9 +55,8 @@ fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
 /// Volcano's plugin `drf` with hierarchy: a node holds what its children hold, each scaled to the least share among
 /// them; who is saturated is not scaled, and who holds nothing does not count. A user is saturated when it has all its
 /// tasks or asks for a resource that is used up, another node when all its children are. Weights play no part.
-fn hdrf(forest: &Forest<'_>, holdings: &Holdings) -> Vec<Rational> {
+fn hdrf(forest: &Forest<'_>, holdings: &Holdings, is_used_up: &[bool]) -> Vec<Rational> {
     let m = forest.resources.len();
-    let is_used_up: Vec<bool> = (0..m).map(|r| holdings.running[0][r] >= forest.capacity[r]).collect();
     let dominant = |held: &[Rational]| {
         let parts = held.iter().zip(&forest.capacity).map(|(held, all)| Rational::from(held / all));
         parts.max().unwrap_or_default()

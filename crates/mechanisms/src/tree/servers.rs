@@ -30,7 +30,7 @@ impl<'p> Servers<'p> {
     pub fn new(forest: &'p Forest<'p>, best: Option<Ties>) -> Self {
         let problem = forest.problem;
         let classes = problem.n_servers();
-        let asks = |n: usize, r: usize| !problem.users()[n].base_demand()[r].is_zero();
+        let asks = |n: usize, r: usize| problem.classes_of(n).any(|i| !problem.demand(n, i)[r].is_zero());
         let limits = &forest.class_limits;
         let counts =
             |n: usize| limits.of(n).filter(move |(_, limit)| asks(n, limit.resource)).map(|(at, _)| at);
@@ -59,13 +59,12 @@ impl<'p> Servers<'p> {
     }
 
     fn fits(&self, n: usize, i: usize, j: usize) -> bool {
-        let demand = self.problem.users()[n].base_demand().entries();
-        demand.iter().all(|(r, d)| *d <= self.left[i][j][*r])
+        self.problem.demand(n, i).entries().iter().all(|(r, d)| *d <= self.left[i][j][*r])
     }
 
     /// Whether groups let one more task of user `n` run on a class.
     fn is_open(&self, n: usize, i: usize) -> bool {
-        let demand = self.problem.users()[n].base_demand();
+        let demand = self.problem.demand(n, i);
         self.of_user[n].iter().all(|at| {
             let (limit, left) = &self.limits[*at];
             limit.servers.binary_search(&i).is_err() || demand[limit.resource] <= *left
@@ -94,11 +93,11 @@ impl<'p> Servers<'p> {
 
     /// The server whose rest suits a task of user `n` best, of those on which it fits.
     fn suits_best(&self, n: usize, ties: Ties, draw: &mut Draw) -> Option<(usize, usize)> {
-        let demand = self.problem.users()[n].base_demand().to_vec();
         let mut least: Option<Rational> = None;
         // With how many servers are alike.
         let mut best: Vec<(usize, usize, u64)> = Vec::new();
         for i in self.problem.classes_of(n).filter(|i| self.is_open(n, *i)) {
+            let demand = self.problem.demand(n, i).to_vec();
             for (j, left) in self.left[i].iter().enumerate().filter(|(j, _)| self.fits(n, i, *j)) {
                 let Some(of) = mismatch(&demand, left, self.problem.total_capacity()) else { continue };
                 if least.as_ref().is_none_or(|least| of < *least) {
@@ -164,7 +163,7 @@ impl<'p> Servers<'p> {
         let mut wanted = Rational::from(tasks);
         for (i, from) in &self.first[n] {
             for (j, left) in self.left[*i].iter().enumerate().skip(*from) {
-                let demand = self.problem.users()[n].base_demand().entries();
+                let demand = self.problem.demand(n, *i).entries();
                 let fit = demand.iter().map(|(r, d)| Rational::from(&left[*r] / d).floor()).min();
                 wanted -= fit.unwrap_or_default() * self.alike(*i, j);
                 if wanted <= 0 {
@@ -183,7 +182,7 @@ impl<'p> Servers<'p> {
 
     /// Takes a task of user `n` off a server.
     fn take_back(&mut self, n: usize, i: usize, j: usize) {
-        for (r, d) in self.problem.users()[n].base_demand().entries() {
+        for (r, d) in self.problem.demand(n, i).entries() {
             self.left[i][j][*r] += d;
         }
         self.count(n, i, false);
@@ -200,7 +199,7 @@ impl<'p> Servers<'p> {
 
     /// Counts a task on a class for the limits of groups there, or counts it no more.
     fn count(&mut self, n: usize, i: usize, runs: bool) {
-        let demand = self.problem.users()[n].base_demand();
+        let demand = self.problem.demand(n, i);
         for at in &self.of_user[n] {
             let (limit, left) = &mut self.limits[*at];
             if limit.servers.binary_search(&i).is_err() {
@@ -222,7 +221,7 @@ impl<'p> Servers<'p> {
             };
             let Some((i, j)) = to else { return };
             gone.push((i, j));
-            for (r, d) in self.problem.users()[n].base_demand().entries() {
+            for (r, d) in self.problem.demand(n, i).entries() {
                 self.left[i][j][*r] -= d;
             }
             self.count(n, i, true);

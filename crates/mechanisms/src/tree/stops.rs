@@ -75,20 +75,20 @@ impl View<'_> {
                 }
             }
         }
-        let demand = self.problem().users()[leaf.user].base_demand();
-        let reached = |at: &usize| is_too_little(&self.on[*at].room(&demand[self.on[*at].resource], false));
-        let reached: Vec<usize> = self.of_user(leaf).into_iter().filter(reached).collect();
+        let demand = |i: usize| self.problem().demand(leaf.user, i);
         // They stop the user where every class has one that is reached, or has run out of something.
-        let is_out = |i: usize| {
-            let lacks = |(r, d): &(usize, Rational)| is_too_little(&Rational::from(&self.left[i][*r] / d));
-            demand.entries().iter().any(lacks)
+        let is_out = |i: &usize| {
+            let lacks = |(r, d): &(usize, Rational)| is_too_little(&Rational::from(&self.left[*i][*r] / d));
+            demand(*i).entries().iter().any(lacks)
         };
-        let bars = |i: usize| reached.iter().any(|at| self.on[*at].is_on(i));
-        let open = |i: &usize| !is_out(*i);
-        let classes = || self.problem().classes_of(leaf.user).filter(open);
-        if classes().all(bars) {
-            let acts = |at: &&usize| classes().any(|i| self.on[**at].is_on(i));
-            stops.extend(reached.iter().filter(acts).map(|at| self.class_limit(*at)));
+        let classes: Vec<usize> = self.problem().classes_of(leaf.user).filter(|i| !is_out(i)).collect();
+        let own = self.of_user(leaf);
+        let bars = |at: usize, i: usize| {
+            self.on[at].room(demand(i), i, false).is_some_and(|room| is_too_little(&room))
+        };
+        if classes.iter().all(|i| own.iter().any(|at| bars(*at, *i))) {
+            let acts = |at: &&usize| classes.iter().any(|i| bars(**at, *i));
+            stops.extend(own.iter().filter(acts).map(|at| self.class_limit(*at)));
         }
         stops
     }
@@ -103,10 +103,11 @@ impl View<'_> {
         }
     }
 
-    /// The limits on server classes that a user counts for.
+    /// The limits on server classes that a user counts for somewhere.
     pub(super) fn of_user(&self, leaf: &Leaf) -> Vec<usize> {
-        let asks = |r: usize| !self.problem().users()[leaf.user].base_demand()[r].is_zero();
-        let of = self.forest.class_limits.of(leaf.user);
+        let (problem, n) = (self.problem(), leaf.user);
+        let asks = |r: usize| problem.classes_of(n).any(|i| !problem.demand(n, i)[r].is_zero());
+        let of = self.forest.class_limits.of(n);
         of.filter(|(_, limit)| asks(limit.resource)).map(|(at, _)| at).collect()
     }
 }

@@ -22,7 +22,8 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
         let mut more = Rational::from(d * &gang);
         for v in forest.above(own) {
             let used = &holdings.used[v][*r];
-            if v == 0 && more > 0 && Rational::from(used + &more) > holdings.capacity[*r]
+            let is_root = v == 0 && forest.is_bounded[*r];
+            if is_root && more > 0 && Rational::from(used + &more) > holdings.capacity[*r]
                 || !is_allowed(forest, leaf, v, *r, used, &more)
             {
                 return false;

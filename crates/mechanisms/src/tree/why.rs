@@ -171,7 +171,10 @@ impl View<'_> {
     }
 
     pub(super) fn most(&self, v: usize, r: usize) -> Option<&Rational> {
-        if v == 0 { Some(&self.forest.capacity[r]) } else { self.forest.nodes[v].limit[r].as_ref() }
+        match v {
+            0 => Some(&self.forest.capacity[r]).filter(|_| self.forest.is_bounded[r]),
+            _ => self.forest.nodes[v].limit[r].as_ref(),
+        }
     }
 
     fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
@@ -198,7 +201,11 @@ impl View<'_> {
         let zero = Rational::new;
         let own =
             guarantee.as_ref().map_or_else(zero, |promised| Rational::from(promised - used).max(zero()));
-        let room = self.rooms(v, r).into_iter().map(|(_, room)| room).min().unwrap_or_default();
+        // Where nothing but the classes ends what runs, what is free on them.
+        let resource = self.forest.resources[r];
+        let free = (!self.forest.is_bounded[r]).then(|| self.left.iter().map(|of| &of[resource]).sum());
+        let rooms = self.rooms(v, r).into_iter().map(|(_, room)| room);
+        let room = rooms.chain(free).min().unwrap_or_default();
         let may_borrow = (room.max(zero()) - &own).max(zero());
         let way: Vec<usize> = std::iter::once(v).chain(self.forest.above(v)).collect();
         let mut lenders = Vec::new();
@@ -214,7 +221,7 @@ impl View<'_> {
         lenders.sort_by(|a, b| b.1.cmp(&a.1));
         let limit = self.forest.nodes[v].limit[r].clone();
         let held = self.holdings.running[v][r].clone();
-        Amount { resource: self.forest.resources[r], held, guarantee, limit, own, may_borrow, lenders }
+        Amount { resource, held, guarantee, limit, own, may_borrow, lenders }
     }
 
     fn wanting(&self, leaf: &Leaf) -> Wanting {
@@ -244,17 +251,15 @@ impl View<'_> {
             }
         }
         let classes: Vec<usize> = self.problem().classes_of(leaf.user).collect();
-        let demand = self.problem().users()[leaf.user].base_demand();
+        let demand = |i: usize| self.problem().demand(leaf.user, i);
         let own: Vec<usize> = self.of_user(leaf);
         // With one more unit of a resource there, or of a limit.
         let in_class = |i: usize, extra: Option<usize>, raised: Option<usize>| -> Rational {
-            let room = demand.entries().iter().map(|(r, d)| {
+            let room = demand(i).entries().iter().map(|(r, d)| {
                 let left = Rational::from(&self.left[i][*r] + u32::from(extra == Some(*r)));
                 (left / d).max(Rational::new())
             });
-            let limits = own.iter().filter(|at| self.on[**at].is_on(i));
-            let limits =
-                limits.map(|at| self.on[*at].room(&demand[self.on[*at].resource], raised == Some(*at)));
+            let limits = own.iter().filter_map(|at| self.on[*at].room(demand(i), i, raised == Some(*at)));
             room.chain(limits).min().unwrap_or_default()
         };
         // A limit on several classes is one for all of them.
@@ -263,10 +268,24 @@ impl View<'_> {
                 classes.iter().map(|i| (*i, in_class(*i, None, raised))).collect();
             let all: Rational = rooms.iter().map(|(_, room)| room).sum();
             let within = |at: &usize| {
-                let there: Rational =
-                    rooms.iter().filter(|(i, _)| self.on[*at].is_on(*i)).map(|(_, room)| room).sum();
-                let most = self.on[*at].room(&demand[self.on[*at].resource], raised == Some(*at));
-                Rational::from(&all - &there) + most.min(there)
+                let mut there: Vec<(&Rational, &Rational)> = rooms
+                    .iter()
+                    .filter(|(i, _)| self.on[*at].is_on(*i))
+                    .map(|(i, room)| (&demand(*i)[self.on[*at].resource], room))
+                    .collect();
+                // Where a task takes least of the limit it leaves most.
+                there.sort();
+                let left = Rational::from(&self.on[*at].left + u32::from(raised == Some(*at)));
+                let mut left = left.max(Rational::new());
+                let mut over = Rational::new();
+                for (demand, room) in there {
+                    let taken = Rational::from(demand * room);
+                    if taken > left {
+                        over += Rational::from(&taken - &left) / demand;
+                    }
+                    left = (left - taken).max(Rational::new());
+                }
+                all.clone() - over
             };
             own.iter().map(within).fold(all.clone(), Rational::min)
         };
@@ -298,19 +317,16 @@ impl View<'_> {
                     bounds.iter().filter(|(kind, ..)| !matches!(kind, Some(StopKind::KeptBack { .. })));
                 let others = others.map(|(_, room, _)| room).min().cloned();
                 for at in &own {
-                    let Kept { resource, left, .. } = &self.on[*at];
-                    if *left > 0 || !classes.iter().any(|i| self.on[*at].is_on(*i)) {
+                    if self.on[*at].left > 0 || !classes.iter().any(|i| self.on[*at].is_on(*i)) {
                         continue;
                     }
                     let kind = self.class_limit(*at);
                     // The one unit is for all its classes.
-                    let unit = Rational::from(demand[*resource].recip_ref());
-                    let brings =
-                        others.clone().into_iter().fold(on_classes(Some(*at)).min(unit), Rational::min);
+                    let brings = others.clone().into_iter().fold(on_classes(Some(*at)), Rational::min);
                     stops.push(Stop { kind, brings });
                 }
                 for i in classes.iter().copied() {
-                    for (r, _) in demand.entries() {
+                    for (r, _) in demand(i).entries() {
                         if self.left[i][*r] > 0 {
                             continue;
                         }

@@ -13,5 +13,6 @@ mod ps_dsf_methods;
 mod queues;
 mod standing;
 mod tree;
+mod tree_by_class;
 mod tree_on;
 mod tree_whole;

@@ -64,6 +64,12 @@ fn schemas_that_hold_others() {
         assert_eq!(holder["$defs"]["problem"], parsed("problem"));
         assert_eq!(holder["$defs"]["allocation_document"], parsed("allocation"));
     }
+    for bundle in ["verdict-certificate", "moves-certificate"] {
+        assert_eq!(parsed(bundle)["$defs"]["certificate"], parsed("certificate"));
+    }
+    let mut verdict = parsed("cluster-verdict");
+    let mut inside = parsed("what-if")["$defs"]["verdict"].clone();
+    assert_eq!(verdict["properties"].take(), inside["properties"].take());
 }
 
 #[test]

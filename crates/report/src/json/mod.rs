@@ -4,6 +4,7 @@ use evenhand_problem::{Rational, number};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+mod cluster;
 mod comparison;
 mod decimals;
 mod explanation;
@@ -12,6 +13,7 @@ mod groups;
 mod ratio;
 
 pub use crate::polish::document as polished;
+pub use cluster::{cluster_verdict, moves, what_if};
 pub use comparison::comparison;
 pub use decimals::{text_with_decimals, with_decimals};
 pub use explanation::explanation;

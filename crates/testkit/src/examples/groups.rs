@@ -98,6 +98,32 @@ fn within() -> Vec<(&'static str, Certificate)> {
     vec![("limits-fair", fair), ("limits-uneven", uneven), ("limits-wasted", wasted)]
 }
 
+/// A task of `one` takes two old cards or a new one, and is one card to its group; `a` may have one of the old ones. Both
+/// rise together until `one` has ten new ones and half a task on old ones, then `other` goes on.
+fn by_class() -> Certificate {
+    let problem = problem(
+        r#"{"kind": "allocation-problem", "name": "two kinds of cards", "resources": ["gpu"],
+        "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 12}}],
+        "groups": [{"name": "a", "limit": {"gpu": 14}, "on": {"old": {"limit": {"gpu": 1}}}},
+                   {"name": "b", "guarantee": {"gpu": 4}}],
+        "users": [{"name": "one", "group": "a", "demand": {"gpu": 1}, "demand_on": {"old": {"gpu": 2}}},
+                  {"name": "other", "group": "b", "demand": {"gpu": 1}}]}"#,
+    );
+    let x = allocation(&problem, r#"{"one": {"new": 10, "old": "1/2"}, "other": {"old": 11}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let axioms = [Axiom::Feasible, Axiom::WorkConserving, Axiom::Limits, Axiom::Guarantees];
+    let derived = |axiom| Claim::derive(axiom, &instance, &Rational::new()).unwrap();
+    let mut claims: Vec<Claim> = axioms.map(derived).into();
+    let limit = (ClassMark { group: 0, on: vec![1], resource: 0 }, q("1"));
+    let prices = vec![
+        PlacePrices { rows: vec![(0, q("2"))], limits: vec![limit] },
+        PlacePrices { rows: vec![(0, q("2")), (1, q("1"))], limits: Vec::new() },
+    ];
+    let tasks = tasks(&[&[(0, "10"), (1, "1/2")], &[(1, "11")]]);
+    claims.push(with(Axiom::Tree, None, Evidence::Filling { tasks, prices }, &instance));
+    certificate(&problem, &x, claims)
+}
+
 /// Of yes and of no.
 pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let problem = two_groups();
@@ -165,6 +191,7 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
         ("groups-violated", violated),
         ("groups-filled", filled),
         ("groups-limited", limited),
+        ("groups-by-class", by_class()),
     ];
     all.extend(within());
     all

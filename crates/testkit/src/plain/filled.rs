@@ -26,6 +26,12 @@ impl Plain<'_> {
         // Whom limits of 0 keep from every class.
         let has_none = |n: usize| self.cluster.classes(n).into_iter().all(|i| self.is_barred(n, i));
         bounds.push((self.users().map(|n| Rational::from(u32::from(has_none(n)))).collect(), zero()));
+        // Of every resource a task takes at least what it takes where that is least.
+        for (r, all) in self.p().total_capacity().iter().enumerate() {
+            let open = |n: usize| self.cluster.classes(n).into_iter().filter(move |i| !self.is_barred(n, *i));
+            let least = |n: usize| open(n).map(|i| self.p().demand(n, i)[r].clone()).min();
+            bounds.push((self.users().map(|n| least(n).unwrap_or_default()).collect(), all.clone()));
+        }
         let bounds = Some(bounds);
         let filled = tree::fill(self.p());
         let is_shown =

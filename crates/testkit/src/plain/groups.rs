@@ -6,7 +6,7 @@ use evenhand_problem::{Rational, Sharing};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
+    /// Whether the axiom is about this: groups that share resources; for `tree`, users whose base demand is of something.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
         if axiom == Axiom::WorkConserving && !self.holds_back() {
@@ -14,9 +14,13 @@ impl Plain<'_> {
         }
         let divided =
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
-        let parts = matches!(axiom, Axiom::Limits | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree);
-        let one = parts || p.users().iter().all(|user| user.demand_overrides().is_empty());
-        (axiom == Axiom::Tree || !p.groups().list().is_empty()) && divided && one
+        let is_counted = |n: usize| {
+            (0..p.n_resources()).any(|r| p.users()[n].base_demand()[r] > 0 && p.total_capacity()[r] > 0)
+        };
+        match axiom {
+            Axiom::Tree => divided && self.active().into_iter().all(is_counted),
+            _ => divided && !p.groups().list().is_empty(),
+        }
     }
 
     fn subgroups(&self, v: usize) -> Vec<usize> {
@@ -51,10 +55,8 @@ impl Plain<'_> {
             .users()
             .filter(|m| p.groups().member(*m).group == Some(v))
             .map(|m| {
-                let on = (0..p.n_servers()).map(|i| Rational::from(&self.x[m][i] * &p.demand(m, i)[r]));
-                let extra =
-                    if m == n { Rational::from(more * &p.users()[n].base_demand()[r]) } else { zero() };
-                on.sum::<Rational>() + extra
+                let x = if m == n { self.total(m) + more } else { self.total(m) };
+                x * &p.users()[m].base_demand()[r]
             })
             .sum();
         let below = self.subgroups(v).into_iter().map(|k| self.used(k, r, (n, more)).max(self.kept(k, r)));
@@ -112,7 +114,7 @@ impl Plain<'_> {
         least.unwrap_or_default().max(zero())
     }
 
-    /// What the users below a group hold of a resource on some server classes.
+    /// What the users below a group take of a resource on some server classes.
     pub(super) fn held_on(&self, v: usize, servers: &[usize], r: usize) -> Rational {
         let below = self.users().filter(|n| self.stands_in(*n, v));
         let held = |n: usize| {

@@ -20,12 +20,8 @@ impl Plain<'_> {
         let p = self.p();
         let mut all = zero();
         for m in self.users().filter(|m| p.groups().member(*m).group.is_none()) {
-            for i in 0..p.n_servers() {
-                all += Rational::from(&self.x[m][i] * &p.demand(m, i)[r]);
-            }
-            if m == n {
-                all += Rational::from(more * &p.users()[n].base_demand()[r]);
-            }
+            let x = if m == n { self.total(m) + more } else { self.total(m) };
+            all += x * &p.users()[m].base_demand()[r];
         }
         for (v, _) in p.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
             all += self.used(v, r, (n, more)).max(self.kept(v, r));
@@ -67,7 +63,8 @@ impl Plain<'_> {
             }
             above = stated.parent;
         }
-        for resource in asked {
+        let is_kept = |r: &usize| (0..groups.list().len()).any(|v| self.kept(v, *r) > 0);
+        for resource in asked.into_iter().filter(is_kept) {
             let used = |more: &Rational| self.used_by_all(resource, (n, more));
             stops.push(until(resource, &p.total_capacity()[resource], &used));
         }

@@ -147,8 +147,8 @@ impl<'p> Queues<'p> {
                 self.is_there[*j]
                     && problem.classes_of(n).any(|i| i == class)
                     && (0..problem.n_resources()).all(|r| {
-                        let held: Rational = on[*j].iter().map(|m| self.tree.demand(*m, r)).sum();
-                        held + self.tree.demand(n, r) <= problem.servers()[class].capacity()[r]
+                        let held: Rational = on[*j].iter().map(|m| &problem.demand(*m, class)[r]).sum();
+                        held + &problem.demand(n, class)[r] <= problem.servers()[class].capacity()[r]
                     })
             };
             let j = (0..self.classes.len()).find(fits)?;

@@ -137,7 +137,8 @@ impl Tree<'_> {
         for _ in 0..self.gang(n) {
             let fits = |(i, tasks): &(usize, Vec<u64>)| {
                 self.problem.classes_of(n).any(|of| of == *i)
-                    && (0..self.problem.n_resources()).all(|r| self.demand(n, r) <= self.left(*i, tasks, r))
+                    && (0..self.problem.n_resources())
+                        .all(|r| self.problem.demand(n, *i)[r] <= self.left(*i, tasks, r))
                     && self.is_allowed_on(&servers, n, *i)
             };
             let mut fitting = (0..servers.len()).filter(|j| fits(&servers[*j]));
@@ -156,7 +157,8 @@ impl Tree<'_> {
     }
 
     fn left(&self, i: usize, tasks: &[u64], r: usize) -> Rational {
-        let held = (0..tasks.len()).map(|m| self.demand(m, r) * tasks[m]).sum::<Rational>();
+        let held =
+            (0..tasks.len()).map(|m| self.problem.demand(m, i)[r].clone() * tasks[m]).sum::<Rational>();
         &self.problem.servers()[i].capacity()[r] - held
     }
 
@@ -165,13 +167,14 @@ impl Tree<'_> {
         let groups = self.problem.groups().list().iter().enumerate();
         groups.filter(|(v, _)| self.is_under(n, Node::Group(*v))).all(|(v, group)| {
             group.on.iter().filter(|on| on.servers.contains(&i)).all(|on| {
-                on.limit.iter().filter(|(r, _)| self.demand(n, *r) > 0).all(|(r, most)| {
+                let demand = |m: usize, i: usize, r: usize| self.problem.demand(m, i)[r].clone();
+                on.limit.iter().filter(|(r, _)| demand(n, i, *r) > 0).all(|(r, most)| {
                     let there = servers.iter().filter(|(i, _)| on.servers.contains(i));
-                    let of = |tasks: &Vec<u64>| {
+                    let of = |(i, tasks): &(usize, Vec<u64>)| {
                         let below = (0..tasks.len()).filter(|m| self.is_under(*m, Node::Group(v)));
-                        below.map(|m| self.demand(m, *r) * tasks[m]).sum::<Rational>()
+                        below.map(|m| demand(m, *i, *r) * tasks[m]).sum::<Rational>()
                     };
-                    there.map(|(_, tasks)| of(tasks)).sum::<Rational>() + self.demand(n, *r) <= *most
+                    there.map(of).sum::<Rational>() + demand(n, i, *r) <= *most
                 })
             })
         })
@@ -179,10 +182,11 @@ impl Tree<'_> {
 
     /// `H` (DRFH, equation 9), shares of the total capacity throughout.
     fn mismatch(&self, n: usize, i: usize, tasks: &[u64]) -> Option<Rational> {
-        let first = (0..self.problem.n_resources()).find(|r| self.demand(n, *r) > 0)?;
+        let demand = self.problem.demand(n, i);
+        let first = (0..self.problem.n_resources()).find(|r| demand[*r] > 0)?;
         let share = |amount: Rational, r: usize| amount / &self.problem.total_capacity()[r];
         let left = |r: usize| share(self.left(i, tasks, r), r);
-        let asked = |r: usize| share(self.demand(n, r), r);
+        let asked = |r: usize| share(demand[r].clone(), r);
         if self.problem.total_capacity()[first].is_zero() || left(first).is_zero() {
             return None;
         }
@@ -259,8 +263,10 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
+            // Where nothing is kept back what runs ends at the classes.
             Node::Root => {
-                Some(self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone())
+                let mut groups = (0..self.problem.groups().list().len()).map(Node::Group);
+                groups.any(|v| self.kept(v, r) > 0).then(|| self.capacity(r))
             }
             Node::User(_) => None,
             Node::Group(g) => {
@@ -268,6 +274,16 @@ impl Tree<'_> {
                 limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most.clone())
             }
         }
+    }
+
+    /// What there is of a resource.
+    fn capacity(&self, r: usize) -> Rational {
+        self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone()
+    }
+
+    /// Whether tasks take what their base demands say.
+    fn is_plain(&self) -> bool {
+        self.problem.users().iter().all(|user| user.demand_overrides().is_empty())
     }
 
     fn kept(&self, v: Node, r: usize) -> Rational {
@@ -321,8 +337,7 @@ impl Tree<'_> {
             self.resources().any(full) || (never && self.weight(v).is_zero() && !self.is_below(x, v, n))
         };
         let is_filled = |r: usize| {
-            let all = self.running(x, Node::Root, r);
-            self.demand(n, r) > 0 && all >= self.limit(Node::Root, r).unwrap_or_default()
+            self.is_plain() && self.demand(n, r) > 0 && self.running(x, Node::Root, r) >= self.capacity(r)
         };
         !has_all
             && self.problem.is_active(n)
@@ -333,7 +348,7 @@ impl Tree<'_> {
 
     /// Whether where tasks run matters.
     fn has_places(&self) -> bool {
-        self.problem.n_servers() > 1 || self.problem.groups().limit_classes()
+        self.problem.n_servers() > 1 || self.problem.groups().limit_classes() || !self.is_plain()
     }
 
     pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
@@ -501,7 +516,7 @@ impl Tree<'_> {
         }
         for r in self.resources() {
             let growth = self.running(rates, Node::Root, r);
-            if growth > 0 {
+            if growth > 0 && self.is_plain() {
                 let left = self.problem.total_capacity()[r].clone() - self.running(x, Node::Root, r);
                 events.push(left / growth);
             }

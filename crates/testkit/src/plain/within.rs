@@ -5,10 +5,11 @@ use evenhand_problem::{Rational, Sharing};
 
 use super::Plain;
 
-/// A limit of a group on some classes, or on all of them, and the most that another allocation may hold.
+/// A limit of a group on some classes, or on the whole cluster, and the most that another allocation may hold.
 pub struct LimitRow {
     pub group: usize,
-    pub classes: Vec<usize>,
+    /// `None`: the whole cluster, of which a task takes its base demand wherever it runs.
+    pub classes: Option<Vec<usize>>,
     pub resource: usize,
     pub most: Rational,
 }
@@ -16,15 +17,17 @@ pub struct LimitRow {
 impl Plain<'_> {
     /// In the order in which evidence counts them: group by group, those on the whole cluster first.
     pub fn limit_rows(&self) -> Vec<LimitRow> {
-        let all: Vec<usize> = (0..self.p().n_servers()).collect();
         let mut rows = Vec::new();
         for (group, of) in self.p().groups().list().iter().enumerate() {
-            let whole = of.limit.iter().map(|(r, most)| (all.clone(), *r, most));
-            let on =
-                of.on.iter().flat_map(|on| on.limit.iter().map(|(r, most)| (on.servers.clone(), *r, most)));
+            let whole = of.limit.iter().map(|(r, most)| (None, *r, most));
+            let on = of
+                .on
+                .iter()
+                .flat_map(|on| on.limit.iter().map(|(r, most)| (Some(on.servers.clone()), *r, most)));
             for (classes, resource, most) in whole.chain(on) {
-                let held = self.held_on(group, &classes, resource);
-                rows.push(LimitRow { group, classes, resource, most: most.clone().max(held) });
+                let mut row = LimitRow { group, classes, resource, most: most.clone() };
+                row.most = most.clone().max(self.takes_in_all(&row));
+                rows.push(row);
             }
         }
         rows
@@ -32,13 +35,25 @@ impl Plain<'_> {
 
     /// What a task of `n` on class `i` takes of a limit.
     pub fn takes(&self, n: usize, i: usize, row: &LimitRow) -> Rational {
-        let counts = self.stands_in(n, row.group) && row.classes.contains(&i);
-        if counts { self.p().demand(n, i)[row.resource].clone() } else { Rational::new() }
+        let taken = match &row.classes {
+            _ if !self.stands_in(n, row.group) => None,
+            None => Some(&self.p().users()[n].base_demand()[row.resource]),
+            Some(classes) => classes.contains(&i).then(|| &self.p().demand(n, i)[row.resource]),
+        };
+        taken.cloned().unwrap_or_default()
+    }
+
+    /// What all tasks take of it.
+    fn takes_in_all(&self, row: &LimitRow) -> Rational {
+        let of_user = |n: usize| {
+            (0..self.p().n_servers()).map(move |i| self.takes(n, i, row) * &self.x[n][i]).sum::<Rational>()
+        };
+        self.users().map(of_user).sum()
     }
 
     /// Whether another allocation holds no more than it may.
     pub fn allows(&self, y: &Plain<'_>) -> bool {
-        self.limit_rows().iter().all(|row| y.held_on(row.group, &row.classes, row.resource) <= row.most)
+        self.limit_rows().iter().all(|row| y.takes_in_all(row) <= row.most)
     }
 
     /// Whether limits leave a user anything on some class.

@@ -23,6 +23,14 @@ pub fn problem(rng: &mut Pcg64, shape: Shape) -> Problem {
     Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// The same with demands that depend on the server class.
+pub fn by_class(rng: &mut Pcg64, shape: Shape) -> Problem {
+    let mut document = json(rng, shape);
+    demands_by_class(rng, &mut document);
+    let text = document.to_string();
+    Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 fn amounts(rng: &mut Pcg64, resources: &[&str], often: f64, most: u32) -> Map<String, Value> {
     let mut amounts = Map::new();
     for r in resources {
@@ -86,7 +94,8 @@ pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
            "users": users, "share": share})
 }
 
-fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: usize) -> Value {
+/// Of one task.
+fn demand(rng: &mut Pcg64, resources: &[&str]) -> Value {
     let mut demand = Map::new();
     for r in resources {
         if rng.random_bool(0.7) {
@@ -96,7 +105,11 @@ fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: u
     if demand.is_empty() {
         demand.insert(resources[0].to_owned(), json!(1));
     }
-    let mut user = json!({"name": format!("user {n}"), "demand": demand});
+    Value::Object(demand)
+}
+
+fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: usize) -> Value {
+    let mut user = json!({"name": format!("user {n}"), "demand": demand(rng, resources)});
     if rng.random_bool(0.85) {
         user["group"] = json!(format!("group {}", rng.random_range(0..groups)));
     }
@@ -110,6 +123,20 @@ fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: u
         user["servers"] = json!([format!("class {}", rng.random_range(0..classes))]);
     }
     user
+}
+
+/// Demands of some users on some of the server classes, which may be of other resources than their base demands.
+pub fn demands_by_class(rng: &mut Pcg64, document: &mut Value) {
+    let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap_or_default();
+    let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
+    let servers = document["servers"].as_array().map_or(0, Vec::len);
+    for user in document["users"].as_array_mut().into_iter().flatten() {
+        if rng.random_bool(0.6) {
+            let there: Vec<usize> = (0..servers).filter(|_| rng.random_bool(0.6)).collect();
+            let on = there.into_iter().map(|i| (format!("class {i}"), demand(rng, &resources)));
+            user["demand_on"] = Value::Object(on.collect());
+        }
+    }
 }
 
 /// Limits of some groups on some of the server classes, in both of the ways in which a file may name these.

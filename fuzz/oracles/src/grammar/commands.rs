@@ -53,7 +53,10 @@ pub struct CommandLine {
 
 /// Options of every command.
 pub const GLOBAL: &[(&str, Operand)] = &[
-    ("--format", OneOf(&["table", "json", "csv", "markdown", "latex", "html", "xml"])),
+    (
+        "--format",
+        OneOf(&["table", "json", "csv", "markdown", "latex", "html", "prometheus", "script", "xml"]),
+    ),
     ("--seed", Number),
     ("--threads", OneOf(&["1", "2", "0", "1025"])),
     ("--work", OneOf(&["1e9", "1e3", "0", "1e99", "x"])),
@@ -148,6 +151,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--require", Axiom),
             ("--max-tolerance", Number),
             ("--sharing", OneOf(&["rdm", "tdm", "both"])),
+            ("--page", Nothing),
+            ("--output", Output),
         ],
     },
     CommandLine {
@@ -165,6 +170,48 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--rule", Named(Rule::NAMES)),
             ("--no-nominal-first", Nothing),
             ("--whole", Nothing),
+        ],
+    },
+    CommandLine {
+        name: "verdict",
+        operands: &[Input],
+        options: &[("--rule", Named(Rule::NAMES)), ("--tolerance", Number), ("--output", Output)],
+    },
+    CommandLine {
+        name: "what-if",
+        operands: &[Input],
+        options: &[
+            (
+                "--set",
+                OneOf(&[
+                    "g0.weight=2",
+                    "g0.limit.r0=none",
+                    "u0.tasks=5/7",
+                    "share.of=surplus",
+                    "x",
+                    "=",
+                    ".",
+                ]),
+            ),
+            ("--add", OneOf(&["s0=4", "s0=0", "s9=1", "s0"])),
+            ("--remove", Name),
+            ("--submit", Input),
+            ("--from", Input),
+            ("--rule", Named(Rule::NAMES)),
+            ("--tolerance", Number),
+            ("--verdict", Nothing),
+            ("--output", Output),
+        ],
+    },
+    CommandLine {
+        name: "moves",
+        operands: &[Input],
+        options: &[
+            ("--most", Few),
+            ("--pinned", Name),
+            ("--rule", Named(Rule::NAMES)),
+            ("--after", Output),
+            ("--output", Output),
         ],
     },
     CommandLine { name: "compare", operands: &[Input], options: &[] },

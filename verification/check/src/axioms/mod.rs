@@ -127,7 +127,7 @@ impl<'j> Claim<'j> {
             ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
                 !bottlenecks(self.axiom, case).is_empty()
             }
-            (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case),
+            (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case)?,
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };

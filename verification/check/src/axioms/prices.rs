@@ -16,10 +16,11 @@ use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Prices of rows and of users' tasks, by position; and of limits of groups.
+#[derive(Default)]
 pub struct Prices<'w> {
     pub rows: Amounts,
     pub users: Amounts,
-    limits: Vec<Priced<'w>>,
+    pub limits: Vec<Priced<'w>>,
 }
 
 impl<'w> Prices<'w> {
@@ -50,16 +51,26 @@ impl<'w> Prices<'w> {
         work::sum(parts)
     }
 
+    /// What a task of a user pays on a class, of whose rows it takes so much, with what its own task costs.
+    pub fn paid(
+        &self,
+        case: &Case<'_>,
+        (n, i): (usize, usize),
+        uses: &Amounts,
+        limits: &[&Priced<'_>],
+    ) -> Checked<Rational> {
+        work::look(uses.len() + 1)?;
+        let price = |(row, d): &(usize, Rational)| at(&self.rows, *row).map(|p| work::times(d, p));
+        let mut paid = uses.iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
+        paid.extend(within::paid(case, limits, n, i)?);
+        work::sum(paid.into_iter().chain(at(&self.users, n).cloned()).collect())
+    }
+
     /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run, where `a_ni` is `l`, or `l u_ni`.
     pub fn cover(&self, case: &Case<'_>, n: usize, l: &Rational, u: Option<&Coefficients>) -> Checked<()> {
         let limits = within::of_user(case, &self.limits, n)?;
         for i in case.problem.classes_of(n) {
-            let uses = case.uses(n, i);
-            work::look(uses.len() + 1)?;
-            let price = |(row, d): (usize, Rational)| at(&self.rows, row).map(|p| work::times(&d, p));
-            let mut paid = uses.into_iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
-            paid.extend(within::paid(case, &limits, n, i)?);
-            let paid = work::sum(paid.into_iter().chain(at(&self.users, n).cloned()).collect())?;
+            let paid = self.paid(case, (n, i), &case.uses(n, i), &limits)?;
             let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(n, i)))?;
             if work::plus(&paid, &-value)? < 0 {
                 let class = &case.problem.class_names.list[i];

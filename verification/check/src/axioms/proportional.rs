@@ -34,7 +34,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let own = levels(&case.x)?;
     if !raw.get("user").is_absent() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
-        let is_due = case.is_active(user) && own[user] <= 0 && within.leave(case, user)?;
+        let is_due = case.is_active(user) && own[user] <= 0 && !within.open(case, user)?.is_empty();
         ensure(is_due, "the user of the evidence is due nothing, or has something")?;
         return Ok((None, Some(false)));
     }

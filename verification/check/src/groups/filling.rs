@@ -1,18 +1,21 @@
 //! The axiom `tree` (theory, section 9): everybody has the tasks that hierarchical filling gives it.
 //!
 //! The evidence states a placement of what the filling ends with, and prices, which bound the totals that have a place
-//! ([`Bounds`]). Here the filling is run once more, segment by segment, from the definitions. Where a bound is reached,
+//! ([`Bounds`]). What groups hold is counted by base demands, what has a place by those on the classes. Here the filling is run once more, segment by segment, from the definitions. Where a bound is reached,
 //! who is worth something in it has no place for more, and is stopped. Who is not stopped grows, and had a place for
 //! it: holdings only grow, and what the filling ends with has the place that is stated.
 //! The margin is minus the largest difference of tasks, over `g_n`.
 
 use rug::Rational;
 
-use super::bounds::{Bounds, Stated};
-use super::holdings::{CELLS, Holdings};
+use super::bounds::Bounds;
+use super::holdings::{CELLS, Holdings, named};
+use super::within::Within;
 use crate::allocation::tasks;
 use crate::axioms::feasible;
+use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
+use crate::json::{ABSENT, Json};
 use crate::names::at;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
@@ -24,12 +27,21 @@ type Key = (bool, Rational, bool, Rational);
 type Paced = Vec<(usize, Rational)>;
 
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let [filling, prices, limit_prices] = claim.some()?.fields("filling prices limit_prices?")?;
+    let [filling, rows, limits] = claim.some()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
-    let on = Holdings::limits(case, &stated, false)?;
+    let on = Within(Holdings::limits(case, &stated, false)?);
+    let prices = rows.list()?.iter().map(|raw| Prices::read(case, raw, &ABSENT));
+    let mut prices = prices.collect::<Checked<Vec<_>>>()?;
+    let lists = limits.given().map(Json::list).transpose()?;
+    if lists.is_some_and(|lists| lists.len() != prices.len()) {
+        return limits.wrong("expected prices of limits for every vector of prices");
+    }
+    let lists = lists.unwrap_or_default().iter().map(|raw| named(case, &on.0, raw));
     // All of it is read before any of it is judged.
-    let prices = Stated::read(case, prices, limit_prices, &on)?;
-    let has_place = feasible::is_feasible(case, &stated, None)? && on.iter().all(|of| of.left >= 0);
+    for (prices, limits) in prices.iter_mut().zip(lists.collect::<Checked<Vec<_>>>()?) {
+        prices.limits = on.known(limits).or_else(refuse)?;
+    }
+    let has_place = feasible::is_feasible(case, &stated, None)? && on.0.iter().all(|of| of.left >= 0);
     ensure(has_place, "what the filling ends with has no place")?;
     let tree = Tree::new(case)?;
     let bounds = Bounds::new(case, prices, &on)?;
@@ -68,6 +80,7 @@ struct Node {
     priority: Rational,
     /// `G_v`, by resource where it is named.
     guarantee: Option<Vec<Option<Rational>>>,
+    /// Of the root the capacity of what is kept back: what runs ends at the bounds.
     limit: Vec<Option<Rational>>,
     /// `K_v`
     kept: Vector,
@@ -97,6 +110,8 @@ impl<'c> Tree<'c> {
             ..Node::default()
         };
         let mut nodes = vec![plain(None, None, &Rational::from(1))];
+        let is_kept = |r: &usize| there(*r) && !kept[groups.list.len()][*r].is_zero();
+        nodes[0].limit = (0..m).map(|r| Some(r).filter(is_kept).map(|r| capacity[r].clone())).collect();
         for ((group, guarantee), kept) in groups.list.iter().zip(guarantee).zip(kept) {
             nodes.push(Node {
                 priority: group.priority.clone(),
@@ -364,17 +379,17 @@ impl<'t> Filling<'t> {
             let (node, used) = (&tree.nodes[v], &self.used[v]);
             let compared = grows.iter().map(|(r, _)| tree.words + work::words(&used[*r]));
             work::steps(compared.map(|words| 4 * work::cost(words)).sum())?;
-            let most = |r: usize| if v == 0 { Some(&tree.capacity[r]) } else { node.limit[r].as_ref() };
-            let is_full = |&(r, grows): &(usize, bool)| grows && most(r).is_some_and(|most| used[r] >= *most);
-            let no_room = |(r, _): &(usize, bool)| v == 0 && self.running[0][*r] >= tree.capacity[*r];
+            let is_full = |&(r, grows): &(usize, bool)| {
+                grows && node.limit[r].as_ref().is_some_and(|most| used[r] >= *most)
+            };
             let has_more = |(r, grows): &(usize, bool)| {
                 let promised = tree.promised(v, *r)?;
                 Some(used[*r] < *promised || (!grows && !promised.is_zero()))
             };
             let named: Vec<bool> = grows.iter().filter_map(has_more).collect();
             let is_below = named.contains(&true) && !named.contains(&false);
-            let is_shut = tree.never && v != 0 && node.weight.is_zero() && !is_below;
-            if is_shut || grows.iter().any(is_full) || grows.iter().any(no_room) {
+            let is_shut = tree.never && node.weight.is_zero() && !is_below;
+            if is_shut || grows.iter().any(is_full) {
                 return Ok(None);
             }
             way.push((v, is_below));
@@ -530,20 +545,17 @@ impl<'t> Filling<'t> {
         (0..of.len()).filter_map(part).collect()
     }
 
-    /// When something happens at a node that grows so: capacity, a limit, a guarantee or what is kept back is
+    /// When something happens at a node that grows so: a limit, a guarantee or what is kept back is
     /// reached, or another resource becomes the largest.
     fn events(&self, v: usize, growth: &Growth, gaps: &mut Vec<Rational>) -> Checked<()> {
         let Growth { running, used, .. } = growth;
-        let (tree, node, m) = (self.tree, &self.tree.nodes[v], self.tree.capacity.len());
+        let (node, m) = (&self.tree.nodes[v], self.tree.capacity.len());
         self.spend(v, running, (m + 2).saturating_mul(m))?;
         for r in (0..m).filter(|r| used[*r] > 0) {
-            let most = if v == 0 { Some(&tree.capacity[r]) } else { node.limit[r].as_ref() };
-            let marks = most.into_iter().chain(self.whole(v, false, r)).chain([&node.kept[r]]);
+            let marks = node.limit[r].iter().chain(self.whole(v, false, r)).chain([&node.kept[r]]);
             gaps.extend(marks.map(|mark| Rational::from(mark - &self.used[v][r]) / &used[r]));
         }
         if v == 0 {
-            let runs = (0..m).filter(|r| running[*r] > 0);
-            gaps.extend(runs.map(|r| Rational::from(&tree.capacity[r] - &self.running[0][r]) / &running[r]));
             return Ok(());
         }
         let whole = |of_cluster: bool| move |r: usize| self.whole(v, of_cluster, r);

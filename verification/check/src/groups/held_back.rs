@@ -7,29 +7,20 @@
 
 use rug::Rational;
 
-use super::holdings::Holdings;
+use super::holdings::{Holdings, Step};
 use crate::case::{Case, Shown, fits_on};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 
-struct Judge<'c> {
-    case: &'c Case<'c>,
-    holdings: Holdings<'c>,
-    /// `U_r` of the root.
-    root: Vec<Rational>,
-    /// On single servers.
-    placed: bool,
-    servers: Vec<Vec<Amounts>>,
-}
-
 pub fn work_conserving(case: &Case<'_>) -> Checked<Shown> {
-    let judge = Judge::new(case)?;
+    let (holdings, servers) = (Holdings::new(case)?, case.free()?);
+    let placed = case.stated.placements.is_some();
     // Where somebody is there, and nobody has room, the margin is 0.
     let mut least = case.active().next().map(|_| Rational::new());
     for n in case.active().filter(|n| case.is_pending(*n)) {
-        let room = judge.stops(n)?.into_iter().fold(judge.room(n)?, Rational::min);
+        let room = stops(&holdings, n)?.into_iter().fold(room(&holdings, n, &servers)?, Rational::min);
         let room = case.tasks_left(n).into_iter().fold(room, Rational::min);
-        let margin = if judge.placed { -whole(&room) } else { -room / &case.g[n] };
+        let margin = if placed { -whole(&room) } else { -room / &case.g[n] };
         least = least.map(|least| least.min(margin));
     }
     Ok((least, None))
@@ -40,75 +31,49 @@ fn whole(room: &Rational) -> Rational {
     Rational::from(u32::from(*room >= 1))
 }
 
-impl<'c> Judge<'c> {
-    fn new(case: &'c Case<'c>) -> Checked<Self> {
-        let (groups, holdings) = (&case.problem.groups, Holdings::new(case)?);
-        let mut root = vec![Rational::new(); case.problem.resources.list.len()];
-        for v in (0..groups.list.len()).filter(|v| groups.list[*v].parent.is_none()) {
-            for (r, sum) in root.iter_mut().enumerate() {
-                *sum += (&holdings.used[v][r]).max(&holdings.kept[v][r]);
-            }
-        }
-        for (n, tasks) in case.x.iter().enumerate().filter(|(n, _)| groups.members[*n].group.is_none()) {
-            for (i, x) in tasks {
-                case.problem.demand(n, *i).iter().for_each(|(r, d)| root[*r] += Rational::from(d * x));
-            }
-        }
-        Ok(Self { case, holdings, root, placed: case.stated.placements.is_some(), servers: case.free()? })
+/// The tasks for which servers, and limits on them, leave room to a user: on single servers one, where it fits.
+fn room(holdings: &Holdings<'_>, n: usize, servers: &[Vec<Amounts>]) -> Checked<Rational> {
+    let (case, mut rooms) = (holdings.case, Vec::new());
+    let placed = case.stated.placements.is_some();
+    for i in case.problem.classes_of(n) {
+        let limit = holdings.left_on_class(n, i)?;
+        let uses = case.uses(n, i);
+        work::spend(uses.len() + 1)?;
+        let room = if placed {
+            Rational::from(u32::from(fits_on(&uses, &servers[i])?))
+        } else {
+            let left = uses.iter().map(|(row, d)| Rational::from(&case.slack[*row] / d));
+            left.min().unwrap_or_default()
+        };
+        let limit = limit.map(|left| if placed { whole(&left) } else { left });
+        rooms.push(limit.into_iter().fold(room, Rational::min));
     }
+    if placed { Ok(rooms.into_iter().max().unwrap_or_default()) } else { work::sum(rooms) }
+}
 
-    /// The tasks for which servers, and limits on them, leave room to a user: on single servers one, where it fits.
-    fn room(&self, n: usize) -> Checked<Rational> {
-        let mut rooms = Vec::new();
-        for i in self.case.problem.classes_of(n) {
-            let limit = self.holdings.left_on_class(n, i)?;
-            let uses = self.case.uses(n, i);
-            work::spend(uses.len() + 1)?;
-            let room = if self.placed {
-                Rational::from(u32::from(fits_on(&uses, &self.servers[i])?))
-            } else {
-                let left = uses.iter().map(|(row, d)| Rational::from(&self.case.slack[*row] / d));
-                left.min().unwrap_or_default()
-            };
-            let limit = limit.map(|left| if self.placed { whole(&left) } else { left });
-            rooms.push(limit.into_iter().fold(room, Rational::min));
-        }
-        if self.placed { Ok(rooms.into_iter().max().unwrap_or_default()) } else { work::sum(rooms) }
-    }
-
-    /// How many tasks more everything that may stop a user leaves it. More use fills what is kept back for the groups
-    /// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it.
-    fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
-        let (problem, Holdings { capacity, guarantee, kept, used, .. }) = (self.case.problem, &self.holdings);
-        let (groups, never) = (&problem.groups, problem.groups.share.words[2].is_some());
-        let asked = || problem.users[n].demand.iter().filter(|(r, _)| at(capacity, *r).is_some());
-        let over = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
-        let mut spare = vec![Rational::new(); asked().count()];
-        let mut stops = Vec::new();
-        for v in groups.above(groups.members[n].group) {
-            work::spend(4 * spare.len() + 1)?;
-            let is_shut = never && groups.list[v].weight.is_zero();
-            let mut is_promised = false;
-            for ((r, d), spare) in asked().zip(&mut spare) {
-                let left = |mark: &Rational| (over(mark, &used[v][*r]) + &*spare) / d;
-                let limit = at(&groups.list[v].limit, *r);
-                stops.extend(limit.map(left));
-                let promised = guarantee[v].as_ref().and_then(|promised| promised[*r].as_ref());
-                if let Some(promised) = promised.filter(|_| is_shut) {
-                    is_promised = true;
-                    let left = if promised.is_zero() { Rational::new() } else { left(promised) };
-                    stops.push(left);
-                }
-                *spare += over(&kept[v][*r], &used[v][*r]);
-            }
-            if is_shut && !is_promised {
-                stops.push(Rational::new());
+/// How many tasks more everything that may stop a user leaves it. More use fills what is kept back for the groups
+/// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it. The
+/// capacity is a limit of the root where something is kept back; what runs ends at the classes.
+fn stops(holdings: &Holdings<'_>, n: usize) -> Checked<Vec<Rational>> {
+    let (groups, Holdings { capacity, kept, used, .. }) = (&holdings.case.problem.groups, holdings);
+    let mut stops = Vec::new();
+    for (v, steps) in holdings.way(n)? {
+        let group = groups.list.get(v);
+        let is_shut = group.is_some() && groups.is_shut(v);
+        let mut is_promised = false;
+        for Step { r, d, spare } in steps {
+            let left =
+                |mark: &Rational| (Rational::from(mark - &used[v][r]).max(Rational::new()) + &spare) / d;
+            let whole = at(capacity, r).filter(|_| !kept[v][r].is_zero());
+            stops.extend(group.map_or(whole, |group| at(&group.limit, r)).map(left));
+            if let Some(promised) = group.filter(|_| is_shut).and_then(|_| holdings.promised(v, r)) {
+                is_promised = true;
+                stops.push(if promised.is_zero() { Rational::new() } else { left(promised) });
             }
         }
-        for ((r, d), spare) in asked().zip(spare) {
-            let left = over(at(capacity, *r).unwrap_or(&Rational::new()), &self.root[*r]) + spare;
-            stops.push(left / d);
+        if is_shut && !is_promised {
+            stops.push(Rational::new());
         }
-        Ok(stops)
     }
+    Ok(stops)
 }

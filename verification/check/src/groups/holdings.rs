@@ -9,6 +9,7 @@ use crate::allocation::Tasks;
 use crate::case::Case;
 use crate::json::Json;
 use crate::names::{Amounts, Names, at};
+use crate::problem::Problem;
 use crate::work::{self, Checked, ensure_small};
 
 /// Most groups times resources.
@@ -20,9 +21,9 @@ pub struct Holdings<'c> {
     pub capacity: Amounts,
     /// `G_v`: absent where nothing is promised; a resource that is not named is not promised.
     pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
-    /// `K_v`
+    /// `K_v`, and of the root what its children keep back.
     pub kept: Vec<Vec<Rational>>,
-    /// `U_v`
+    /// `U_v`, that of the root last.
     pub used: Vec<Vec<Rational>>,
     /// What is left of limits on server classes.
     pub on: Vec<On<'c>>,
@@ -39,9 +40,12 @@ pub struct On<'c> {
 }
 
 impl On<'_> {
-    /// Whether it is about what runs on a class.
-    pub fn counts(&self, i: usize) -> bool {
-        self.classes.is_empty() || self.classes.binary_search(&i).is_ok()
+    /// What a task of user `n` on class `i` takes of it: on all classes its base demand; `None` where that is nothing.
+    pub fn takes<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> Option<&'p Rational> {
+        match self.classes {
+            [] => at(&problem.users[n].demand, self.resource),
+            classes => at(problem.demand(n, i), self.resource).filter(|_| classes.binary_search(&i).is_ok()),
+        }
     }
 }
 
@@ -56,14 +60,12 @@ impl<'c> Holdings<'c> {
         let (n, m) = (groups.list.len(), problem.resources.list.len());
         ensure_small(n.saturating_mul(m) <= CELLS, "groups times resources")?;
         work::spend(8 * n * m)?;
-        let mut used = vec![vec![Rational::new(); m]; n];
-        for (user, tasks) in case.x.iter().enumerate() {
-            let Some(v) = groups.members[user].group else { continue };
-            for (i, x) in tasks {
-                problem.demand(user, *i).iter().for_each(|(r, d)| used[v][*r] += Rational::from(d * x));
-            }
+        let mut used = vec![vec![Rational::new(); m]; n + 1];
+        for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&case.total) {
+            let of_group = &mut used[member.group.unwrap_or(n)];
+            user.demand.iter().for_each(|(r, d)| of_group[*r] += Rational::from(d * x));
         }
-        let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n]);
+        let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n + 1]);
         // Groups from the deepest on: what stands below a group is then known.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
@@ -77,12 +79,12 @@ impl<'c> Holdings<'c> {
                 let own = promised.unwrap_or_default() - lent;
                 kept[v][*r] = kept[v][*r].clone().max(own);
             }
-            let Some(above) = group.parent else { continue };
             for r in 0..m {
                 let (k, u) = (kept[v][r].clone(), used[v][r].clone());
-                used[above][r] += (&u).max(&k);
-                kept[above][r] += k;
+                used[group.parent.unwrap_or(n)][r] += (&u).max(&k);
+                kept[group.parent.unwrap_or(n)][r] += k;
             }
+            let Some(above) = group.parent else { continue };
             let Some(promised) = guarantee[v].clone().filter(|_| groups.list[above].guarantee.is_none())
             else {
                 continue;
@@ -117,12 +119,11 @@ impl<'c> Holdings<'c> {
         }
         for (n, tasks) in tasks.iter().enumerate().take(if on.is_empty() { 0 } else { usize::MAX }) {
             for at in Self::on_of_user(case, &on, n)? {
-                let On { resource, left, .. } = &on[at];
                 work::spend(tasks.len())?;
-                let held = tasks.iter().filter(|(i, _)| on[at].counts(*i)).filter_map(|(i, x)| {
-                    Some(Rational::from(self::at(problem.demand(n, *i), *resource)? * x))
-                });
-                on[at].left = left - held.sum::<Rational>();
+                let taken =
+                    |(i, x): &(usize, Rational)| Some(Rational::from(on[at].takes(problem, n, *i)? * x));
+                let taken: Rational = tasks.iter().filter_map(taken).sum();
+                on[at].left -= taken;
             }
         }
         Ok(on)
@@ -140,10 +141,9 @@ impl<'c> Holdings<'c> {
     pub fn left_on_class(&self, n: usize, i: usize) -> Checked<Option<Rational>> {
         let own = Self::on_of_user(self.case, &self.on, n)?;
         work::spend(own.len())?;
-        let demand = &self.case.problem.users[n].demand;
-        let here = own.into_iter().map(|at| &self.on[at]).filter(|of| of.counts(i));
-        let least = here.filter_map(|of| Some(Rational::from(&of.left / at(demand, of.resource)?))).min();
-        Ok(least.map(|least| least.max(Rational::new())))
+        let own = own.into_iter().map(|at| &self.on[at]);
+        let tasks = own.filter_map(|of| Some(Rational::from(&of.left / of.takes(self.case.problem, n, i)?)));
+        Ok(tasks.min().map(|least| least.max(Rational::new())))
     }
 
     /// The same on all classes on which it can run; `None` where there is none on one of them.
@@ -156,31 +156,44 @@ impl<'c> Holdings<'c> {
         rooms.map(work::sum).transpose()
     }
 
+    /// The groups above a user, the root last: of each by resource that there is how much of it a task of the user asks for,
+    /// and what is kept back and not used for the groups between, which more use fills first.
+    pub fn way(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
+        let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
+        let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
+        let mut steps: Vec<Step<'c>> =
+            asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
+        let mut way = Vec::new();
+        for v in self.case.problem.groups.above_user(n).chain([root]) {
+            work::spend(4 * steps.len() + 1)?;
+            way.push((v, steps.clone()));
+            for Step { r, spare, .. } in &mut steps {
+                *spare += Rational::from(&self.kept[v][*r] - &self.used[v][*r]).max(Rational::new());
+            }
+        }
+        Ok(way)
+    }
+
+    /// What is promised to a group, where that is named.
+    pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
+        self.guarantee[v].as_ref()?[r].as_ref()
+    }
+
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
     /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
     pub fn lack(&self, n: usize) -> Checked<Rational> {
-        let (user, groups) = (&self.case.problem.users[n], &self.case.problem.groups);
-        let asked = || user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
-        // By resource that it asks for: what is kept back and not used, which more use fills first.
-        let mut spare = vec![Rational::new(); asked().count()];
-        let mut rooms: Vec<Rational> =
-            user.tasks.iter().map(|tasks| tasks - self.case.total[n].clone()).collect();
+        let groups = &self.case.problem.groups;
+        let mut rooms: Vec<Rational> = self.case.tasks_left(n).into_iter().collect();
         rooms.extend(self.left_on_classes(n)?);
         let mut is_promised = false;
-        let never = groups.share.words[2].is_some();
-        for v in groups.above(groups.members[n].group) {
-            // A group of weight 0 may get nothing beyond its guarantee.
-            let is_shut = never && groups.list[v].weight.is_zero();
-            let mut is_below = self.guarantee[v].is_none() && !is_shut;
-            for ((r, d), spare) in asked().zip(&mut spare) {
-                let promised = self.guarantee[v].as_ref().and_then(|promised| promised[*r].as_ref());
-                let marks = promised.into_iter().chain(at(&groups.list[v].limit, *r));
-                let room = |mark: &Rational| (Rational::from(mark - &self.used[v][*r]) + &*spare) / d;
-                rooms.extend(marks.map(room));
+        for (v, steps) in self.way(n)?.into_iter().filter(|(v, _)| *v < groups.list.len()) {
+            let mut is_below = self.guarantee[v].is_none() && !groups.is_shut(v);
+            for Step { r, d, spare } in steps {
+                let promised = self.promised(v, r);
+                let marks = promised.into_iter().chain(at(&groups.list[v].limit, r));
+                rooms.extend(marks.map(|mark| (Rational::from(mark - &self.used[v][r]) + &spare) / d));
                 is_below |= promised.is_some();
                 is_promised |= promised.is_some();
-                let kept = Rational::from(&self.kept[v][*r] - &self.used[v][*r]);
-                *spare += kept.max(Rational::new());
             }
             if !is_below {
                 return Ok(Rational::new());
@@ -189,6 +202,14 @@ impl<'c> Holdings<'c> {
         let least = rooms.into_iter().min().filter(|_| is_promised);
         Ok(least.unwrap_or_default().max(Rational::new()))
     }
+}
+
+/// A resource, how much of it a task asks for, and what it fills first.
+#[derive(Clone)]
+pub struct Step<'c> {
+    pub r: usize,
+    pub d: &'c Rational,
+    pub spare: Rational,
 }
 
 /// Prices of limits, each of which its group, its classes (none: all) and its resource name: by position, if there is one.

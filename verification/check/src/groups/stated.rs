@@ -152,8 +152,12 @@ impl Groups {
 
     /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
     pub fn hold_back(&self) -> bool {
-        let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
-        self.have_limits() || self.list.iter().any(|group| !group.lend.is_empty() || is_shut(group))
+        self.have_limits() || (0..self.list.len()).any(|v| !self.list[v].lend.is_empty() || self.is_shut(v))
+    }
+
+    /// Whether a group gets nothing beyond its guarantee: its weight is 0, and that comes never.
+    pub fn is_shut(&self, v: usize) -> bool {
+        self.share.words[2].is_some() && self.list[v].weight.is_zero()
     }
 
     /// Whether a group has a limit.

@@ -1,8 +1,8 @@
 //! Limits of groups as rows of what is possible (theory, section 7, within limits): what is optimal is so among the
 //! allocations that keep them.
 //!
-//! A row is what the users below a group may hold of a resource, on some classes or on all: the limit, or what they hold
-//! in the allocation that is judged, if that is more.
+//! A row is what the users below a group may hold of a resource, on all classes by their base demands, or take on some: the
+//! limit, or what they hold or take in the allocation that is judged, if that is more.
 
 use rug::Rational;
 
@@ -11,7 +11,6 @@ use super::stated::DEPTH;
 use crate::allocation::Tasks;
 use crate::case::Case;
 use crate::json::Json;
-use crate::names::at;
 use crate::work::{self, Checked, ensure};
 
 /// The axioms that compare an allocation with all that are possible.
@@ -31,11 +30,11 @@ pub fn applies(case: &Case<'_>) -> Checked<bool> {
         return Ok(true);
     }
     let is_kept = |kept: &Vec<Rational>| kept.iter().any(|kept| !kept.is_zero());
-    Ok(super::apply("limits", case) && !Holdings::new(case)?.kept.iter().any(is_kept))
+    Ok(super::apply("limits", case)? && !Holdings::new(case)?.kept.iter().any(is_kept))
 }
 
 /// The rows, ascending by group.
-pub struct Within<'c>(Vec<On<'c>>);
+pub struct Within<'c>(pub Vec<On<'c>>);
 
 /// The price of a row.
 pub struct Priced<'w> {
@@ -55,30 +54,29 @@ impl<'c> Within<'c> {
         ensure(keeps, "the allocation of the evidence breaks the limit of a group")
     }
 
-    /// Whether limits leave a user anything on some class.
-    pub fn leave(&self, case: &Case<'_>, n: usize) -> Checked<bool> {
+    /// The classes on which limits leave a user anything.
+    pub fn open(&self, case: &Case<'_>, n: usize) -> Checked<Vec<usize>> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
-        let bars = |i: usize, of: &On<'_>| {
-            of.counts(i) && most(of).is_zero() && at(case.problem.demand(n, i), of.resource).is_some()
-        };
+        let bars = |i: usize, of: &On<'_>| most(of).is_zero() && of.takes(case.problem, n, i).is_some();
         work::look((own.len() + 1) * case.problem.classes.len())?;
-        Ok(case.problem.classes_of(n).any(|i| !own.iter().any(|at| bars(i, &self.0[*at]))))
+        let is_open = |i: &usize| !own.iter().any(|at| bars(*i, &self.0[*at]));
+        Ok(case.problem.classes_of(n).filter(is_open).collect())
     }
 
     /// Prices of limits, ascending by group; none has two.
     pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
-        if raw.is_absent() {
-            return Ok(Vec::new());
-        }
-        let stated = named(case, &self.0, raw)?;
+        let prices = raw.given().map_or(Ok(Vec::new()), |raw| named(case, &self.0, raw))?;
+        self.known(prices).or_else(|what| raw.wrong(what))
+    }
+
+    /// The same of prices by position, where there is such a limit; or what is wrong.
+    pub fn known(&self, prices: Vec<(Option<usize>, Rational)>) -> Result<Vec<Priced<'_>>, &'static str> {
         let known = |(at, price)| Some((at?, price));
-        let Some(mut prices) = stated.into_iter().map(known).collect::<Option<Vec<(usize, Rational)>>>()
-        else {
-            return raw.wrong("a price of a limit that there is not");
-        };
+        let prices: Option<Vec<(usize, Rational)>> = prices.into_iter().map(known).collect();
+        let mut prices = prices.ok_or("a price of a limit that there is not")?;
         prices.sort_by_key(|(at, _)| *at);
         if !prices.is_sorted_by(|a, b| a.0 < b.0) {
-            return raw.wrong("a limit has two prices");
+            return Err("a limit has two prices");
         }
         Ok(prices.into_iter().map(|(at, price)| Priced { of: &self.0[at], price }).collect())
     }
@@ -111,6 +109,6 @@ pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> C
 /// What a task of a user pays on a class.
 pub fn paid(case: &Case<'_>, own: &[&Priced<'_>], n: usize, i: usize) -> Checked<Vec<Rational>> {
     work::look(own.len())?;
-    let (demand, counted) = (case.problem.demand(n, i), own.iter().filter(|priced| priced.of.counts(i)));
-    counted.filter_map(|Priced { of, price }| Some(work::times(at(demand, of.resource)?, price))).collect()
+    let paid = |priced: &&Priced<'_>| Some(work::times(priced.of.takes(case.problem, n, i)?, &priced.price));
+    own.iter().filter_map(paid).collect()
 }

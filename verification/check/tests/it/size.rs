@@ -13,6 +13,8 @@ const MOST_OF_RESERVATIONS: usize = 935;
 const MOST_BESIDE: usize = 500;
 /// Most lines of these modules together.
 const MOST_OF_GROUPS: usize = 1350;
+/// Most lines beside, of `cluster/`, that judge certificates of running clusters.
+const MOST_OF_CLUSTERS: usize = 400;
 /// The modules that stand beside: about groups.
 const BESIDE: [&str; 8] = [
     "groups.rs",
@@ -52,15 +54,17 @@ fn it_can_be_read_in_one_sitting() {
         of_groups += count;
     }
     assert!((1..=MOST_OF_GROUPS).contains(&of_groups), "{of_groups} lines of code about groups");
-    let folder = root().join("src/reservation");
-    let lines = |is_of_reservations: bool| -> usize {
-        let files = counts.iter().filter(|(path, _)| !is_beside(path));
-        files
-            .filter(|(path, _)| path.starts_with(&folder) == is_of_reservations)
-            .map(|(_, count)| count)
-            .sum()
+    let folder_of = |path: &Path| {
+        let folders = ["src/reservation", "src/cluster"];
+        folders.into_iter().find(|folder| path.starts_with(root().join(folder)))
     };
-    let (own, of_reservations) = (lines(false), lines(true));
+    let lines = |folder: Option<&str>| -> usize {
+        let files = counts.iter().filter(|(path, _)| !is_beside(path) && folder_of(path) == folder);
+        files.map(|(_, count)| count).sum()
+    };
+    let (own, of_reservations) = (lines(None), lines(Some("src/reservation")));
+    let of_clusters = lines(Some("src/cluster"));
+    assert!((1..=MOST_OF_CLUSTERS).contains(&of_clusters), "{of_clusters} lines of code about clusters");
     assert!(files.len() > 10 && own <= MOST, "{own} lines of code: {counts:#?}");
     assert!((1..=MOST_OF_RESERVATIONS).contains(&of_reservations), "{of_reservations} of reservations");
 }

@@ -71,7 +71,7 @@ impl<'p> ClassLimits<'p> {
         groups.above(groups.member(n).group).flat_map(|v| self.of_group[v].clone())
     }
 
-    /// How many tasks they leave to a user with one demand on a class, and which leaves so few; `None`: any number.
+    /// How many tasks they leave to a user on a class, and which leaves so few; `None`: any number.
     pub fn leave(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
         let all = self.above(n).map(|at| &self.list[at]);
         let all = all.filter_map(|limit| Some((self.left_of(limit, n, i)?, limit)));
@@ -82,17 +82,17 @@ impl<'p> ClassLimits<'p> {
     }
 
     fn left_of(&self, limit: &ClassLimit<'_>, n: usize, i: usize) -> Option<Rational> {
-        let demand = &self.problem.users()[n].base_demand()[limit.resource];
+        let demand = &self.problem.demand(n, i)[limit.resource];
         let counts = !demand.is_zero() && limit.servers.binary_search(&i).is_ok();
         counts.then(|| Rational::from(&limit.left / demand).max(Rational::new()))
     }
 
-    /// Whether there is one that counts tasks of a user with one demand on some class on which it can run.
+    /// Whether there is one that counts tasks of a user on some class on which it can run.
     pub fn concern(&self, n: usize) -> bool {
         !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.leave(n, i).is_some())
     }
 
-    /// How many tasks they leave to a user with one demand on all classes on which it can run; `None`: any number.
+    /// How many tasks they leave to a user on all classes on which it can run; `None`: any number.
     pub fn leave_in_all(&self, n: usize) -> Option<Rational> {
         if self.list.is_empty() {
             return None;

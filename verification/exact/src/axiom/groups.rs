@@ -1,7 +1,8 @@
 //! What is promised to groups of users, and what they are allowed (theory, section 9).
 //!
 //! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts what is kept back
-//! for its subgroups, and none holds more on some server classes than it may there. Margin: the least
+//! for its subgroups, and what its users hold by their base demands, and none takes more on some server classes than it
+//! may there. Margin: the least
 //! $(L_{vr} - U_{vr}) / C_r$ over the limits of resources that some server has.
 //!
 //! `guarantees`: no user with tasks left, and not at a limit, is below the guarantee of every group above it that has
@@ -64,12 +65,11 @@ impl<'p> Holdings<'p> {
         instance.charge_all_users()?;
         let promises = Promises::new(groups);
         let mut used = vec![vec![Rational::new(); m]; groups.list().len()];
-        for (n, tasks) in instance.tasks().iter().enumerate() {
+        for (n, user) in problem.users().iter().enumerate() {
             let Some(v) = groups.member(n).group else { continue };
-            for (i, x) in tasks {
-                for (r, d) in problem.demand(n, *i).entries() {
-                    used[v][*r] += Rational::from(d * x);
-                }
+            let x = instance.total(n);
+            for (r, d) in user.base_demand().entries() {
+                used[v][*r] += Rational::from(d * &x);
             }
         }
         for v in groups.from_the_leaves() {
@@ -208,11 +208,7 @@ impl Rule for Guarantees {
     }
 
     fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
-        of_groups(problem)?;
-        match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
-            true => Err(Inapplicable::new("the demand of a user depends on the server class".to_owned())),
-            false => Ok(()),
-        }
+        of_groups(problem)
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {

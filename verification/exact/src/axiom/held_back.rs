@@ -1,8 +1,8 @@
 //! Work-conserving where groups hold something back (theory, section 9): who is stopped by that is not short.
 //!
 //! User `n` may run no more tasks than leave `U_vr` at or below the limit of every group above it (or where it is, if
-//! that is above), and `U_r` of the root at or below the capacity; use within what is kept back for a group raises
-//! nothing above it. So a limit `L` leaves
+//! that is above), and `U_r` of the root at or below the capacity, where something of `r` is kept back; use within what is
+//! kept back for a group raises nothing above it. Groups count base demands. So a limit `L` leaves
 //!
 //! $$\frac{\max(0, L_{vr} - U_{vr}) + s_{vr}}{d_{nr}}$$
 //!
@@ -26,18 +26,10 @@ use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// That what is held back is told by resource, and of users with one demand.
+/// That what is held back is told by resource.
 pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
-    if !problem.groups().hold_back() {
-        return Ok(());
-    }
-    if problem.servers().iter().any(ServerClass::is_time_shared) {
-        return Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned()));
-    }
-    match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
-        true => Err(Inapplicable::new(
-            "groups hold resources back, and the demand of a user depends on the server class".to_owned(),
-        )),
+    match problem.groups().hold_back() && problem.servers().iter().any(ServerClass::is_time_shared) {
+        true => Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned())),
         false => Ok(()),
     }
 }
@@ -58,8 +50,8 @@ pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
 pub(super) struct HeldBack<'p> {
     holdings: Holdings<'p>,
     capacity: Vec<Rational>,
-    /// `U_r` of the root.
-    used: Vec<Rational>,
+    /// `U_r` of the root; absent where nothing of `r` is kept back: what runs then ends at the classes alone.
+    used: Vec<Option<Rational>>,
 }
 
 impl<'p> HeldBack<'p> {
@@ -71,23 +63,21 @@ impl<'p> HeldBack<'p> {
         }
         let holdings = Holdings::new(instance)?;
         let mut used = vec![Rational::new(); problem.n_resources()];
+        let mut is_kept = vec![false; problem.n_resources()];
         for (v, _) in problem.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
             used.iter_mut().zip(&holdings.used[v]).for_each(|(sum, own)| *sum += own);
             for (r, kept) in &holdings.promises.kept[v] {
                 used[*r] += unused(kept, &holdings.used[v][*r]);
+                is_kept[*r] |= *kept > 0;
             }
         }
-        for (n, tasks) in instance.tasks().iter().enumerate() {
+        for (n, user) in problem.users().iter().enumerate() {
             if problem.groups().member(n).group.is_none() {
-                for (i, x) in tasks {
-                    problem
-                        .demand(n, *i)
-                        .entries()
-                        .iter()
-                        .for_each(|(r, d)| used[*r] += Rational::from(d * x));
-                }
+                let x = instance.total(n);
+                user.base_demand().entries().iter().for_each(|(r, d)| used[*r] += Rational::from(d * &x));
             }
         }
+        let used = used.into_iter().zip(is_kept).map(|(used, is_kept)| is_kept.then_some(used)).collect();
         Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings, used }))
     }
 
@@ -122,8 +112,9 @@ impl<'p> HeldBack<'p> {
                 stops.push((Rational::new(), Stop::Weight { group: v }));
             }
         }
-        let root = asked().zip(spare).map(|((r, d), spare)| {
-            ((unused(&self.capacity[*r], &self.used[*r]) + spare) / d, Stop::KeptBack { resource: *r })
+        let root = asked().zip(spare).filter_map(|((r, d), spare)| {
+            let left = unused(&self.capacity[*r], self.used[*r].as_ref()?) + spare;
+            Some((left / d, Stop::KeptBack { resource: *r }))
         });
         stops.extend(root);
         stops

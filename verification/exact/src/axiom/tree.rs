@@ -8,7 +8,7 @@
 //! grow and what the filling ends with has a place.
 
 use evenhand_problem::format::{FormatError, Object};
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Rational, User};
 
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::budget::TooLarge;
@@ -34,7 +34,8 @@ pub fn has_size(problem: &Problem) -> Result<(), TooLarge> {
     if is_small { Ok(()) } else { Err(TooLarge::memory(MOST_BYTES)) }
 }
 
-/// That hierarchical filling is defined for a problem: resources are divided, and every user has one demand.
+/// That hierarchical filling is defined for a problem: resources are divided, and the base demand of every user that can
+/// run names a resource that some server has.
 ///
 /// # Errors
 /// Why not.
@@ -43,11 +44,14 @@ pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
         let why = "groups share resources, and the time of a server class is shared";
         return Err(Inapplicable::new(why.to_owned()));
     }
-    match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
-        true => {
-            Err(Inapplicable::new("a user's demand depends on the server class (`demand_on`)".to_owned()))
-        }
-        false => Ok(()),
+    let total = problem.total_capacity();
+    let counts = |user: &User| user.base_demand().entries().iter().any(|(r, _)| !total[*r].is_zero());
+    match problem.users().iter().enumerate().find(|(n, user)| problem.is_active(*n) && !counts(user)) {
+        Some((_, user)) => Err(Inapplicable::new(format!(
+            "user `{}` has no base demand (`demand`) by which groups are compared",
+            user.name()
+        ))),
+        None => Ok(()),
     }
 }
 

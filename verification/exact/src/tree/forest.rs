@@ -23,6 +23,11 @@ pub struct Forest<'p> {
     pub resources: Vec<usize>,
     /// Of all servers together, `C_r > 0`.
     pub capacity: Vec<Rational>,
+    /// By resource: whether a task takes as much of it on every class where it can run as its base demand says, so that
+    /// what runs is what the groups hold.
+    pub is_plain: Vec<bool>,
+    /// By resource: whether the capacity bounds what the root uses: it is plain, or something of it is kept back.
+    pub is_bounded: Vec<bool>,
     /// The root, the groups and the users.
     pub nodes: Vec<Node>,
     /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
@@ -57,7 +62,7 @@ pub struct Node {
 pub struct Leaf {
     /// Its index in the problem.
     pub user: usize,
-    /// `(position of the resource, d_nr)` of those that a task asks for.
+    /// `(position of the resource, d_nr)` of those that a task asks for, by its base demand.
     pub demand: Vec<(usize, Rational)>,
     /// `T_n`; absent: unlimited.
     pub tasks: Option<Rational>,
@@ -68,7 +73,7 @@ pub struct Leaf {
 }
 
 impl<'p> Forest<'p> {
-    /// The tree of a problem in which every user has one demand and resources are divided.
+    /// The tree of a problem in which resources are divided, and every user that can run has a base demand.
     #[must_use]
     pub fn new(problem: &'p Problem, share: GroupShare, guarantees_first: bool) -> Self {
         let total = problem.total_capacity();
@@ -76,11 +81,25 @@ impl<'p> Forest<'p> {
         let capacity: Vec<Rational> = resources.iter().map(|r| total[*r].clone()).collect();
         let families = families(problem, &share, &resources);
         let class_limits = class_limits(problem);
-        let nodes = Vec::new();
-        let mut forest =
-            Self { problem, share, guarantees_first, resources, capacity, nodes, families, class_limits };
+        let is_plain = are_plain(problem, &resources);
+        let mut forest = Self {
+            problem,
+            share,
+            guarantees_first,
+            resources,
+            capacity,
+            is_bounded: is_plain.clone(),
+            is_plain,
+            nodes: Vec::new(),
+            families,
+            class_limits,
+        };
         forest.add_nodes();
         forest.divide();
+        for node in &forest.nodes {
+            let kept = node.kept.iter().map(|kept| *kept > 0);
+            forest.is_bounded.iter_mut().zip(kept).for_each(|(is_bounded, is_kept)| *is_bounded |= is_kept);
+        }
         forest
     }
 
@@ -227,6 +246,19 @@ impl<'p> Forest<'p> {
         }
         lendable
     }
+}
+
+/// By resource: whether every user's demand of it is its base demand on all classes where it can run.
+fn are_plain(problem: &Problem, resources: &[usize]) -> Vec<bool> {
+    let mut are_plain = vec![true; resources.len()];
+    for (n, user) in problem.users().iter().enumerate() {
+        let runs = user.demand_overrides().iter().filter(|(i, _)| problem.can_run(n, *i));
+        for (_, demand) in runs {
+            let same = resources.iter().map(|r| demand[*r] == user.base_demand()[*r]);
+            are_plain.iter_mut().zip(same).for_each(|(is_plain, is_same)| *is_plain &= is_same);
+        }
+    }
+    are_plain
 }
 
 /// What groups may hold on some server classes, with the users below them.

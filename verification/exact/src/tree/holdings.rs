@@ -14,7 +14,7 @@ pub struct Holdings {
     pub capacity: Vec<Rational>,
     /// Tasks by user.
     pub tasks: Vec<Rational>,
-    /// `X_v`: what the users below hold.
+    /// `X_v`: what the users below hold, by their base demands.
     pub running: Amounts,
     /// `U_v`: the same, and what the children keep back beyond.
     pub used: Amounts,
@@ -121,10 +121,15 @@ impl Holdings {
         let mut way = Vec::new();
         for v in forest.above(forest.leaf(leaf.user)) {
             let node = &forest.nodes[v];
-            let most = |r: usize| if v == 0 { Some(&self.capacity[r]) } else { node.limit[r].as_ref() };
+            let most = |r: usize| match v {
+                0 => Some(&self.capacity[r]).filter(|_| forest.is_bounded[r]),
+                _ => node.limit[r].as_ref(),
+            };
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
-            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= self.capacity[*r];
+            let no_room = |(r, _): &(usize, Rational)| {
+                v == 0 && forest.is_plain[*r] && self.running[0][*r] >= self.capacity[*r]
+            };
             is_stopped |= leaf
                 .demand
                 .iter()

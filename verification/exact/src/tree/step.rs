@@ -19,14 +19,18 @@ pub(super) fn first_event(
     let mut events = Vec::new();
     let node = &forest.nodes[v];
     for r in (0..forest.resources.len()).filter(|r| used[*r] > 0) {
-        let most = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+        let most = match v {
+            0 => Some(&forest.capacity[r]).filter(|_| forest.is_bounded[r]),
+            _ => node.limit[r].as_ref(),
+        };
         let promised = node.guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref());
         let marks = most.into_iter().chain(promised).chain([&node.kept[r]]);
         let ahead = marks.filter(|mark| **mark > holdings.used[v][r]);
         events.extend(ahead.map(|mark| Rational::from(mark - &holdings.used[v][r]) / &used[r]));
     }
     if v == 0 {
-        for (r, growth) in running.iter().enumerate().filter(|(_, growth)| **growth > 0) {
+        let runs = running.iter().enumerate().filter(|(r, growth)| forest.is_plain[*r] && **growth > 0);
+        for (r, growth) in runs {
             events.push(Rational::from(&forest.capacity[r] - &holdings.running[0][r]) / growth);
         }
     } else {

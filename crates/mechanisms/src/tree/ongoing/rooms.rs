@@ -63,7 +63,7 @@ impl<'p> Rooms<'p> {
 
     /// Whether one more task of user `n` fits on server `j`.
     pub fn fits(&self, n: usize, j: usize) -> bool {
-        let demand = self.problem.users()[n].base_demand().entries();
+        let demand = self.problem.demand(n, self.class[j]).entries();
         self.may_use[n][self.class[j]] && demand.iter().all(|(r, d)| *d <= self.left[j][*r])
     }
 
@@ -72,7 +72,7 @@ impl<'p> Rooms<'p> {
         if !self.may_use[n][self.class[j]] {
             return 0;
         }
-        let demand = self.problem.users()[n].base_demand().entries();
+        let demand = self.problem.demand(n, self.class[j]).entries();
         let fit = demand.iter().map(|(r, d)| Rational::from(&self.left[j][*r] / d).floor()).min();
         // More than can be counted is as much as anybody asks for.
         fit.map_or(0, |fit| fit.numer().to_u64().unwrap_or(u64::MAX))
@@ -82,12 +82,12 @@ impl<'p> Rooms<'p> {
     pub fn have_room(&self, n: usize, tasks: u64) -> bool {
         /// Steps for a resource of a server.
         const ROOM: u64 = 40;
-        let demand = self.problem.users()[n].base_demand().entries().len();
         let mut wanted = tasks;
         for j in self.fitting[n].iter() {
             if tasks == 1 {
                 return true;
             }
+            let demand = self.problem.demand(n, self.class[j]).entries().len();
             charge(ROOM * demand as u64, "room for gangs");
             wanted = wanted.saturating_sub(self.room_on(n, j));
             if wanted == 0 {
@@ -115,7 +115,7 @@ impl<'p> Rooms<'p> {
 
     /// What so many tasks of a user take, or give back.
     fn add(&mut self, n: usize, j: usize, tasks: u64, comes: bool) {
-        for (r, d) in self.problem.users()[n].base_demand().entries() {
+        for (r, d) in self.problem.demand(n, self.class[j]).entries() {
             let left = &mut self.left[j][*r];
             match (tasks, comes) {
                 (1, true) => *left -= d,

@@ -1,0 +1,167 @@
+//! Single servers: what is free on each, and what runs there.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Allocation, Placement, Problem, Rational};
+
+use crate::queues::{Vector, gang};
+
+/// Most empty servers of a class that are looked at.
+const MOST_SPARE: u64 = 10_000;
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Which of its class.
+    pub index: u64,
+    /// By resource; below 0 where it holds more than it has.
+    pub free: Vector,
+    /// Tasks by user, none 0.
+    pub tasks: BTreeMap<usize, Rational>,
+}
+
+/// The servers on which something runs, and of every class as many empty ones beside them as a gang may need, if it has so
+/// many.
+#[derive(Debug, Clone)]
+pub struct Servers<'p> {
+    problem: &'p Problem,
+    /// How many empty ones of a class are looked at: with these there is room for a gang of any user.
+    spare: usize,
+    /// By class, ascending by index.
+    pub classes: Vec<Vec<Server>>,
+}
+
+/// A single server: its class and its index there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The class.
+    pub class: usize,
+    /// Which of its servers.
+    pub index: u64,
+}
+
+impl<'p> Servers<'p> {
+    /// Of an allocation with placements.
+    #[must_use]
+    pub fn new(problem: &'p Problem, placements: &[Placement]) -> Self {
+        let gangs = (0..problem.n_users()).map(|n| gang(problem, n));
+        let spare = gangs.max().unwrap_or(1).min(MOST_SPARE) as usize;
+        let mut servers = Self { problem, spare, classes: vec![Vec::new(); problem.n_servers()] };
+        for placement in placements {
+            let mut server = servers.empty(placement.server, placement.index);
+            for (n, x) in placement.tasks.iter().filter(|(_, x)| !x.is_zero()) {
+                server.add(problem, placement.server, *n, x);
+            }
+            servers.classes[placement.server].push(server);
+        }
+        for i in 0..problem.n_servers() {
+            servers.classes[i].sort_by_key(|server| server.index);
+            servers.open(i);
+        }
+        servers
+    }
+
+    fn empty(&self, class: usize, index: u64) -> Server {
+        let free = self.problem.servers()[class].capacity().to_vec();
+        Server { index, free, tasks: BTreeMap::new() }
+    }
+
+    /// Sees to it that the empty servers of a class are there.
+    fn open(&mut self, class: usize) {
+        let servers = &self.classes[class];
+        let empty = servers.iter().filter(|server| server.tasks.is_empty()).count();
+        let count = self.problem.servers()[class].count();
+        let missing = self.spare.saturating_sub(empty) as u64;
+        let missing = missing.min(count - (servers.len() as u64).min(count));
+        if missing == 0 {
+            return;
+        }
+        // The first indices that are not there yet.
+        let mut known = servers.iter().map(|server| server.index).peekable();
+        let is_new = |index: &u64| known.next_if_eq(index).is_none();
+        let new: Vec<u64> = (0..count).filter(is_new).take(missing as usize).collect();
+        let new: Vec<Server> = new.into_iter().map(|index| self.empty(class, index)).collect();
+        self.classes[class].extend(new);
+        self.classes[class].sort_by_key(|server| server.index);
+    }
+
+    /// The server at a place, if it is there.
+    #[must_use]
+    pub fn at(&self, place: Place) -> Option<&Server> {
+        let servers = &self.classes[place.class];
+        let at = servers.binary_search_by_key(&place.index, |server| server.index).ok()?;
+        Some(&servers[at])
+    }
+
+    /// Adds tasks of a user; takes some away where they are fewer than 0.
+    pub fn add(&mut self, place: Place, n: usize, tasks: &Rational) {
+        let problem = self.problem;
+        let servers = &mut self.classes[place.class];
+        if let Ok(at) = servers.binary_search_by_key(&place.index, |server| server.index) {
+            servers[at].add(problem, place.class, n, tasks);
+        }
+        self.open(place.class);
+    }
+
+    /// The placements, ascending by class and index, of servers with tasks.
+    #[must_use]
+    pub fn placements(&self) -> Vec<Placement> {
+        let all = self.classes.iter().enumerate();
+        let of_class = |(class, servers): (usize, &'_ Vec<Server>)| {
+            let used = servers.iter().filter(|server| !server.tasks.is_empty());
+            let placement = |server: &Server| Placement {
+                server: class,
+                index: server.index,
+                tasks: server.tasks.iter().map(|(n, x)| (*n, x.clone())).collect(),
+            };
+            used.map(placement).collect::<Vec<_>>()
+        };
+        all.flat_map(of_class).collect()
+    }
+}
+
+impl Server {
+    fn add(&mut self, problem: &Problem, class: usize, n: usize, tasks: &Rational) {
+        for (r, d) in problem.demand(n, class).entries() {
+            self.free[*r] -= Rational::from(d * tasks);
+        }
+        let there = self.tasks.entry(n).or_default();
+        *there += tasks;
+        if there.is_zero() {
+            self.tasks.remove(&n);
+        }
+    }
+
+    /// Whether a task of a user fits.
+    #[must_use]
+    pub fn fits(&self, problem: &Problem, class: usize, n: usize) -> bool {
+        problem.demand(n, class).entries().iter().all(|(r, d)| self.free[*r] >= *d)
+    }
+
+    /// How many tasks of a user fit, at most so many.
+    #[must_use]
+    pub fn room(&self, problem: &Problem, class: usize, n: usize, most: u64) -> u64 {
+        let room = |(r, d): &(usize, Rational)| -> u64 {
+            if self.free[*r] < *d {
+                return 0;
+            }
+            let whole = Rational::from(&self.free[*r] / d).floor();
+            whole.numer().to_u64().unwrap_or(u64::MAX)
+        };
+        let rooms = problem.demand(n, class).entries().iter().map(room);
+        rooms.min().unwrap_or(0).min(most)
+    }
+}
+
+/// The allocation with other placements, whose sums are its tasks.
+#[must_use]
+pub fn placed(allocation: &Allocation, placements: Vec<Placement>) -> Allocation {
+    let mut tasks: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); allocation.tasks.len()];
+    for placement in &placements {
+        for (n, x) in &placement.tasks {
+            *tasks[*n].entry(placement.server).or_default() += x;
+        }
+    }
+    let tasks = tasks.into_iter().map(|tasks| tasks.into_iter().collect()).collect();
+    Allocation { tasks, placements: Some(placements), ..allocation.clone() }
+}

@@ -1,0 +1,153 @@
+//! Whatever number, name or word of a claim is changed in a certificate of a verdict or of moves, it is refused.
+
+use crate::common::{random, refused};
+
+use evenhand_cluster::Verdict;
+use evenhand_cluster::certificate::{of_moves, of_verdict};
+use evenhand_cluster::moves::{Limits, Moves};
+use evenhand_problem::Rational;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// The ways to every number of a value: those that stand as text, and those that are written as numbers.
+fn numbers(value: &Value, way: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| {
+                numbers(value, &format!("{way}/{}", name.replace('~', "~0").replace('/', "~1")), found)
+            });
+        }
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(at, value)| numbers(value, &format!("{way}/{at}"), found));
+        }
+        Value::Number(_) => found.push(way.to_owned()),
+        Value::String(text) if text.parse::<Rational>().is_ok() => found.push(way.to_owned()),
+        _ => {}
+    }
+}
+
+fn moved_by(value: &Value, change: i32) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_i64().unwrap_or(0) + i64::from(change)),
+        value => {
+            let number: Rational = value.as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
+            json!((number + change).to_string())
+        }
+    }
+}
+
+/// The parts of a bundle that claim something beside the ordinary certificates.
+fn claimed(document: &Value) -> Vec<String> {
+    let mut ways = Vec::new();
+    for part in ["queues", "fits"] {
+        numbers(&document[part], &format!("/{part}"), &mut ways);
+    }
+    for part in ["steps", "least"] {
+        numbers(&document["moves"][part], &format!("/moves/{part}"), &mut ways);
+    }
+    ways
+}
+
+fn certificates(seed: u64) -> [String; 2] {
+    let (problem, allocation) = random(seed);
+    let found = Verdict::new(&problem, &allocation, None, &Rational::new()).unwrap();
+    let moves = Moves::new(&found.problem, &found.allocation, &found.due, &Limits::default()).unwrap();
+    [of_verdict(&found).unwrap(), of_moves(&found, &moves).unwrap()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_number_counts(seed in 0_u64..100_000, change in prop_oneof![Just(-1), Just(1), Just(7)]) {
+        for text in certificates(seed) {
+            prop_assert_eq!(refused(&text), None);
+            let document: Value = serde_json::from_str(&text).unwrap();
+            for way in claimed(&document) {
+                let mut damaged = document.clone();
+                let number = damaged.pointer_mut(&way).unwrap();
+                *number = moved_by(number, change);
+                // A server with another index may be as free, and the same step on it ends elsewhere or is right.
+                let is_place = way.ends_with("/index") && way.starts_with("/fits");
+                prop_assert!(is_place || refused(&damaged.to_string()).is_some(), "{}, seed {}", way, seed);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_held_and_due_is_what_is_stated(seed in 0_u64..100_000, at in 0_usize..1000) {
+        let [text, _] = certificates(seed);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        for part in ["held", "due"] {
+            let mut ways = Vec::new();
+            let tasks = if part == "held" { "placements" } else { "tasks" };
+            numbers(&document[part]["allocation"][tasks], &format!("/{part}/allocation/{tasks}"), &mut ways);
+            ways.retain(|way| !way.ends_with("/index"));
+            let Some(way) = (!ways.is_empty()).then(|| &ways[at % ways.len()]) else { continue };
+            let mut damaged = document.clone();
+            let number = damaged.pointer_mut(way).unwrap();
+            *number = moved_by(number, 1);
+            prop_assert!(refused(&damaged.to_string()).is_some(), "{}, seed {}", way, seed);
+        }
+    }
+}
+
+/// A seed whose certificate of moves has a step, a stop, and somebody who is short.
+fn rich() -> Value {
+    let found = (0..).find_map(|seed| {
+        let [_, text] = certificates(seed);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let steps = document["moves"]["steps"].as_array().unwrap();
+        let stops = steps.iter().any(|step| !step["stop"].as_array().unwrap().is_empty());
+        let groups = document["held"]["problem"]["groups"].as_array().is_some_and(|groups| groups.len() > 1);
+        (stops && steps.len() > 1 && groups).then_some(document)
+    });
+    found.unwrap()
+}
+
+#[test]
+fn words_count_too() {
+    let document = rich();
+    assert_eq!(refused(&document.to_string()), None);
+    let damaged: [(&str, fn(&mut Value)); 16] = [
+        ("a queue is left out", |of| drop(of["queues"].as_array_mut().unwrap().remove(0))),
+        ("queues in another order", |of| of["queues"].as_array_mut().unwrap().swap(0, 1)),
+        ("nobody is short", |of| {
+            let queues = of["queues"].as_array_mut().unwrap();
+            queues.iter_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("by")));
+        }),
+        ("a step is left out", |of| drop(of["moves"]["steps"].as_array_mut().unwrap().remove(0))),
+        ("a step is taken twice", |of| {
+            let steps = of["moves"]["steps"].as_array_mut().unwrap();
+            steps.push(steps[0].clone());
+        }),
+        ("nothing is stopped", |of| {
+            let steps = of["moves"]["steps"].as_array_mut().unwrap();
+            steps.iter_mut().for_each(|step| step["stop"] = json!([]));
+        }),
+        ("somebody is said to be short after them", |of| {
+            let name = of["queues"][0]["name"].clone();
+            let short = of["moves"]["short"].as_array_mut().unwrap();
+            if short.contains(&name) { short.clear() } else { short.insert(0, name) }
+        }),
+        ("what is held after them is what was before", |of| of["moves"]["after"] = of["held"].clone()),
+        ("what is due is what is held", |of| of["due"] = of["held"].clone()),
+        ("an axiom is not claimed", |of| {
+            of["held"]["claims"].as_array_mut().unwrap().retain(|claim| claim["axiom"] != "work-conserving");
+        }),
+        ("a claim is turned round", |of| of["held"]["claims"][0]["holds"] = json!(false)),
+        ("another kind", |of| of["kind"] = json!("verdict-certificate")),
+        ("another version", |of| of["version"] = json!(2)),
+        ("a tolerance", |of| of["tolerance"] = json!("1/2")),
+        ("nothing is said of what fits", |of| drop(of.as_object_mut().unwrap().remove("fits"))),
+        ("the parts are about different problems", |of| {
+            of["due"]["problem"]["name"] = json!("another");
+            drop(of["due"]["allocation"].as_object_mut().unwrap().remove("problem_sha256"));
+        }),
+    ];
+    for (what, damage) in damaged {
+        let mut of = document.clone();
+        damage(&mut of);
+        assert!(refused(&of.to_string()).is_some(), "{what}");
+    }
+}

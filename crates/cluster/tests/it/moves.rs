@@ -1,0 +1,157 @@
+//! Moves: small ones by hand, random ones by what has to be true of them.
+
+use std::collections::BTreeSet;
+
+use crate::common::{cluster, judged, random, refused, snapshot};
+
+use evenhand_cluster::certificate::of_moves;
+use evenhand_cluster::moves::{Limits, Moves};
+use evenhand_cluster::script::{named, script};
+use evenhand_cluster::{ClusterError, Verdict, gang};
+use evenhand_problem::Rational;
+use evenhand_problem::snapshot::Snapshot;
+use serde_json::json;
+
+fn moved(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
+    let found = judged(of);
+    let moves = Moves::new(&found.problem, &found.allocation, &found.due, limits).unwrap();
+    assert_eq!(refused(&of_moves(&found, &moves).unwrap()), None);
+    (found, moves)
+}
+
+fn ahead(pinned: u32) -> Snapshot {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4, "pinned": pinned},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
+    cluster(4, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 3, "b/1": 1})])
+}
+
+#[test]
+fn one_move_makes_two_queues_equal() {
+    let of = ahead(0);
+    let (_, moves) = moved(&of, &Limits::default());
+    assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 1, true));
+    let after = Snapshot { allocation: moves.after.clone(), ..of };
+    assert!(judged(&after).is_fair());
+}
+
+#[test]
+fn what_is_pinned_stays() {
+    let (_, moves) = moved(&ahead(3), &Limits::default());
+    assert!(moves.list.is_empty());
+    assert_eq!(moves.short, [vec![1], vec![1]]);
+    let pinned = Limits { pinned: BTreeSet::from([0]), ..Limits::default() };
+    assert!(moved(&ahead(0), &pinned).1.list.is_empty());
+    // As many as are not pinned.
+    assert_eq!(moved(&ahead(2), &Limits::default()).1.list.len(), 1);
+}
+
+#[test]
+fn no_more_than_are_asked_for() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 8}]);
+    let of = cluster(8, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 8})]);
+    let (_, moves) = moved(&of, &Limits { most: Some(3), ..Limits::default() });
+    assert_eq!((moves.list.len(), moves.is_cut, moves.least.to_string()), (3, true, "4".to_owned()));
+    let (_, moves) = moved(&of, &Limits::default());
+    assert!(moves.are_fewest() && !moves.is_cut);
+}
+
+#[test]
+fn gangs_start_and_stop_whole() {
+    // A gang of two of b takes the place of a gang of a that runs on two servers.
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8, "gang": 2},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 4, "gang": 2}]);
+    let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
+    let of = cluster(1, &json!([{"name": "a"}, {"name": "b"}]), &users, &servers);
+    let (_, moves) = moved(&of, &Limits::default());
+    assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 2, true));
+    assert_eq!(moves.list[0].start.1.len(), 2);
+}
+
+#[test]
+fn a_large_task_takes_the_place_of_small_ones() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 16},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 4}, "tasks": 2}]);
+    let servers = [json!({"a/1": 4}), json!({"a/1": 4})];
+    let of = cluster(4, &json!([{"name": "a"}, {"name": "b"}]), &users, &servers);
+    let (_, moves) = moved(&of, &Limits::default());
+    assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 4, true));
+}
+
+#[test]
+fn they_need_servers_and_whole_tasks() {
+    let text = r#"{"kind": "snapshot", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "s", "capacity": {"gpu": 2}}], "users": [{"name": "u", "demand": {"gpu": 1}, "tasks": 3}]},
+        "allocation": {"kind": "allocation", "ALLOCATION}}"#;
+    let of = |allocation: &str| {
+        let of = snapshot(&text.replace("\"ALLOCATION", allocation));
+        let found = judged(&of);
+        Moves::new(&found.problem, &found.allocation, &found.due, &Limits::default()).unwrap_err()
+    };
+    assert_eq!(of(r#""tasks": {"u": {"s": 1}}"#), ClusterError::NoPlacements);
+    let error = of(r#""placements": [{"server": "s", "index": 0, "tasks": {"u": "1/2"}}]"#);
+    assert!(matches!(error, ClusterError::NotWhole { .. }), "{error}");
+}
+
+#[test]
+fn random_moves_are_replayed_and_leave_fewer_short() {
+    let (mut moving, mut fewest, mut left) = (0, 0, 0);
+    for seed in 0..300 {
+        let (problem, allocation) = random(seed);
+        let of = Snapshot::new(problem, allocation);
+        let (found, moves) = moved(&of, &Limits::default());
+        assert!(moves.least <= moves.list.len() || !moves.short[1].is_empty(), "seed {seed}");
+        // Nobody becomes short who was not.
+        assert!(moves.short[1].iter().all(|v| moves.short[0].contains(v)), "seed {seed}");
+        let after = Snapshot { allocation: moves.after.clone(), ..of };
+        let after = judged(&after);
+        let short: Vec<usize> = (0..after.queues.len()).filter(|v| after.queues[*v].by.is_some()).collect();
+        assert_eq!(short, moves.short[1], "seed {seed}");
+        // No limit is exceeded that was kept, pinned tasks stay, and so do gangs.
+        assert!(after.is_within_limits() || !found.is_within_limits(), "seed {seed}");
+        let (before, totals) = (found.allocation.totals(), after.allocation.totals());
+        for n in 0..totals.len() {
+            let member = found.problem.groups().member(n);
+            let pinned = member.pinned.clone().unwrap_or_default();
+            assert!(totals[n] >= pinned.min(before[n].clone()), "seed {seed}");
+            let change = Rational::from(&totals[n] - &before[n]) / gang(&found.problem, n);
+            assert!(change.is_integer(), "seed {seed}");
+        }
+        moving += usize::from(!moves.list.is_empty());
+        fewest += usize::from(!moves.list.is_empty() && moves.are_fewest());
+        left += usize::from(!moves.short[1].is_empty());
+    }
+    println!(
+        "{moving} clusters with moves, {fewest} proven the fewest, {left} with somebody short after them"
+    );
+    assert!(moving > 30 && fewest > 15, "{moving} {fewest} {left}");
+}
+
+#[test]
+fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
+    let text = r#"{"kind": "snapshot", "system": "SYSTEM", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "s", "capacity": {"gpu": 4}}], "groups": [{"name": "a"}, {"name": "b"}],
+        "users": [{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
+                  {"name": "b\n1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]},
+        "allocation": {"kind": "allocation", "placements": [{"server": "s", "index": 0, "tasks": {"a/1": 4}}]},
+        "waiting": [{"user": "b\n1", "tasks": 2, "names": ["b-1", "b-2"]}],
+        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x; rm -rf ~", "ns/it's", "-f", "ns/a-\n4"]}]}"#;
+    let of = |system: &str| snapshot(&text.replace("SYSTEM", system));
+    let lines = |system: &str| {
+        let of = of(system);
+        let (_, moves) = moved(&of, &Limits::default());
+        let (steps, after) = named(&of, &moves);
+        assert_eq!(after.waiting.iter().map(|of| of.tasks).sum::<u64>(), 2);
+        assert!(judged(&after).is_fair());
+        script(&of, &steps)
+    };
+    let kubernetes = lines("kubernetes");
+    // A name with a line break is none that a command line can be trusted with.
+    assert!(kubernetes.contains("# stop ns/a-\\u{a}4 of a/1, s (no command is known)\n"), "{kubernetes}");
+    assert!(kubernetes.contains("kubectl delete pod -- -f\n"), "{kubernetes}");
+    assert!(kubernetes.contains("# start b-1 of b\\u{a}1, s\n"), "{kubernetes}");
+    let commands = kubernetes.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    assert!(commands.skip(1).all(|line| line.starts_with("kubectl delete pod")), "{kubernetes}");
+    assert!(lines("slurm").contains("scancel -- -f\n"));
+    assert!(lines("mesos").contains("(no command is known)\n"));
+}

@@ -1,0 +1,194 @@
+//! Verdicts on small clusters, worked out by hand.
+
+use crate::common::{amounts, cluster, judged, random, refused, snapshot};
+
+use evenhand_cluster::certificate::of_verdict;
+use evenhand_cluster::{End, Verdict};
+use evenhand_exact::Axiom;
+use evenhand_mechanisms::tree::Rule;
+use evenhand_problem::Rational;
+use serde_json::json;
+
+fn two_queues() -> serde_json::Value {
+    json!([{"name": "a"}, {"name": "b"}])
+}
+
+#[test]
+fn one_queue_three_to_one_ahead_of_an_equal_one() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
+    let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
+    let [a, b] = &found.queues[..] else { panic!("{} queues", found.queues.len()) };
+    assert_eq!(
+        (amounts(&b.held), amounts(&b.due)),
+        (vec!["0".into(), "1".into()], vec!["0".into(), "2".into()])
+    );
+    assert_eq!(amounts(&b.short), ["0", "1"]);
+    assert_eq!(amounts(&a.above), ["0", "1"]);
+    assert_eq!((a.by, b.by), (None, Some(1)));
+    assert_eq!(b.ends, [End::Resource(1)]);
+    assert_eq!(b.holders, [(1, vec![(0, Rational::from(1))])]);
+    assert!(!found.is_fair() && found.is_work_conserving());
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+}
+
+#[test]
+fn half_a_task_short_is_not_short_by_a_task() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
+    let found = judged(&cluster(3, &two_queues(), &users, &[json!({"a/1": 2, "b/1": 1})]));
+    assert_eq!(amounts(&found.queues[1].short), ["0", "1/2"]);
+    assert_eq!(found.queues[1].by, None);
+    assert!(found.is_fair());
+}
+
+#[test]
+fn who_wants_no_more_is_not_short() {
+    // b has one task and is due two gpus less than its part; a takes the rest.
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]);
+    let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
+    assert!(found.is_fair());
+    assert_eq!(amounts(&found.queues[0].due), ["0", "3"]);
+}
+
+#[test]
+fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 2},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
+    let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 1}), json!({})]));
+    let fits = found.fits.as_ref().unwrap();
+    assert_eq!((fits.len(), fits[0].user, fits[0].places[0].index), (1, 0, 0));
+    assert!(!found.is_work_conserving() && !found.is_fair());
+    assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(false));
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+}
+
+#[test]
+fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
+    // Three servers of 4 with a task of 3 on each: 3 gpus are free, and no server has them.
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 3}, "tasks": 9},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
+    let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
+    let found = judged(&cluster(4, &two_queues(), &users, &servers));
+    assert!(found.is_work_conserving());
+    assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
+    assert_eq!(amounts(&found.queues[0].short), ["0", "3"]);
+    // What is due is divided, and no server holds it: it is a whole task all the same.
+    assert_eq!(found.queues[0].by, Some(0));
+    assert!(!found.is_fair());
+}
+
+#[test]
+fn a_gang_fits_whole_or_not_at_all() {
+    let users = |gang: u32| {
+        json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 3, "gang": gang},
+                                   {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}])
+    };
+    let servers = [json!({"b/1": 2}), json!({"b/1": 1}), json!({})];
+    let fits = |gang| judged(&cluster(2, &two_queues(), &users(gang), &servers)).fits.unwrap();
+    assert_eq!(fits(1).len(), 1);
+    let found = judged(&cluster(2, &two_queues(), &users(2), &servers));
+    assert!(found.fits.as_ref().unwrap().is_empty() && found.is_work_conserving());
+    // The axiom looks at tasks one by one.
+    assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(false));
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+}
+
+#[test]
+fn a_guarantee_that_can_be_met_and_is_not() {
+    let groups = json!([{"name": "a"}, {"name": "b", "guarantee": {"gpu": 3}}]);
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
+    let found = judged(&cluster(4, &groups, &users, &[json!({"a/1": 3, "b/1": 1})]));
+    assert_eq!((found.unmet.len(), found.unmet[0].user), (1, 1));
+    assert_eq!(found.unmet[0].tasks, 2);
+    assert_eq!(found.guarantees_can_be_met(), Some(true));
+    // Promises beyond the cluster cannot all be kept, and that alone is nobody's fault.
+    let groups = json!([{"name": "a", "guarantee": {"gpu": 4}}, {"name": "b", "guarantee": {"gpu": 4}}]);
+    let found = judged(&cluster(4, &groups, &users, &[json!({"a/1": 2, "b/1": 2})]));
+    assert_eq!(found.guarantees_can_be_met(), Some(false));
+    assert!(found.unmet.is_empty() && found.is_fair());
+}
+
+#[test]
+fn what_is_lent_is_named() {
+    let groups = json!([{"name": "a"}, {"name": "b"}, {"name": "c", "guarantee": {"gpu": 2}}]);
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9},
+                       {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 0}]);
+    let found = judged(&cluster(6, &groups, &users, &[json!({"a/1": 5, "b/1": 1})]));
+    assert_eq!(amounts(&found.queues[1].short), ["0", "2"]);
+    assert_eq!(found.queues[1].lenders, [(1, vec![(2, Rational::from(2))])]);
+}
+
+#[test]
+fn tolerance_is_a_part_of_what_is_due() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
+    let of = cluster(8, &two_queues(), &users, &[json!({"a/1": 5, "b/1": 3})]);
+    let by = |tolerance: (u32, u32)| {
+        let found = Verdict::new(&of.problem, &of.allocation, None, &Rational::from(tolerance)).unwrap();
+        assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+        found.queues[1].by
+    };
+    assert_eq!((by((0, 1)), by((1, 5)), by((1, 4)), by((1, 3))), (Some(1), Some(1), None, None));
+}
+
+#[test]
+fn users_that_stand_in_no_group_are_queues() {
+    let users = json!([{"name": "a", "demand": {"gpu": 1}, "tasks": 4}, {"name": "b", "demand": {"gpu": 1}, "tasks": 4}]);
+    let found = judged(&cluster(4, &json!([]), &users, &[json!({"a": 3, "b": 1})]));
+    assert_eq!(found.short().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+}
+
+#[test]
+fn work_without_servers_is_judged_by_classes() {
+    let text = r#"{"kind": "snapshot", "system": "kueue", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 2}}, {"name": "b", "guarantee": {"gpu": 2}}],
+        "users": [{"name": "u", "group": "a", "demand": {"gpu": 1}, "tasks": 3},
+                  {"name": "v", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]},
+        "allocation": {"kind": "allocation", "tasks": {"u": {"s": 3}, "v": {"s": 1}}}}"#;
+    let of = snapshot(text);
+    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Kueue), &Rational::new()).unwrap();
+    assert!(found.fits.is_none() && found.is_work_conserving());
+    assert_eq!(found.queues[1].by, Some(1));
+    let text = of_verdict(&found).unwrap();
+    // The certificate is about the problem with the share of the rule.
+    assert!(text.contains(r#""share":{"of":"surplus","over":"lendable","families":true}"#), "{text}");
+    assert_eq!(refused(&text), None);
+}
+
+#[test]
+fn rules_that_divide_every_resource_alone_have_no_certificate() {
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
+    let of = cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]);
+    for rule in [Rule::Kai, Rule::Volcano, Rule::YuniKorn] {
+        let found = Verdict::new(&of.problem, &of.allocation, Some(rule), &Rational::new()).unwrap();
+        assert_eq!(amounts(&found.queues[1].short), ["0", "1"], "{rule}");
+        assert!(of_verdict(&found).unwrap_err().is_of_input());
+    }
+}
+
+#[test]
+fn certificates_of_random_clusters_are_accepted() {
+    let (mut short, mut fits, mut unmet) = (0, 0, 0);
+    for seed in 0..300 {
+        let (problem, allocation) = random(seed);
+        let found = Verdict::new(&problem, &allocation, None, &Rational::new()).unwrap();
+        assert_eq!(refused(&of_verdict(&found).unwrap()), None, "seed {seed}");
+        short += usize::from(found.short().next().is_some());
+        fits += usize::from(!found.is_work_conserving());
+        unmet += usize::from(!found.unmet.is_empty());
+        // Without gangs nothing fits just where the axiom says so.
+        let alone = (0..problem.n_users()).all(|n| evenhand_cluster::gang(&problem, n) == 1);
+        let claim = found.claim(Axiom::WorkConserving).unwrap();
+        if let Some(holds) = claim.holds.filter(|_| alone) {
+            assert_eq!(holds, found.is_work_conserving(), "seed {seed}");
+        }
+    }
+    assert!(short > 20 && fits > 20 && unmet > 5, "{short} {fits} {unmet}");
+}

@@ -1,0 +1,98 @@
+//! Commands about a running cluster.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::names;
+
+/// What is due, and by how much it may be missed.
+#[derive(Debug, Args)]
+pub struct By {
+    /// The rule by which queues are due what they are: tree is the problem's own share (default: that of the snapshot's
+    /// scheduler, or tree)
+    #[arg(long, value_name = "RULE", value_parser = names::rule_or_tree())]
+    pub rule: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Verdict {
+    /// Snapshot file (JSON), or - for standard input
+    pub snapshot: PathBuf,
+    #[command(flatten)]
+    pub by: By,
+    /// The part of what it is due by which a queue may be short, from 0 to below 1 (default: 0)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
+    /// Write the certificate to this file
+    #[arg(long, short, value_name = "CERT")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// Snapshot file (JSON), or - for standard input
+    pub snapshot: PathBuf,
+    /// Set a field of a group, a user or a server class, such as research.weight=2, research.guarantee.gpu=16 or
+    /// research.limit.gpu=none; may be given several times
+    #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = setting)]
+    pub set: Vec<(String, String)>,
+    /// Add so many servers to a class; may be given several times
+    #[arg(long, value_name = "CLASS=N", value_parser = addition)]
+    pub add: Vec<(String, u64)>,
+    /// Take a server away: what runs there waits; may be given several times
+    #[arg(long, value_name = "SERVER")]
+    pub remove: Vec<String>,
+    /// Add the tasks of a user, or of a list of users, as a problem states them (JSON); may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub submit: Vec<PathBuf>,
+    /// Read changes from a file: {"set": {"A.weight": 2}, "add": {"CLASS": 4}, "remove": ["SERVER"], "submit": [USER]}
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub by: By,
+    /// The part of what it is due by which a queue may be short, from 0 to below 1 (default: 0)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
+    /// Say the verdict after the changes in place of the differences, with its exit status
+    #[arg(long)]
+    pub verdict: bool,
+    /// Write the snapshot after the changes to this file
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Moves {
+    /// Snapshot file (JSON), or - for standard input
+    pub snapshot: PathBuf,
+    /// Most moves; each starts one task (one gang)
+    #[arg(long, value_name = "N")]
+    pub most: Option<usize>,
+    /// A user, or a group, none of whose tasks may be stopped; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub pinned: Vec<String>,
+    #[command(flatten)]
+    pub by: By,
+    /// Write the snapshot after the moves to this file
+    #[arg(long, value_name = "FILE")]
+    pub after: Option<PathBuf>,
+    /// Write the certificate to this file
+    #[arg(long, short, value_name = "CERT")]
+    pub output: Option<PathBuf>,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let parts = text.rsplit_once('=').filter(|(path, value)| path.contains('.') && !value.is_empty());
+    parts
+        .map(|(path, value)| (path.to_owned(), value.to_owned()))
+        .ok_or_else(|| "expected NAME.FIELD=VALUE, such as research.weight=2".to_owned())
+}
+
+fn addition(text: &str) -> Result<(String, u64), String> {
+    let parts = text.rsplit_once('=').map(|(class, count)| (class, count.parse().unwrap_or(0)));
+    parts
+        .filter(|(_, count)| *count > 0)
+        .map(|(class, count)| (class.to_owned(), count))
+        .ok_or_else(|| "expected CLASS=N with a whole number above 0".to_owned())
+}

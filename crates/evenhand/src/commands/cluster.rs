@@ -1,0 +1,190 @@
+//! `verdict`, `what-if` and `moves`: a running cluster, from its snapshot.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use evenhand::cluster::certificate::{of_moves, of_verdict, self_test};
+use evenhand::cluster::reported::{compared, rule_of};
+use evenhand::cluster::script::{named, script};
+use evenhand::cluster::{Changes, ClusterError, Verdict, moves};
+use evenhand::mechanisms::tree::Rule;
+use evenhand::problem::format::{read_text, snapshot_to_json};
+use evenhand::problem::snapshot::Snapshot;
+use evenhand::problem::{Problem, Rational, User};
+use evenhand::report;
+
+use crate::arguments::cluster::{By, Moves, Verdict as VerdictCall, WhatIf};
+use crate::arguments::{Common, Format};
+use crate::failure::{Failure, unknown};
+use crate::{files, output};
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        match error {
+            ClusterError::Mechanism(error) => error.into(),
+            error if error.is_of_input() => Self::input(error),
+            error => Self::solver(error),
+        }
+    }
+}
+
+/// Reads a snapshot and says on standard error what a reader should know of its problem.
+pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
+    let snapshot = files::read(path, |source| source.snapshot())?;
+    for warning in snapshot.problem.warnings() {
+        output::warn(common, warning.to_string());
+    }
+    Ok(snapshot)
+}
+
+/// The rule that is asked for, or that of the snapshot's scheduler.
+fn rule(by: &By, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
+    let rule = match by.rule.as_deref() {
+        // The reader of arguments knows no other names.
+        Some(name) => name.parse().ok(),
+        None => rule_of(snapshot),
+    };
+    super::note_rule(rule, &snapshot.problem, common);
+    rule
+}
+
+pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
+    let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    let snapshot = snapshot(&call.snapshot, common)?;
+    let rule = rule(&call.by, &snapshot, common);
+    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
+    let printed = match &call.output {
+        Some(path) => certificate(path, of_verdict(&found)?, common)?,
+        None => false,
+    };
+    if !printed {
+        say(&snapshot, &found, common)?;
+    }
+    status(&found)
+}
+
+/// Writes a certificate that the kernel accepts; whether that was standard output.
+fn certificate(path: &Path, text: String, common: &Common) -> Result<bool, Failure> {
+    output::unchecked(common, self_test(&text)?.as_deref());
+    files::write(path, &text)
+}
+
+fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Failure> {
+    if common.format == Format::Prometheus {
+        return output::text(&report::cluster::prometheus(found));
+    }
+    let compared = compared(snapshot, &found.problem, found.rule)?;
+    output::result(
+        common,
+        || report::json::cluster_verdict(snapshot, found, &compared),
+        || report::cluster::verdict(snapshot, found, &compared),
+    )
+    .map(drop)
+}
+
+/// 1 where somebody is short, something fits, or what can be met is not; 3 where that could not be found out.
+fn status(found: &Verdict) -> Result<ExitCode, Failure> {
+    if !found.is_fair() {
+        return Ok(ExitCode::from(1));
+    }
+    let undecided =
+        found.held.undecided.iter().map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));
+    match undecided.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(ExitCode::SUCCESS),
+        undecided => Err(Failure::solver(undecided.join("; "))),
+    }
+}
+
+pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
+    let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    let before = snapshot(&call.snapshot, common)?;
+    let mut changes = match &call.from {
+        Some(path) => Changes::read(&path.to_string_lossy(), &read_text(path)?)?,
+        None => Changes::default(),
+    };
+    changes.set.extend(call.set.iter().cloned());
+    changes.add.extend(call.add.iter().cloned());
+    changes.remove.extend(call.remove.iter().cloned());
+    for path in &call.submit {
+        changes.submit(&path.to_string_lossy(), &read_text(path)?)?;
+    }
+    if changes.is_empty() {
+        return Err(Failure::input("nothing is changed")
+            .tip("--set A.weight=2, --add CLASS=4, --remove SERVER, --submit FILE"));
+    }
+    let after = changes.apply(&before)?;
+    for warning in after.problem.warnings() {
+        output::warn(common, format!("after the changes: {warning}"));
+    }
+    let rule = rule(&call.by, &before, common);
+    let judge = |of: &Snapshot| Verdict::new(&of.problem, &of.allocation, rule, &tolerance);
+    let found = judge(&after)?;
+    let printed = match &call.output {
+        Some(path) => files::write(path, &snapshot_to_json(&after))?,
+        None => false,
+    };
+    if call.verdict {
+        if !printed {
+            say(&after, &found, common)?;
+        }
+        return status(&found);
+    }
+    if !printed {
+        let was = judge(&before)?;
+        output::result(
+            common,
+            || report::json::what_if((&before, &was), (&after, &found)),
+            || report::cluster::what_if(&was, &found),
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
+    let snapshot = snapshot(&call.snapshot, common)?;
+    let limits = moves::Limits { most: call.most, pinned: pinned(&call.pinned, &snapshot.problem)? };
+    let rule = rule(&call.by, &snapshot, common);
+    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &Rational::new())?;
+    let moves = moves::Moves::new(&found.problem, &found.allocation, &found.due, &limits)?;
+    let (steps, after) = named(&snapshot, &moves);
+    let mut printed = match &call.output {
+        Some(path) => certificate(path, of_moves(&found, &moves)?, common)?,
+        None => false,
+    };
+    if let Some(path) = &call.after {
+        printed |= files::write(path, &snapshot_to_json(&after))?;
+    }
+    if common.format == Format::Script && !printed {
+        output::text(&script(&snapshot, &steps))?;
+    } else if !printed {
+        output::result(
+            common,
+            || report::json::moves(&snapshot, &found, &moves, &steps),
+            || report::cluster::moves(&snapshot, &found, &moves, &steps),
+        )?;
+    }
+    Ok(ExitCode::from(u8::from(!moves.short[1].is_empty())))
+}
+
+/// The users of these names, and all users below the groups of these names.
+fn pinned(names: &[String], problem: &Problem) -> Result<BTreeSet<usize>, Failure> {
+    let mut users = BTreeSet::new();
+    let groups = problem.groups();
+    for name in names {
+        let group = groups.list().iter().position(|group| group.name == *name);
+        let is_below =
+            |n: &usize| group.is_some_and(|v| groups.above(groups.member(*n).group).any(|of| of == v));
+        let user = problem.user_named(name);
+        if user.is_none() && group.is_none() {
+            let known = problem.users().iter().map(User::name);
+            return Err(unknown(
+                "user or group",
+                name,
+                known.chain(groups.list().iter().map(|of| of.name.as_str())),
+            ));
+        }
+        users.extend(user.into_iter().chain((0..problem.n_users()).filter(is_below)));
+    }
+    Ok(users)
+}

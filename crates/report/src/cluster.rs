@@ -1,0 +1,496 @@
+//! A running cluster for people: what queues hold beside what they are due, what a change brings, which tasks to move; and
+//! the gauges of a verdict for Prometheus.
+
+use std::fmt::Write;
+
+use evenhand_cluster::reported::Compared;
+use evenhand_cluster::script::Named;
+use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict};
+use evenhand_exact::{Axiom, Claim, Outcome};
+use evenhand_problem::number::to_f64;
+use evenhand_problem::snapshot::Snapshot;
+use evenhand_problem::{Medium, Problem, Rational};
+
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::{amount, decimal, few, number, tasks};
+
+/// Rows beyond this many are left out of the table for people.
+const LONGEST: usize = 60;
+/// Queues that are explained in words, and tasks that are named.
+const EXPLAINED: usize = 12;
+/// Most queues that are named in one sentence.
+const NAMED: usize = 4;
+
+/// A queue and a resource.
+struct Cells<'v> {
+    row: &'v Row,
+    resource: usize,
+}
+
+/// The verdict on a snapshot.
+#[must_use]
+pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
+    let problem = &verdict.problem;
+    let by = verdict
+        .rule
+        .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
+    let proof =
+        if verdict.due.certificate.is_some() { "exact, and proven" } else { "exact, without a certificate" };
+    let mut page = Page::new().text(format!("What queues are due by {by}: {proof}.")).table(table(verdict));
+    let short: Vec<&Row> =
+        verdict.queues.iter().filter(|row| row.short.iter().any(|short| *short > 0)).collect();
+    // Who is short by a whole task comes first.
+    let (whole, parts): (Vec<&Row>, Vec<&Row>) = short.into_iter().partition(|row| row.by.is_some());
+    let all = whole.len() + parts.len();
+    page = page.lines(whole.iter().chain(&parts).take(EXPLAINED).map(|row| in_words(verdict, row)));
+    if all > EXPLAINED {
+        page = page.text(format!("... and {} more queues that are short of something.", all - EXPLAINED));
+    }
+    page.table(axioms(verdict))
+        .lines(sentences(snapshot, verdict))
+        .lines(reported(problem, compared))
+        .lines(left_out(snapshot))
+}
+
+fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
+    let some = |row: &&Row, r: usize| {
+        !row.held[r].is_zero() || !row.due[r].is_zero() || row.guarantee.iter().any(|(of, _)| *of == r)
+    };
+    let n = verdict.problem.n_resources();
+    let ordered = in_order(&verdict.queues);
+    ordered
+        .into_iter()
+        .flat_map(|row| (0..n).filter(move |r| some(&row, *r)).map(move |resource| Cells { row, resource }))
+        .collect()
+}
+
+/// Each queue before those that stand in it.
+fn in_order(queues: &[Row]) -> Vec<&Row> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); queues.len()];
+    let mut stack = Vec::new();
+    for (v, row) in queues.iter().enumerate().rev() {
+        match row.queue.parent {
+            Some(parent) => children[parent].push(v),
+            None => stack.push(v),
+        }
+    }
+    let mut ordered = Vec::new();
+    while let Some(v) = stack.pop() {
+        ordered.push(&queues[v]);
+        stack.extend(&children[v]);
+    }
+    ordered
+}
+
+fn table(verdict: &Verdict) -> Table {
+    let problem = &verdict.problem;
+    let resource = |of: &Cells<'_>| problem.resources()[of.resource].as_str();
+    let shown =
+        |of: &Cells<'_>, value: &Rational| Cell::decimal(value).shown_as(&amount(resource(of), value));
+    let some = |of: &Cells<'_>, value: &Rational| (!value.is_zero()).then(|| shown(of, value));
+    let table = Table::of(cells(verdict))
+        .words("queue", |of| {
+            let name = &of.row.queue.name;
+            Cell::text(format!("{}{name}", "  ".repeat(of.row.queue.depth))).with_value(name)
+        })
+        .words("resource", resource)
+        .numbers("held", |of| shown(of, &of.row.held[of.resource]))
+        .numbers("due", |of| shown(of, &of.row.due[of.resource]))
+        .numbers("short", |of| {
+            let cell = some(of, &of.row.short[of.resource]);
+            cell.map(|cell| if of.row.by.is_some() { cell.bad() } else { cell })
+        })
+        .unless_all("-")
+        .numbers("above", |of| some(of, &of.row.above[of.resource]))
+        .unless_all("-")
+        .numbers("guarantee", |of| {
+            let promised = of.row.guarantee.iter().find(|(r, _)| *r == of.resource);
+            promised.map(|(_, promised)| shown(of, promised))
+        })
+        .unless_all("-")
+        .table();
+    table.at_most(LONGEST, "rows of queues and resources")
+}
+
+/// What a queue is short of, who has it, and what ends its part.
+fn in_words(verdict: &Verdict, row: &Row) -> String {
+    let problem = &verdict.problem;
+    let of = |r: usize, value: &Rational| {
+        format!("{} {}", amount(&problem.resources()[r], value), problem.resources()[r])
+    };
+    // Where its part ends at a resource, that is what it is about.
+    let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.short[r].is_zero();
+    let is_told = |r: usize| is_end(r) || !(0..row.short.len()).any(is_end);
+    let short = row.short.iter().enumerate().filter(|(r, short)| !short.is_zero() && is_told(*r));
+    let short: Vec<String> = short.map(|(r, short)| of(r, short)).collect();
+    let mut text = format!("{}: {} short, ", row.queue.name, short.join(", "));
+    match row.by {
+        Some(n) => {
+            let _ = write!(text, "one more task of {} is within its part", problem.users()[n].name());
+        }
+        None => text.push_str("less than a whole task, or than is tolerated"),
+    }
+    let name = |v: usize| verdict.queues[v].queue.name.as_str();
+    let told = row.holders.iter().zip(&row.lenders).filter(|((r, _), _)| is_told(*r));
+    for ((r, holders), (_, lenders)) in told {
+        let holders: Vec<String> = holders
+            .iter()
+            .map(|(v, above)| format!("{} holds {} above its part", name(*v), of(*r, above)))
+            .collect();
+        let lenders: Vec<String> =
+            lenders.iter().map(|(v, unused)| format!("{} lends {}", name(*v), of(*r, unused))).collect();
+        for list in [holders, lenders].iter().filter(|list| !list.is_empty()) {
+            let _ = write!(text, "; {}", few(list, NAMED));
+        }
+    }
+    let ends: Vec<String> = row.ends.iter().map(|end| ends(problem, end)).collect();
+    if !ends.is_empty() {
+        let _ = write!(text, "; its part ends at {}", few(&ends, NAMED));
+    }
+    text + "."
+}
+
+fn ends(problem: &Problem, end: &End) -> String {
+    match end {
+        End::Resource(r) => format!("all {} on its servers", problem.resources()[*r]),
+        End::Limit(v, r) => {
+            format!("the limit of {} on {}", problem.groups().list()[*v].name, problem.resources()[*r])
+        }
+    }
+}
+
+/// The axioms of what is held, and of what is due.
+fn axioms(verdict: &Verdict) -> Table {
+    let due = verdict.due.certificate.iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
+    let claims = verdict.held.certificate.claims.iter().map(|claim| ("held", claim)).chain(due);
+    let undecided = verdict.held.undecided.iter().map(|(axiom, _)| ("held", *axiom));
+    let mut table = Table::new([
+        Column::words("of what is"),
+        Column::words("axiom"),
+        Column::words("verdict"),
+        Column::numbers("margin"),
+    ]);
+    let verdict = |claim: &Claim| match claim.outcome() {
+        Outcome::Violated => Cell::text("violated").bad(),
+        Outcome::NotApplicable => Cell::text("does not apply").muted(),
+        Outcome::Holds | Outcome::Within => Cell::text("holds").good(),
+    };
+    for (of, claim) in claims {
+        let margin = claim.margin.as_ref().map(Cell::decimal);
+        table.row([Cell::text(of), Cell::text(claim.axiom.name()), verdict(claim), margin.into()]);
+    }
+    for (of, axiom) in undecided {
+        table.row([Cell::text(of), Cell::text(axiom.name()), Cell::text("not checked"), Cell::none()]);
+    }
+    table
+}
+
+/// The tasks of a user that wait, by name as far as they have names.
+fn task_name(snapshot: &Snapshot, user: usize) -> Option<&str> {
+    let of = snapshot.waiting.iter().filter(|of| of.user == user);
+    of.flat_map(|of| &of.names).next().map(String::as_str)
+}
+
+/// What a task is called: its name and its user, or its user.
+fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
+    let user = problem.users()[user].name();
+    name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
+}
+
+fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let problem = &verdict.problem;
+    let mut lines = Vec::new();
+    let short: Vec<&str> = verdict.short().map(|row| row.queue.name.as_str()).collect();
+    lines.push(match short.len() {
+        0 => "No queue is short by a whole task.".to_owned(),
+        1 => format!("One queue is short by a whole task: {}.", short[0]),
+        many => format!("{many} queues are short by a whole task: {}.", few(&short, EXPLAINED)),
+    });
+    match &verdict.fits {
+        None => lines
+            .push("Tasks have no servers here: whether one fits is a matter of whole classes.".to_owned()),
+        Some(fits) if fits.is_empty() => lines.push("No waiting task fits on a server.".to_owned()),
+        Some(fits) => {
+            let one = |fit: &Fit| {
+                let places: Vec<String> = places(&fit.places, snapshot);
+                format!(
+                    "{} fits now on {}",
+                    called(problem, fit.user, task_name(snapshot, fit.user)),
+                    few(&places, NAMED)
+                )
+            };
+            lines.push("Not work-conserving: tasks wait that fit.".to_owned());
+            lines.extend(fits.iter().take(EXPLAINED).map(|fit| format!("  {}.", one(fit))));
+            if fits.len() > EXPLAINED {
+                lines.push(format!("  ... and tasks of {} more users.", fits.len() - EXPLAINED));
+            }
+        }
+    }
+    for unmet in verdict.unmet.iter().take(EXPLAINED) {
+        let name = problem.users()[unmet.user].name();
+        lines.push(format!(
+            "{name} is {} below what its queues are promised, which can be met.",
+            tasks(&unmet.tasks)
+        ));
+    }
+    if verdict.claim(Axiom::Guarantees).is_some_and(|claim| claim.holds == Some(false))
+        && verdict.unmet.is_empty()
+    {
+        lines.push(match verdict.guarantees_can_be_met() {
+            Some(false) => "Not all guarantees can be met.".to_owned(),
+            _ => "A guarantee is missed by less than a whole task.".to_owned(),
+        });
+    }
+    if !verdict.is_within_limits() {
+        lines.push("What runs exceeds what a server has, or a limit.".to_owned());
+    }
+    lines
+}
+
+fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
+    let mut names: Vec<String> =
+        places.iter().map(|place| snapshot.server_name(place.class, place.index)).collect();
+    names.dedup();
+    names
+}
+
+fn reported(problem: &Problem, compared: &[Compared]) -> Vec<String> {
+    let wrong: Vec<&Compared> = compared.iter().filter(|of| !of.agrees()).collect();
+    let Some(first) = compared.first() else { return Vec::new() };
+    if wrong.is_empty() {
+        return vec![format!(
+            "The {} that the scheduler reports is what its formula gives, of {} groups.",
+            first.what,
+            compared.len()
+        )];
+    }
+    let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "infinite".to_owned(), number);
+    let line = |of: &&Compared| {
+        let name = &problem.groups().list()[of.group].name;
+        format!(
+            "The scheduler reports {} {} of {name}, and its formula gives {}.",
+            of.what,
+            value(&of.reported),
+            value(&of.formula)
+        )
+    };
+    wrong.iter().take(EXPLAINED).map(line).collect()
+}
+
+fn left_out(snapshot: &Snapshot) -> Vec<String> {
+    let line = |of: &evenhand_problem::snapshot::NotModelled| format!("  {} ({})", of.what, of.count);
+    let mut lines: Vec<String> = snapshot.not_modelled.iter().take(EXPLAINED).map(line).collect();
+    if !lines.is_empty() {
+        lines.insert(0, "Not part of this verdict, since the snapshot leaves it out:".to_owned());
+    }
+    lines
+}
+
+/// What a change brings, by queue: what it is due and holds, before and after.
+#[must_use]
+pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
+    struct Change<'v> {
+        row: &'v Row,
+        resource: String,
+        values: [Option<Rational>; 4],
+    }
+    let names = after.problem.resources();
+    let find = |verdict: &'_ Verdict, row: &Row| {
+        verdict
+            .queues
+            .iter()
+            .position(|of| of.queue.name == row.queue.name && same_kind(of.queue.kind, row.queue.kind))
+    };
+    let mut changes = Vec::new();
+    for row in in_order(&after.queues) {
+        let old = find(before, row).map(|v| &before.queues[v]);
+        for (r, resource) in names.iter().enumerate() {
+            let at = before.problem.resources().iter().position(|of| of == resource);
+            let was = |of: fn(&Row) -> &Vec<Rational>| old.zip(at).map(|(old, at)| of(old)[at].clone());
+            let values = [
+                was(|row| &row.due),
+                Some(row.due[r].clone()),
+                was(|row| &row.short),
+                Some(row.short[r].clone()),
+            ];
+            let held = was(|row| &row.held);
+            if values[0] != values[1]
+                || values[2] != values[3]
+                || held.is_some_and(|held| held != row.held[r])
+            {
+                changes.push(Change { row, resource: resource.clone(), values });
+            }
+        }
+    }
+    let shown = |of: &Change<'_>, at: usize| {
+        of.values[at].as_ref().map(|value| Cell::decimal(value).shown_as(&amount(&of.resource, value)))
+    };
+    let is_empty = changes.is_empty();
+    let table = Table::of(changes)
+        .words("queue", |of| {
+            let name = &of.row.queue.name;
+            Cell::text(format!("{}{name}", "  ".repeat(of.row.queue.depth))).with_value(name)
+        })
+        .words("resource", |of| of.resource.clone())
+        .numbers("due before", |of| shown(of, 0))
+        .numbers("due after", |of| shown(of, 1))
+        .numbers("difference", |of| {
+            let [Some(before), Some(after), ..] = &of.values else { return Cell::none() };
+            let difference = Rational::from(after - before);
+            let sign = if difference > 0 { "+" } else { "" };
+            Cell::decimal(&difference).shown_as(&format!("{sign}{}", amount(&of.resource, &difference)))
+        })
+        .numbers("short before", |of| shown(of, 2))
+        .numbers("short after", |of| shown(of, 3))
+        .table();
+    let short =
+        |verdict: &Verdict| -> Vec<String> { verdict.short().map(|row| row.queue.name.clone()).collect() };
+    let said = |names: &[String]| if names.is_empty() { "nobody".to_owned() } else { few(names, EXPLAINED) };
+    let page = Page::new().heading("What changes, by queue");
+    let page = if is_empty {
+        page.text("Nothing: every queue is due what it was, and is short of what it was.")
+    } else {
+        page.table(table.at_most(LONGEST, "rows of queues and resources"))
+    };
+    page.lines([
+        format!("Short by a whole task before: {}.", said(&short(before))),
+        format!("Short by a whole task after: {}.", said(&short(after))),
+    ])
+}
+
+fn same_kind(a: Kind, b: Kind) -> bool {
+    matches!((a, b), (Kind::Group(_), Kind::Group(_)) | (Kind::User(_), Kind::User(_)))
+}
+
+/// Which tasks to stop and to start.
+#[must_use]
+pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Named]) -> Page {
+    let problem = &verdict.problem;
+    let mut page = Page::new();
+    let server = |place: &Place| snapshot.server_name(place.class, place.index);
+    let mut table = Table::new([
+        Column::numbers("move"),
+        Column::words("for"),
+        Column::words("what"),
+        Column::words("task"),
+        Column::words("server"),
+    ]);
+    for (number, (step, of)) in moves.list.iter().zip(named).enumerate() {
+        let stops = of.stop.iter().map(|task| ("stop", task));
+        for (what, task) in stops.chain(of.start.iter().map(|task| ("start", task))) {
+            table.row([
+                Cell::from(number as u64 + 1),
+                Cell::text(&verdict.queues[step.queue].queue.name),
+                Cell::text(what),
+                Cell::text(called(problem, task.user, task.name.as_deref())),
+                Cell::text(server(&task.place)),
+            ]);
+        }
+    }
+    if !table.is_empty() {
+        page = page.table(table.at_most(LONGEST, "tasks to stop or to start"));
+    }
+    let name = |v: &usize| verdict.queues[*v].queue.name.as_str();
+    let [before, after] = moves.short.each_ref().map(|short| short.iter().map(name).collect::<Vec<_>>());
+    let count = moves.list.len();
+    let moved = |count: usize| if count == 1 { "1 move".to_owned() } else { format!("{count} moves") };
+    let mut lines = Vec::new();
+    if before.is_empty() {
+        lines.push("Nobody is short by a whole task: there is nothing to move.".to_owned());
+    } else if after.is_empty() {
+        let fewest = if moves.are_fewest() {
+            "which is the fewest".to_owned()
+        } else {
+            format!("at least {} are needed", decimal(&moves.least))
+        };
+        lines.push(format!(
+            "{}, and {} stopped, after which nobody is short by a whole task: {fewest}.",
+            moved(count),
+            tasks(&Rational::from(moves.stopped()))
+        ));
+    } else {
+        let why = if moves.is_cut {
+            "no more moves were asked for"
+        } else {
+            "no further move was found, which is no proof that there is none"
+        };
+        lines.push(format!(
+            "{}, and {} stopped, after which {} still short by a whole task ({why}); at least {} are needed before nobody is.",
+            moved(count),
+            tasks(&Rational::from(moves.stopped())),
+            if after.len() == 1 { format!("{} is", after[0]) } else { format!("{} are", few(&after, EXPLAINED)) },
+            moved_least(&moves.least),
+        ));
+    }
+    page.lines(lines)
+}
+
+fn moved_least(least: &Rational) -> String {
+    if *least == 1 { "1 move".to_owned() } else { format!("{} moves", decimal(least)) }
+}
+
+/// The text format of Prometheus: gauges by queue and resource.
+#[must_use]
+pub fn prometheus(verdict: &Verdict) -> String {
+    let problem = &verdict.problem;
+    let mut out = String::new();
+    let escaped = |text: &str| Medium::Text.show(text).replace('\\', "\\\\").replace('"', "\\\"");
+    let gauges: [(&str, &str, fn(&Row) -> &Vec<Rational>); 4] = [
+        ("held", "What the tasks of a queue hold.", |row| &row.held),
+        ("due", "What a queue is due.", |row| &row.due),
+        ("short", "What a queue with waiting tasks lacks of what it is due.", |row| &row.short),
+        ("above", "What a queue holds above what it is due.", |row| &row.above),
+    ];
+    for (name, help, of) in gauges {
+        let _ = writeln!(out, "# HELP evenhand_queue_{name} {help}\n# TYPE evenhand_queue_{name} gauge");
+        for (row, labels) in verdict.queues.iter().zip(labels(&verdict.queues)) {
+            for (resource, value) in problem.resources().iter().zip(of(row)) {
+                let (queue, resource) = (escaped(&labels), escaped(resource));
+                let _ = writeln!(
+                    out,
+                    "evenhand_queue_{name}{{queue=\"{queue}\",resource=\"{resource}\"}} {}",
+                    to_f64(value)
+                );
+            }
+        }
+    }
+    let _ = writeln!(
+        out,
+        "# HELP evenhand_queue_short_by_a_task Whether one more task of a queue is within what it is due.\n\
+         # TYPE evenhand_queue_short_by_a_task gauge"
+    );
+    for (row, labels) in verdict.queues.iter().zip(labels(&verdict.queues)) {
+        let _ = writeln!(
+            out,
+            "evenhand_queue_short_by_a_task{{queue=\"{}\"}} {}",
+            escaped(&labels),
+            u8::from(row.by.is_some())
+        );
+    }
+    let facts = [
+        ("work_conserving", "Whether no waiting task fits.", verdict.is_work_conserving()),
+        ("guarantees_met", "Whether every guarantee that can be met is.", verdict.unmet.is_empty()),
+        ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),
+    ];
+    for (name, help, holds) in facts {
+        let _ = writeln!(
+            out,
+            "# HELP evenhand_{name} {help}\n# TYPE evenhand_{name} gauge\nevenhand_{name} {}",
+            u8::from(holds)
+        );
+    }
+    out
+}
+
+/// The names of queues; of a user that has the name of a group another one, since two series may not have the same labels.
+fn labels(queues: &[Row]) -> Vec<String> {
+    let is_group = |name: &str| {
+        queues.iter().any(|row| matches!(row.queue.kind, Kind::Group(_)) && row.queue.name == name)
+    };
+    let label = |row: &Row| match row.queue.kind {
+        Kind::User(_) if is_group(&row.queue.name) => format!("user {}", row.queue.name),
+        _ => row.queue.name.clone(),
+    };
+    queues.iter().map(label).collect()
+}

@@ -1,0 +1,174 @@
+//! A running cluster as documents: the verdict, what a change brings, which tasks to move.
+
+use evenhand_cluster::reported::Compared;
+use evenhand_cluster::script::{Named, Task};
+use evenhand_cluster::{End, Fit, Kind, Moves, Row, Verdict};
+use evenhand_exact::Claim;
+use evenhand_mechanisms::tree::Rule;
+use evenhand_problem::snapshot::Snapshot;
+use evenhand_problem::{Problem, Rational};
+use serde_json::{Value, json};
+
+use super::{by_name, document, exact, list};
+
+/// The verdict on a snapshot.
+#[must_use]
+pub fn cluster_verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Value {
+    document("cluster-verdict", fields(snapshot, verdict, compared))
+}
+
+fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Value {
+    let problem = &verdict.problem;
+    let due = verdict.due.certificate.iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
+    let claims = verdict.held.certificate.claims.iter().map(|claim| ("held", claim)).chain(due);
+    let fits = verdict
+        .fits
+        .as_ref()
+        .map(|fits| fits.iter().flat_map(|fit| fit_of(snapshot, problem, fit)).collect::<Vec<_>>());
+    json!({
+        "rule": verdict.rule.map(Rule::name),
+        "certified": verdict.due.certificate.is_some(),
+        "tolerance": exact(&verdict.tolerance),
+        "fair": verdict.is_fair(),
+        "short": verdict.short().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(),
+        "work_conserving": verdict.is_work_conserving(),
+        "queues": list(&verdict.queues, |row| queue(verdict, row)),
+        "verdicts": claims.map(|(of, claim)| claim_of(of, claim)).collect::<Vec<_>>(),
+        "not_checked": list(&verdict.held.undecided, |(axiom, why)| json!({"axiom": axiom.name(), "why": why.to_string()})),
+        "fits": fits,
+        "guarantees_can_be_met": verdict.guarantees_can_be_met(),
+        "below_guarantee": list(&verdict.unmet, |of| {
+            json!({"user": problem.users()[of.user].name(), "tasks": exact(&of.tasks)})
+        }),
+        "reported": list(compared, |of| {
+            let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), exact);
+            json!({
+                "group": problem.groups().list()[of.group].name,
+                "what": of.what,
+                "reported": value(&of.reported),
+                "formula": value(&of.formula),
+                "agrees": of.agrees(),
+            })
+        }),
+        "not_modelled": list(&snapshot.not_modelled, |of| json!({"what": of.what, "count": of.count})),
+    })
+}
+
+fn queue(verdict: &Verdict, row: &Row) -> Value {
+    let problem = &verdict.problem;
+    let resource = |r: usize| problem.resources()[r].as_str();
+    let amounts = |of: &[Rational]| {
+        let some = of.iter().enumerate().filter(|(_, amount)| !amount.is_zero());
+        by_name(some.map(|(r, amount)| (resource(r), exact(amount))))
+    };
+    let named = |of: &[(usize, Rational)]| {
+        list(of, |(v, amount)| json!({"name": verdict.queues[*v].queue.name, "amount": exact(amount)}))
+    };
+    let beside = |of: &[(usize, Vec<(usize, Rational)>)]| {
+        by_name(of.iter().filter(|(_, list)| !list.is_empty()).map(|(r, list)| (resource(*r), named(list))))
+    };
+    let end = |end: &End| match end {
+        End::Resource(r) => json!({"resource": resource(*r)}),
+        End::Limit(v, r) => json!({"group": problem.groups().list()[*v].name, "limit": resource(*r)}),
+    };
+    json!({
+        "name": row.queue.name,
+        "kind": if matches!(row.queue.kind, Kind::Group(_)) { "group" } else { "user" },
+        "parent": row.queue.parent.map(|v| verdict.queues[v].queue.name.as_str()),
+        "held": amounts(&row.held),
+        "due": amounts(&row.due),
+        "short": amounts(&row.short),
+        "above": amounts(&row.above),
+        "short_by_a_task_of": row.by.map(|n| problem.users()[n].name()),
+        "waiting": row.waiting.as_ref().map(exact),
+        "guarantee": by_name(row.guarantee.iter().map(|(r, amount)| (resource(*r), exact(amount)))),
+        "ends_at": list(&row.ends, end),
+        "held_above_by": beside(&row.holders),
+        "lent_by": beside(&row.lenders),
+    })
+}
+
+fn claim_of(of: &str, claim: &Claim) -> Value {
+    json!({"of": of, "axiom": claim.axiom.name(), "holds": claim.holds, "margin": claim.margin.as_ref().map(exact)})
+}
+
+/// Each task of a gang that fits, with its server.
+fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
+    let user = problem.users()[fit.user].name();
+    let waiting = snapshot.waiting.iter().filter(|of| of.user == fit.user);
+    let mut names = waiting.flat_map(|of| &of.names);
+    let places = fit.places.iter().map(|place| {
+        let name = names.next().map_or(user, String::as_str);
+        json!({"task": name, "user": user, "server": snapshot.server_name(place.class, place.index)})
+    });
+    places.collect()
+}
+
+/// What a change brings: the verdict before and after, and by queue what differs.
+#[must_use]
+pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Value {
+    let amounts = |verdict: &Verdict, row: &Row, of: fn(&Row) -> &Vec<Rational>| -> Vec<(String, Rational)> {
+        verdict.problem.resources().iter().cloned().zip(of(row).iter().cloned()).collect()
+    };
+    let differences = after.1.queues.iter().map(|row| {
+        let old = before.1.queues.iter().find(|of| {
+            of.queue.name == row.queue.name
+                && std::mem::discriminant(&of.queue.kind) == std::mem::discriminant(&row.queue.kind)
+        });
+        let difference = |of: fn(&Row) -> &Vec<Rational>| {
+            let was = old.map(|old| amounts(before.1, old, of)).unwrap_or_default();
+            let now = amounts(after.1, row, of).into_iter();
+            let change = now.map(|(r, now)| {
+                let was = was.iter().find(|(of, _)| *of == r).map(|(_, was)| was.clone()).unwrap_or_default();
+                (r, now - was)
+            });
+            let change: Vec<(String, Rational)> = change.filter(|(_, change)| !change.is_zero()).collect();
+            by_name(change.iter().map(|(r, change)| (r.as_str(), exact(change))))
+        };
+        json!({
+            "name": row.queue.name,
+            "held": difference(|row| &row.held),
+            "due": difference(|row| &row.due),
+            "short": difference(|row| &row.short),
+        })
+    });
+    let differences: Vec<Value> = differences.collect();
+    document(
+        "what-if",
+        json!({
+            "differences": differences,
+            "before": cluster_verdict(before.0, before.1, &[]),
+            "after": cluster_verdict(after.0, after.1, &[]),
+        }),
+    )
+}
+
+/// Which tasks to stop and to start.
+#[must_use]
+pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Named]) -> Value {
+    let problem = &verdict.problem;
+    let task = |task: &Task| {
+        json!({
+            "task": task.name,
+            "user": problem.users()[task.user].name(),
+            "server": snapshot.server_name(task.place.class, task.place.index),
+        })
+    };
+    let name = |v: &usize| verdict.queues[*v].queue.name.as_str();
+    let steps = moves.list.iter().zip(named).map(|(step, of)| {
+        json!({"for": name(&step.queue), "stop": list(&of.stop, task), "start": list(&of.start, task)})
+    });
+    let steps: Vec<Value> = steps.collect();
+    let [before, after] = &moves.short;
+    let fields = json!({
+        "rule": verdict.rule.map(Rule::name),
+        "moves": steps,
+        "stopped": moves.stopped(),
+        "least": exact(&moves.least),
+        "fewest": moves.are_fewest(),
+        "short_before": list(before, name),
+        "short_after": list(after, name),
+        "cut": moves.is_cut,
+    });
+    document("moves", fields)
+}

@@ -1,0 +1,162 @@
+//! Certificates of a running cluster (docs/verdict.md): a verdict, and moves. Both are bundles of ordinary certificates of one
+//! problem, about what is held, what is due and, of moves, what is held after them. Here these are judged as any other, and
+//! what the bundle states beside them is recomputed: what every queue holds and is due, the difference, who is short by a
+//! whole task, tasks that fit, every step of the moves, and the least number of moves.
+
+mod moves;
+mod queues;
+
+use rug::Rational;
+
+use self::moves::{Gang, Moves, State};
+use self::queues::{Queues, Vector};
+use crate::case::{Case, Claim};
+use crate::certificate::Certificate;
+use crate::json::{Json, quoted};
+use crate::names::Amounts;
+use crate::work::{Checked, ensure, refuse};
+use crate::{File, Options, Report, Unusable};
+
+/// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
+/// whose tasks it is short.
+type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
+
+struct Bundle<'j> {
+    held: Certificate<'j>,
+    due: Certificate<'j>,
+    tolerance: Rational,
+    rows: Vec<Row<'j>>,
+    /// Absent where tasks have no servers.
+    fits: Option<Vec<Gang>>,
+    moves: Option<Moves<'j>>,
+}
+
+/// Judges a certificate of either kind.
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+    let mut bundle = Bundle::read(raw).map_err(|fault| file.unusable(raw, fault))?;
+    let (said, verdict) =
+        bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
+    // The reader's largest tolerance is about all of them.
+    let most = [&bundle.due.tolerance, &bundle.tolerance].into_iter().max().cloned();
+    bundle.held.tolerance = most.into_iter().fold(bundle.held.tolerance.clone(), Rational::max);
+    let reason = file.reason(raw, bundle.held.unmet(options)?.into_iter().next(), verdict)?;
+    let mut claims = Vec::new();
+    for (of, part) in bundle.parts() {
+        claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
+    }
+    let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
+    claims.extend(said);
+    let mut report = Report { claims, ..bundle.held.report(reason) };
+    report.more.push(("queues", format!("[{}]", sentences.join(","))));
+    Ok(report)
+}
+
+impl<'j> Bundle<'j> {
+    fn read(raw: &'j Json<'j>) -> Checked<Self> {
+        let [kind, version, tolerance, held, due, rows, fits, moves] =
+            raw.fields("kind version tolerance held due queues fits? moves?")?;
+        version.count(1, 1)?;
+        let (held, due) = (Certificate::read(held)?, Certificate::read(due)?);
+        let value = tolerance.number()?;
+        if !(0..1).contains(&value) {
+            return tolerance.wrong("a tolerance is a number from 0 to below 1");
+        }
+        if (kind.text() == Ok("moves-certificate")) == moves.is_absent() {
+            return kind.wrong("moves belong to a certificate of moves");
+        }
+        let problem = &held.problem;
+        let row = |[name, held, due, short, above, by]: [&'j Json<'j>; 6]| {
+            let amounts = |raw| problem.resources.numbers(raw);
+            let by = by.given().map(|by| problem.user_names.named(by)).transpose()?;
+            Ok((name.text()?, [amounts(held)?, amounts(due)?, amounts(short)?, amounts(above)?], by))
+        };
+        let rows = rows.rows("name held due short? above? by?")?.into_iter().map(row);
+        let rows = rows.collect::<Checked<_>>()?;
+        let fits = fits.given().map(|raw| Gang::list(raw, problem)).transpose()?;
+        let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
+        Ok(Self { held, due, tolerance: value, rows, fits, moves })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
+        let after = self.moves.iter().map(|moves| ("after", &moves.after));
+        [("held", &self.held), ("due", &self.due)].into_iter().chain(after)
+    }
+
+    /// Whether everything that it states is true; what it says of queues, in sentences.
+    fn verify(&self) -> Checked<Vec<String>> {
+        for (of, part) in self.parts() {
+            part.verify().map_err(|fault| fault.about(of))?;
+            ensure(part.hash == self.held.hash, "the parts are about different problems")?;
+            let needed = match of {
+                "due" => &["tree"][..],
+                _ if part.problem.groups.list.is_empty() => &["feasible", "work-conserving"],
+                _ => &["feasible", "work-conserving", "limits", "guarantees"],
+            };
+            let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
+            let is_whole = needed.iter().all(|axiom| says(part, axiom, |_| true));
+            ensure(is_whole || (is_infeasible && of != "due"), "an axiom of a verdict is not claimed")?;
+        }
+        let exactly = |claim: &Claim<'_>| claim.margin.as_ref().is_none_or(Rational::is_zero);
+        let is_due = says(&self.due, "tree", |claim| claim.holds == Some(true) && exactly(claim));
+        ensure(is_due, "what is due is not what the filling ends with")?;
+        let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
+        let queues = Queues::new(&case)?;
+        let mut state = State::new(&queues, &self.held.allocation)?;
+        let due = queues.held(&queues.totals(&self.due.allocation.tasks)?)?;
+        let mut said = self.rows(&queues, &state, &due)?;
+        let is_placed = self.held.allocation.placements.is_some();
+        ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
+        for gang in self.fits.iter().flatten() {
+            ensure(
+                is_placed && !says(&self.held, "work-conserving", |claim| claim.holds == Some(true)),
+                "nothing fits",
+            )
+            .and_then(|()| state.fits(gang))
+            .map_err(|fault| fault.about(&format!("fits: user `{}`", case.user(gang.user))))?;
+        }
+        let fits = self.fits.as_ref().map_or(0, Vec::len);
+        said.extend((fits > 0).then(|| format!("{fits} users could start tasks now")));
+        if let Some(moves) = &self.moves {
+            ensure(
+                is_placed && self.tolerance.is_zero(),
+                "moves are about single servers, without tolerance",
+            )?;
+            said.push(moves.verify(state, &due)?);
+        }
+        Ok(said)
+    }
+
+    /// Whether what is stated of each queue is what it holds and is due; who is short, in sentences.
+    fn rows(&self, queues: &Queues<'_>, state: &State<'_, '_>, due: &[Vector]) -> Checked<Vec<String>> {
+        let names = self.rows.iter().map(|row| row.0);
+        ensure(names.eq(queues.names.iter().copied()), "the queues are not those of the problem")?;
+        let mut said = Vec::new();
+        for (v, (name, stated, by)) in self.rows.iter().enumerate() {
+            let over = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
+            let (held, due, wanted) = (&state.held[v], &due[v], queues.wanted(v, &state.totals));
+            let (mut short, mut above) = (Vector::new(), Vector::new());
+            for ((held, due), wanted) in held.iter().zip(due).zip(wanted) {
+                short.push(if wanted { over(due, held) } else { Rational::new() });
+                above.push(over(held, due));
+            }
+            for (stated, found) in stated.iter().zip([held, due, &short, &above]) {
+                let found = found.iter().enumerate().filter(|(_, amount)| !amount.is_zero());
+                if !found.eq(stated.iter().map(|(r, amount)| (*r, amount))) {
+                    return refuse(format!("queue `{name}`: an amount is not what follows"));
+                }
+            }
+            let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
+            let what = format!("queue `{name}`: whether it is short by a whole task is not what follows");
+            ensure(found == *by, &what)?;
+            said.extend(
+                by.map(|n| format!("queue `{name}` is short by a task of `{}`", queues.case.user(n))),
+            );
+        }
+        Ok(if said.is_empty() { vec!["no queue is short by a whole task".to_owned()] } else { said })
+    }
+}
+
+/// Whether something is claimed of an axiom.
+fn says(part: &Certificate<'_>, axiom: &str, what: impl Fn(&Claim<'_>) -> bool) -> bool {
+    part.claims.iter().any(|claim| claim.axiom == axiom && what(claim))
+}

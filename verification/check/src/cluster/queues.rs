@@ -1,0 +1,147 @@
+//! Queues: the groups of a problem, then the users that stand in none. A queue is short by a whole task where a gang of a
+//! waiting user is within what the queue is due, beside what it holds.
+
+use rug::Rational;
+
+use crate::allocation::Tasks;
+use crate::case::{Case, total_of};
+use crate::groups::stated::DEPTH;
+use crate::names::Amounts;
+use crate::work::{self, Checked};
+
+/// Amounts by resource.
+pub type Vector = Vec<Rational>;
+
+pub struct Queues<'c> {
+    pub case: &'c Case<'c>,
+    pub names: Vec<&'c str>,
+    /// By user: its queue, and those in which that stands.
+    pub above: Vec<Vec<usize>>,
+    /// By queue: the users below it.
+    pub users: Vec<Vec<usize>>,
+    /// By user: what a gang of it takes, and how many tasks that is.
+    pub unit: Vec<Amounts>,
+    pub gang: Vec<u64>,
+}
+
+impl<'c> Queues<'c> {
+    pub fn new(case: &'c Case<'c>) -> Checked<Self> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        work::spend(problem.users.len().saturating_mul(DEPTH))?;
+        let mut names: Vec<&str> = groups.names.list.iter().map(String::as_str).collect();
+        let mut above = Vec::new();
+        for n in 0..problem.users.len() {
+            let mut way: Vec<usize> = groups.above_user(n).collect();
+            if way.is_empty() {
+                way.push(names.len());
+                names.push(case.user(n));
+            }
+            above.push(way);
+        }
+        let mut users = vec![Vec::new(); names.len()];
+        above.iter().enumerate().for_each(|(n, way)| way.iter().for_each(|v| users[*v].push(n)));
+        let gang: Vec<u64> = groups.members.iter().map(|member| member.gang).collect();
+        let demand = |n: usize| problem.users[n].demand.iter();
+        let unit = |n: usize| demand(n).map(|(r, d)| (*r, Rational::from(d * gang[n]))).collect();
+        let unit = (0..gang.len()).map(unit).collect();
+        Ok(Self { case, names, above, users, unit, gang })
+    }
+
+    /// The tasks of every user.
+    pub fn totals(&self, tasks: &Tasks) -> Checked<Vector> {
+        work::spend(tasks.iter().map(Vec::len).sum())?;
+        Ok(tasks.iter().map(total_of).collect())
+    }
+
+    /// What every queue holds when users have so many tasks.
+    pub fn held(&self, totals: &[Rational]) -> Checked<Vec<Vector>> {
+        let m = self.case.problem.resources.list.len();
+        let mut held = vec![vec![Rational::new(); m]; self.names.len()];
+        for (n, total) in totals.iter().enumerate() {
+            for (r, d) in &self.case.problem.users[n].demand {
+                let amount = work::times(d, total)?;
+                for v in &self.above[n] {
+                    held[*v][*r] = work::plus(&held[*v][*r], &amount)?;
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// Whether a user that can run somewhere has a gang of tasks more than this.
+    pub fn waits(&self, n: usize, total: &Rational) -> bool {
+        let tasks = self.case.problem.users[n].tasks.as_ref();
+        self.case.is_active(n) && tasks.is_none_or(|tasks| Rational::from(tasks - total) >= self.gang[n])
+    }
+
+    /// By resource: whether a waiting task of a queue demands it.
+    pub fn wanted(&self, v: usize, totals: &[Rational]) -> Vec<bool> {
+        let mut wanted = vec![false; self.case.problem.resources.list.len()];
+        let waiting = self.users[v].iter().filter(|n| self.waits(**n, &totals[**n]));
+        waiting.flat_map(|n| &self.unit[*n]).for_each(|(r, _)| wanted[*r] = true);
+        wanted
+    }
+
+    /// Whether a queue that holds so much is within what it is due with one more gang of a user.
+    pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> Checked<bool> {
+        work::spend(2 * self.unit[n].len())?;
+        Ok(self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r]))
+    }
+
+    /// The first user by a gang of whose tasks a queue is short; what is missing within the tolerance is no matter.
+    pub fn short_by(
+        &self,
+        v: usize,
+        held: &[Rational],
+        due: &[Rational],
+        totals: &[Rational],
+        tolerance: &Rational,
+    ) -> Checked<Option<usize>> {
+        let is_beyond = |(r, _): &(usize, Rational)| {
+            Rational::from(&due[*r] - &held[*r]) > Rational::from(tolerance * &due[*r])
+        };
+        for n in &self.users[v] {
+            let waits = self.waits(*n, &totals[*n]);
+            if waits && self.is_within(*n, held, due)? && self.unit[*n].iter().any(is_beyond) {
+                return Ok(Some(*n));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A bound from below: as many gangs at least have to start before no queue is short by a whole task. While a gang of
+    /// user `n` waits and is within what is due, it has to start, or what is missing of one of its resources has to become
+    /// less than it takes; each start below the queue adds at most what the largest gang there takes, and a start below one
+    /// queue is none below another one beside it.
+    pub fn least_starts(&self, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Checked<Rational> {
+        let (groups, zero) = (&self.case.problem.groups, Rational::new);
+        let mut below = vec![zero(); self.names.len() + 1];
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        let depth = |v: usize| groups.above(Some(v).filter(|v| *v < groups.list.len())).count();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
+        for v in order {
+            let mut largest = vec![zero(); held[v].len()];
+            for (r, unit) in self.users[v].iter().flat_map(|n| &self.unit[*n]) {
+                largest[*r] = largest[*r].clone().max(unit.clone());
+            }
+            let mut least = below[v].clone();
+            for n in &self.users[v] {
+                if !self.waits(*n, &totals[*n]) || !self.is_within(*n, &held[v], &due[v])? {
+                    continue;
+                }
+                work::spend(6 * self.unit[*n].len())?;
+                let left = self.case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - totals[*n].clone());
+                let gangs = left.map(|left| (left / self.gang[*n]).floor());
+                let until = |(r, unit): &(usize, Rational)| {
+                    let beside = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
+                    (beside / &largest[*r]).floor() + 1_u32
+                };
+                let starts = self.unit[*n].iter().map(until).chain(gangs).min();
+                least = starts.into_iter().fold(least, Rational::max);
+            }
+            let above = groups.list.get(v).and_then(|group| group.parent);
+            below[above.unwrap_or(self.names.len())] += least;
+        }
+        Ok(below.pop().unwrap_or_default())
+    }
+}
