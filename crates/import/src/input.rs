@@ -244,7 +244,7 @@ impl Records {
     }
 }
 
-fn split(line: &str, record: &mut StringRecord) {
+pub(super) fn split(line: &str, record: &mut StringRecord) {
     record.clear();
     if line.contains('"') {
         let mut quoted = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());

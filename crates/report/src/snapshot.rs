@@ -79,9 +79,7 @@ fn rounded(snapshot: &Snapshot) -> Table {
         let in_all: Rational = of(r).map(|rounded| &rounded.in_all).sum();
         (r, most, in_all)
     });
-    let part = |r: usize, in_all: &Rational| {
-        Rational::from(in_all / Rational::from(&problem.total_capacity()[r] + in_all))
-    };
+    let part = |r: usize, in_all: &Rational| in_all / Rational::from(&problem.total_capacity()[r] + in_all);
     Table::of(rows)
         .words("resource", |(r, ..)| problem.resources()[*r].as_str())
         .numbers("at most by", |(_, most, _)| Cell::text(number(most)))

@@ -6,6 +6,7 @@
 //! | [`golden`] | inputs and answers of an independent implementation |
 //! | [`examples`] | the problems of the papers, and good certificates with evidence of every form |
 //! | [`random`] | random problems, clusters and allocations |
+//! | [`clusters`] | dumps of made-up clusters of Kubernetes and Kueue |
 //! | [`build`] | certificates of small reservation problems, built from the definitions |
 //! | [`plain`], [`judges`] | second judges of everything: the definitions as loops |
 //! | [`mod@reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
@@ -23,6 +24,7 @@
 pub mod agreement;
 pub mod build;
 pub mod certificates;
+pub mod clusters;
 pub mod damage;
 pub mod data;
 pub mod examples;

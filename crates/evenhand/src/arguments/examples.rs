@@ -124,7 +124,8 @@ Examples:
   evenhand import openb nodes.csv pods.csv -o problem.json
   evenhand import google machine_events.csv.gz task_events.csv.gz --time 600000000 -o problem.json
   zcat tasks.csv.gz | evenhand import google machines.csv - > problem.json
-  evenhand import slurm nodes.txt squeue.json sshare.txt -o snapshot.json";
+  evenhand import slurm nodes.txt squeue.json sshare.txt -o snapshot.json
+  kubectl get nodes,pods -A -o json | evenhand import kubernetes - -o snapshot.json";
 
 pub const SCHEMA: &str = "\
 Examples:

@@ -59,6 +59,12 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
+    let dumps = Path::new("schedulers/slurm");
+    fs::create_dir_all(examples.join(dumps)).unwrap();
+    for entry in fs::read_dir(root().join("examples").join(dumps)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, examples.join(dumps).join(path.file_name().unwrap())).unwrap();
+    }
     // Commands on `grid.json` are run where it is.
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();
@@ -111,9 +117,15 @@ fn the_pages_of_docs() {
             seen.push(name);
         }
     }
-    for page in
-        ["first-allocation.md", "fair-sharing.md", "judging.md", "queues.md", "audit.md", "reservations.md"]
-    {
+    for page in [
+        "first-allocation.md",
+        "fair-sharing.md",
+        "judging.md",
+        "queues.md",
+        "schedulers.md",
+        "audit.md",
+        "reservations.md",
+    ] {
         assert!(seen.iter().any(|name| name == page), "{page} shows no command: {seen:?}");
     }
 }

@@ -358,6 +358,12 @@ fn usage() {
         let output = folder.run(&[&["import", "openb", "one", "two"], flag].concat());
         output.fails_with(2, &format!("{} does not go with openb", flag[0]));
     }
+    folder.run(&["import", "slurm", "one", "--time", "5"]).fails_with(2, "--time does not go with slurm");
+    folder
+        .run(&["import", "google", "one", "two", "--merge", "0"])
+        .fails_with(2, "--merge does not go with google");
+    folder.run(&["import", "slurm", "one", "--merge", "100%"]).fails(2);
+    folder.run(&["import", "slurm", "-", "-"]).fails_with(2, "standard input can be read once");
     // A negative number is the value of the option, not an option itself.
     folder
         .run(&["certify", "problem.json", "problem.json", "--tolerance", "-1"])

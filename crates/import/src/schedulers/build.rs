@@ -178,7 +178,7 @@ fn nowhere(cluster: &Cluster, classes: &Classes, shape: &Shape, may_use: &[usize
         let capacity = &cluster.servers.entries()[*s].1.capacity;
         shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
     };
-    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(|s| fits(s))) {
+    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(fits)) {
         return "waiting tasks that only fit on a server before it is rounded down";
     }
     "waiting tasks that fit on no server that they may use, not even alone"
@@ -255,19 +255,18 @@ fn groups(
     for limit in &cluster.limits_on {
         let allows = |i: &usize| allowed[limit.rule][classes.list[*i].profile];
         let set: Vec<usize> = (0..classes.list.len()).filter(allows).collect();
-        if set.len() == classes.list.len() {
-            let whole = &mut groups[limit.group].limit;
-            for (name, most) in &limit.limit {
-                match whole.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, known)) => *known = known.clone().min(most.clone()),
-                    None => whole.push((name.clone(), most.clone())),
-                }
-            }
-        } else if !set.is_empty() {
+        // What the group may hold of all servers anyway is no further limit.
+        let whole = &groups[limit.group].limit;
+        let is_new = |(name, most): &&(String, Rational)| {
+            let known = whole.iter().find(|(known, _)| known == name);
+            set.len() < classes.list.len() || known.is_none_or(|(_, known)| most < known)
+        };
+        let stated: Vec<_> = limit.limit.iter().filter(is_new).cloned().collect();
+        if !set.is_empty() {
             let limits = on.entry((limit.group, set)).or_default();
-            for (name, most) in &limit.limit {
+            for (name, most) in stated {
                 // Two flavours of the same servers: what both may hold.
-                *limits.entry(name.clone()).or_default() += most;
+                *limits.entry(name).or_default() += most;
             }
         }
     }

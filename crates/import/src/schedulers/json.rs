@@ -36,7 +36,7 @@ fn explained(bytes: &mut Bytes, fault: &serde_json::Error) -> ImportError {
         return failure;
     }
     let text = fault.to_string();
-    let what = text.split(" at line ").next().unwrap_or_default();
+    let what = text.split(" at line ").next().unwrap_or_default().trim_start_matches("EOF while parsing ");
     match fault.classify() {
         Category::Eof => {
             bytes.error(bytes.line, format!("the file is cut off: it ends while reading {what}"))

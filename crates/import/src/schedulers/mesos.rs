@@ -65,17 +65,11 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
                     if let Some(started) = at.get("elected_time")? {
                         time = format!("leading since {}", started.scalar()?);
                     }
-                    let is_known = LISTS
-                        .iter()
-                        .any(|list| at.entries().is_ok_and(|mut of| of.any(|(name, _)| name == list[0])));
-                    // What was handed on is null here.
-                    let was_read = !mesos.frameworks.is_empty()
-                        || mesos.has_roles
-                        || !mesos.cluster.servers.entries().is_empty();
-                    match is_known || was_read {
-                        true => Ok(()),
-                        false => Err(at.error("found neither `slaves` nor `frameworks` nor `roles`: expected /state or /roles of a master")),
+                    if LISTS.iter().any(|list| at.names(list[0])) {
+                        return Ok(());
                     }
+                    let message = "found neither `slaves` nor `frameworks` nor `roles`: expected /state or /roles of a master";
+                    Err(at.error(message))
                 }
                 _ => Err(at.error("expected an object with the lists `slaves` and `frameworks`, or `roles`")),
             }
@@ -104,7 +98,7 @@ impl Mesos {
             if value.is_text() {
                 continue;
             }
-            let thousandths = Rational::from(value.number()? * 1000).round();
+            let thousandths = (value.number()? * 1000u32).round();
             let mut amount = thousandths / 1000u32;
             if matches!(name, "mem" | "disk") {
                 amount *= MEGABYTE;

@@ -10,9 +10,11 @@ mod cluster;
 mod json;
 mod kube;
 mod kubernetes;
+mod kueue;
 mod mesos;
 mod slurm;
 mod source;
+mod tables;
 mod tree;
 mod yaml;
 
@@ -51,7 +53,9 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
     let inputs = inputs.into_iter().map(Bytes::new).collect();
     match system {
         System::Slurm => slurm::read(inputs, part),
+        System::Csv => tables::read(inputs, part),
         System::Kubernetes => kubernetes::read(inputs, part),
+        System::Kueue => kueue::read(inputs, part),
         System::Mesos => mesos::read(inputs, part),
         _ => Err(ImportError::Dumps(format!("{system} cannot be imported yet"))),
     }

@@ -112,16 +112,6 @@ impl Bytes {
         self.failure.take().map_or(Ok(None), Err)
     }
 
-    /// The next bytes, at most so many, which stay to be read.
-    pub fn ahead(&mut self, most: usize) -> Result<&[u8], ImportError> {
-        if !self.fill()
-            && let Some(failure) = self.failure.take()
-        {
-            return Err(failure);
-        }
-        Ok(&self.chunk[self.at..self.end.min(self.at + most)])
-    }
-
     /// The next character. What is none ends the text, with the failure kept.
     pub fn next_char(&mut self) -> Option<char> {
         let first = self.next_byte()?;

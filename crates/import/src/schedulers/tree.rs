@@ -85,6 +85,11 @@ impl<'a> At<'a> {
         Ok(found.map(|(_, tree)| At { tree, ..self }))
     }
 
+    /// Whether there is a field, also a list that was handed on element by element.
+    pub fn names(self, name: &str) -> bool {
+        matches!(self.tree, Tree::Map(fields) if fields.iter().any(|(key, _)| &**key == name))
+    }
+
     /// The first of some fields that is there, of which different versions have different ones.
     pub fn first(self, names: &[&str]) -> Found<Option<At<'a>>> {
         for name in names {
@@ -191,19 +196,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A number of at least 0, perhaps with a unit of Kubernetes.
-    pub fn quantity(self) -> Found<Rational> {
-        self.amount(number::parse_quantity)
-    }
-
     /// A number of at least 0 without a unit.
     pub fn number(self) -> Found<Rational> {
-        self.amount(number::parse)
-    }
-
-    fn amount(self, parse: impl Fn(&str) -> Result<Rational, number::NumberError>) -> Found<Rational> {
         let text = self.scalar()?;
-        let value = parse(text).map_err(|error| self.error(error.to_string()))?;
+        let value = number::parse(text).map_err(|error| self.error(error.to_string()))?;
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));
         }

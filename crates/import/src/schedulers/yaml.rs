@@ -22,14 +22,11 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
     let parsed = Events::new(bytes).documents(feed);
     match parsed {
         // A failure of the bytes looks like their end.
-        Ok(_) if bytes.failure.is_some() => bytes.failure.take().map_or(Ok(()), Err),
+        _ if bytes.failure.is_some() => bytes.failure.take().map_or(Ok(()), Err),
         Ok(documents) if documents > 0 => Ok(()),
         Ok(_) => Err(bytes.error(0, "the file is empty: expected a dump")),
         Err(Fault::Import(failure)) => Err(failure),
         Err(Fault::Scan(fault)) => {
-            if let Some(failure) = bytes.failure.take() {
-                return Err(failure);
-            }
             let line = fault.marker().line() as u64;
             Err(bytes.error(line, format!("this is not YAML: {}", fault.info())))
         }

@@ -3,4 +3,5 @@
 mod google;
 mod openb;
 mod plain;
+mod schedulers;
 mod streams;

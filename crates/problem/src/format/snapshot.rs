@@ -111,6 +111,9 @@ struct Reader<'r, 't> {
     groups: HashMap<&'r str, usize>,
     /// Tasks by user, server class and index; none without placements.
     placed: HashMap<(usize, usize, u64), &'r Rational>,
+    /// Tasks by user and server class.
+    on_classes: HashMap<(usize, usize), &'r Rational>,
+    is_placed: bool,
     /// Tasks of each user that run.
     totals: Vec<Rational>,
 }
@@ -122,6 +125,8 @@ impl<'r, 't> Reader<'r, 't> {
             let (server, index) = (placement.server, placement.index);
             placement.tasks.iter().map(move |(n, tasks)| ((*n, server, index), tasks))
         });
+        let rows = allocation.tasks.iter().enumerate();
+        let on_classes = rows.flat_map(|(n, row)| row.iter().map(move |(i, tasks)| ((n, *i), tasks)));
         Self {
             document,
             problem,
@@ -129,6 +134,8 @@ impl<'r, 't> Reader<'r, 't> {
             servers: problem.server_index(),
             groups: groups.map(|(v, group)| (group.name.as_str(), v)).collect(),
             placed: placed.collect(),
+            on_classes: on_classes.collect(),
+            is_placed: allocation.placements.is_some(),
             totals: allocation.totals(),
         }
     }
@@ -203,7 +210,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn waiting(&self, object: &Object<'t>) -> Stated<Waiting> {
         let user = self.user(object.need(self.document, "user")?)?;
         let tasks = self.count(object.need(self.document, "tasks")?)?;
-        let names = self.some_names(object, tasks.into())?;
+        let names = self.some_names(object, &tasks.into())?;
         Ok(Waiting { user, tasks, names, reason: self.text_or_empty(object, "reason")? })
     }
 
@@ -226,11 +233,17 @@ impl<'r, 't> Reader<'r, 't> {
         let server = self.server(object.need(self.document, "server")?)?;
         let index_raw = object.need(self.document, "index")?;
         let index = self.count(index_raw)?;
-        let Some(tasks) = self.placed.get(&(user, server, index)) else {
+        let class = || self.on_classes.get(&(user, server)).filter(|_| !self.is_placed);
+        let Some(tasks) = self.placed.get(&(user, server, index)).or_else(class) else {
             let message = "the allocation places no task of this user on this server";
             return Err(self.document.error(object.raw(), message));
         };
-        Ok(Running { user, server, index, names: self.some_names(object, (*tasks).clone())? })
+        let count = self.problem.servers()[server].count();
+        if index >= count {
+            let message = format!("found {index}: expected an integer from 0 to {}", count - 1);
+            return Err(self.document.error(index_raw, message));
+        }
+        Ok(Running { user, server, index, names: self.some_names(object, tasks)? })
     }
 
     fn reported(&self, object: &Object<'t>) -> Stated<Reported> {
@@ -259,7 +272,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn not_modelled(&self, object: &Object<'t>) -> Stated<NotModelled> {
         let what = self.document.string(object.need(self.document, "what")?)?.into_owned();
         let count = self.count(object.need(self.document, "count")?)?;
-        let names = self.some_names(object, count.into())?;
+        let names = self.some_names(object, &count.into())?;
         if names.len() > MOST_NAMES {
             let raw = object.get("names").unwrap_or(object.raw());
             return Err(self.document.error(raw, format!("more than {MOST_NAMES} names")));
@@ -313,10 +326,10 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Names of tasks or things of which there are so many.
-    fn some_names(&self, object: &Object<'t>, most: Rational) -> Stated<Vec<String>> {
+    fn some_names(&self, object: &Object<'t>, most: &Rational) -> Stated<Vec<String>> {
         let Some(raw) = object.get("names") else { return Ok(Vec::new()) };
         let names = strings(self.document, raw)?;
-        if names.len() > most {
+        if names.len() > *most {
             let message = format!("found {} names: expected at most {most}", names.len());
             return Err(self.document.error(raw, message));
         }

@@ -293,7 +293,7 @@ pub const COMMANDS: &[CommandLine] = &[
     },
     CommandLine {
         name: "import",
-        operands: &[OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes"]), Input, Input],
+        operands: &[OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes", "kueue", "csv"]), Input, Input],
         options: &[
             ("--time", Number),
             ("--by-shape", Nothing),

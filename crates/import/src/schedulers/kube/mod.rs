@@ -21,9 +21,26 @@ pub(super) use select::{Flavour, Profile, Rule, Taint, Toleration, labels, read_
 const LISTS: &[&[&str]] = &[&["items"]];
 /// Parts of objects that are large and say nothing of resources and places.
 const SKIP: &[&str] = &[
-    "managedFields", "containerStatuses", "initContainerStatuses", "images", "env", "envFrom", "args", "command",
-    "volumeMounts", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "securityContext",
-    "imagePullSecrets", "volumesInUse", "volumesAttached", "nodeInfo", "addresses", "daemonEndpoints",
+    "managedFields",
+    "containerStatuses",
+    "initContainerStatuses",
+    "images",
+    "env",
+    "envFrom",
+    "args",
+    "command",
+    "volumeMounts",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+    "securityContext",
+    "imagePullSecrets",
+    "volumesInUse",
+    "volumesAttached",
+    "nodeInfo",
+    "addresses",
+    "daemonEndpoints",
 ];
 
 /// A cluster of Kubernetes while it is read.
@@ -113,7 +130,9 @@ impl Kube {
                     None => "",
                 };
                 if kind.is_empty() {
-                    return Err(at.error("the field `kind` is missing: expected an object of Kubernetes, or a List of them"));
+                    return Err(at.error(
+                        "the field `kind` is missing: expected an object of Kubernetes, or a List of them",
+                    ));
                 }
                 if let Some(version) = at.text_of("apiVersion")? {
                     versions.insert(version.to_owned());
@@ -127,7 +146,11 @@ impl Kube {
             values(&mut bytes, LISTS, SKIP, &mut receive)?;
             let version = versions.into_iter().collect::<Vec<_>>().join(", ");
             let file = bytes.file.clone();
-            self.cluster.sources.push(evenhand_problem::snapshot::Origin { file, version, time: String::new() });
+            self.cluster.sources.push(evenhand_problem::snapshot::Origin {
+                file,
+                version,
+                time: String::new(),
+            });
         }
         Ok(())
     }
@@ -162,7 +185,11 @@ impl Kube {
         } else {
             None
         };
-        let hint = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type", "nvidia.com/gpu.product"];
+        let hint = [
+            "node.kubernetes.io/instance-type",
+            "beta.kubernetes.io/instance-type",
+            "nvidia.com/gpu.product",
+        ];
         let hint = hint.into_iter().find_map(|key| labels.get(key)).cloned();
         let server = Server { capacity, closed, hint: hint.unwrap_or_else(|| "node".to_owned()), profile: 0 };
         self.cluster.servers.value(name, || server);
@@ -196,8 +223,11 @@ impl Kube {
         let rule = self.rules.place(&rule, || ());
         self.stays_out(spec, &full)?;
         let mut reason = String::new();
-        for condition in status.map(|status| status.list_of("conditions")).transpose()?.into_iter().flatten() {
-            if condition.text_of("type")? == Some("PodScheduled") && condition.text_of("status")? == Some("False") {
+        for condition in status.map(|status| status.list_of("conditions")).transpose()?.into_iter().flatten()
+        {
+            if condition.text_of("type")? == Some("PodScheduled")
+                && condition.text_of("status")? == Some("False")
+            {
                 reason = condition.text_of("reason")?.unwrap_or_default().to_owned();
             }
         }
@@ -259,17 +289,24 @@ impl Kube {
                 Some(s) => {
                     let mut capacity = std::mem::take(&mut self.cluster.servers.at(s).capacity);
                     if !take(&mut capacity, &amounts) {
-                        self.cluster.left_out.add("servers of which pods that are no tasks take more than there is", node);
+                        self.cluster
+                            .left_out
+                            .add("servers of which pods that are no tasks take more than there is", node);
                     }
                     self.cluster.servers.at(s).capacity = capacity;
                 }
-                None => self.cluster.left_out.add("nodes of pods that are no tasks, which the dump does not have", node),
+                None => self
+                    .cluster
+                    .left_out
+                    .add("nodes of pods that are no tasks, which the dump does not have", node),
             }
         }
         for (name, _) in self.cluster.servers.entries() {
             let (most, on) = (self.most_pods.get(name), self.pods_on.get(name));
             if most.zip(on).is_some_and(|(most, on)| on >= most) {
-                self.cluster.left_out.add("servers that run as many pods as they may, which is no limit here", name);
+                self.cluster
+                    .left_out
+                    .add("servers that run as many pods as they may, which is no limit here", name);
             }
         }
         let rules = self.rules.into_entries();
@@ -283,10 +320,13 @@ impl Kube {
             let profile = Profile { labels, taints: node.taints, name: Some(name).filter(|_| names_nodes) };
             self.cluster.servers.at(s).profile = profiles.place(&profile, || ());
         }
-        evenhand_budget::charge((rules.len() * profiles.entries().len() * 4) as u64, "the rules of pods times nodes");
-        let allowed = rules.iter().map(|(rule, ())| {
-            profiles.entries().iter().map(|(profile, ())| rule.allows(profile)).collect()
-        });
+        evenhand_budget::charge(
+            (rules.len() * profiles.entries().len() * 4) as u64,
+            "the rules of pods times nodes",
+        );
+        let allowed = rules
+            .iter()
+            .map(|(rule, ())| profiles.entries().iter().map(|(profile, ())| rule.allows(profile)).collect());
         build(self.cluster, &allowed.collect(), part)
     }
 }

@@ -31,7 +31,10 @@ impl Quantities {
         }
         let value = parse_quantity(text).map_err(|error| at.error(error.to_string()))?;
         if value < 0 {
-            return Err(at.error(format!("{} is negative: expected a quantity of at least 0", super::super::tree::shown(text))));
+            return Err(at.error(format!(
+                "{} is negative: expected a quantity of at least 0",
+                super::super::tree::shown(text)
+            )));
         }
         if stated(&value).is_none() {
             return Err(at.error(format!("a quantity of more than {MAX_DIGITS} digits")));

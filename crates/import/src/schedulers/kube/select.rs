@@ -105,7 +105,9 @@ impl Rule {
     /// Labels that are asked for, and whether names of nodes are.
     pub fn keys<'r>(&'r self, into: &mut BTreeSet<&'r str>) -> bool {
         into.extend(self.labels.keys().map(String::as_str));
-        into.extend(self.flavours.iter().flatten().flat_map(|flavour| flavour.labels.keys()).map(String::as_str));
+        into.extend(
+            self.flavours.iter().flatten().flat_map(|flavour| flavour.labels.keys()).map(String::as_str),
+        );
         let requirements = self.terms.iter().flatten().flatten();
         into.extend(requirements.clone().filter_map(|requirement| requirement.key.as_deref()));
         requirements.into_iter().any(|requirement| requirement.key.is_none())
@@ -185,7 +187,11 @@ pub(in super::super) fn read_taints(at: At<'_>, field: &str) -> Result<Vec<Taint
         let effect = taint.need("effect")?.text()?;
         if matches!(effect, "NoSchedule" | "NoExecute") {
             let value = taint.text_of("value")?.unwrap_or_default().to_owned();
-            taints.push(Taint { key: taint.need("key")?.text()?.to_owned(), value, effect: effect.to_owned() });
+            taints.push(Taint {
+                key: taint.need("key")?.text()?.to_owned(),
+                value,
+                effect: effect.to_owned(),
+            });
         }
     }
     taints.sort_unstable();

@@ -127,7 +127,7 @@ impl Job {
 }
 
 impl Slurm {
-    pub(super) fn job(&mut self, job: Job, fail: &dyn Fn(String) -> ImportError) -> Result<(), ImportError> {
+    pub(super) fn job(&mut self, job: &Job, fail: &dyn Fn(String) -> ImportError) -> Result<(), ImportError> {
         let name = job.name();
         if self.jobs.insert(name.clone(), ()).is_some() {
             let hint = "; squeue --json and scontrol show job say the same: give one of them";
@@ -161,7 +161,7 @@ impl Slurm {
         for (resource, amount) in &tres.amounts {
             demand.insert(self.cluster.resource(resource), Rational::from(amount / gang));
         }
-        let rule = self.rule(&job, &tres, gang, &name, fail)?;
+        let rule = self.rule(job, &tres, gang, &name, fail)?;
         if job.account.is_empty() {
             return Err(fail(format!("the job `{name}` has no account")));
         }

@@ -113,9 +113,9 @@ impl Slurm {
             "jobs" => {
                 self.has_jobs = true;
                 let job = Job::from_json(at)?;
-                self.job(job, &|message| at.error(message))
+                self.job(&job, &|message| at.error(message))
             }
-            "shares.shares" => self.shares.from_json(at),
+            "shares.shares" => self.shares.read_json(at),
             "partitions" => Ok(()),
             "reservations" => {
                 let name = at.text_of("name")?.unwrap_or("?");
@@ -130,12 +130,11 @@ impl Slurm {
     }
 
     fn document(&mut self, at: At<'_>, version: &mut String, time: &mut String) -> Result<(), ImportError> {
-        if let Some(meta) = at.get("meta")? {
-            if let Some(slurm) = meta.first(&["Slurm", "slurm"])?
-                && let Some(release) = slurm.text_of("release")?
-            {
-                *version = format!("Slurm {release}");
-            }
+        if let Some(meta) = at.get("meta")?
+            && let Some(slurm) = meta.first(&["Slurm", "slurm"])?
+            && let Some(release) = slurm.text_of("release")?
+        {
+            *version = format!("Slurm {release}");
         }
         if let Some(update) = at.first(&["last_update", "last_backfill"])? {
             let number = if update.is_map() { update.get("number")? } else { Some(update) };
@@ -143,12 +142,11 @@ impl Slurm {
                 *time = number.scalar()?.to_owned();
             }
         }
-        if LISTS.iter().all(|list| at.get(list[0]).is_ok_and(|found| found.is_none()))
-            && at.get("meta")?.is_none()
-        {
+        let is_known = LISTS.iter().any(|list| at.names(list[0])) || at.names("sinfo");
+        if !is_known {
             return Err(at.error("found no list `nodes`, `jobs` or `shares`: expected a dump of Slurm"));
         }
-        if at.get("sinfo")?.is_some() {
+        if at.names("sinfo") {
             let message = "sinfo of this version prints sums by partition: dump the nodes with scontrol show nodes --json";
             return Err(at.error(message));
         }
@@ -157,7 +155,7 @@ impl Slurm {
 
     fn piece(&mut self, piece: Piece<'_>, version: &mut String) -> Result<(), ImportError> {
         let record = match piece {
-            Piece::Row(row) => return self.shares.from_row(&row, &mut self.cluster.left_out),
+            Piece::Row(row) => return self.shares.read_row(&row, &mut self.cluster.left_out),
             Piece::Record(record) => record,
         };
         if record.get("NodeName")?.is_some() {
@@ -172,7 +170,7 @@ impl Slurm {
         if record.get("JobId")?.is_some() {
             self.has_jobs = true;
             let job = Job::from_record(&record)?;
-            return self.job(job, &|message| record.error(message));
+            return self.job(&job, &|message| record.error(message));
         }
         if let Some(name) = record.get("ReservationName")? {
             self.cluster.left_out.add("reservations of nodes", name);

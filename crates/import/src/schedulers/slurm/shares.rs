@@ -70,7 +70,7 @@ impl Shares {
         group
     }
 
-    pub fn from_row(&mut self, row: &Row<'_>, left_out: &mut LeftOut) -> Result<(), ImportError> {
+    pub fn read_row(&mut self, row: &Row<'_>, left_out: &mut LeftOut) -> Result<(), ImportError> {
         if row.get("GraceTime").is_some() && row.get("Name").is_some() {
             let limits = row.header.iter().zip(&row.cells).filter(|(name, cell)| {
                 (name.starts_with("Grp") || name.starts_with("Max") || name.starts_with("Min"))
@@ -144,7 +144,7 @@ impl Shares {
             .map_err(|message| row.error("Account", message))
     }
 
-    pub fn from_json(&mut self, at: At<'_>) -> Result<(), ImportError> {
+    pub fn read_json(&mut self, at: At<'_>) -> Result<(), ImportError> {
         self.has_tree = true;
         let name = at.need("name")?.name()?;
         let types = super::nodes::names(at.get("type")?)?;

@@ -1,0 +1,80 @@
+//! What `import` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use evenhand::problem::Rational;
+use evenhand::problem::snapshot::System;
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Kind of the data
+    #[arg(value_enum)]
+    pub source: ImportSource,
+    /// openb: the node list and a pod list; google: the machine table or machine events, then task
+    /// events; schedulers: their dumps, in any order. Plain, .gz or .zst; one may be -, standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// google: the trace time in microseconds at which tasks run
+    #[arg(long, default_value_t = 0)]
+    pub time: u64,
+    /// google: one user for each request shape in place of one for each user id
+    #[arg(long)]
+    pub by_shape: bool,
+    /// schedulers: servers whose amounts differ by at most this part become one class, rounded down; 0: only equal ones
+    /// (default: 1.5%)
+    #[arg(long, value_name = "PART", value_parser = part)]
+    pub merge: Option<Rational>,
+    /// Write the problem or snapshot to this file (default: standard output)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+/// A part such as `1.5%` or `0.015`.
+fn part(text: &str) -> Result<Rational, String> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100u32));
+    let part = evenhand::problem::number::parse(number).ok().map(|part| part / of);
+    let part = part.filter(|part| *part >= 0 && *part < 1);
+    part.ok_or_else(|| "expected a part of at least 0 and below 1, such as 1.5%".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportSource {
+    /// Alibaba cluster-trace-gpu-v2023
+    Openb,
+    /// Google clusterdata-2011-2
+    Google,
+    /// Three tables: servers, teams, tasks
+    Csv,
+    /// Kubernetes: kubectl get nodes,pods -A -o json
+    Kubernetes,
+    /// Kueue: kubectl get nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o json
+    Kueue,
+    /// Slurm: scontrol, squeue --json, sshare, sacctmgr
+    Slurm,
+    /// Mesos: /state, /roles
+    Mesos,
+}
+
+impl ImportSource {
+    /// The scheduler whose dump it is, if it is one.
+    pub fn system(self) -> Option<System> {
+        match self {
+            Self::Openb | Self::Google => None,
+            Self::Csv => Some(System::Csv),
+            Self::Kubernetes => Some(System::Kubernetes),
+            Self::Kueue => Some(System::Kueue),
+            Self::Slurm => Some(System::Slurm),
+            Self::Mesos => Some(System::Mesos),
+        }
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Openb => "openb",
+            Self::Google => "google",
+            _ => self.system().map_or("", System::name),
+        }
+    }
+}
