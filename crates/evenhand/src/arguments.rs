@@ -60,7 +60,7 @@ pub enum Command {
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Write mechanisms side by side as a page of HTML, with plots and certificates
+    /// Write mechanisms side by side as a page of HTML, with plots and certificates; of a snapshot its verdict
     #[command(after_help = examples::REPORT)]
     Report(Report),
     /// Solve and judge many problems under many mechanisms: a line of JSON for each

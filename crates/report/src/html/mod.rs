@@ -3,6 +3,7 @@
 
 mod bars;
 mod certificate;
+mod cluster;
 mod comparison;
 mod groups;
 mod matrix;
@@ -18,6 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::table::exact_behind;
 use crate::text::decimal;
 
+pub use cluster::document as cluster;
 pub use comparison::document as comparison;
 
 /// What documents look like, on a screen and on paper.
