@@ -239,7 +239,10 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     {
         lines.push(match verdict.guarantees_can_be_met() {
             Some(false) => "Not all guarantees can be met.".to_owned(),
-            _ => "A guarantee is missed by less than a whole task.".to_owned(),
+            Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
+            None => {
+                "Not all guarantees are met; by this rule it is not examined whether they can be.".to_owned()
+            }
         });
     }
     if !verdict.is_within_limits() {

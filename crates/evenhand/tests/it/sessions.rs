@@ -111,9 +111,15 @@ fn the_pages_of_docs() {
             seen.push(name);
         }
     }
-    for page in
-        ["first-allocation.md", "fair-sharing.md", "judging.md", "queues.md", "audit.md", "reservations.md"]
-    {
+    for page in [
+        "first-allocation.md",
+        "fair-sharing.md",
+        "judging.md",
+        "queues.md",
+        "verdict.md",
+        "audit.md",
+        "reservations.md",
+    ] {
         assert!(seen.iter().any(|name| name == page), "{page} shows no command: {seen:?}");
     }
 }
