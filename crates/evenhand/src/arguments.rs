@@ -48,19 +48,19 @@ pub enum Command {
     /// Say why a user has what it has, and what one more unit of a resource would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Judge a running cluster: who is short of what it is due, and whether a waiting task fits
+    /// Judge a running cluster: who is short, and whether a waiting task fits
     #[command(after_help = examples::VERDICT)]
     Verdict(cluster::Verdict),
-    /// Say what changes of weights, guarantees, servers or tasks bring to the queues of a running cluster
+    /// Say what changes bring to the queues of a running cluster
     #[command(after_help = examples::WHAT_IF)]
     WhatIf(cluster::WhatIf),
-    /// Say which tasks to stop and to start so that no queue of a running cluster is short
+    /// Say which tasks of a running cluster to stop and to start, so that no queue is short
     #[command(after_help = examples::MOVES)]
     Moves(cluster::Moves),
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Write mechanisms side by side as a page of HTML, with plots and certificates; of a snapshot its verdict
+    /// Write mechanisms side by side, or the verdict on a snapshot, as a page of HTML
     #[command(after_help = examples::REPORT)]
     Report(Report),
     /// Solve and judge many problems under many mechanisms: a line of JSON for each
@@ -222,6 +222,12 @@ pub struct Check {
     /// How servers must be shared (default: resources divided; time only where the problem states times)
     #[arg(long, value_parser = ["rdm", "tdm"])]
     pub sharing: Option<String>,
+    /// Write a page that carries the certificate, and a checker for it that runs in a browser
+    #[arg(long, requires = "output")]
+    pub page: bool,
+    /// The file of that page
+    #[arg(long, short, requires = "page")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

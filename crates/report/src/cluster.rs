@@ -403,7 +403,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
         lines.push("Nobody is short by a whole task: there is nothing to move.".to_owned());
     } else if after.is_empty() {
         let fewest = if moves.are_fewest() {
-            "which is the fewest".to_owned()
+            "fewer do not suffice".to_owned()
         } else {
             format!("at least {} are needed", decimal(&moves.least))
         };

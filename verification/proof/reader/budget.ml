@@ -1,12 +1,18 @@
-(* The digits of all numbers of a text together, exponents written out: fractions of more take longer than a minute.
-   It refuses, and proves nothing. *)
+(* What a text may ask for. The digits of all its numbers together, exponents written out: fractions of more take longer
+   than a minute. The entries of its tables, which a short text can make large. It refuses, and proves nothing. *)
 exception Too_large
 let most = 2_000_000
-let left = ref most
-let begin_text () = left := most
-let spend digits =
-  left := !left - digits;
+(* Less where memory is short. *)
+let most_cells = ref 100_000_000
+let left = ref most and left_cells = ref !most_cells
+let begin_text () = left := most; left_cells := !most_cells
+
+let take left amount =
+  left := !left - amount;
   if !left < 0 then raise Too_large
+let spend = take left
+(* Rows of a table: so many at a time that the sum does not wrap. *)
+let cells = take left_cells
 
 (* Charges the digits of a number; how many they are. *)
 let digits text =

@@ -175,7 +175,8 @@ let worths s u a =
 (* Beyond so many bits the kernel rounds. *)
 let is_short s v a =
   let bits n = let q = v.v_value n in max (Z.numbits q.qnum) (Z.numbits q.qden) in
-  a * List.fold_left (fun sum n -> if is_active s n then sum + bits n else sum) 0 (range s.p.users) <= 1 lsl 16
+  let most = (1 lsl 16) / a in
+  List.fold_left (fun sum n -> if sum <= most && is_active s n then sum + bits n else sum) 0 (range s.p.users) <= most
 
 let worth_of s share = memo2 s.p.users s.p.classes (worth_at s.p s.totals share)
 

@@ -1,16 +1,22 @@
 (* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. No theorem
    rests on it. *)
 open Reader
+module List = Json.List
 
-let word w = w land 0xffffffff
-let rotate w n = word ((w lsr n) lor (w lsl (32 - n)))
+(* Words of 32 bits, wherever it runs *)
+module Word = struct
+  let ( + ) = Int32.add and ( lxor ) = Int32.logxor and ( land ) = Int32.logand and lnot = Int32.lognot
+  let ( lsr ) = Int32.shift_right_logical
+  let rotate w n = Int32.logor (w lsr n) (Int32.shift_left w (32 - n))
+end
 let primes count =
   let is_prime n = List.for_all (fun d -> d * d > n || n mod d <> 0) (List.init 30 (fun d -> d + 2)) in
   List.filteri (fun i _ -> i < count) (List.filter is_prime (List.init 400 (fun n -> n + 2)))
 (* The first 32 bits of the fractional part of a root *)
 let fraction root p =
-  let scaled = Z.shift_left (Z.of_int p) (32 * root) in
-  Z.to_int (Z.logand (Z.root scaled root) (Z.of_int 0xffffffff))
+  let found = Z.root (Z.shift_left (Z.of_int p) (32 * root)) root in
+  let half v = Int32.of_int (Z.to_int (Z.logand v (Z.of_int 0xffff))) in
+  Int32.logor (Int32.shift_left (half (Z.shift_right found 16)) 16) (half found)
 let constants = Array.of_list (List.map (fraction 3) (primes 64))
 let initial = List.map (fraction 2) (primes 8)
 
@@ -20,29 +26,28 @@ let sha256 text =
   let padded = Bytes.make (64 * blocks) '\000' in
   Bytes.blit_string text 0 padded 0 size;
   Bytes.set padded size '\128';
-  Bytes.set_int64_be padded ((64 * blocks) - 8) (Int64.of_int (8 * size));
-  let state = Array.of_list initial and w = Array.make 64 0 in
+  Bytes.set_int64_be padded ((64 * blocks) - 8) (Int64.mul 8L (Int64.of_int size));
+  let state = Array.of_list initial and w = Array.make 64 0l in
   for block = 0 to blocks - 1 do
-    for t = 0 to 15 do w.(t) <- word (Int32.to_int (Bytes.get_int32_be padded ((64 * block) + (4 * t)))) done;
+    for t = 0 to 15 do w.(t) <- Bytes.get_int32_be padded ((64 * block) + (4 * t)) done;
     for t = 16 to 63 do
-      let a = w.(t - 15) and b = w.(t - 2) in
-      w.(t) <- word (w.(t - 16) + w.(t - 7) + (rotate a 7 lxor rotate a 18 lxor (a lsr 3))
-        + (rotate b 17 lxor rotate b 19 lxor (b lsr 10)))
+      let a = w.(t - 15) and b = w.(t - 2) and c = w.(t - 16) and d = w.(t - 7) in
+      w.(t) <- Word.(c + d + (rotate a 7 lxor rotate a 18 lxor (a lsr 3)) + (rotate b 17 lxor rotate b 19 lxor (b lsr 10)))
     done;
     let s = Array.copy state in
     for t = 0 to 63 do
       let a = s.(0) and e = s.(4) in
-      let first = s.(7) + (rotate e 6 lxor rotate e 11 lxor rotate e 25)
-        + ((e land s.(5)) lxor (lnot e land s.(6))) + constants.(t) + w.(t) in
-      let second = (rotate a 2 lxor rotate a 13 lxor rotate a 22)
-        + ((a land s.(1)) lxor (a land s.(2)) lxor (s.(1) land s.(2))) in
+      let first = Word.(s.(7) + (rotate e 6 lxor rotate e 11 lxor rotate e 25)
+        + ((e land s.(5)) lxor (lnot e land s.(6))) + constants.(t) + w.(t)) in
+      let second = Word.((rotate a 2 lxor rotate a 13 lxor rotate a 22)
+        + ((a land s.(1)) lxor (a land s.(2)) lxor (s.(1) land s.(2)))) in
       Array.blit s 0 s 1 7;
-      s.(4) <- word (s.(4) + first);
-      s.(0) <- word (first + second)
+      s.(4) <- Word.(s.(4) + first);
+      s.(0) <- Word.(first + second)
     done;
-    Array.iteri (fun i v -> state.(i) <- word (state.(i) + v)) s
+    Array.iteri (fun i v -> state.(i) <- Word.(state.(i) + v)) s
   done;
-  String.concat "" (List.map (Printf.sprintf "%08x") (Array.to_list state))
+  String.concat "" (List.map (Printf.sprintf "%08lx") (Array.to_list state))
 
 let quoted text =
   let into = Buffer.create 32 in
@@ -74,7 +79,7 @@ let of_problem s (g : Groups.t) (more : More.t) =
     | [] -> None
     | found -> Some (record (List.map (fun (i, v) -> s.server.list.(i), Some v) found)) in
   let server i = record ["name", Some (quoted s.server.list.(i));
-    "count", (if s.counts.(i) = 1 then None else Some (quoted (string_of_int s.counts.(i))));
+    "count", (if Z.equal s.counts.(i) Z.one then None else Some (quoted (Z.to_string s.counts.(i))));
     "capacity", Some (amounts (p.capacity i))] in
   let user n =
     let weight = to_q (p.weight n) and may = List.filter (p.allowed n) (range p.classes) in
@@ -87,7 +92,7 @@ let of_problem s (g : Groups.t) (more : More.t) =
       "demand_on", by_class (fun i -> if s.own_demand.(n).(i) then Some (amounts (p.demand n i)) else None);
       "gamma", numbers p.stated; "criterion", numbers p.criterion;
       "group", Option.map (fun v -> quoted g.names.list.(v)) g.member.(n);
-      "gang", (if more.gangs.(n) = 1 then None else Some (quoted (string_of_int more.gangs.(n))));
+      "gang", (if Z.equal more.gangs.(n) Z.one then None else Some (quoted (Z.to_string more.gangs.(n))));
       "pinned", (if Q.sign more.pinned.(n) = 0 then None else Some (number more.pinned.(n)))] in
   let stated row = record (List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row) in
   let some row = if row = [] then None else Some (stated row) in

@@ -1,4 +1,5 @@
 (* JSON, with every number as it is written, and no name twice in an object *)
+module List = struct include List let map f l = rev (rev_map f l) end (* the stack of a browser is short *)
 type t = Absent | Null | Bool of bool | Number of string | Text of string | List of t list | Object of (string * t) list
 
 exception Malformed of string
@@ -67,10 +68,11 @@ let number_of most text =
 let number most = function Number s | Text s -> number_of most s | _ -> malformed "expected a number"
 let at_least low v = if Q.lt v low then malformed "a number that is too small" else v
 let positive v = let q = number stated v in if Q.sign q > 0 then q else malformed "expected a number above 0"
-let integer low high v =
+let largest = Z.of_string "1000000000000" (* no machine integer: those of a browser have 32 bits *)
+let integer low v =
   let q = number stated v in
-  if Z.equal (Q.den q) Z.one && Q.geq q (Q.of_int low) && Q.leq q (Q.of_int high) then Z.to_int (Q.num q)
-  else malformed "expected an integer from %d to %d" low high
+  if Z.equal (Q.den q) Z.one && Z.geq (Q.num q) (Z.of_int low) && Z.leq (Q.num q) largest then Q.num q
+  else malformed "expected an integer from %d to %s" low (Z.to_string largest)
 
 (* An amount of at least 0; a string may have a suffix of Kubernetes. *)
 let quantity v =

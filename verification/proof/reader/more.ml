@@ -3,7 +3,7 @@
 open Json
 open Reader
 
-type t = { gangs : int array; pinned : Q.t array; words : string option list; multipliers : (int * Q.t) list; families : bool }
+type t = { gangs : Z.t array; pinned : Q.t array; words : string option list; multipliers : (int * Q.t) list; families : bool }
 
 let one_of words value = match value with
   | Absent -> None
@@ -15,7 +15,7 @@ let one_of words value = match value with
 let read (s : statement) =
   let users = match get "users" s.source with Absent -> [||] | v -> Array.of_list (list v) in
   let of_user read = Array.mapi (fun n u -> read n (fun name -> get name u)) users in
-  let gangs = of_user (fun _ field -> match field "gang" with Absent -> 1 | v -> integer 1 1_000_000_000_000 v) in
+  let gangs = of_user (fun _ field -> match field "gang" with Absent -> Z.one | v -> integer 1 v) in
   let pinned = of_user (fun n field ->
     let kept = match field "pinned" with Absent -> Q.zero | v -> at_least Q.zero (number Json.stated v) in
     (match s.problem.limit n with

@@ -28,12 +28,12 @@ let find names name = match Hashtbl.find_opt names.position name with
 let named names value = find names (text value)
 (* What an object says by name; [zero] elsewhere *)
 let by_name names zero read value =
-  let found = Array.make (Array.length names.all) zero in
+  let length = Array.length names.all in
+  let found = Budget.cells length; Array.make length zero in
   List.iter (fun (name, value) -> found.(find names name) <- read value) (obj value);
   found
 
-let most = 1_000_000_000_000
-let count least value = Z.of_int (integer least most value)
+let count = integer
 let amount value = at_least Q.zero (number stated value)
 
 let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
@@ -99,7 +99,7 @@ let read_problem raw =
             match !least with Some v when Q.leq v t -> () | _ -> least := Some t) sizes.(j);
           match !least with Some v -> Z.max most (Z.fdiv v.Q.num v.Q.den) | None -> most) Z.zero rooms in
     let fitting = Array.init (Array.length sizes) fits in
-    Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n (Z.of_int most) then
+    Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n largest then
       wrong "`%s` fits on no server, or more often than 10^12 times" name) type_names.all;
     let row_units = Array.mapi (fun r _ ->
       let column of_ = Array.to_list (Array.map (fun row -> row.(r)) of_) in

@@ -28,7 +28,7 @@ let named names value = find names (text value)
 let by_name names read value =
   List.map (fun (name, v) -> let i = find names name in (i, read v)) (if value = Absent then [] else obj value)
 let row length entries =
-  let row = Array.make length zero in
+  let row = Budget.cells length; Array.make length zero in
   List.iter (fun (i, v) -> row.(i) <- rational v) entries; row
 let at a i = a.(i)
 let at2 a i j = at (at a i) j
@@ -38,7 +38,7 @@ let of_kind kind value =
   ignore (obj value);
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
-type statement = { problem : problem; resource : names; server : names; user : names; counts : int array;
+type statement = { problem : problem; resource : names; server : names; user : names; counts : Z.t array;
   title : string; own_demand : bool array array; source : Json.t }
 
 let read_problem by_time value =
@@ -52,7 +52,7 @@ let read_problem by_time value =
   let m = Array.length resource.list and k = Array.length server.list in
   if m = 0 || k = 0 then malformed "expected at least one resource and one server class";
   let counts = Array.of_list (List.map (fun s ->
-    match get "count" s with Absent -> 1 | v -> integer 1 1_000_000_000_000 v) servers) in
+    match get "count" s with Absent -> Z.one | v -> integer 1 v) servers) in
   let amounts value = by_name resource quantity value in
   let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
   let users = match get "users" value with Absent -> [] | v -> list v in
@@ -61,7 +61,7 @@ let read_problem by_time value =
   let n = List.length users in
   let weight = Array.make n zero and limit = Array.make n None in
   let base = Array.make n [||] and demand = Array.make n [||] in
-  let table () = Array.init n (fun _ -> Array.make k None) in
+  let table () = Array.init n (fun _ -> Budget.cells (k * m); Array.make k None) in
   let stated = table () and criterion = table () and allowed = Array.make_matrix n k true in
   let states = Array.make k false and own_demand = Array.make_matrix n k false in
   let asks_nothing = Array.for_all (fun d -> Z.sign d.qnum = 0) in
@@ -93,7 +93,7 @@ let read_problem by_time value =
   List.iteri read_user users;
   List.iteri (fun i s -> if get "capacity" s = Absent && not states.(i)
     then malformed "the field `capacity` is missing") servers;
-  let count = Array.map (fun c -> rational (Q.of_int c)) counts in
+  let count = Array.map (fun c -> rational (Q.of_bigint c)) counts in
   let problem = { users = n; classes = k; resources = m; weight = at weight; count = at count;
     capacity = at2 capacity; base = at2 base; demand = at3 demand; limit = at limit; allowed = at2 allowed;
     stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
@@ -172,18 +172,18 @@ let read_claim s value =
   { axiom; name; statement = { about; says; margin }; evidence }
 
 (* Tasks on one server, by user *)
-type server = { of_class : int; index : int; has : q array }
+type server = { of_class : int; index : Z.t; has : q array }
 
 let read_placing s value =
   let read_server value =
     only "server index tasks" value;
-    { of_class = named s.server (get "server" value); index = integer 0 1_000_000_000_000 (get "index" value);
+    { of_class = named s.server (get "server" value); index = integer 0 (get "index" value);
       has = row s.problem.users (by_name s.user (number computed) (get "tasks" value)) } in
   let place a = a.of_class, a.index in
   let all = Array.of_list (List.map read_server (list value)) in
   Array.sort (fun a b -> Stdlib.compare (place a) (place b)) all;
   Array.iteri (fun i a ->
-    if a.index >= s.counts.(a.of_class) || (i > 0 && place all.(i - 1) = place a)
+    if Z.geq a.index s.counts.(a.of_class) || (i > 0 && place all.(i - 1) = place a)
     then malformed "a server is given twice, or is not there") all;
   Array.of_list (List.filter (fun a -> Array.exists (fun q -> Z.sign q.qnum <> 0) a.has) (Array.to_list all))
 let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);

@@ -33,8 +33,9 @@ Definition check_njc (m : Q) : bool :=
     lacks_few m n || any K (fun i => any M (fun r => answers m e n i r))) && someone (njc_least m).
 
 (** ** PS-DSF. [lev] are the levels x_n / (w_n gamma_ni). *)
-Fixpoint sparse_sum (n : nat) (f : nat -> option Q) : Q :=
-  match n with O => 0 | S k => match f k with Some q => add (sparse_sum k f) q | None => sparse_sum k f end end.
+Fixpoint sparse_from (a : Q) (n : nat) (f : nat -> option Q) : Q :=
+  match n with O => a | S k => sparse_from (match f k with Some q => add a q | None => a end) k f end.
+Definition sparse_sum (n : nat) (f : nat -> option Q) : Q := sparse_from 0 n f.
 Variable lev : nat -> nat -> Q.
 Definition check_levels_at : bool :=
   all N (fun n => all K (fun i =>
@@ -132,13 +133,15 @@ Proof.
   - intros eps. apply njc_least_sound with (n := k); auto.
 Qed.
 
+Lemma sparse_from_eq n f h : (forall k, (k < n)%nat -> match f k with Some q => q | None => 0 end == h k) ->
+  forall a, sparse_from a n f == a + sum n h.
+Proof.
+  induction n; simpl; intros H a; [ring|]. rewrite <- (H n) by lia.
+  rewrite IHn by (intros; apply H; lia). destruct (f n); [rewrite add_eq|]; ring.
+Qed.
 Lemma sparse_sum_eq n f h : (forall k, (k < n)%nat -> match f k with Some q => q | None => 0 end == h k) ->
   sparse_sum n f == sum n h.
-Proof.
-  induction n; simpl; intros H; [reflexivity|]. rewrite <- (H n) by lia.
-  assert (I : sparse_sum n f == sum n h) by (apply IHn; intros; apply H; lia).
-  destruct (f n); [rewrite add_eq|]; rewrite I; ring.
-Qed.
+Proof. intros H. unfold sparse_sum. rewrite (sparse_from_eq n f h H). ring. Qed.
 
 Section Levels.
 Variable lev : nat -> nat -> Q.

@@ -9,8 +9,10 @@ Definition quo (a b : Q) := Qred (a / b).
 Definition sub (a b : Q) := Qred (a - b).
 Definition eqq (a b : Q) := Qle_bool a b && Qle_bool b a.
 
-Fixpoint rsum (n : nat) (f : nat -> Q) : Q :=
-  match n with O => 0 | S k => add (rsum k f) (f k) end.
+(** A sum is a loop: where the program runs, the stack may be short. *)
+Fixpoint rsum_from (a : Q) (n : nat) (f : nat -> Q) : Q :=
+  match n with O => a | S k => rsum_from (add a (f k)) k f end.
+Definition rsum (n : nat) (f : nat -> Q) : Q := rsum_from 0 n f.
 Fixpoint any (n : nat) (f : nat -> bool) : bool :=
   match n with O => false | S k => if f k then true else any k f end.
 
@@ -71,8 +73,10 @@ Proof.
   induction n; simpl; intros H; [reflexivity|].
   rewrite IHn by (intros; apply H; lia). rewrite H by lia. reflexivity.
 Qed.
+Lemma rsum_from_eq n f : forall a, rsum_from a n f == a + sum n f.
+Proof. induction n; intros a; simpl; [ring|]. rewrite IHn, add_eq. ring. Qed.
 Lemma rsum_eq n f : rsum n f == sum n f.
-Proof. induction n; simpl; [reflexivity|]. rewrite add_eq, IHn. reflexivity. Qed.
+Proof. unfold rsum. rewrite rsum_from_eq. ring. Qed.
 Lemma sum_le n f g : (forall k, (k < n)%nat -> f k <= g k) -> sum n f <= sum n g.
 Proof.
   induction n; simpl; intros H; [lra|].

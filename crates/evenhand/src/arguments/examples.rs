@@ -33,7 +33,8 @@ pub const CHECK: &str = "\
 Examples:
   evenhand check certificate.json
   evenhand check certificate.json --problem problem.json
-  evenhand check certificate.json --format json";
+  evenhand check certificate.json --format json
+  evenhand check certificate.json --page -o certificate.html";
 
 pub const EXPORT: &str = "\
 Examples:

@@ -18,7 +18,8 @@ impl Command {
                 files([&call.problem, &call.allocation], outputs)
             }
             Self::Check(call) => {
-                files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)
+                let inputs = [&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation);
+                files(inputs, &call.output)
             }
             Self::Explain(call) => files([&call.problem].into_iter().chain(&call.allocation), None),
             Self::Verdict(call) => files([&call.snapshot], &call.output),

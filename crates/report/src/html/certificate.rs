@@ -4,7 +4,7 @@ use std::io::Write;
 
 use data_encoding::BASE64;
 use evenhand_certify::compare::Judged;
-use evenhand_problem::{Rational, Sharing};
+use evenhand_problem::{Rational, Sharing, printable};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maud::{Markup, html};
@@ -17,12 +17,20 @@ const LONGEST_PLAIN: usize = 20_000;
 /// Bytes that the links of a page may take in all, so that it can be sent.
 const MOST: usize = 1_500_000;
 
-/// What the links of a page may still take, in bytes.
-pub(super) struct Room(usize);
+/// What the links of a page may still take, in bytes, and whether there are some.
+pub(super) struct Room {
+    left: usize,
+    has_some: bool,
+}
 
 impl Room {
     pub(super) const fn new() -> Self {
-        Self(MOST)
+        Self { left: MOST, has_some: false }
+    }
+
+    /// Whether the page carries a certificate.
+    pub(super) const fn has_some(&self) -> bool {
+        self.has_some
     }
 
     /// The certificate as a link, or how it can be had.
@@ -31,33 +39,73 @@ impl Room {
         if certificate.claims.is_empty() {
             return html! {};
         }
-        let text = certificate.to_json();
-        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let file = format!("{}.certificate.json", name.chars().filter(is_plain).collect::<String>());
         // What is not usual is accepted only where it is asked for.
-        let sharing = match judged.allocation.sharing {
-            Sharing::Rdm => "",
-            Sharing::Tdm => " --sharing tdm",
-        };
         let is_wide = certificate.tolerance > Rational::from((1, 1_000_000));
-        let tolerance =
-            if is_wide { format!(" --max-tolerance {}", certificate.tolerance) } else { String::new() };
-        let check = format!("evenhand-check {file}{sharing}{tolerance}");
-        let (link, saved, first) = match text.len() <= LONGEST_PLAIN {
-            true => (data("application/json,", &utf8_percent_encode(&text, PLAIN).to_string()), file, ""),
-            false => (packed(&text), format!("{file}.gz"), "gunzip "),
+        let asked = Asked {
+            by_time: judged.allocation.sharing == Sharing::Tdm,
+            tolerance: is_wide.then(|| certificate.tolerance.to_string()),
         };
-        if link.len() > self.0 {
+        let text = certificate.to_json();
+        let link = Link::new(name, &text, asked);
+        if link.address.len() > self.left {
             return html! {
                 p { "The certificate of these verdicts has " (text.len()) " bytes, too many for this page: "
                     code { "evenhand certify" } " writes it." }
             };
         }
-        self.0 -= link.len();
+        self.left -= link.address.len();
+        self.has_some = true;
+        link.show()
+    }
+}
+
+/// What a checker has to be asked for, beside the certificate.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Servers that are shared by time.
+    pub by_time: bool,
+    /// A tolerance that is accepted, where it is larger than usual.
+    pub tolerance: Option<String>,
+}
+
+/// A certificate as a link.
+pub(super) struct Link<'a> {
+    name: &'a str,
+    asked: Asked,
+    address: String,
+    /// The name of the file, and that of the file that is saved, which may be compressed.
+    file: String,
+    saved: String,
+}
+
+impl<'a> Link<'a> {
+    pub(super) fn new(name: &'a str, text: &str, asked: Asked) -> Self {
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let file = format!("{}.certificate.json", name.chars().filter(is_plain).collect::<String>());
+        let (address, saved) = match text.len() <= LONGEST_PLAIN {
+            true => (data("application/json,", &utf8_percent_encode(text, PLAIN).to_string()), file.clone()),
+            false => (packed(text), format!("{file}.gz")),
+        };
+        Self { name, asked, address, file, saved }
+    }
+
+    /// The link, which the script of [`super::check`] finds, and the command that verifies what it holds.
+    pub(super) fn show(&self) -> Markup {
+        let Self { name, asked, address, file, saved } = self;
+        let sharing = if asked.by_time { " --sharing tdm" } else { "" };
+        let tolerance =
+            asked.tolerance.as_ref().map_or_else(String::new, |t| format!(" --max-tolerance {t}"));
         html! {
             p {
-                "The certificate: " a download=(saved) href=(link) { (saved) } ". "
-                code { @if !first.is_empty() { (first) (saved) " && " } (check) }
+                "The certificate: "
+                a download=(saved) href=(address) data-certificate=(printable(name))
+                    data-sharing=(if asked.by_time { "tdm" } else { "" })
+                    data-most=(asked.tolerance.as_deref().unwrap_or_default()) { (saved) }
+                ". "
+                code {
+                    @if file != saved { "gunzip " (saved) " && " }
+                    "evenhand-check " (file) (sharing) (tolerance)
+                }
                 " decides anew whether these verdicts are true."
             }
         }

@@ -8,6 +8,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
 use super::certificate::{Room, csv};
+use super::check;
 use super::groups::groups;
 use super::matrix::matrix;
 use super::opening::{Judgement, shown};
@@ -33,22 +34,25 @@ const NAMED: usize = 6;
 pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> String {
     let judgement = Judgement::new(problem, columns);
     let mut room = Room::new();
+    let of_columns: Vec<Markup> = shown(columns)
+        .enumerate()
+        .map(|(at, (name, judged))| of_column(problem, columns, at, name, judged, &mut room))
+        .collect();
     let body = html! {
         (judgement.sentences())
-        (contents(columns))
+        (contents(columns, room.has_some()))
         (scatter(&judgement, columns))
         @if shown(columns).next().is_some() {
             (matrix(problem, &judgement, columns))
+            @if room.has_some() { (check::card()) }
             (strips(problem, &judgement, columns))
             (side_by_side(problem, columns, all_users))
         }
-        @for (at, (name, judged)) in shown(columns).enumerate() {
-            (of_column(problem, columns, at, name, judged, &mut room))
-        }
+        @for column in &of_columns { (column) }
         (of_problem(problem))
     };
     let title = if problem.name().is_empty() { "A fair allocation" } else { problem.name() };
-    super::page(title, &facts(problem), &body)
+    super::page(title, &facts(problem), &body, room.has_some())
 }
 
 fn facts(problem: &Problem) -> String {
@@ -75,7 +79,7 @@ fn facts(problem: &Problem) -> String {
 }
 
 /// Links to the parts of the page.
-fn contents(columns: &[Compared]) -> Markup {
+fn contents(columns: &[Compared], checks: bool) -> Markup {
     let names: Vec<&str> = shown(columns).map(|(name, _)| name).collect();
     html! {
         nav aria-label="Contents" {
@@ -84,6 +88,7 @@ fn contents(columns: &[Compared]) -> Markup {
                     li { a href="#axioms" { "What each keeps" } }
                     li { a href="#comparison" { "Side by side" } }
                 }
+                @if checks { li { a href="#check" { "Check this page here" } } }
                 @for (at, name) in names.iter().enumerate() {
                     li { a href=(format!("#column-{at}")) dir="auto" { (printable(name)) } }
                 }

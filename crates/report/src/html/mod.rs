@@ -1,8 +1,9 @@
 //! Documents of HTML that need nothing from elsewhere: no fonts, no pictures and no scripts of other servers, and all but
-//! the sorting of tables works without a script.
+//! the sorting of tables and the button that checks certificates works without a script.
 
 mod bars;
 mod certificate;
+mod check;
 mod cluster;
 mod comparison;
 mod groups;
@@ -16,9 +17,11 @@ use evenhand_problem::{Rational, printable};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::table::exact_behind;
+use crate::page::Page;
+use crate::table::{Form, exact_behind};
 use crate::text::decimal;
 
+pub use certificate::Asked;
 pub use cluster::document as cluster;
 pub use comparison::document as comparison;
 
@@ -27,33 +30,36 @@ const STYLE: &str = include_str!("style.css");
 /// Sorts tables.
 const SCRIPT: &str = include_str!("sort.js");
 
-/// What a browser may load for a document, whatever stands in it: the one style sheet and the one script with these hashes, and
-/// pictures within it. No attribute styles an element, no form is sent, and addresses count from the document.
-fn policy() -> String {
-    let hash = |text: &str| BASE64.encode(&Sha256::digest(text));
+/// What a browser may load for a document, whatever stands in it: the one style sheet and the scripts with these hashes, and
+/// pictures within it. No attribute styles an element, no form is sent, and addresses count from the document. `checks`: whether
+/// it checks certificates, which a worker does that is made in the page.
+fn policy(checks: bool) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
+    let (scripts, workers) = match checks {
+        true => ([SCRIPT, check::SCRIPT, check::program()].map(hash).join(" "), " worker-src blob:;"),
+        false => (hash(SCRIPT), ""),
+    };
     format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(STYLE),
-        hash(SCRIPT)
+        "default-src 'none'; style-src {}; script-src {scripts};{workers} img-src data:; base-uri 'none'; form-action 'none'",
+        hash(STYLE)
     )
 }
 
 /// A whole document: its title, which is text, and its body, which is HTML.
 #[must_use]
 pub fn document(title: &str, body: &str) -> String {
-    page(title, "", &PreEscaped(body.to_owned()))
+    page(title, "", &PreEscaped(body.to_owned()), false)
 }
 
-/// [`document`] with a line of facts below the title.
-fn page(title: &str, facts: &str, body: &Markup) -> String {
+/// [`document`] with a line of facts below the title. `checks`: whether [`check::card`] stands in it.
+fn page(title: &str, facts: &str, body: &Markup, checks: bool) -> String {
     let title = printable(title);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta http-equiv="Content-Security-Policy" content=(policy(checks));
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
@@ -65,10 +71,25 @@ fn page(title: &str, facts: &str, body: &Markup) -> String {
                 }
                 main { (body) }
                 script { (PreEscaped(SCRIPT)) }
+                @if checks { script { (PreEscaped(check::SCRIPT)) } }
             }
         }
     };
     markup.into_string() + "\n"
+}
+
+/// A document that carries one certificate, under the name of its file and as it is, what the kernel said of it, and the checker.
+#[must_use]
+pub fn certificate(name: &str, text: &str, said: &[String], asked: Asked) -> String {
+    let body = html! {
+        (check::card())
+        h2 { "What the kernel said" }
+        p class="muted" { "This is what " code { "evenhand-check" } " printed when the page was written." }
+        (PreEscaped(Page::new().lines(said).render(&Form::Html)))
+        h2 { "The certificate" }
+        (certificate::Link::new(name.trim_end_matches(".json"), text, asked).show())
+    };
+    page(name, "A certificate, and a checker for it", &body, true)
 }
 
 /// A number as a decimal, with the exact one as its title.

@@ -151,6 +151,8 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--require", Axiom),
             ("--max-tolerance", Number),
             ("--sharing", OneOf(&["rdm", "tdm", "both"])),
+            ("--page", Nothing),
+            ("--output", Output),
         ],
     },
     CommandLine {

@@ -56,6 +56,8 @@ impl Proof {
             .and_then(|()| self.output.read_until(b'\n', &mut line))
             .map_err(fault)?;
         let line = String::from_utf8_lossy(&line);
+        // What follows a tab is what is printed.
+        let line = line.split('\t').next().unwrap_or_default();
         let (status, why) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
         let status = status.parse().map_err(|_| format!("evenhand-proof: it said `{line}`"))?;
         Ok(Answer { status, why: why.to_owned() })

@@ -1,0 +1,159 @@
+"use strict";
+// The button that checks the certificates of this page by evenhand-proof, which stands packed in the page. It runs in a worker,
+// so that it can be stopped; where the browser allows none, in the page itself.
+{
+  const section = document.getElementById("check");
+  const [run, stop, file, timed] = ["run", "stop", "file", "timed"].map((name) => document.getElementById("check-" + name));
+  const said = document.getElementById("check-said");
+  const WORDS = [
+    ["good", "✓", "every claim is proven"],
+    ["bad", "✕", "refused, something that it claims is false or not shown"],
+    ["bad", "✕", "refused, it cannot be read as a certificate"],
+    ["near", "·", "not proven in full, something is not covered or too large for a browser"],
+  ];
+  const LARGEST = 8000000;
+
+  const element = (name, text, to) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    if (to) to.append(made);
+    return made;
+  };
+  // Characters that are not seen, or turn the line round, are written out.
+  const seen = (line) =>
+    line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
+  const letters = (line) => seen(new TextDecoder().decode(Uint8Array.from(line, (c) => c.charCodeAt(0))));
+
+  const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const unpacked = (packed) => {
+    if (!window.DecompressionStream) throw new Error("this browser unpacks nothing: a newer one does");
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).arrayBuffer();
+  };
+  // The certificate that a link of this page holds.
+  const held = async (link) => {
+    const [, kind, text] = link.getAttribute("href").match(/^data:application\/(json|gzip)(?:;base64)?,(.*)$/);
+    return kind === "json" ? new TextEncoder().encode(decodeURIComponent(text)) : new Uint8Array(await unpacked(bytes(text)));
+  };
+  let source;
+  const checker = () =>
+    (source ??= unpacked(bytes(document.getElementById("check-program").textContent.trim())).then((text) => new TextDecoder().decode(text)));
+
+  const WORKER = `;onmessage=(e)=>{const[text,sharing,most]=e.data;
+postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
+  let worker = null, turn = 0;
+  const end = () => {
+    if (worker) worker.terminate();
+    worker = null;
+  };
+  // The answer of a worker; null where there can be none.
+  const apart = async (job, told) => {
+    if (!worker) {
+      const address = URL.createObjectURL(new Blob([await checker(), WORKER], { type: "text/javascript" }));
+      try {
+        worker = new Worker(address);
+      } catch {
+        return null;
+      }
+    }
+    const asked = worker;
+    return new Promise((answer) => {
+      let heard = false;
+      asked.onmessage = ({ data }) => {
+        heard = true;
+        if ("status" in data) answer(data);
+        else told(data.at, data.of);
+      };
+      asked.onerror = (event) => {
+        event.preventDefault();
+        end();
+        answer(heard ? { status: 3, lines: ["error: the checker failed: " + event.message] } : null);
+      };
+      asked.postMessage(job);
+    });
+  };
+  // The policy of this page allows no other text in such an element.
+  const here = async (job) => {
+    if (!window.evenhandProof) element("script", await checker(), document.head);
+    return window.evenhandProof(...job, null);
+  };
+
+  // Checks one after the other; each has a name, its bytes or a promise of them, and what is asked for.
+  const check = async (all) => {
+    end();
+    const mine = ++turn;
+    const results = [];
+    said.replaceChildren();
+    delete section.dataset.status;
+    run.disabled = true;
+    stop.hidden = false;
+    const state = element("p", "", said);
+    for (const [k, { name, text, sharing, most }] of all.entries()) {
+      const told = (at, of) => {
+        if (mine === turn) state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}): claim ${at + 1} of ${of}.`;
+      };
+      state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}).`;
+      let answer;
+      try {
+        const job = [await text(), sharing, most];
+        if (mine !== turn) return;
+        answer = (await apart(job, told)) ?? (await here(job));
+      } catch (fault) {
+        answer = { status: 3, lines: ["error: " + fault.message] };
+      }
+      if (mine !== turn) return;
+      results.push(answer.status);
+      const [kind, sign, words] = WORDS[answer.status];
+      const part = element("details", "", said);
+      part.open = all.length === 1 || answer.status === 1 || answer.status === 2;
+      const title = element("summary", sign + " ", part);
+      title.className = kind;
+      element("bdi", seen(name), title);
+      title.append(": " + words);
+      const lines = element("pre", "", part);
+      for (const line of answer.lines) element("span", letters(line), lines);
+      lines.tabIndex = 0;
+      lines.dir = "ltr";
+    }
+    const proven = results.filter((status) => status === 0).length;
+    state.textContent = `${proven} of ${results.length} ${results.length === 1 ? "certificate is" : "certificates are"} proven in full.`;
+    done(results.join(" "));
+  };
+  const done = (status) => {
+    run.disabled = false;
+    stop.hidden = true;
+    section.dataset.status = status;
+  };
+
+  const all = () =>
+    [...document.querySelectorAll("a[data-certificate]")].map((link) => ({
+      name: link.dataset.certificate, text: () => held(link), sharing: link.dataset.sharing, most: link.dataset.most,
+    }));
+  const given = (files) =>
+    check([...files].map((from) => ({
+      name: from.name,
+      text: async () => {
+        if (from.size > LARGEST) throw new Error("too large");
+        const text = new Uint8Array(await from.arrayBuffer());
+        return text[0] === 0x1f && text[1] === 0x8b ? new Uint8Array(await unpacked(text)) : text;
+      },
+      sharing: timed.checked ? "tdm" : "", most: "",
+    })));
+  run.addEventListener("click", () => check(all()));
+  stop.addEventListener("click", () => {
+    turn++;
+    end();
+    said.replaceChildren();
+    element("p", "Stopped: nothing more is checked.", said);
+    done("stopped");
+    run.focus();
+  });
+  file.addEventListener("change", () => given(file.files));
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) given(event.dataTransfer.files);
+  });
+  for (const part of section.querySelectorAll("[hidden]")) if (part !== stop) part.hidden = false;
+  if (location.hash === "#check") check(all());
+}

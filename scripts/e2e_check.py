@@ -1,0 +1,245 @@
+"""The button that checks a page's certificates, as people press it; scripts/e2e.py runs this."""
+
+import base64
+import gzip
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import time
+import urllib.parse
+from fractions import Fraction
+
+#: What of a page holds its certificates.
+LINKS = """return [...document.querySelectorAll("a[data-certificate]")].map((e) =>
+    ({name: e.dataset.certificate, address: e.getAttribute("href"), sharing: e.dataset.sharing, most: e.dataset.most}));"""
+STATUS = "return document.getElementById('check').dataset.status ?? null;"
+#: What is said of each certificate: its name, and the lines.
+SAID = """return [...document.querySelectorAll("#check-said details")].map((e) =>
+    [e.querySelector("bdi").textContent, [...e.querySelectorAll("pre > span")].map((line) => line.textContent)]);"""
+#: The tables of verdicts: of each row the axiom, the number as it is shown, and as it is.
+TABLES = """return [...document.querySelectorAll("a[data-certificate]")].map((link) => {
+    let table = link.closest("p").previousElementSibling;
+    while (table && !table.querySelector("table")) table = table.previousElementSibling;
+    const head = [...table.querySelectorAll("thead th")].findIndex((e) => e.textContent === "margin");
+    return [...table.querySelectorAll("tbody tr")].map((row) =>
+      [row.cells[0].textContent, row.cells[head].textContent, row.cells[head].title]);
+  });"""
+#: Everything that can be acted on and is seen.
+CONTROLS = """const all = [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")];
+  return all.filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.disabled).length;"""
+#: Where the focus is, by its place among them.
+FOCUS = """window.reached ??= new Set(); if (document.activeElement !== document.body) reached.add(document.activeElement);
+  return reached.size;"""
+DROP = """const data = new DataTransfer(); data.items.add(new File([arguments[0]], "given.json"));
+  document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));"""
+#: axe-core, where npm installs it; what it finds of these degrees is a fault.
+AXE, SERIOUS = "axe-core@4.14.1", ("serious", "critical")
+
+
+def certificate(link):
+    """The text of the certificate that a link holds."""
+    kind, text = re.match(r"data:application/(json|gzip)(?:;base64)?,(.*)$", link["address"], re.S).groups()
+    return urllib.parse.unquote(text) if kind == "json" else gzip.decompress(base64.b64decode(text)).decode()
+
+
+def rational(number):
+    return Fraction(str(number))
+
+
+def named(claim):
+    """The name of a claim as the checker prints it; that of a share without its parameter is enough."""
+    return claim["axiom"] + (":" + claim["share"] if "share" in claim else "")
+
+
+def short(number):
+    text = str(number)
+    return text if len(text) <= 60 else text[:40] + "..."
+
+
+class Pages:
+    """Pages in a browser, and what is wrong with them."""
+
+    def __init__(self, browser, program, folder):
+        self.browser, self.program, self.folder = browser, program, folder
+        self.faults = []
+
+    def fault(self, where, what):
+        self.faults.append(f"{where}: {what}")
+
+    def wait(self, where, seconds=60):
+        """The statuses, once all is checked."""
+        for _ in range(seconds * 20):
+            status = self.browser.run(STATUS)
+            if status is not None:
+                return status
+            time.sleep(0.05)
+        self.fault(where, "the check does not end")
+        return ""
+
+    def open(self, page, hash="", **how):
+        self.browser.ask("POST", "/url", {"url": "about:blank"})
+        self.browser.open(page, 1280, "light", hash=hash, **how)
+
+    def errors(self, where):
+        for error in self.browser.errors():
+            self.fault(where, error)
+
+    def press(self, key):
+        code = {"Tab": 9, "Enter": 13}[key]
+        more = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            self.browser.tool("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def proves(self, name, page, expected):
+        """The button, pressed by the keyboard, proves what is expected, and says every number of the certificates."""
+        where = f"{name}, checked"
+        self.open(page)
+        self.browser.run("document.getElementById('check-run').focus();")
+        self.press("Enter")
+        status = self.wait(where)
+        links = self.browser.run(LINKS)
+        said = self.browser.run(SAID)
+        if [s != "3" for s in status.split()] != [e != 3 for e in expected] or any(s in "12" for s in status.split()):
+            self.fault(where, f"status {status}, expected {expected}: {[lines[-1] for _, lines in said if lines]}")
+        if len(said) != len(links):
+            self.fault(where, f"{len(said)} answers about {len(links)} certificates")
+        for link, (_, lines), table in zip(links, said, self.browser.run(TABLES)):
+            claims = json.loads(certificate(link))["claims"]
+            text = "\n".join(lines)
+            for claim, row in zip(claims, table):
+                margin = None if claim.get("margin") is None else rational(claim["margin"])
+                shown = row[2].split(" ")[0] or row[1].split(" ")[0]
+                if margin is not None and (len(str(margin)) < 60) and rational(shown) != margin:
+                    self.fault(where, f"{link['name']}: {row[0]}: the page shows {row[1:]}, the certificate states {margin}")
+                line = [line for line in lines if re.match(rf"(proven|not covered): {re.escape(named(claim))}[ :(]", line)]
+                if not line:
+                    self.fault(where, f"{link['name']}: nothing is said of {named(claim)}: {text[:200]}")
+                elif margin is not None and not any(f"margin {short(margin)}:" in l or l.startswith("not covered") for l in line):
+                    self.fault(where, f"{link['name']}: {named(claim)}: the margin is {margin}, it says {line}")
+        self.errors(where)
+
+    def at_once(self, name, page):
+        self.open(page, hash="#check")
+        self.wait(f"{name}, opened with #check")
+        self.errors(f"{name}, opened with #check")
+
+    def refuses(self, name, page, times):
+        """One digit of the allocation, or of a margin, or of the problem, is another one."""
+        text = page.read_text()
+        link = re.search(r'href="(data:application/json,[^"]*)" data-certificate', text).group(1)
+        stated = certificate({"address": link})
+        whole = json.loads(stated)
+        rng = random.Random(1)
+        # Digits within numbers, outside of names.
+        places = [m.start() for m in re.finditer(r"\d", stated) if re.search(r'[:\[,"/\d.-]$', stated[: m.start()])]
+        tried = 0
+        while tried < times:
+            at = rng.choice(places)
+            digit = str((int(stated[at]) + rng.randint(1, 9)) % 10)
+            damaged = stated[:at] + digit + stated[at + 1 :]
+            try:
+                now = json.loads(damaged)
+            except json.JSONDecodeError:
+                continue
+            same = lambda key: now.get(key) == whole.get(key)
+            margins = [c.get("margin") for c in now["claims"]] == [c.get("margin") for c in whole["claims"]]
+            # Evidence may prove as well when it is changed; so may another allocation whose repair is the same.
+            if same("problem") and margins:
+                continue
+            tried += 1
+            changed = self.folder / "damaged.html"
+            changed.write_text(text.replace(link, "data:application/json," + urllib.parse.quote(damaged, safe="-_.~")))
+            self.open(changed, hash="#check")
+            status = self.wait(f"{name}, damaged").split()
+            if not status or status[0] == "0":
+                self.fault(name, f"proven, although digit {at} was changed: {stated[at - 30 : at + 10]}")
+        self.errors(f"{name}, damaged")
+
+    def given(self, name, page, text):
+        """A certificate that is dropped on the page, or chosen, is checked."""
+        self.open(page)
+        self.browser.ask("POST", "/execute/sync", {"script": DROP, "args": [text]})
+        if self.wait(f"{name}, dropped") != "0":
+            self.fault(name, f"a certificate that is dropped is not proven: {self.browser.run(SAID)}")
+        path = self.folder / "chosen.json"
+        path.write_text(text)
+        self.browser.run("document.querySelector('#check details').open = true;")
+        found = self.browser.ask("POST", "/element", {"using": "css selector", "value": "#check-file"})
+        self.browser.run("delete document.getElementById('check').dataset.status;")
+        self.browser.ask("POST", f"/element/{next(iter(found.values()))}/value", {"text": str(path)})
+        if self.wait(f"{name}, chosen") != "0" or self.browser.run(SAID)[0][0] != "chosen.json":
+            self.fault(name, f"a certificate that is chosen is not proven: {self.browser.run(SAID)}")
+        self.errors(f"{name}, given")
+
+    def stops(self, name, page):
+        self.open(page)
+        self.browser.run("document.getElementById('check-run').click(); document.getElementById('check-stop').click();")
+        time.sleep(0.5)
+        if self.browser.run(STATUS) != "stopped" or self.browser.run(SAID):
+            self.fault(name, "it does not stop")
+        self.browser.run("document.getElementById('check-run').click();")
+        if self.wait(f"{name}, after a stop") == "stopped":
+            self.fault(name, "it does not begin again after a stop")
+        self.errors(f"{name}, stopped")
+
+    def without_workers(self, name, page, expected):
+        made = self.browser.tool("Page.addScriptToEvaluateOnNewDocument", source="delete window.Worker;")
+        self.at_once(f"{name}, without workers", page)
+        if self.browser.run(STATUS) != expected:
+            self.fault(name, f"without workers it says {self.browser.run(STATUS)}")
+        self.browser.tool("Page.removeScriptToEvaluateOnNewDocument", identifier=made["identifier"])
+
+    def without_scripts(self, name, page):
+        self.open(page, scripts=False, hash="#check")
+        shown = self.browser.run("return document.getElementById('check-run').checkVisibility();")
+        if shown or self.browser.run(STATUS) is not None:
+            self.fault(f"{name}, without scripts", "the button is there")
+        self.errors(f"{name}, without scripts")
+
+    def keyboard(self, name, page):
+        """The key Tab reaches every control, after a check as well."""
+        self.open(page, hash="#check")
+        self.wait(name)
+        self.browser.run("for (const e of document.querySelectorAll('details')) e.open = true; document.activeElement.blur();")
+        controls = self.browser.run(CONTROLS)
+        reached = 0
+        for _ in range(controls + 20):
+            self.press("Tab")
+            reached = self.browser.run(FOCUS)
+        if reached < controls:
+            self.fault(name, f"the keyboard reaches {reached} of {controls} controls")
+
+    def axe(self, pages, out):
+        """What axe-core finds; whether it was asked."""
+        source = out / "axe/node_modules/axe-core/axe.min.js"
+        if not source.exists():
+            npm = shutil.which("npm")
+            command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(out / "axe"), AXE]
+            if not npm or subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                return False
+        for name, page in pages.items():
+            for scheme in ("light", "dark"):
+                self.browser.open(page, 1280, scheme)
+                if self.browser.run("return document.getElementById('check') !== null"):
+                    self.browser.run("document.getElementById('check-run').click()")
+                    self.wait(name)
+                self.browser.tool("Runtime.evaluate", expression=source.read_text())
+                asked = "axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 90)).slice(0, 3)]))"
+                found = self.browser.tool("Runtime.evaluate", expression=asked, awaitPromise=True, returnByValue=True)
+                for impact, rule, nodes in found["result"].get("value", [["critical", str(found)[:200], []]]):
+                    if impact in SERIOUS:
+                        self.fault(f"{name}, {scheme}, axe-core", f"{impact}: {rule}: {nodes}")
+        return True
+
+
+def certified(program, problem, folder):
+    """The smallest page that proves something: a certificate in a page of its own."""
+    allocation, text, page = folder / "allocation.json", folder / "one.json", folder / "certificate.html"
+    run = lambda *arguments: subprocess.run([str(program), *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run("solve", str(problem), "-m", "drfh", "-o", str(allocation), "--quiet")
+    run("certify", str(problem), str(allocation), "-o", str(text), "--quiet")
+    run("check", "--page", str(text), "-o", str(page), "--quiet")
+    return page, text.read_text()

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Bytecode as JavaScript for browsers. Whatever js_of_ocaml warns of is an error: a primitive that is missing, or an integer of
+# more than 32 bits, which would be cut short.
+#
+#   compile.sh BYTECODE SCRIPT
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+said=$(js_of_ocaml --opt 3 --no-source-map --target-env browser --no-extern-fs "$here/zarith.js" "$here/offer.js" "$1" -o "$2" 2>&1) && [[ -z $said ]] || {
+  rm -f "$2"
+  printf 'browser: error: js_of_ocaml says:\n%s\n' "$said" >&2
+  exit 1
+}

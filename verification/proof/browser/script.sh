@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# What pages carry, crates/report/src/html/proof.js.gz, so that they are built without Coq: build/js/proof.js under a notice with
+# the hash of its sources, compressed. Says what is wrong where that file is another one.
+#
+#   script.sh            compare
+#   script.sh --write    write it anew
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+kept=../../crates/report/src/html/proof.js.gz
+made=build/js/page.js
+sources=(build/proved.ml build/ratio_checker.ml reader/{zar,budget,json,strict,say,packing,ratio,reader,groups,more,hash,evidence,verdict,browser}.ml browser/{zarith,offer}.js)
+{
+  echo "/*"
+  cat browser/notice.txt
+  echo "js_of_ocaml $(js_of_ocaml --version), OCaml $(ocamlc -version); sha256 of the sources: $(cat "${sources[@]}" | sha256sum | cut -d' ' -f1)"
+  echo "*/"
+  cat build/js/proof.js
+} >"$made"
+if [[ ${1:-} == --write ]]; then
+  gzip -9 -n -c "$made" >"$kept"
+  echo "browser: $(stat -c %s "$made") bytes of JavaScript, $(stat -c %s "$kept") compressed, in $kept"
+elif ! gzip -d -c "$kept" 2>/dev/null | cmp -s - "$made"; then
+  echo "browser: error: crates/report/src/html/proof.js.gz is not what is made of the sources here (make -C verification/proof script):" >&2
+  echo "  there: $(gzip -d -c "$kept" 2>/dev/null | sed -n '/sha256/p;/sha256/q')" >&2
+  echo "  made:  $(sed -n '/sha256/p;/sha256/q' "$made")" >&2
+  exit 1
+fi

@@ -1,0 +1,31 @@
+(* evenhand-proof in JavaScript, where a page or a program gives a text and takes the lines that are printed elsewhere. *)
+
+(* [offer judge] gives [judge text sharing tolerance told] to what runs it: the bytes of a certificate, "rdm", "tdm" or "",
+   the greatest tolerance or "", and what is told of each claim. Its answer: the exit status, and the lines. *)
+external offer : (string -> string -> string -> (int -> int -> unit) -> int * string array) -> unit = "evenhand_offer"
+
+(* What browsers give a page; larger ones are for evenhand-proof. *)
+let most_bytes = 8_000_000
+
+let has part text =
+  let n = String.length part in
+  List.exists (fun i -> String.sub text i n = part) (List.init (max 0 (String.length text - n + 1)) Fun.id)
+
+let judge text sharing most told =
+  Say.kept := Some [];
+  Verdict.at_claim := told;
+  let status, wrong =
+    if String.length text > most_bytes then 3, Some "too large" else
+    match
+      let most = if most = "" then Q.of_ints 1 1_000_000 else (Budget.begin_text (); Json.number_of Json.stated most) in
+      Verdict.judge text (if sharing = "" then None else Some (sharing = "tdm")) most
+    with
+    | status, _, wrong -> status, wrong
+    | exception Json.Malformed what -> 2, Some what
+    (* What JavaScript throws: where an integer or an array is too long for it, or the stack too short. *)
+    | exception Failure what when List.exists (fun part -> has part what) ["RangeError"; "InternalError"; "call stack"] ->
+      3, Some "too large"
+    | exception Failure what -> 3, Some ("the checker failed: " ^ what) in
+  status, Array.of_list (Verdict.printed wrong)
+
+let () = Budget.most_cells := 5_000_000; offer judge

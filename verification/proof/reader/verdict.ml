@@ -1,0 +1,113 @@
+(* What of a certificate is proven by the checkers that are themselves proved in Coq, in sentences. *)
+open Reader
+open Say
+exception False of string
+(* Told of each claim before it is judged: its place, of how many *)
+let at_claim = ref (fun (_ : int) (_ : int) -> ())
+
+let short q =
+  let text = Q.to_string q in
+  if String.length text <= 60 then text else String.sub text 0 40 ^ "..."
+
+(* An axiom, and that it applies, in the words of Spec.v; (x: what it is said of) *)
+let words placed (about : Proved.axiom_name) =
+  let named : Proved.named -> string = function
+    | Drfh -> "Drfh" | Cdrf -> "Cdrf" | Tsf -> "Tsf" | Asset -> "Asset" | Generic -> "Generic"
+    | Resource r -> Printf.sprintf "(Resource %d)" r in
+  let bottleneck : Proved.bottleneck -> string = function
+    | OnEveryClass -> "OnEveryClass" | OfTheCluster -> "OfTheCluster" | Single -> "Single" in
+  match about with
+  | OfFeasible -> (if placed then "placed_within placing" else "feasible_within"), ""
+  | OfWorkConserving -> (if placed then "placed_conserving placing" else "work_conserving"), ""
+  | OfIntegerFeasible -> "integer_feasible placing", "on_single_servers"
+  | OfIntegerParetoOptimal -> "integer_pareto_optimal", "whole_tasks x" | OfEf1 -> "ef1", "whole_tasks x"
+  | OfBottleneck k -> "bottleneck_fair " ^ bottleneck k, "is_bottleneck " ^ bottleneck k ^ " r for some r"
+  | OfMaxMin share -> "max_min (worth " ^ named share ^ ")", "defined " ^ named share
+  | OfProportional (Some u, a) -> Printf.sprintf "proportional (worth %s) %d" (named u) a, "defined " ^ named u
+  | OfProportional (None, a) -> Printf.sprintf "proportional 1 %d" a, ""
+  | OfLimits -> "limits_kept", "about_groups" | OfGuarantees -> "guarantees_kept", "about_groups"
+  | OfParetoOptimal -> "pareto_optimal", "" | OfEnvyFree -> "envy_free", "" | OfPsDsf -> "ps_dsf", ""
+  | OfSharingIncentive -> "sharing_incentive", "" | OfNjc -> "no_justified_complaints", ""
+  | OfNonWasteful -> "True", "" | Another -> "", ""
+
+let sentence placed (c : stated_claim) =
+  let axiom, applies = words placed c.statement.about in
+  let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
+  let said = if applies = "" then "" else "; " ^ applies in
+  match c.statement.says, Option.map to_q c.statement.margin with
+  | None, _ -> Printf.sprintf "%s does not apply: not %s" c.name applies
+  | Some true, Some m -> Printf.sprintf "%s holds%s, margin %s: %s (%s) %s%s" c.name
+    (if Q.sign m < 0 then " within the tolerance" else "") (short m) axiom (short (Q.neg m)) x said
+  | Some false, Some m -> Printf.sprintf "%s is violated, margin %s: %s eps %s for no eps < %s%s" c.name (short m) axiom x
+    (short (Q.neg m)) said
+  | Some true, None ->
+    Printf.sprintf "%s holds: for every eps %s eps %s%s; or for no n user n" c.name axiom x said
+  | Some false, None -> Printf.sprintf "%s is violated: for no eps %s eps %s%s" c.name axiom x said
+
+let check_allocation root by_time_asked most_tolerance =
+  let c = read root in
+  let s = c.on in
+  let x n i = c.x.(n).(i) and placing = Option.map placing_of c.placing and groups = Groups.read s in
+  let case = Evidence.case c groups in
+  let names = List.map (fun c -> c.name) c.claims in
+  (* Coq's program refuses whatever needs a feasible allocation where this is true. *)
+  let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
+  let judge (claim : stated_claim) = match Evidence.evidence case claim with
+    | exception Exit -> `False (claim.name ^ ": the evidence does not fit the claim")
+    | exception Uncovered what -> `Uncovered what
+    | evidence ->
+      match Proved.judge s.problem x placing groups.grouping case.t case.totals case.places case.h (rational c.tolerance)
+        only_limits claim.statement evidence with
+      | Proven -> `Proven (sentence (c.placing <> None) claim)
+      | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
+      | NotCovered -> `Uncovered "no theorem is about it here" in
+  let first = if c.claims = [] then Some "nothing is claimed"
+    else if (match c.stated_hash with Some stated -> stated <> Hash.of_problem s groups case.more | None -> false)
+    then Some "problem_sha256 of the allocation is not that of the problem"
+    else if List.length (List.sort_uniq compare names) < List.length names then Some "something is claimed twice"
+    else if List.exists (fun (c' : stated_claim) -> List.mem c'.axiom c.not_checked) c.claims
+    then Some "something is claimed, and said not to be checked"
+    else if Option.value by_time_asked ~default:false <> c.by_time
+    then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for"
+      else "the servers are divided (rdm)")
+    else if Q.gt c.tolerance most_tolerance then Some "the tolerance is more than is allowed"
+    else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
+    then Some "the allocation is infeasible, and more is claimed of it"
+    else None in
+  (* What cannot be read is the worse fault, wherever it stands. *)
+  let verdicts = List.mapi (fun i claim -> !at_claim i (List.length names); judge claim) c.claims in
+  Option.iter (fun what -> raise (False what)) first;
+  List.iter (function `False what -> raise (False ("claim " ^ what)) | _ -> ()) verdicts;
+  say "problem `%s`, %d users, %d server classes; sharing %s, tolerance %s" s.title s.problem.users
+    s.problem.classes (if c.by_time then "tdm" else "rdm") (short c.tolerance);
+  say "%s" (if c.placing <> None && only_limits then "proven: well_formed"
+    else "proven: well_formed; x, the repair of the allocation as it is stated, is feasible");
+  List.iter2 (fun name -> function
+    | `Proven words -> say "proven: %s" words
+    | `Uncovered what -> say "not covered: %s (%s)" name what
+    | `False _ -> ()) names verdicts;
+  if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
+
+let check text sharing most_tolerance =
+  Budget.begin_text ();
+  if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
+  let root = Json.parse text in
+  if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
+  match Json.get "kind" root with
+  | Text ("ratio-certificate" | "worst-load-certificate") ->
+    (try Ratio.judge root; 0 with
+     | Packing.False what -> raise (False what)
+     | Packing.Not_covered what -> uncovered "%s" what)
+  | _ -> check_allocation root sharing most_tolerance
+
+(* The exit status for a text; why it is not 0; and a fault, where it is no matter of claims alone. *)
+let judge text sharing most = match check text sharing most with
+  | 0 -> 0, "", None
+  | status -> status, "something is not covered", None
+  | exception Json.Malformed what -> 2, what, Some what
+  | exception Uncovered what -> let what = "not covered: " ^ what in say "%s" what; 3, what, Some what
+  | exception False what -> say "not proven: %s" what; 1, what, None
+  | exception (Budget.Too_large | Stack_overflow | Out_of_memory) -> 3, "too large", Some "too large"
+let fault what = printable ("error: " ^ String.concat " " (String.split_on_char '\n' what))
+(* All lines, where they are kept *)
+let printed wrong = List.rev (Option.value !kept ~default:[]) @ List.map fault (Option.to_list wrong)

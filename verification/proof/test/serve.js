@@ -1,0 +1,42 @@
+// The build of evenhand-proof for browsers, in Node. Standard input: for each text a line "BYTES rdm|tdm|- TOLERANCE" and so
+// many bytes; the answer to each is a line, the exit status and, each after a tab, the lines that are printed.
+//
+//   node serve.js PROOF.JS [CERTIFICATE...]      with certificates: what is printed of each, and the seconds of processor time that it took
+"use strict";
+const fs = require("fs");
+
+(0, eval)(fs.readFileSync(process.argv[2], "utf8"));
+const judge = globalThis.evenhandProof;
+
+function serve() {
+  let left = Buffer.alloc(0), ended = false;
+  const chunk = Buffer.alloc(1 << 16);
+  // Reads until there are so many bytes, or a line.
+  const more = () => {
+    const n = fs.readSync(0, chunk, 0, chunk.length, null);
+    if (n === 0) ended = true;
+    left = Buffer.concat([left, chunk.subarray(0, n)]);
+  };
+  for (;;) {
+    let end;
+    while ((end = left.indexOf(10)) < 0 && !ended) more();
+    if (end < 0) return;
+    const [bytes, sharing, most] = left.subarray(0, end).toString("latin1").split(" ");
+    left = left.subarray(end + 1);
+    while (left.length < Number(bytes) && !ended) more();
+    const text = left.subarray(0, Number(bytes));
+    left = left.subarray(Number(bytes));
+    const { status, lines } = judge(text, sharing === "-" ? "" : sharing, most);
+    fs.writeSync(1, Buffer.from([String(status), ...lines].join("\t") + "\n", "latin1"));
+  }
+}
+
+const files = process.argv.slice(3);
+if (files.length === 0) serve();
+for (const file of files) {
+  const text = fs.readFileSync(file), begin = process.cpuUsage();
+  const { status, lines } = judge(text, "", "");
+  const used = process.cpuUsage(begin), took = (used.user + used.system) / 1e6;
+  console.log(lines.map((line) => Buffer.from(line, "latin1").toString()).join("\n"));
+  console.log(`status ${status}, ${took.toFixed(3)} s`);
+}
