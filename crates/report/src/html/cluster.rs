@@ -48,7 +48,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
             (PreEscaped(waiting(snapshot).render(&Form::Html)))
         }
     };
-    page(title, &facts, &body)
+    page(title, &facts, &body, false)
 }
 
 fn waiting(snapshot: &Snapshot) -> Page {
