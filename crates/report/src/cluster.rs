@@ -433,13 +433,16 @@ fn moved_least(least: &Rational) -> String {
     if *least == 1 { "1 move".to_owned() } else { format!("{} moves", decimal(least)) }
 }
 
+/// The name of a gauge, what it says, and which amounts of a queue it is of.
+type Gauge = (&'static str, &'static str, fn(&Row) -> &Vec<Rational>);
+
 /// The text format of Prometheus: gauges by queue and resource.
 #[must_use]
 pub fn prometheus(verdict: &Verdict) -> String {
     let problem = &verdict.problem;
     let mut out = String::new();
     let escaped = |text: &str| Medium::Text.show(text).replace('\\', "\\\\").replace('"', "\\\"");
-    let gauges: [(&str, &str, fn(&Row) -> &Vec<Rational>); 4] = [
+    let gauges: [Gauge; 4] = [
         ("held", "What the tasks of a queue hold.", |row| &row.held),
         ("due", "What a queue is due.", |row| &row.due),
         ("short", "What a queue with waiting tasks lacks of what it is due.", |row| &row.short),

@@ -55,7 +55,7 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     let rule = rule(&call.by, &snapshot, common);
     let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
     let printed = match &call.output {
-        Some(path) => certificate(path, of_verdict(&found)?, common)?,
+        Some(path) => certificate(path, &of_verdict(&found)?, common)?,
         None => false,
     };
     if !printed {
@@ -65,9 +65,9 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
 }
 
 /// Writes a certificate that the kernel accepts; whether that was standard output.
-fn certificate(path: &Path, text: String, common: &Common) -> Result<bool, Failure> {
-    output::unchecked(common, self_test(&text)?.as_deref());
-    files::write(path, &text)
+fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
+    output::unchecked(common, self_test(text)?.as_deref());
+    files::write(path, text)
 }
 
 fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Failure> {
@@ -149,7 +149,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let moves = moves::Moves::new(&found.problem, &found.allocation, &found.due, &limits)?;
     let (steps, after) = named(&snapshot, &moves);
     let mut printed = match &call.output {
-        Some(path) => certificate(path, of_moves(&found, &moves)?, common)?,
+        Some(path) => certificate(path, &of_moves(&found, &moves)?, common)?,
         None => false,
     };
     if let Some(path) = &call.after {
