@@ -14,7 +14,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
-use evenhand::mechanisms::tree::Rule;
 use evenhand::problem::Rational;
 use evenhand::problem::snapshot::System;
 
