@@ -26,7 +26,7 @@ pub struct Changes {
 }
 
 /// Fields of a group, and of a user, that may be set; those that are by resource end with a point.
-const OF_GROUP: [&str; 7] = ["weight", "priority", "parent", "guarantee.", "limit.", "lend.", "zero-weight"];
+const OF_GROUP: [&str; 6] = ["weight", "priority", "parent", "guarantee.", "limit.", "lend."];
 const OF_USER: [&str; 6] = ["weight", "tasks", "group", "gang", "pinned", "demand."];
 const OF_CLASS: [&str; 1] = ["capacity."];
 const OF_SHARE: [&str; 4] = ["of", "over", "families", "zero-weight"];
@@ -190,7 +190,7 @@ fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError
     wrong(format!(
         "--set {path}: expected NAME.FIELD=VALUE or NAME.FIELD.RESOURCE=VALUE, of a group ({}), a user ({}) or a server \
          class ({}) that is there",
-        OF_GROUP[..6].join(" "),
+        OF_GROUP.join(" "),
         OF_USER.join(" "),
         OF_CLASS.join(" ")
     ))

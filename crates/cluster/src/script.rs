@@ -121,7 +121,7 @@ fn waits(
 pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
-        "# Stops tasks so that no queue is short by a whole task. Nothing has been executed: read it first."
+        "# Stops tasks to make room for queues that are short. Nothing has been executed: read it first."
             .to_owned(),
         "set -eu".to_owned(),
     ];

@@ -3,6 +3,7 @@
 pub mod cluster;
 mod common;
 mod examples;
+mod explain;
 mod flags;
 mod import;
 pub mod names;
@@ -14,9 +15,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
-use evenhand::mechanisms::tree::Rule;
-
 pub use common::{Common, Format};
+pub use explain::Explain;
 pub use import::{Import, ImportSource};
 pub use names::{Part, Range};
 
@@ -48,19 +48,19 @@ pub enum Command {
     /// Say why a user has what it has, and what one more unit of a resource would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
-    /// Judge a running cluster: who is short of what it is due, and whether a waiting task fits
+    /// Judge a running cluster: who is short, and whether a waiting task fits
     #[command(after_help = examples::VERDICT)]
     Verdict(cluster::Verdict),
-    /// Say what changes of weights, guarantees, servers or tasks bring to the queues of a running cluster
+    /// Say what changes bring to the queues of a running cluster
     #[command(after_help = examples::WHAT_IF)]
     WhatIf(cluster::WhatIf),
-    /// Say which tasks to stop and to start so that no queue of a running cluster is short
+    /// Say which tasks of a running cluster to stop and to start, so that no queue is short
     #[command(after_help = examples::MOVES)]
     Moves(cluster::Moves),
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
-    /// Write mechanisms side by side as a page of HTML, with plots and certificates
+    /// Write mechanisms side by side, or the verdict on a snapshot, as a page of HTML
     #[command(after_help = examples::REPORT)]
     Report(Report),
     /// Solve and judge many problems under many mechanisms: a line of JSON for each
@@ -253,33 +253,6 @@ pub enum ExportForm {
     Mps,
     /// The same in the LP format
     Lp,
-}
-
-#[derive(Debug, Args)]
-pub struct Explain {
-    /// Problem file (JSON), or snapshot of a running cluster
-    pub problem: PathBuf,
-    /// Allocation file (JSON); none beside a snapshot
-    pub allocation: Option<PathBuf>,
-    /// Name of the user
-    #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
-    pub user: Option<String>,
-    /// Name of a group: where it stands, what stops it, who holds that, and what it may still borrow
-    #[arg(long, conflicts_with = "levels")]
-    pub group: Option<String>,
-    /// Where every group and user stands, and whom the rule would serve next, for an allocation that need not be
-    /// feasible
-    #[arg(long)]
-    pub levels: bool,
-    /// The share that a scheduler compares siblings by, in place of the problem's own
-    #[arg(long, conflicts_with = "user", value_parser = names::one_of(Rule::NAMES))]
-    pub rule: Option<String>,
-    /// Guarantees do not come first
-    #[arg(long, conflicts_with = "user")]
-    pub no_nominal_first: bool,
-    /// With --rule kai: entitlements in whole units, by largest remainder
-    #[arg(long, requires = "rule")]
-    pub whole: bool,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -239,7 +239,10 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     {
         lines.push(match verdict.guarantees_can_be_met() {
             Some(false) => "Not all guarantees can be met.".to_owned(),
-            _ => "A guarantee is missed by less than a whole task.".to_owned(),
+            Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
+            None => {
+                "Not all guarantees are met; by this rule it is not examined whether they can be.".to_owned()
+            }
         });
     }
     if !verdict.is_within_limits() {
@@ -400,7 +403,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
         lines.push("Nobody is short by a whole task: there is nothing to move.".to_owned());
     } else if after.is_empty() {
         let fewest = if moves.are_fewest() {
-            "which is the fewest".to_owned()
+            "fewer do not suffice".to_owned()
         } else {
             format!("at least {} are needed", decimal(&moves.least))
         };
@@ -430,13 +433,16 @@ fn moved_least(least: &Rational) -> String {
     if *least == 1 { "1 move".to_owned() } else { format!("{} moves", decimal(least)) }
 }
 
+/// The name of a gauge, what it says, and which amounts of a queue it is of.
+type Gauge = (&'static str, &'static str, fn(&Row) -> &Vec<Rational>);
+
 /// The text format of Prometheus: gauges by queue and resource.
 #[must_use]
 pub fn prometheus(verdict: &Verdict) -> String {
     let problem = &verdict.problem;
     let mut out = String::new();
     let escaped = |text: &str| Medium::Text.show(text).replace('\\', "\\\\").replace('"', "\\\"");
-    let gauges: [(&str, &str, fn(&Row) -> &Vec<Rational>); 4] = [
+    let gauges: [Gauge; 4] = [
         ("held", "What the tasks of a queue hold.", |row| &row.held),
         ("due", "What a queue is due.", |row| &row.due),
         ("short", "What a queue with waiting tasks lacks of what it is due.", |row| &row.short),

@@ -14,7 +14,7 @@ fn numbers(value: &Value, way: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| {
-                numbers(value, &format!("{way}/{}", name.replace('~', "~0").replace('/', "~1")), found)
+                numbers(value, &format!("{way}/{}", name.replace('~', "~0").replace('/', "~1")), found);
             });
         }
         Value::Array(list) => {
@@ -105,11 +105,14 @@ fn rich() -> Value {
     found.unwrap()
 }
 
+/// What is damaged, and how.
+type Damage = (&'static str, fn(&mut Value));
+
 #[test]
 fn words_count_too() {
     let document = rich();
     assert_eq!(refused(&document.to_string()), None);
-    let damaged: [(&str, fn(&mut Value)); 16] = [
+    let damaged: [Damage; 16] = [
         ("a queue is left out", |of| drop(of["queues"].as_array_mut().unwrap().remove(0))),
         ("queues in another order", |of| of["queues"].as_array_mut().unwrap().swap(0, 1)),
         ("nobody is short", |of| {

@@ -9,13 +9,13 @@ use evenhand::cluster::reported::{compared, rule_of};
 use evenhand::cluster::script::{named, script};
 use evenhand::cluster::{Changes, ClusterError, Verdict, moves};
 use evenhand::mechanisms::tree::Rule;
-use evenhand::problem::format::{read_text, snapshot_to_json};
+use evenhand::problem::format::{Source, read_text, snapshot_to_json};
 use evenhand::problem::snapshot::Snapshot;
 use evenhand::problem::{Problem, Rational, User};
 use evenhand::report;
 
 use crate::arguments::cluster::{By, Moves, Verdict as VerdictCall, WhatIf};
-use crate::arguments::{Common, Format};
+use crate::arguments::{Common, Format, Report};
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
@@ -55,7 +55,7 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     let rule = rule(&call.by, &snapshot, common);
     let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
     let printed = match &call.output {
-        Some(path) => certificate(path, of_verdict(&found)?, common)?,
+        Some(path) => certificate(path, &of_verdict(&found)?, common)?,
         None => false,
     };
     if !printed {
@@ -65,9 +65,9 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
 }
 
 /// Writes a certificate that the kernel accepts; whether that was standard output.
-fn certificate(path: &Path, text: String, common: &Common) -> Result<bool, Failure> {
-    output::unchecked(common, self_test(&text)?.as_deref());
-    files::write(path, &text)
+fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
+    output::unchecked(common, self_test(text)?.as_deref());
+    files::write(path, text)
 }
 
 fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Failure> {
@@ -149,7 +149,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let moves = moves::Moves::new(&found.problem, &found.allocation, &found.due, &limits)?;
     let (steps, after) = named(&snapshot, &moves);
     let mut printed = match &call.output {
-        Some(path) => certificate(path, of_moves(&found, &moves)?, common)?,
+        Some(path) => certificate(path, &of_moves(&found, &moves)?, common)?,
         None => false,
     };
     if let Some(path) = &call.after {
@@ -165,6 +165,44 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
         )?;
     }
     Ok(ExitCode::from(u8::from(!moves.short[1].is_empty())))
+}
+
+/// Whether a file, and not standard input, holds a snapshot. What cannot be read is for its reader to say.
+pub fn is_snapshot(path: &Path) -> bool {
+    let is_named = |text: &str| {
+        let document = Source { name: "", text }.document().ok()?;
+        let object = document.object(document.root()).ok()?;
+        Some(object.get("kind")?.get() == "\"snapshot\"")
+    };
+    !files::is_standard(path) && read_text(path).is_ok_and(|text| is_named(&text) == Some(true))
+}
+
+/// `report` of a snapshot: its verdict as a page.
+pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
+    let asked = &call.comparison;
+    let is_plain = asked.mechanisms.is_empty()
+        && asked.allocations.is_empty()
+        && asked.axioms.is_empty()
+        && asked.alpha.is_none()
+        && asked.plot.is_none()
+        && asked.users.is_none()
+        && !asked.dedicated
+        && !asked.float;
+    if !is_plain {
+        return Err(Failure::input(
+            "a snapshot is judged by itself: of the options only --tolerance and --output go with it",
+        ));
+    }
+    let tolerance = super::tolerance(asked.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
+    let snapshot = snapshot(&asked.problem, common)?;
+    let rule = rule(&By { rule: None }, &snapshot, common);
+    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
+    let compared = compared(&snapshot, &found.problem, found.rule)?;
+    if !files::write(&call.output, &report::html::cluster(&snapshot, &found, &compared))? {
+        output::note(common, format!("the page is in {}", call.output.display()));
+        say(&snapshot, &found, common)?;
+    }
+    status(&found)
 }
 
 /// The users of these names, and all users below the groups of these names.

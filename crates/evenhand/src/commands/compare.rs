@@ -24,6 +24,9 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
 
 /// `report`: a comparison as one document of HTML, with plots and certificates.
 pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
+    if super::cluster::is_snapshot(&call.comparison.problem) {
+        return super::cluster::report(call, common);
+    }
     compared(call, common, write_page)
 }
 

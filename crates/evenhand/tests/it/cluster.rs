@@ -271,6 +271,22 @@ fn gauges_are_read_by_prometheus() {
 }
 
 #[test]
+fn the_page_of_a_snapshot() {
+    let folder = with(CLUSTER);
+    folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
+    let page = folder.read("page.html");
+    for part in [
+        "What is due beside what is held",
+        "research holds 8, due 20",
+        "Insufficient gpu",
+        "Content-Security-Policy",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
+}
+
+#[test]
 fn no_name_drives_a_terminal() {
     let snapshot = CLUSTER.replace("research/train", "\\u001b[31mtrain").replace("\"n1\"", "\"n\\u202e1\"");
     let folder = with(&snapshot);

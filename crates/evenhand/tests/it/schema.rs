@@ -268,6 +268,9 @@ fn the_examples_fit() {
             if text.contains("reservation-problem") {
                 fits(&reservations, &text);
                 Folder::with(&text).run(&["ratio", "problem.json"]).ends_with(0);
+            } else if text.contains(r#""kind": "snapshot""#) {
+                fits(&schema("snapshot"), &text);
+                Folder::with(&text).run(&["moves", "problem.json", "-o", "m.json"]);
             } else if text.contains(r#""kind": "allocation","#) {
                 fits(&schema("allocation"), &text);
             } else {

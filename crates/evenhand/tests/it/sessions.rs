@@ -123,6 +123,7 @@ fn the_pages_of_docs() {
         "judging.md",
         "queues.md",
         "schedulers.md",
+        "verdict.md",
         "audit.md",
         "reservations.md",
     ] {

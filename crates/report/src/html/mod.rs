@@ -4,6 +4,7 @@
 mod bars;
 mod certificate;
 mod check;
+mod cluster;
 mod comparison;
 mod groups;
 mod matrix;
@@ -21,6 +22,7 @@ use crate::table::{Form, exact_behind};
 use crate::text::decimal;
 
 pub use certificate::Asked;
+pub use cluster::document as cluster;
 pub use comparison::document as comparison;
 
 /// What documents look like, on a screen and on paper.
