@@ -96,7 +96,7 @@ impl Settings {
     }
 
     fn subject(&self) -> Subject {
-        Subject { mechanism: self.mechanism, flags: self.flags.clone() }
+        Subject { mechanism: self.mechanism, flags: self.flags.clone(), tolerance: TOLERANCE }
     }
 }
 

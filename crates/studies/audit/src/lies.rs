@@ -41,10 +41,14 @@ impl Kind {
 
 /// Demands up to this, of at most two resources, are lied about in every way.
 const SMALL: u32 = 2;
+/// The amounts of lies about those.
+const SMALL_LIES: [u32; 4] = [0, 1, 2, 3];
+/// The amounts of lies about others of at most two resources.
+const LIES: [u32; 5] = [0, 1, 2, 4, 7];
 
-/// The lies that are tried for each user: every demand in whole numbers up to one more than the largest where all are
-/// small, else each amount more, less or doubled, and all of them; every set of classes; and both at a time, where one
-/// amount is one more or less.
+/// The lies that are tried for each user: every demand of a few amounts, where there are at most two resources; each
+/// amount one more, one less, doubled, halved or 0; every set of classes; and both at a time, where one amount is one more
+/// or less.
 pub fn lies(stated: &Stated) -> Vec<Change> {
     let mut all = Vec::new();
     for n in 0..stated.spec.users.len() {
@@ -67,8 +71,13 @@ fn amounts(stated: &Stated, n: usize) -> Vec<Rational> {
 fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     let truth = amounts(stated, n);
     let is_small = truth.len() <= 2 && truth.iter().all(|amount| *amount <= SMALL);
-    let mut lies = if is_small { grid(truth.len()) } else { steps(&truth) };
+    let mut lies = match (is_small, truth.len() <= 2) {
+        (true, _) => grid(truth.len(), &SMALL_LIES),
+        (_, true) => grid(truth.len(), &LIES),
+        _ => Vec::new(),
+    };
     if !is_small {
+        lies.extend(steps(&truth));
         for (r, amount) in truth.iter().enumerate() {
             for lie in [Rational::new(), Rational::from(amount * 2_u32), Rational::from(amount / 2_u32)] {
                 lies.push(with(&truth, r, lie));
@@ -82,12 +91,12 @@ fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     lies
 }
 
-/// Every demand in whole numbers up to one more than is small.
-fn grid(resources: usize) -> Vec<Vec<Rational>> {
+/// Every demand of these amounts.
+fn grid(resources: usize, of: &[u32]) -> Vec<Vec<Rational>> {
     let mut all = vec![Vec::new()];
     for _ in 0..resources {
         let longer = |lie: &Vec<Rational>| -> Vec<Vec<Rational>> {
-            (0..=SMALL + 1).map(|amount| [lie.as_slice(), &[Rational::from(amount)]].concat()).collect()
+            of.iter().map(|amount| [lie.as_slice(), &[Rational::from(*amount)]].concat()).collect()
         };
         all = all.iter().flat_map(longer).collect();
     }

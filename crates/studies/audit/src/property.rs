@@ -7,7 +7,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, numbe
 
 use crate::lies::{Kind, lies};
 use crate::stated::Stated;
-use crate::{Subject, TOLERANCE};
+use crate::Subject;
 
 /// A property of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +51,8 @@ pub struct Refutation {
     pub given: Allocation,
     /// What it gives in the problem that differs.
     pub given_changed: Allocation,
+    /// What is different.
+    pub(crate) kind: Kind,
 }
 
 /// What came of one problem, by property.
@@ -131,10 +133,11 @@ pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property])
     let mut probes = vec![Probe::default(); properties.len()];
     for (property, probe) in properties.iter().zip(&mut probes) {
         if *property == Property::SingleServerDrf {
-            probe.refuted = unlike_drf(&problem, &given);
+            probe.refuted = unlike_drf(&problem, &given, subject.tolerance);
         }
     }
-    let truth = Truth { stated, totals: given.totals(), problem: &problem, given: &given };
+    let tolerance = Rational::from(subject.tolerance);
+    let truth = Truth { stated, totals: given.totals(), problem: &problem, given: &given, tolerance };
     for change in changes(stated, properties) {
         let is_open = |(property, probe): &(&Property, &mut Probe)| {
             probe.refuted.is_none() && property.is_about(change.kind)
@@ -189,6 +192,7 @@ struct Truth<'a> {
     problem: &'a Problem,
     given: &'a Allocation,
     totals: Vec<Rational>,
+    tolerance: Rational,
 }
 
 impl Truth<'_> {
@@ -209,8 +213,9 @@ impl Truth<'_> {
             after: now,
             given: self.given.clone(),
             given_changed: after.clone(),
+            kind: change.kind,
         };
-        let tolerance = |n: usize| Rational::from(TOLERANCE) * (Rational::from(1) + &self.totals[n]);
+        let tolerance = |n: usize| (Rational::from(1) + &self.totals[n]) * &self.tolerance;
         let others = |liar: Option<usize>| {
             let all = (0..self.totals.len()).filter(move |n| Some(*n) != liar);
             all.filter_map(|n| Some((n, after.total(change.kind.now(n)?))))
@@ -218,14 +223,14 @@ impl Truth<'_> {
         match (property, change.kind.liar()) {
             (Property::InTime, _) if self.given.sharing != Sharing::Tdm => {}
             (Property::NoFreeHarm, Some(liar)) => {
-                if self.after_lie(change, changed, after, liar, false) < self.totals[liar] {
+                if true_tasks(self.problem, changed, after, liar, false) < self.totals[liar] {
                     return;
                 }
                 let lost = |(n, now): &(usize, Rational)| self.totals[*n].clone() - now > tolerance(*n);
                 probe.refuted = others(Some(liar)).find(lost).map(|(n, now)| found(n, now));
             }
             (Property::NonBossy, Some(liar)) => {
-                if self.after_lie(change, changed, after, liar, false) != self.totals[liar] {
+                if true_tasks(self.problem, changed, after, liar, false) != self.totals[liar] {
                     return;
                 }
                 let differs =
@@ -233,7 +238,7 @@ impl Truth<'_> {
                 probe.refuted = others(Some(liar)).find(differs).map(|(n, now)| found(n, now));
             }
             (_, Some(liar)) => {
-                let now = self.after_lie(change, changed, after, liar, property == Property::InTime);
+                let now = true_tasks(self.problem, changed, after, liar, property == Property::InTime);
                 let gain = Rational::from(&now - &self.totals[liar]);
                 if gain > tolerance(liar) {
                     probe.refuted = Some(found(liar, now));
@@ -254,18 +259,25 @@ impl Truth<'_> {
         }
     }
 
-    /// True tasks that a liar runs with what it is given: of every class the resources of the tasks that it stated, or
-    /// the time that they were to take.
-    fn after_lie(&self, change: &Change, changed: &Problem, after: &Allocation, n: usize, time: bool) -> Rational {
-        let usable = after.tasks[n].iter().filter(|(i, _)| self.problem.can_run(n, *i));
-        let worth = truly(self.stated, &change.stated, n);
-        let run = usable.map(|(i, x)| match time {
-            true => self.problem.gamma(n, *i) / changed.gamma(n, *i) * x,
-            false => Rational::from(x * &worth),
-        });
-        let run: Rational = run.sum();
-        self.stated.spec.users[n].tasks.clone().into_iter().fold(run, Rational::min)
-    }
+}
+
+/// True tasks that a liar runs with what it is given: of every class the resources of the tasks that it stated, or the
+/// time that they were to take.
+pub(crate) fn true_tasks(
+    truth: &Problem,
+    stated: &Problem,
+    given: &Allocation,
+    n: usize,
+    in_time: bool,
+) -> Rational {
+    let usable = given.tasks[n].iter().filter(|(i, _)| truth.can_run(n, *i));
+    let worth = worth(truth, stated, n);
+    let run = usable.map(|(i, x)| match in_time {
+        true => truth.gamma(n, *i) / stated.gamma(n, *i) * x,
+        false => Rational::from(x * &worth),
+    });
+    let run: Rational = run.sum();
+    truth.users()[n].tasks().cloned().into_iter().fold(run, Rational::min)
 }
 
 /// Remembers a change that did not refute the property but came near to it.
@@ -277,19 +289,20 @@ fn nearer(probe: &mut Probe, by: Rational, of: &Rational) {
 }
 
 /// Tasks by the true demand that what a task by the stated one takes is enough for.
-fn truly(truth: &Stated, stated: &Stated, n: usize) -> Rational {
-    let pairs = truth.spec.users[n].demand.iter().zip(&stated.spec.users[n].demand);
-    let parts = pairs.filter(|((_, d), _)| *d > 0).map(|((_, d), (_, lie))| Rational::from(lie / d));
+fn worth(truth: &Problem, stated: &Problem, n: usize) -> Rational {
+    let demand = |problem: &Problem| problem.users()[n].base_demand().to_vec();
+    let pairs = demand(truth).into_iter().zip(demand(stated));
+    let parts = pairs.filter(|(d, _)| *d > 0).map(|(d, lie)| lie / d);
     parts.min().unwrap_or_default()
 }
 
 /// A user on one single server that has something else than DRF gives it.
-fn unlike_drf(problem: &Problem, given: &Allocation) -> Option<Refutation> {
+fn unlike_drf(problem: &Problem, given: &Allocation, tolerance: (u32, u32)) -> Option<Refutation> {
     if problem.n_single_servers() != 1 {
         return None;
     }
     let drf = registry::find("drf")?.allocate(problem, Arithmetic::Exact).ok()?.allocation;
-    let tolerance = |x: &Rational| Rational::from(TOLERANCE) * (Rational::from(1) + x);
+    let tolerance = |x: &Rational| Rational::from(tolerance) * (Rational::from(1) + x);
     let differs = |n: &usize| {
         let (one, other) = (drf.total(*n), given.total(*n));
         Rational::from(&one - &other).abs() > tolerance(&one)
@@ -305,5 +318,6 @@ fn unlike_drf(problem: &Problem, given: &Allocation) -> Option<Refutation> {
         after,
         given: given.clone(),
         given_changed: given.clone(),
+        kind: Kind::More,
     })
 }

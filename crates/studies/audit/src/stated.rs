@@ -63,6 +63,43 @@ impl Stated {
         Problem::grouped(self.spec.clone(), self.groups.clone(), share, self.members.clone()).ok()
     }
 
+    /// The same with the names that problems of searches begin with.
+    #[must_use]
+    pub fn renamed(&self) -> Self {
+        let mut next = self.clone();
+        let spec = &mut next.spec;
+        let of = |old: &mut String, prefix: &str, position: usize| {
+            (std::mem::replace(old, format!("{prefix}{}", position + 1)), format!("{prefix}{}", position + 1))
+        };
+        let resources = spec.resources.iter_mut().enumerate();
+        let resources: Vec<(String, String)> = resources.map(|(r, name)| of(name, "r", r)).collect();
+        let servers = spec.servers.iter_mut().enumerate();
+        let servers: Vec<(String, String)> = servers.map(|(i, server)| of(&mut server.name, "s", i)).collect();
+        let groups = next.groups.iter_mut().enumerate();
+        let groups: Vec<(String, String)> = groups.map(|(v, group)| of(&mut group.name, "g", v)).collect();
+        let rename = |names: &[(String, String)], name: &mut String| {
+            if let Some((_, new)) = names.iter().find(|(old, _)| old == name) {
+                name.clone_from(new);
+            }
+        };
+        let amounts = |list: &mut Vec<(String, Rational)>| {
+            list.iter_mut().for_each(|(name, _)| rename(&resources, name));
+        };
+        spec.servers.iter_mut().for_each(|server| amounts(&mut server.capacity));
+        for (n, user) in spec.users.iter_mut().enumerate() {
+            user.name = format!("u{}", n + 1);
+            amounts(&mut user.demand);
+            user.servers.iter_mut().flatten().for_each(|name| rename(&servers, name));
+            user.criterion.iter_mut().for_each(|(name, _)| rename(&servers, name));
+        }
+        for group in &mut next.groups {
+            amounts(&mut group.limit);
+            group.guarantee.iter_mut().for_each(amounts);
+        }
+        next.members.iter_mut().filter_map(|member| member.group.as_mut()).for_each(|name| rename(&groups, name));
+        next
+    }
+
     /// Takes a user away.
     pub fn remove_user(&mut self, n: usize) {
         self.spec.users.remove(n);

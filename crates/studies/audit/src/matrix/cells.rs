@@ -3,7 +3,7 @@
 use evenhand_certify::{Examination, Request, certify};
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::{Mechanism, registry};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 use super::claims::{CLAIMS, Claim};
 use super::column::{Column, request};
@@ -13,7 +13,8 @@ use super::search::{Found, Search};
 use super::{Progress, Settings};
 use crate::stated::Stated;
 use crate::subject::Subject;
-use crate::{Property, TOLERANCE};
+use crate::property::{Refutation, true_tasks};
+use crate::Property;
 
 /// What is known of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,9 @@ pub struct Pair {
 pub enum Compared {
     /// That it gives these tasks and no others.
     Unique,
+    /// That both are answers of the mechanism, which has others: whichever it selects, the property is refuted. That these
+    /// are all is the engine's word.
+    Every,
     /// That both are answers of the mechanism, which may have others: these are those that the engine selects.
     Selected,
     /// That both can be had: that the mechanism gives them is the engine's word.
@@ -113,6 +117,7 @@ impl Compared {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unique => "unique",
+            Self::Every => "every",
             Self::Selected => "selected",
             Self::Computed => "computed",
         }
@@ -123,6 +128,10 @@ impl Compared {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Unique => "the certificates prove that the mechanism gives these tasks and no others",
+            Self::Every => {
+                "the certificates prove that both are answers of the mechanism, and all other answers, listed without \
+                 a certificate, show the same"
+            }
             Self::Selected => {
                 "the certificates prove that both are answers of the mechanism; it may have others, and these are \
                  those that the engine selects"
@@ -214,15 +223,17 @@ impl Progress {
         let premises = claim.premises.and(self.settings.premises);
         let of = |search: &&Search| search.subject.mechanism.info.id == mechanism.info.id;
         let asks = |search: &&Search| search.cells.iter().any(|cell| cell.column == claim.column);
-        let own = self.of_claims.iter().filter(of).filter(asks).find(|search| search.premises == premises);
+        let is_own = |search: &&Search| (search.premises, search.select) == (premises, claim.select);
+        let own = self.of_claims.iter().filter(of).filter(asks).find(is_own);
         let main = self.main.iter().find(of)?;
         let fits = |found: &Found| premises.hold(&found.problem);
         let found = main.cells.iter().find(|cell| cell.column == claim.column).and_then(|cell| cell.found.as_ref());
-        let search = match (own, found.is_some_and(fits) || premises == self.settings.premises) {
+        let is_answered = found.is_some_and(fits) || premises == self.settings.premises;
+        let search = match (own, claim.select.is_none() && is_answered) {
             (_, true) => main.clone(),
             (Some(own), false) => own.clone(),
             // Proven, or not searched yet.
-            (None, false) => Search::new(mechanism, premises, [claim.column]),
+            (None, false) => Search::new(mechanism, claim.select, premises, [claim.column]),
         };
         Some(Judged { claim, cell: cell(&search, claim.column, premises) })
     }
@@ -274,55 +285,94 @@ fn shown(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
 }
 
 fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> {
-    let allocation = subject.solved(&problem)?;
+    let (allocation, tolerance) = subject.certifiable(&problem)?;
     let request = request(axiom, &allocation);
-    violated(problem, allocation, request)
+    violated(problem, allocation, request, &tolerance)
 }
 
-fn violated(problem: Problem, allocation: Allocation, request: Request) -> Option<Shown> {
+/// That the allocation violates what is requested, and beside that what makes it one of the mechanism's.
+fn violated(problem: Problem, allocation: Allocation, request: Request, tolerance: &Rational) -> Option<Shown> {
     let axiom = request.axiom;
-    let examination = examined(&problem, &allocation, request)?;
+    let own = own(&allocation).filter(|own| own.axiom != axiom);
+    let requests: Vec<Request> = own.into_iter().chain([request]).collect();
+    let examination = certify(&problem, &allocation, &requests, tolerance).ok()?;
     let claim = examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)?;
     let margin = claim.margin.clone();
     (claim.holds == Some(false)).then_some(Shown { problem, allocation, margin, examination, pair: None })
 }
 
+/// The axiom that an allocation of the mechanism satisfies by definition.
+fn own(allocation: &Allocation) -> Option<Request> {
+    registry::axiom_of(allocation).map(|(axiom, parameters)| Request { axiom, parameters })
+}
+
 fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Option<Shown> {
     let refuted = property.refuted(subject, &Stated::from(problem))?;
+    let (given, tolerance) = subject.certifiable(&refuted.problem)?;
     if property == Property::SingleServerDrf {
         // DRF is the only max-min allocation of dominant shares.
         let parameters = Parameters::from(Some(Share::Dominant));
         let request = Request { axiom: Axiom::MaxMin, parameters };
-        return violated(refuted.problem, refuted.given, request);
+        return violated(refuted.problem, given, request, &tolerance);
     }
-    let own = |allocation: &Allocation| {
-        let own = registry::axiom_of(allocation);
-        let of = |(axiom, parameters)| Request { axiom, parameters };
-        own.map_or_else(|| Request::of(Axiom::Feasible), of)
+    let (given_changed, tolerance_changed) = subject.certifiable(&refuted.changed)?;
+    let examined = |problem: &Problem, allocation: &Allocation, tolerance: &Rational| {
+        let request = own(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
+        certify(problem, allocation, &[request], tolerance).ok()
     };
-    let examination = examined(&refuted.problem, &refuted.given, own(&refuted.given))?;
-    let other = examined(&refuted.changed, &refuted.given_changed, own(&refuted.given_changed))?;
+    let examination = examined(&refuted.problem, &given, &tolerance)?;
+    let other = examined(&refuted.changed, &given_changed, &tolerance_changed)?;
+    let compared = match compared(&examination).weaker(compared(&other)) {
+        Compared::Selected if every_answer(subject, property, &refuted) => Compared::Every,
+        compared => compared,
+    };
     let pair = Pair {
-        compared: compared(&examination).max_of(compared(&other)),
+        compared,
         problem: refuted.changed,
-        allocation: refuted.given_changed,
+        allocation: given_changed,
         examination: other,
         change: refuted.change,
         user: refuted.user,
         before: refuted.before.clone(),
         after: refuted.after.clone(),
     };
-    Some(Shown {
-        problem: refuted.problem,
-        allocation: refuted.given,
-        margin: Some(refuted.after - refuted.before),
-        examination,
-        pair: Some(pair),
-    })
+    let margin = Some(refuted.after - refuted.before);
+    Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
 }
 
-fn examined(problem: &Problem, allocation: &Allocation, request: Request) -> Option<Examination> {
-    certify(problem, allocation, &[request], &Rational::from(TOLERANCE)).ok()
+/// Whether the property is refuted whichever answers the mechanism selects on the two problems: tasks are linear in the
+/// allocation, so that the extreme answers tell.
+fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
+    let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed)) else {
+        return false;
+    };
+    let bounds = |values: Vec<Rational>| Some((values.iter().min()?.clone(), values.iter().max()?.clone()));
+    let of = |n: usize| {
+        let now = |allocation: &Allocation| match (refuted.kind.liar(), refuted.kind.now(n)) {
+            (Some(liar), _) if liar == n => {
+                let (truth, changed) = (&refuted.problem, &refuted.changed);
+                true_tasks(truth, changed, allocation, n, property == Property::InTime)
+            }
+            (_, at) => at.map(|at| allocation.total(at)).unwrap_or_default(),
+        };
+        let before = bounds(before.iter().map(|allocation| allocation.total(n)).collect());
+        before.zip(bounds(after.iter().map(now).collect()))
+    };
+    let Some(user) = refuted.problem.user_named(&refuted.user) else { return false };
+    let Some(((least, most), (least_after, most_after))) = of(user) else { return false };
+    match (property, refuted.kind.liar()) {
+        (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => of(liar).is_some_and(|(own, own_after)| {
+            let is_free = own_after.0 >= own.1;
+            let is_same = own.0 == own.1 && own_after == own;
+            let is_less = most_after < least;
+            match property {
+                Property::NoFreeHarm => is_free && is_less,
+                _ => is_same && (is_less || least_after > most),
+            }
+        }),
+        (_, Some(_)) => least_after > most,
+        (_, None) => most_after < least,
+    }
 }
 
 /// What the certificate of an allocation proves of it.
@@ -337,7 +387,7 @@ fn compared(examination: &Examination) -> Compared {
         // Levels are unique, and where the criterion does not depend on the class they are tasks.
         Axiom::MaxMin if one_criterion => Compared::Unique,
         Axiom::Proportional | Axiom::Tree => Compared::Unique,
-        Axiom::PsDsf if certificate.allocation.sharing == evenhand_problem::Sharing::Tdm => Compared::Unique,
+        Axiom::PsDsf if certificate.allocation.sharing == Sharing::Tdm => Compared::Unique,
         Axiom::PsDsf if certificate.problem.n_servers() == 1 => Compared::Unique,
         Axiom::MaxMin | Axiom::PsDsf | Axiom::Njc => Compared::Selected,
         _ => Compared::Computed,
@@ -346,7 +396,8 @@ fn compared(examination: &Examination) -> Compared {
 
 impl Compared {
     /// The weaker of two.
-    fn max_of(self, other: Self) -> Self {
-        [Self::Computed, Self::Selected].into_iter().find(|weak| *weak == self || *weak == other).unwrap_or(Self::Unique)
+    fn weaker(self, other: Self) -> Self {
+        let weak = [Self::Computed, Self::Selected].into_iter().find(|weak| *weak == self || *weak == other);
+        weak.unwrap_or(Self::Unique)
     }
 }

@@ -26,6 +26,9 @@ const THEOREM_B: &str = "verification/proof/theories/TheoremB.v";
 const THEOREM_D: &str = "docs/proofs.md#theorem-d";
 const THEOREM_E: &str = "docs/proofs.md#theorem-e";
 const EQUAL_LEVELS: &str = "docs/proofs.md#equal-levels";
+const NO_ENVY: &str = "docs/proofs.md#no-envy";
+const ONE_RESOURCE: &str = "docs/proofs.md#one-resource";
+const FACT_1: &str = "docs/theory.md, section 3, Fact 1";
 const ON_ONE_SERVER: &str = "docs/proofs.md#on-one-server";
 
 /// What is known of the cell where a search keeps to `premises`.
@@ -44,6 +47,9 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     if of_groups.contains(&axiom) && !mechanism.takes("rule") {
         return Known::NotApplicable(format!("it is about groups, which `{id}` does not take"));
     }
+    if let Some(theorem) = theorem_of_axiom(mechanism, axiom) {
+        return Known::Proven(theorem.to_owned());
+    }
     match mechanism.guarantee(axiom) {
         Guarantee::Never => {
             Known::NotApplicable(format!("it is about whole tasks, and `{id}` gives parts of tasks"))
@@ -53,6 +59,20 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
         }
         Guarantee::When(condition) => Known::Open(Some((condition.words().to_owned(), GUARANTEES.to_owned()))),
         Guarantee::NotInGeneral => Known::Open(None),
+    }
+}
+
+/// What is proven of an axiom where every user has one demand, beside the guarantees.
+fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
+    let share = share_of_tasks(mechanism);
+    let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);
+    match axiom {
+        Axiom::PsDsf if mechanism.info.id == "drf" => Some(ON_ONE_SERVER),
+        Axiom::EnvyFree if share.is_some() => Some(NO_ENVY),
+        Axiom::SingleResourceFair if share.is_some() || is_proportional => Some(ONE_RESOURCE),
+        Axiom::BottleneckFair if is_proportional => Some(ONE_RESOURCE),
+        Axiom::Njc if is_time_shared(mechanism) => Some(FACT_1),
+        _ => None,
     }
 }
 
@@ -103,7 +123,8 @@ fn known_property(mechanism: &Mechanism, property: Property, premises: Premises)
         SingleServerDrf if share.is_some_and(|share| share != Share::Asset) || alone => {
             Some((any, ON_ONE_SERVER))
         }
-        SingleServerDrf if mechanism.info.id == "ps-dsf" => Some((any, ON_ONE_SERVER)),
+        // DRF takes no groups, and without any `tree` is max-min of dominant shares.
+        SingleServerDrf if ["ps-dsf", "tree"].contains(&mechanism.info.id) => Some((any, ON_ONE_SERVER)),
         _ => None,
     };
     match theorem {

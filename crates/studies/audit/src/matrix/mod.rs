@@ -85,7 +85,7 @@ impl Progress {
             let is_open = |column: &Column| {
                 matches!(known(mechanism, *column, settings.premises), Known::Open(_))
             };
-            Search::new(mechanism, settings.premises, Column::all().into_iter().filter(is_open))
+            Search::new(mechanism, None, settings.premises, Column::all().into_iter().filter(is_open))
         });
         let mut progress = Self { settings, main: main.collect(), of_claims: Vec::new() };
         progress.begin_claims();
@@ -104,7 +104,7 @@ impl Progress {
         self.main.iter().chain(&self.of_claims).all(|search| search.is_complete(self.settings.instances))
     }
 
-    /// Numbers of problems that were looked at or need not be, and all of them.
+    /// Problems that were looked at or need not be, and all of them.
     #[must_use]
     pub fn steps(&self) -> (u64, u64) {
         let all = |search: &Search| search.numbers(self.settings.instances);
@@ -146,19 +146,22 @@ impl Progress {
                 continue;
             }
             let same = |search: &&mut Search| {
-                search.subject.mechanism.info.id == claim.mechanism && search.premises == premises
+                search.subject.mechanism.info.id == claim.mechanism
+                    && (search.premises, search.select) == (premises, claim.select)
             };
             match self.of_claims.iter_mut().find(same) {
                 Some(search) => search.ask(claim.column),
-                None => self.of_claims.push(Search::new(mechanism, premises, [claim.column])),
+                None => {
+                    self.of_claims.push(Search::new(mechanism, claim.select, premises, [claim.column]));
+                }
             }
         }
     }
 
     /// Whether the search of the mechanism has found a problem that keeps to the premises, or kept to them itself.
     fn answers(&self, claim: &Claim, premises: Premises) -> bool {
-        let found = self.found(&self.main, claim);
-        premises == self.settings.premises
+        let found = self.found(&self.main, claim).filter(|_| claim.select.is_none());
+        claim.select.is_none() && premises == self.settings.premises
             || found.is_some_and(|found| premises.hold(&found.problem))
     }
 

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::stated::Stated;
 
-/// What a search keeps to. Every user has one demand, the same on all classes, and no class is shared by stated rates:
-/// all papers say so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What a search keeps to. Every user has one demand, the same on all classes, and can run somewhere, and no class is
+/// shared by stated rates: all papers say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premises {
     /// All demands are positive.
@@ -51,6 +51,7 @@ impl Premises {
             && (!self.unlimited || users.all(|user| user.tasks().is_none()))
             && (!self.everywhere || !problem.has_placement_constraints())
             && (!self.one_server || problem.n_single_servers() == 1)
+            && (0..problem.n_users()).all(|n| problem.is_active(n))
     }
 
     /// The nearest problem of which they hold.

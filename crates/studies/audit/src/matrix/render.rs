@@ -43,6 +43,9 @@ pub fn document(matrix: &Matrix) -> Value {
         let mut value = of_cell(&judged.cell, &claim_name(judged));
         value["paper"] = json!(claim.paper);
         value["says"] = json!(if claim.says { "holds" } else { "fails" });
+        if let Some(goal) = claim.select {
+            value["select"] = json!(goal);
+        }
         value["premises"] = json!(claim.premises.words());
         value["verdict"] = json!(judged.verdict());
         value

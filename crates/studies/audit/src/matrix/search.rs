@@ -1,6 +1,7 @@
 //! The search for one mechanism: all small problems first, then problems at random and near misses changed a little.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use evenhand_budget::{Limits, within};
 use evenhand_certify::{Optima, Request, certify_among};
@@ -20,16 +21,16 @@ use crate::stated::Stated;
 use crate::subject::Subject;
 use crate::{Property, TOLERANCE};
 
-/// Numbers of small problems that are looked at in one go; most are those of no problem.
-const BATCH_OF_SMALL: u64 = 512;
-/// Problems at random that are looked at in one go.
+/// Problems that are looked at in one go.
 const BATCH: u64 = 64;
 /// Near misses of a column that are kept.
 const MOST_NEAR: usize = 8;
 /// Steps of work for one problem with all that is asked of it: some seconds.
 const WORK: u64 = 500_000_000;
 /// Of every so many problems at random one is looked at for the properties, each of which costs many solutions.
-const PROPERTIES_EVERY: u64 = 4;
+const PROPERTIES_EVERY: u64 = 2;
+/// What is no violation yet: answers that can be irrational are given within a proven gap, whose root this is far above.
+const COARSE: (u32, u32) = (1, 1_000);
 /// What mechanisms that need a flag are searched with.
 const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 
@@ -38,11 +39,13 @@ const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 pub struct Search {
     /// The mechanism with its flags.
     pub(super) subject: Subject,
+    /// Which of several answers is selected, where not the usual one.
+    pub(super) select: Option<&'static str>,
     /// What every problem keeps to.
     pub(super) premises: Premises,
     /// The columns that are searched.
     pub(super) cells: Vec<Cell>,
-    /// Numbers that were looked at.
+    /// Problems that were looked at.
     pub(super) at: u64,
     /// Problems for which the mechanism is defined.
     pub(super) problems: u64,
@@ -90,7 +93,7 @@ enum Said {
     Refuted,
 }
 
-/// What came of one number.
+/// What came of one problem.
 enum Look {
     /// No problem, or none of the mechanism's.
     Outside,
@@ -105,19 +108,21 @@ pub fn flags(mechanism: &Mechanism) -> Flags {
     needed.fold(Flags::new(Arithmetic::Exact), |flags, (name, value)| flags.with(name, value))
 }
 
-/// The same as on the command line, empty for most.
-#[must_use]
-pub fn words(mechanism: &Mechanism) -> String {
-    let needed = FLAGS.into_iter().filter(|(name, _)| mechanism.takes(name));
-    needed.map(|(name, value)| format!(" --{name} {value}")).collect()
-}
 
 impl Search {
     /// A search that has not begun.
     #[must_use]
-    pub fn new(mechanism: &'static Mechanism, premises: Premises, columns: impl IntoIterator<Item = Column>) -> Self {
+    pub fn new(
+        mechanism: &'static Mechanism,
+        select: Option<&'static str>,
+        premises: Premises,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Self {
+        let flags = flags(mechanism);
+        let flags = select.map_or_else(|| flags.clone(), |goal| flags.clone().with("select", goal));
         Self {
-            subject: Subject { mechanism, flags: flags(mechanism) },
+            select,
+            subject: Subject { mechanism, flags, tolerance: COARSE },
             premises,
             cells: columns.into_iter().map(Cell::new).collect(),
             at: 0,
@@ -139,18 +144,18 @@ impl Search {
         self.subject.mechanism.info.id == "generic"
     }
 
-    fn universe(&self) -> Universe {
-        Universe::new(self.with_criterion(), self.premises)
+    fn universe(&self) -> Arc<Universe> {
+        Universe::of(self.with_criterion(), self.premises)
     }
 
-    /// Small numbers, numbers of problems at random, and numbers of problems with groups.
+    /// How many problems are small, at random, and with groups.
     fn parts(&self, instances: u64) -> [u64; 3] {
-        let small = self.universe().numbers();
+        let small = self.universe().count();
         let grouped = if self.subject.mechanism.takes("rule") { instances } else { 0 };
         [small, instances, grouped]
     }
 
-    /// How many numbers it has at most.
+    /// How many problems it looks at, at most.
     #[must_use]
     pub fn numbers(&self, instances: u64) -> u64 {
         self.parts(instances).iter().sum()
@@ -166,9 +171,9 @@ impl Search {
     pub fn advance(&mut self, seed: u64, instances: u64) {
         let [small, random, _] = self.parts(instances);
         let universe = self.universe();
-        let ends = [(small, BATCH_OF_SMALL), (small + random, BATCH), (self.numbers(instances), BATCH)];
-        let Some((end, batch)) = ends.into_iter().find(|(end, _)| self.at < *end) else { return };
-        let numbers = self.at..end.min(self.at + batch);
+        let ends = [small, small + random, self.numbers(instances)];
+        let Some(end) = ends.into_iter().find(|end| self.at < *end) else { return };
+        let numbers = self.at..end.min(self.at + BATCH);
         let make = |number: u64| match number {
             _ if number < small => universe.problem(number),
             _ if number < small + random => Some(self.at_random(seed, number - small)),
@@ -178,6 +183,9 @@ impl Search {
         let exhaustive = numbers.end <= small;
         self.at = numbers.end;
         self.count(looks, exhaustive);
+        if self.is_complete(instances) {
+            self.cells.iter_mut().for_each(|cell| cell.near.clear());
+        }
     }
 
     fn at_random(&self, seed: u64, number: u64) -> Stated {
@@ -250,7 +258,8 @@ impl Search {
                 && matches!(look(&self.subject, self.premises, stated.clone(), &[column]),
                             Look::Seen(_, said) if matches!(said[..], [Said::Refuted]))
         };
-        shrink(stated, shows).problem()
+        let small = shrink(stated, shows);
+        Some(small.renamed()).filter(shows).unwrap_or(small).problem()
     }
 }
 
@@ -278,7 +287,7 @@ impl Cell {
 
 /// What the problem says of each column, within the work that one problem may take.
 fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> Look {
-    let limits = Limits { work: Some(WORK), ..Limits::default() };
+    let limits = Limits { work: Some(WORK), memory: Some(Limits::SMALL_MEMORY), ..Limits::default() };
     match within(&limits, || said(subject, premises, &stated, columns)) {
         Ok(Some(Ok(said))) => Look::Seen(stated, said),
         Ok(Some(Err(()))) | Err(_) => Look::Failed,
@@ -331,9 +340,11 @@ fn of_axioms(problem: &Problem, allocation: &Allocation, columns: &[Column]) -> 
     let said = |request: &Request| {
         let claims = &examined.as_ref().ok()?.certificate.claims;
         let claim = claims.iter().find(|claim| claim.axiom == request.axiom)?;
+        let is_clear = claim.margin.as_ref().is_none_or(|margin| *margin < -Rational::from(COARSE));
         Some(match claim.holds? {
             true => Said::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
-            false => Said::Refuted,
+            false if is_clear => Said::Refuted,
+            false => Said::Nothing,
         })
     };
     requests.iter().map(|request| said(request).unwrap_or(Said::Nothing)).collect()

@@ -1,6 +1,10 @@
 //! Every problem in small whole numbers, once up to the order of users, classes and resources.
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
 use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
+use rayon::prelude::*;
 
 use super::premises::Premises;
 use crate::stated::Stated;
@@ -74,37 +78,49 @@ struct Small {
     users: Vec<SmallUser>,
 }
 
-/// All problems of the layers that keep to some premises.
+/// All problems of the layers that keep to some premises, in their order.
 pub struct Universe {
     layers: &'static [Layer],
     premises: Premises,
+    /// By layer: the numbers of its problems, each once up to order.
+    firsts: Vec<Vec<u64>>,
 }
+
+/// Those that were made already: the same for every mechanism but those with a criterion.
+static MADE: LazyLock<Mutex<HashMap<(bool, Premises), Arc<Universe>>>> = LazyLock::new(Mutex::default);
 
 impl Universe {
     /// Those with a criterion, or those without.
     #[must_use]
-    pub fn new(with_criterion: bool, premises: Premises) -> Self {
-        Self { layers: if with_criterion { WITH_CRITERION } else { LAYERS }, premises }
+    pub fn of(with_criterion: bool, premises: Premises) -> Arc<Self> {
+        let key = (with_criterion, premises);
+        let known = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(universe) = known().get(&key) {
+            return Arc::clone(universe);
+        }
+        let layers = if with_criterion { WITH_CRITERION } else { LAYERS };
+        let firsts = layers.iter().map(|layer| layer.firsts(premises)).collect();
+        let universe = Arc::new(Self { layers, premises, firsts });
+        Arc::clone(known().entry(key).or_insert(universe))
     }
 
-    /// How many numbers there are; not every one is that of a problem.
+    /// How many there are.
     #[must_use]
-    pub fn numbers(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.numbers(self.premises)).sum()
+    pub fn count(&self) -> u64 {
+        self.firsts.iter().map(|numbers| numbers.len() as u64).sum()
     }
 
-    /// The problem of this number, if it has one and no smaller number has the same up to order.
+    /// The problem in this place.
     #[must_use]
-    pub fn problem(&self, number: u64) -> Option<Stated> {
-        let mut left = number;
-        let layer = self.layers.iter().find(|layer| {
-            let many = layer.numbers(self.premises);
-            let is_here = left < many;
-            left -= if is_here { 0 } else { many };
-            is_here
-        })?;
-        let small = layer.decode(left, self.premises);
-        (small.is_a_problem() && small.is_first(layer)).then(|| small.stated())
+    pub fn problem(&self, place: u64) -> Option<Stated> {
+        let mut left = usize::try_from(place).ok()?;
+        for (layer, numbers) in self.layers.iter().zip(&self.firsts) {
+            match numbers.get(left) {
+                Some(number) => return Some(layer.decode(*number, self.premises).stated()),
+                None => left -= numbers.len(),
+            }
+        }
+        None
     }
 }
 
@@ -148,6 +164,15 @@ impl Layer {
         power(self.capacity.len(), self.classes * self.resources) * user.pow(self.users as u32)
     }
 
+    /// The numbers of its problems of which no smaller number has the same up to order.
+    fn firsts(&self, premises: Premises) -> Vec<u64> {
+        let is_first = |number: &u64| {
+            let small = self.decode(*number, premises);
+            small.is_a_problem() && small.is_first(self)
+        };
+        (0..self.numbers(premises)).into_par_iter().filter(is_first).collect()
+    }
+
     fn decode(&self, number: u64, premises: Premises) -> Small {
         let digits = &mut Digits(number);
         let row = |digits: &mut Digits, many: usize, values: &[u8]| -> Vec<u8> {
@@ -176,6 +201,9 @@ impl Small {
 
     /// Whether no order of its users, classes and resources comes before it.
     fn is_first(&self, layer: &Layer) -> bool {
+        if !self.users.is_sorted() {
+            return false;
+        }
         for classes in orders(layer.classes) {
             for resources in orders(layer.resources) {
                 let pick = |row: &Vec<u8>, order: &[usize]| -> Vec<u8> {

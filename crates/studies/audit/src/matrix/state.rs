@@ -51,6 +51,8 @@ struct StateFile<'a> {
 #[serde(deny_unknown_fields)]
 struct SearchFile<'a> {
     mechanism: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    select: Option<String>,
     premises: Premises,
     at: u64,
     problems: u64,
@@ -129,8 +131,9 @@ impl Progress {
             searches: self.main.iter().map(SearchFile::of).collect(),
             of_claims: self.of_claims.iter().map(SearchFile::of).collect(),
         };
-        // There is no map in it whose keys are no strings.
-        serde_json::to_string(&file).unwrap_or_default()
+        // There is no map in it whose keys are no strings. Every search and every cell begins a line.
+        let text = serde_json::to_string(&file).unwrap_or_default();
+        ["{\"mechanism\":", "{\"axiom\":"].into_iter().fold(text, |text, mark| text.replace(mark, &format!("\n{mark}")))
     }
 
     /// A search from its file.
@@ -176,6 +179,7 @@ impl SearchFile<'_> {
         };
         Self {
             mechanism: search.subject.mechanism.info.id.to_owned(),
+            select: search.select.map(str::to_owned),
             premises: search.premises,
             at: search.at,
             problems: search.problems,
@@ -188,6 +192,7 @@ impl SearchFile<'_> {
     fn into_search(&self, search: &mut Search) -> Result<(), StateError> {
         let id = search.subject.mechanism.info.id;
         let is_same = registry::find(&self.mechanism).is_some_and(|of| of.info.id == id)
+            && self.select.as_deref() == search.select
             && self.premises == search.premises
             && self.cells.len() == search.cells.len();
         if !is_same {
