@@ -271,7 +271,7 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
 }
 
 fn refuted_by(found: &Found) -> String {
-    let how = if found.exhaustive { "one of all small problems" } else { "a problem at random, made smaller" };
+    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem made smaller" };
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 

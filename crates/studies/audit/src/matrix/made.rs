@@ -1,6 +1,6 @@
-//! Problems made at random: drawn afresh, changed a little, or with groups.
+//! Problems that are not small: drawn afresh at random, changed a little, with groups, and a known one.
 
-use evenhand_problem::Rational;
+use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
 use evenhand_problem::groups::{GroupSpec, MemberSpec};
 use rand::Rng;
 use rand_pcg::Pcg64;
@@ -13,6 +13,31 @@ use crate::{Size, draw};
 const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
 /// Numbers beyond this are not made by changing others.
 const LARGEST: u32 = 9;
+
+/// Larger problems that are known to be bad for somebody: capacities and demands. On the first, found for Table I of PS-DSF
+/// (`evenhand reproduce`), a lie pays under PS-DSF with divided resources.
+const KNOWN: &[(&[[u32; 2]], &[[u32; 2]])] = &[(&[[7, 5], [3, 2]], &[[5, 1], [4, 3], [1, 5]])];
+
+/// How many problems are known.
+pub const N_KNOWN: u64 = KNOWN.len() as u64;
+
+/// The known problem of this number.
+pub fn known(number: u64, premises: Premises) -> Option<Stated> {
+    let (capacities, demands) = KNOWN.get(usize::try_from(number).ok()?)?;
+    let resources = ["r1".to_owned(), "r2".to_owned()];
+    let amounts = |row: &[u32; 2]| resources.iter().cloned().zip(row.map(Rational::from)).collect::<Vec<_>>();
+    let name = |prefix: &str, position: usize| format!("{prefix}{}", position + 1);
+    let server = |(i, row)| ServerSpec { name: name("s", i), count: None, capacity: amounts(row) };
+    let user = |(n, row)| UserSpec { name: name("u", n), demand: amounts(row), ..UserSpec::default() };
+    let mut stated = Stated::from(ProblemSpec {
+        resources: resources.to_vec(),
+        servers: capacities.iter().enumerate().map(server).collect(),
+        users: demands.iter().enumerate().map(user).collect(),
+        ..ProblemSpec::default()
+    });
+    premises.impose(&mut stated);
+    Some(stated)
+}
 
 /// A problem drawn afresh, with a criterion exactly where the mechanism takes one.
 pub fn fresh(seed: u64, number: u64, with_criterion: bool, premises: Premises) -> Stated {

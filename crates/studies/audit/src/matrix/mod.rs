@@ -45,6 +45,14 @@ pub use state::StateError;
 
 use search::Search;
 
+/// All small problems that keep to the premises, in the order in which they are looked at.
+#[must_use]
+pub fn small_problems(premises: Premises) -> Vec<evenhand_problem::Problem> {
+    let universe = small::Universe::of(false, premises);
+    let problems = (0..universe.count()).filter_map(|place| universe.problem(place)?.problem());
+    problems.filter(|problem| premises.hold(problem)).collect()
+}
+
 /// Problems at random for every mechanism, where no number is stated.
 pub const INSTANCES: u64 = 1_000;
 

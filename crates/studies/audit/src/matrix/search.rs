@@ -148,11 +148,11 @@ impl Search {
         Universe::of(self.with_criterion(), self.premises)
     }
 
-    /// How many problems are small, at random, and with groups.
-    fn parts(&self, instances: u64) -> [u64; 3] {
+    /// How many problems are small, at random, with groups, and known.
+    fn parts(&self, instances: u64) -> [u64; 4] {
         let small = self.universe().count();
         let grouped = if self.subject.mechanism.takes("rule") { instances } else { 0 };
-        [small, instances, grouped]
+        [small, instances, grouped, made::N_KNOWN]
     }
 
     /// How many problems it looks at, at most.
@@ -169,17 +169,20 @@ impl Search {
 
     /// Looks at the next few problems.
     pub fn advance(&mut self, seed: u64, instances: u64) {
-        let [small, random, _] = self.parts(instances);
+        let [small, random, grouped, _] = self.parts(instances);
         let universe = self.universe();
-        let ends = [small, small + random, self.numbers(instances)];
+        let ends = [small, small + random, small + random + grouped, self.numbers(instances)];
         let Some(end) = ends.into_iter().find(|end| self.at < *end) else { return };
         let numbers = self.at..end.min(self.at + BATCH);
         let make = |number: u64| match number {
             _ if number < small => universe.problem(number),
             _ if number < small + random => Some(self.at_random(seed, number - small)),
-            _ => Some(made::grouped(seed, number - small - random, self.premises)),
+            _ if number < small + random + grouped => {
+                Some(made::grouped(seed, number - small - random, self.premises))
+            }
+            _ => made::known(number - small - random - grouped, self.premises),
         };
-        let looks = self.looks(numbers.clone(), small, make);
+        let looks = self.looks(numbers.clone(), small..small + random + grouped, make);
         let exhaustive = numbers.end <= small;
         self.at = numbers.end;
         self.count(looks, exhaustive);
@@ -201,7 +204,7 @@ impl Search {
     fn looks(
         &self,
         numbers: Range<u64>,
-        small: u64,
+        at_random: Range<u64>,
         make: impl Fn(u64) -> Option<Stated> + Sync,
     ) -> Vec<Look> {
         let open: Vec<Column> =
@@ -209,7 +212,7 @@ impl Search {
         let few: Vec<Column> =
             open.iter().copied().filter(|column| matches!(column, Column::Axiom(_))).collect();
         let look = |number: u64| {
-            let columns = if number < small || number % PROPERTIES_EVERY == 0 { &open } else { &few };
+            let columns = if at_random.contains(&number) && number % PROPERTIES_EVERY != 0 { &few } else { &open };
             make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
         };
         numbers.into_par_iter().map(look).collect()
