@@ -156,5 +156,9 @@ fn change(stated: &Stated, n: usize, demand: Option<&Vec<Rational>>, set: Option
         (None, Some(_)) => Kind::Classes(n),
         _ => Kind::Demand(n),
     };
-    Change { words: format!("{} states {}", stated.spec.users[n].name, words.join(", and ")), stated: changed, kind }
+    Change {
+        words: format!("{} states {}", stated.spec.users[n].name, words.join(", and ")),
+        stated: changed,
+        kind,
+    }
 }

@@ -5,9 +5,9 @@
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number};
 
+use crate::Subject;
 use crate::lies::{Kind, lies};
 use crate::stated::Stated;
-use crate::Subject;
 
 /// A property of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -233,8 +233,9 @@ impl Truth<'_> {
                 if true_tasks(self.problem, changed, after, liar, false) != self.totals[liar] {
                     return;
                 }
-                let differs =
-                    |(n, now): &(usize, Rational)| Rational::from(&self.totals[*n] - now).abs() > tolerance(*n);
+                let differs = |(n, now): &(usize, Rational)| {
+                    Rational::from(&self.totals[*n] - now).abs() > tolerance(*n)
+                };
                 probe.refuted = others(Some(liar)).find(differs).map(|(n, now)| found(n, now));
             }
             (_, Some(liar)) => {
@@ -258,7 +259,6 @@ impl Truth<'_> {
             }
         }
     }
-
 }
 
 /// True tasks that a liar runs with what it is given: of every class the resources of the tasks that it stated, or the

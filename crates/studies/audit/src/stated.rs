@@ -74,7 +74,8 @@ impl Stated {
         let resources = spec.resources.iter_mut().enumerate();
         let resources: Vec<(String, String)> = resources.map(|(r, name)| of(name, "r", r)).collect();
         let servers = spec.servers.iter_mut().enumerate();
-        let servers: Vec<(String, String)> = servers.map(|(i, server)| of(&mut server.name, "s", i)).collect();
+        let servers: Vec<(String, String)> =
+            servers.map(|(i, server)| of(&mut server.name, "s", i)).collect();
         let groups = next.groups.iter_mut().enumerate();
         let groups: Vec<(String, String)> = groups.map(|(v, group)| of(&mut group.name, "g", v)).collect();
         let rename = |names: &[(String, String)], name: &mut String| {
@@ -96,7 +97,10 @@ impl Stated {
             amounts(&mut group.limit);
             group.guarantee.iter_mut().for_each(amounts);
         }
-        next.members.iter_mut().filter_map(|member| member.group.as_mut()).for_each(|name| rename(&groups, name));
+        next.members
+            .iter_mut()
+            .filter_map(|member| member.group.as_mut())
+            .for_each(|name| rename(&groups, name));
         next
     }
 

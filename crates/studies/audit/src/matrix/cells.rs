@@ -11,10 +11,10 @@ use super::known::{Known, known};
 use super::premises::Premises;
 use super::search::{Found, Search};
 use super::{Progress, Settings};
+use crate::Property;
+use crate::property::{Refutation, true_tasks};
 use crate::stated::Stated;
 use crate::subject::Subject;
-use crate::property::{Refutation, true_tasks};
-use crate::Property;
 
 /// What is known of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,9 @@ impl Compared {
                 "the certificates prove that both are answers of the mechanism; it may have others, and these are \
                  those that the engine selects"
             }
-            Self::Computed => "the certificates prove that both can be had; that the mechanism gives them is computed",
+            Self::Computed => {
+                "the certificates prove that both can be had; that the mechanism gives them is computed"
+            }
         }
     }
 }
@@ -227,7 +229,8 @@ impl Progress {
         let own = self.of_claims.iter().filter(of).filter(asks).find(is_own);
         let main = self.main.iter().find(of)?;
         let fits = |found: &Found| premises.hold(&found.problem);
-        let found = main.cells.iter().find(|cell| cell.column == claim.column).and_then(|cell| cell.found.as_ref());
+        let found =
+            main.cells.iter().find(|cell| cell.column == claim.column).and_then(|cell| cell.found.as_ref());
         let is_answered = found.is_some_and(fits) || premises == self.settings.premises;
         let search = match (own, claim.select.is_none() && is_answered) {
             (_, true) => main.clone(),
@@ -265,7 +268,10 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
             StateOf::NotApplicable,
             format!("it applies to none of the {} problems that were looked at", search.problems),
         ),
-        _ => of(StateOf::Open, format!("nothing refutes it on {instances} problems, and no proof is known here")),
+        _ => of(
+            StateOf::Open,
+            format!("nothing refutes it on {instances} problems, and no proof is known here"),
+        ),
     };
     Cell { proven_where, instances, shown: shown.map(Box::new), ..known }
 }
@@ -291,7 +297,12 @@ fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> 
 }
 
 /// That the allocation violates what is requested, and beside that what makes it one of the mechanism's.
-fn violated(problem: Problem, allocation: Allocation, request: Request, tolerance: &Rational) -> Option<Shown> {
+fn violated(
+    problem: Problem,
+    allocation: Allocation,
+    request: Request,
+    tolerance: &Rational,
+) -> Option<Shown> {
     let axiom = request.axiom;
     let own = own(&allocation).filter(|own| own.axiom != axiom);
     let requests: Vec<Request> = own.into_iter().chain([request]).collect();
@@ -343,7 +354,8 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
 /// Whether the property is refuted whichever answers the mechanism selects on the two problems: tasks are linear in the
 /// allocation, so that the extreme answers tell.
 fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
-    let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed)) else {
+    let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
+    else {
         return false;
     };
     let bounds = |values: Vec<Rational>| Some((values.iter().min()?.clone(), values.iter().max()?.clone()));
@@ -361,15 +373,17 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     let Some(user) = refuted.problem.user_named(&refuted.user) else { return false };
     let Some(((least, most), (least_after, most_after))) = of(user) else { return false };
     match (property, refuted.kind.liar()) {
-        (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => of(liar).is_some_and(|(own, own_after)| {
-            let is_free = own_after.0 >= own.1;
-            let is_same = own.0 == own.1 && own_after == own;
-            let is_less = most_after < least;
-            match property {
-                Property::NoFreeHarm => is_free && is_less,
-                _ => is_same && (is_less || least_after > most),
-            }
-        }),
+        (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => {
+            of(liar).is_some_and(|(own, own_after)| {
+                let is_free = own_after.0 >= own.1;
+                let is_same = own.0 == own.1 && own_after == own;
+                let is_less = most_after < least;
+                match property {
+                    Property::NoFreeHarm => is_free && is_less,
+                    _ => is_same && (is_less || least_after > most),
+                }
+            })
+        }
         (_, Some(_)) => least_after > most,
         (_, None) => most_after < least,
     }

@@ -6,9 +6,7 @@ use evenhand_exact::Axiom::{
 
 use super::column::Column;
 use super::premises::Premises;
-use crate::Property::{
-    self, InTime, NoFreeHarm, PopulationMonotone, SingleServerDrf, StrategyProof,
-};
+use crate::Property::{self, InTime, NoFreeHarm, PopulationMonotone, SingleServerDrf, StrategyProof};
 
 /// A claim of a paper.
 #[derive(Debug, Clone, Copy, PartialEq)]

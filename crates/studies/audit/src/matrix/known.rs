@@ -43,7 +43,8 @@ pub fn known(mechanism: &Mechanism, column: Column, premises: Premises) -> Known
 
 fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known {
     let id = mechanism.info.id;
-    let of_groups = [Axiom::Limits, Axiom::Guarantees, Axiom::GroupSharingIncentive, Axiom::GroupEnvyFree, Axiom::Tree];
+    let of_groups =
+        [Axiom::Limits, Axiom::Guarantees, Axiom::GroupSharingIncentive, Axiom::GroupEnvyFree, Axiom::Tree];
     if of_groups.contains(&axiom) && !mechanism.takes("rule") {
         return Known::NotApplicable(format!("it is about groups, which `{id}` does not take"));
     }
@@ -57,7 +58,9 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
         Guarantee::When(condition) if premises.imply_condition(condition) => {
             Known::Proven(GUARANTEES.to_owned())
         }
-        Guarantee::When(condition) => Known::Open(Some((condition.words().to_owned(), GUARANTEES.to_owned()))),
+        Guarantee::When(condition) => {
+            Known::Open(Some((condition.words().to_owned(), GUARANTEES.to_owned())))
+        }
         Guarantee::NotInGeneral => Known::Open(None),
     }
 }
@@ -79,7 +82,9 @@ fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str>
 fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
     let id = mechanism.info.id;
     match property {
-        Property::ByClasses if id == "drf" => Some("there is one server, so that there are no classes to state".to_owned()),
+        Property::ByClasses if id == "drf" => {
+            Some("there is one server, so that there are no classes to state".to_owned())
+        }
         Property::ByClasses if id == "cdrf" => {
             Some("it is defined where everybody may run everywhere, so that no classes are stated".to_owned())
         }

@@ -1,7 +1,7 @@
 //! Problems that are not small: drawn afresh at random, changed a little, with groups, and a known one.
 
-use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
 use evenhand_problem::groups::{GroupSpec, MemberSpec};
+use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
 use rand_pcg::Pcg64;
 
@@ -83,10 +83,13 @@ fn change(random: &mut Pcg64, stated: &mut Stated) {
             }
         }
         5 => user.weight = random.random_bool(0.5).then(|| Rational::from(random.random_range(1..=3_u32))),
-        6 => user.tasks = random.random_bool(0.5).then(|| Rational::from((random.random_range(1..=6_u32), 2))),
+        6 => {
+            user.tasks = random.random_bool(0.5).then(|| Rational::from((random.random_range(1..=6_u32), 2)))
+        }
         _ => {
             let stated = user.servers.clone().unwrap_or_else(|| classes.clone());
-            let toggled = classes.iter().enumerate().filter(|(i, name)| stated.contains(name) != (*i == class));
+            let toggled =
+                classes.iter().enumerate().filter(|(i, name)| stated.contains(name) != (*i == class));
             let toggled: Vec<String> = toggled.map(|(_, name)| name.clone()).collect();
             user.servers = (!toggled.is_empty() && toggled.len() < classes.len()).then_some(toggled);
         }
@@ -107,7 +110,9 @@ pub fn grouped(seed: u64, number: u64, premises: Premises) -> Stated {
     for v in 1..=2 {
         let mut amounts = |often: f64, most: u32| -> Vec<(String, Rational)> {
             let mut amount = |name: &String| {
-                random.random_bool(often).then(|| (name.clone(), Rational::from(random.random_range(0..=most))))
+                random
+                    .random_bool(often)
+                    .then(|| (name.clone(), Rational::from(random.random_range(0..=most))))
             };
             resources.iter().filter_map(&mut amount).collect()
         };

@@ -90,9 +90,8 @@ impl Progress {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let main = registry::ALL.iter().map(|mechanism| {
-            let is_open = |column: &Column| {
-                matches!(known(mechanism, *column, settings.premises), Known::Open(_))
-            };
+            let is_open =
+                |column: &Column| matches!(known(mechanism, *column, settings.premises), Known::Open(_));
             Search::new(mechanism, None, settings.premises, Column::all().into_iter().filter(is_open))
         });
         let mut progress = Self { settings, main: main.collect(), of_claims: Vec::new() };
@@ -116,7 +115,9 @@ impl Progress {
     #[must_use]
     pub fn steps(&self) -> (u64, u64) {
         let all = |search: &Search| search.numbers(self.settings.instances);
-        let done = |search: &Search| if search.is_complete(self.settings.instances) { all(search) } else { search.at };
+        let done = |search: &Search| {
+            if search.is_complete(self.settings.instances) { all(search) } else { search.at }
+        };
         let searches = || self.main.iter().chain(&self.of_claims);
         (searches().map(done).sum(), searches().map(all).sum())
     }

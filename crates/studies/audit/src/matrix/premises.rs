@@ -102,7 +102,8 @@ impl Premises {
             (self.everywhere, "everybody may run everywhere"),
             (self.one_server, "there is one server"),
         ];
-        let said: Vec<&str> = said.into_iter().filter(|(is_said, _)| *is_said).map(|(_, words)| words).collect();
+        let said: Vec<&str> =
+            said.into_iter().filter(|(is_said, _)| *is_said).map(|(_, words)| words).collect();
         match said.split_last() {
             None => String::new(),
             Some((last, [])) => format!("where {last}"),

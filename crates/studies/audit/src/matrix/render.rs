@@ -173,9 +173,8 @@ pub fn page(matrix: &Matrix) -> Page {
 }
 
 fn claims(matrix: &Matrix) -> Table {
-    let mut table = Table::new(
-        ["paper", "mechanism", "axiom or property", "says", "found"].map(TableColumn::words),
-    );
+    let mut table =
+        Table::new(["paper", "mechanism", "axiom or property", "says", "found"].map(TableColumn::words));
     for judged in &matrix.claims {
         let verdict = TableCell::text(judged.verdict());
         let contradicts = judged.agrees() == Some(false);

@@ -108,7 +108,6 @@ pub fn flags(mechanism: &Mechanism) -> Flags {
     needed.fold(Flags::new(Arithmetic::Exact), |flags, (name, value)| flags.with(name, value))
 }
 
-
 impl Search {
     /// A search that has not begun.
     #[must_use]
@@ -192,7 +191,8 @@ impl Search {
     }
 
     fn at_random(&self, seed: u64, number: u64) -> Stated {
-        let pool: Vec<&Stated> = self.cells.iter().flat_map(|cell| &cell.near).map(|near| &near.stated).collect();
+        let pool: Vec<&Stated> =
+            self.cells.iter().flat_map(|cell| &cell.near).map(|near| &near.stated).collect();
         let random = &mut Pcg64::new(u128::from(seed) | 1 << 66, u128::from(number));
         if pool.is_empty() || random.random_bool(0.5) {
             return made::fresh(seed, number, self.with_criterion(), self.premises);
@@ -212,7 +212,8 @@ impl Search {
         let few: Vec<Column> =
             open.iter().copied().filter(|column| matches!(column, Column::Axiom(_))).collect();
         let look = |number: u64| {
-            let columns = if at_random.contains(&number) && number % PROPERTIES_EVERY != 0 { &few } else { &open };
+            let columns =
+                if at_random.contains(&number) && number % PROPERTIES_EVERY != 0 { &few } else { &open };
             make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
         };
         numbers.into_par_iter().map(look).collect()
@@ -246,8 +247,10 @@ impl Search {
                 }
             }
         }
-        let found: Vec<(usize, Option<Problem>)> =
-            firsts.into_par_iter().map(|(c, stated)| (c, self.smallest(self.cells[c].column, stated))).collect();
+        let found: Vec<(usize, Option<Problem>)> = firsts
+            .into_par_iter()
+            .map(|(c, stated)| (c, self.smallest(self.cells[c].column, stated)))
+            .collect();
         for (c, problem) in found {
             self.cells[c].found = problem.map(|problem| Found { problem, exhaustive });
             self.cells[c].near.clear();

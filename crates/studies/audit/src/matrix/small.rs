@@ -42,13 +42,38 @@ const LAYERS: &[Layer] = &[
     Layer { resources: 2, tasks: &[0, 1], ..PLAIN },
     Layer { users: 2, capacity: &[1, 2, 3], demand: &[1, 2], weight: &[1, 2], tasks: &[0, 1], ..PLAIN },
     Layer { users: 2, resources: 2, weight: &[1, 2], tasks: &[0, 1], ..PLAIN },
-    Layer { users: 2, classes: 2, demand: &[1, 2], weight: &[1, 2], tasks: &[0, 1], constrained: true, ..PLAIN },
+    Layer {
+        users: 2,
+        classes: 2,
+        demand: &[1, 2],
+        weight: &[1, 2],
+        tasks: &[0, 1],
+        constrained: true,
+        ..PLAIN
+    },
     Layer { users: 3, resources: 2, ..PLAIN },
-    Layer { users: 2, classes: 2, resources: 2, capacity: &[0, 1], demand: &[0, 1], tasks: &[0, 1], constrained: true, ..PLAIN },
+    Layer {
+        users: 2,
+        classes: 2,
+        resources: 2,
+        capacity: &[0, 1],
+        demand: &[0, 1],
+        tasks: &[0, 1],
+        constrained: true,
+        ..PLAIN
+    },
     Layer { users: 2, classes: 2, resources: 2, constrained: true, ..PLAIN },
     Layer { users: 3, resources: 3, demand: &[0, 1], ..PLAIN },
     Layer { users: 3, classes: 2, demand: &[1, 2], constrained: true, ..PLAIN },
-    Layer { users: 3, classes: 2, resources: 2, capacity: &[0, 1], demand: &[0, 1], constrained: true, ..PLAIN },
+    Layer {
+        users: 3,
+        classes: 2,
+        resources: 2,
+        capacity: &[0, 1],
+        demand: &[0, 1],
+        constrained: true,
+        ..PLAIN
+    },
 ];
 
 /// The layers for a mechanism that takes a criterion.
@@ -57,7 +82,16 @@ const WITH_CRITERION: &[Layer] = &[
     Layer { users: 2, demand: &[1, 2], weight: &[1, 2], tasks: &[0, 1], rate: &[1, 2], ..PLAIN },
     Layer { users: 2, resources: 2, demand: &[0, 1], tasks: &[0, 1], rate: &[1, 2], ..PLAIN },
     Layer { users: 2, classes: 2, demand: &[1, 2], constrained: true, rate: &[1, 2], ..PLAIN },
-    Layer { users: 2, classes: 2, resources: 2, capacity: &[1], demand: &[0, 1], constrained: true, rate: &[1, 2], ..PLAIN },
+    Layer {
+        users: 2,
+        classes: 2,
+        resources: 2,
+        capacity: &[1],
+        demand: &[0, 1],
+        constrained: true,
+        rate: &[1, 2],
+        ..PLAIN
+    },
     Layer { users: 3, resources: 2, demand: &[0, 1], rate: &[1, 2], ..PLAIN },
 ];
 
@@ -230,8 +264,10 @@ impl Small {
     fn stated(&self) -> Stated {
         let resources: Vec<String> = (1..=self.capacity[0].len()).map(|r| format!("r{r}")).collect();
         let class = |i: usize| format!("s{}", i + 1);
-        let amounts = |row: &Vec<u8>| resources.iter().cloned().zip(row.iter().map(|d| Rational::from(*d))).collect();
-        let server = |(i, row): (usize, &Vec<u8>)| ServerSpec { name: class(i), count: None, capacity: amounts(row) };
+        let amounts =
+            |row: &Vec<u8>| resources.iter().cloned().zip(row.iter().map(|d| Rational::from(*d))).collect();
+        let server =
+            |(i, row): (usize, &Vec<u8>)| ServerSpec { name: class(i), count: None, capacity: amounts(row) };
         let servers = self.capacity.iter().enumerate().map(server).collect();
         let user = |(n, user): (usize, &SmallUser)| {
             let allowed = user.may_use.iter().enumerate().filter(|(_, may)| **may);
@@ -241,7 +277,12 @@ impl Small {
                 tasks: (user.tasks > 0).then(|| Rational::from(user.tasks)),
                 demand: amounts(&user.demand),
                 servers: user.may_use.contains(&false).then(|| allowed.map(|(i, _)| class(i)).collect()),
-                criterion: user.rate.iter().enumerate().map(|(i, u)| (class(i), Rational::from(*u))).collect(),
+                criterion: user
+                    .rate
+                    .iter()
+                    .enumerate()
+                    .map(|(i, u)| (class(i), Rational::from(*u)))
+                    .collect(),
                 ..UserSpec::default()
             }
         };

@@ -5,7 +5,7 @@ use evenhand_problem::format::{FormatError, Source, problem_to_json};
 use evenhand_problem::{Problem, number};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use thiserror::Error;
 
 use super::column::Column;
@@ -37,19 +37,17 @@ pub enum StateError {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StateFile<'a> {
+struct StateFile {
     kind: String,
     version: u32,
     settings: Settings,
-    #[serde(borrow)]
-    searches: Vec<SearchFile<'a>>,
-    #[serde(borrow)]
-    of_claims: Vec<SearchFile<'a>>,
+    searches: Vec<SearchFile>,
+    of_claims: Vec<SearchFile>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SearchFile<'a> {
+struct SearchFile {
     mechanism: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     select: Option<String>,
@@ -57,63 +55,43 @@ struct SearchFile<'a> {
     at: u64,
     problems: u64,
     failed: u64,
-    #[serde(borrow)]
-    cells: Vec<CellFile<'a>>,
+    cells: Vec<CellFile>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CellFile<'a> {
+struct CellFile {
     axiom: String,
     decided: u64,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    found: Option<FoundFile<'a>>,
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    near: Vec<NearFile<'a>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<FoundFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    near: Vec<NearFile>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FoundFile<'a> {
+struct FoundFile {
     exhaustive: bool,
-    #[serde(borrow)]
-    problem: Json<'a>,
+    problem: Box<RawValue>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NearFile<'a> {
+struct NearFile {
     by: String,
-    #[serde(borrow)]
-    problem: Json<'a>,
+    problem: Box<RawValue>,
 }
 
-/// A problem as a document of its own.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Json<'a> {
-    #[serde(skip_deserializing)]
-    Made(Value),
-    #[serde(borrow)]
-    Read(&'a RawValue),
+/// A problem as a document of its own, on one line.
+fn written(problem: &Problem) -> Option<Box<RawValue>> {
+    let value: Value = serde_json::from_str(&problem_to_json(problem)).ok()?;
+    to_raw_value(&value).ok()
 }
 
-impl Json<'_> {
-    fn of(problem: &Problem) -> Self {
-        Self::Made(serde_json::from_str(&problem_to_json(problem)).unwrap_or_default())
-    }
-
-    fn problem(&self) -> Result<Problem, StateError> {
-        let made;
-        let text = match self {
-            Self::Read(raw) => raw.get(),
-            Self::Made(value) => {
-                made = value.to_string();
-                &made
-            }
-        };
-        Source { name: "a problem in it", text }.problem().map_err(|error| StateError::Problem(Box::new(error)))
-    }
+fn read(raw: &RawValue) -> Result<Problem, StateError> {
+    let source = Source { name: "a problem in it", text: raw.get() };
+    source.problem().map_err(|error| StateError::Problem(Box::new(error)))
 }
 
 fn damaged<T>(why: impl Into<String>) -> Result<T, StateError> {
@@ -133,7 +111,9 @@ impl Progress {
         };
         // There is no map in it whose keys are no strings. Every search and every cell begins a line.
         let text = serde_json::to_string(&file).unwrap_or_default();
-        ["{\"mechanism\":", "{\"axiom\":"].into_iter().fold(text, |text, mark| text.replace(mark, &format!("\n{mark}")))
+        ["{\"mechanism\":", "{\"axiom\":"]
+            .into_iter()
+            .fold(text, |text, mark| text.replace(mark, &format!("\n{mark}")))
     }
 
     /// A search from its file.
@@ -141,7 +121,7 @@ impl Progress {
     /// # Errors
     /// [`StateError`] where the text is no such file, or contradicts itself.
     pub fn read(text: &str) -> Result<Self, StateError> {
-        let file: StateFile<'_> = serde_json::from_str(text)?;
+        let file: StateFile = serde_json::from_str(text)?;
         if file.kind != KIND || file.version != VERSION {
             return damaged(format!("expected \"kind\": \"{KIND}\" of version {VERSION}"));
         }
@@ -166,14 +146,13 @@ impl Progress {
     }
 }
 
-impl SearchFile<'_> {
+impl SearchFile {
     fn of(search: &Search) -> Self {
         let cell = |cell: &Cell| CellFile {
             axiom: cell.column.name().to_owned(),
             decided: cell.decided,
-            found: cell.found.as_ref().map(|found| FoundFile {
-                exhaustive: found.exhaustive,
-                problem: Json::of(&found.problem),
+            found: cell.found.as_ref().and_then(|found| {
+                Some(FoundFile { exhaustive: found.exhaustive, problem: written(&found.problem)? })
             }),
             near: cell.near.iter().filter_map(NearFile::of).collect(),
         };
@@ -211,19 +190,19 @@ impl SearchFile<'_> {
     }
 }
 
-impl FoundFile<'_> {
+impl FoundFile {
     fn found(&self) -> Result<Found, StateError> {
-        Ok(Found { exhaustive: self.exhaustive, problem: self.problem.problem()? })
+        Ok(Found { exhaustive: self.exhaustive, problem: read(&self.problem)? })
     }
 }
 
-impl NearFile<'_> {
+impl NearFile {
     fn of(near: &Near) -> Option<Self> {
-        Some(Self { by: number::format(&near.by), problem: Json::of(&near.stated.problem()?) })
+        Some(Self { by: number::format(&near.by), problem: written(&near.stated.problem()?)? })
     }
 
     fn near(&self) -> Result<Near, StateError> {
         let by = number::parse(&self.by).map_err(|error| StateError::Damaged(error.to_string()))?;
-        Ok(Near { by, stated: Stated::from(&self.problem.problem()?) })
+        Ok(Near { by, stated: Stated::from(&read(&self.problem)?) })
     }
 }

@@ -73,7 +73,8 @@ fn properties_of_mechanisms_are_refuted_where_they_fail() {
     let mut demands = leaving.problem.users().iter().flat_map(|user| user.base_demand().iter());
     assert!(demands.any(|d| d.is_zero()), "{leaving:?}");
     let most = probe("utilitarian").properties;
-    let refuted = [Property::StrategyProof, Property::ByDemand, Property::ResourceMonotone].map(|p| of(&most, p));
+    let refuted =
+        [Property::StrategyProof, Property::ByDemand, Property::ResourceMonotone].map(|p| of(&most, p));
     for each in refuted.iter().chain([&of(&drf, Property::ResourceMonotone)]) {
         let example = each.example.as_ref().unwrap_or_else(|| panic!("{each:?}"));
         assert!(example.problem.n_users() <= 3 && example.problem != example.changed, "{each:?}");

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use evenhand_audit::matrix::{
-    Cell, Column, Compared, Matrix, Premises, Progress, Settings, StateError, StateOf, certificates, claim_name,
-    document, html, page, small_problems, table,
+    Cell, Column, Compared, Matrix, Premises, Progress, Settings, StateError, StateOf, certificates,
+    claim_name, document, html, page, small_problems, table,
 };
 use evenhand_exact::check;
 use evenhand_mechanisms::registry;
@@ -52,7 +52,12 @@ fn every_cell_is_explained() {
             (StateOf::Proven, None) => Some(&cell.reference),
             (StateOf::Proven, Some(_)) => panic!("{name}"),
             (_, Some((problems, reference))) => {
-                assert!(problems.starts_with("where ") || problems.starts_with("on ") || problems.starts_with("by "), "{problems}");
+                assert!(
+                    problems.starts_with("where ")
+                        || problems.starts_with("on ")
+                        || problems.starts_with("by "),
+                    "{problems}"
+                );
                 Some(reference)
             }
             (_, None) => None,
@@ -107,7 +112,9 @@ fn every_refuted_cell_has_its_certificates() {
                 let claim = claims.iter().find(|claim| claim.axiom == axiom).expect("its claim");
                 assert_eq!(claim.holds, Some(false), "{name}");
             }
-            (Column::Property(_), None) => assert!(claims.iter().any(|claim| claim.holds == Some(false)), "{name}"),
+            (Column::Property(_), None) => {
+                assert!(claims.iter().any(|claim| claim.holds == Some(false)), "{name}")
+            }
             (Column::Property(_), Some(pair)) => {
                 let proven = claims.iter().all(|claim| claim.holds == Some(true));
                 assert!(proven && pair.before != pair.after && pair.problem != *problem, "{name}");
@@ -174,7 +181,9 @@ fn small_problems_are_there_once() {
     assert!(all.len() > 4_000 && hashes.len() == all.len(), "{} of {}", hashes.len(), all.len());
     let premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
     let fewer = small_problems(premises);
-    assert!(!fewer.is_empty() && fewer.len() < all.len() && fewer.iter().all(|problem| premises.hold(problem)));
+    assert!(
+        !fewer.is_empty() && fewer.len() < all.len() && fewer.iter().all(|problem| premises.hold(problem))
+    );
     assert!(premises.imply(Premises::NONE) && !Premises::NONE.imply(premises));
     assert_eq!(Premises::NONE.words(), "");
     let words = "where all demands are positive, tasks are unlimited and everybody may run everywhere";
