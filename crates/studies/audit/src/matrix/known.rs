@@ -91,6 +91,9 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
         Property::InTime if !is_time_shared(mechanism) => {
             Some(format!("`{id}` divides resources: nobody is given time"))
         }
+        Property::SingleServerDrf if is_time_shared(mechanism) => {
+            Some(format!("DRF divides resources, and `{id}` shares time"))
+        }
         Property::SingleServerDrf if mechanism.is_of_whole_tasks() => {
             Some(format!("DRF gives parts of tasks, and `{id}` places whole ones"))
         }
