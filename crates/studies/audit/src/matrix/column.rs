@@ -44,9 +44,10 @@ impl Column {
 /// exponent 1.
 pub(super) fn request(axiom: Axiom, allocation: &Allocation) -> Request {
     let own = registry::axiom_of(allocation).filter(|(own, _)| *own == axiom);
-    let parameters = own.map(|(_, parameters)| parameters).unwrap_or_else(|| match axiom {
-        Axiom::MaxMin => Parameters::from(Some(Share::Dominant)),
-        _ => Parameters::default(),
-    });
+    let parameters = match (own, axiom) {
+        (Some((_, parameters)), _) => parameters,
+        (None, Axiom::MaxMin) => Parameters::from(Some(Share::Dominant)),
+        (None, _) => Parameters::default(),
+    };
     Request { axiom, parameters }
 }

@@ -14,9 +14,12 @@ const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
 /// Numbers beyond this are not made by changing others.
 const LARGEST: u32 = 9;
 
+/// Amounts of two resources, a row for every class or user.
+type Rows = &'static [[u32; 2]];
+
 /// Larger problems that are known to be bad for somebody: capacities and demands. On the first, found for Table I of PS-DSF
 /// (`evenhand reproduce`), a lie pays under PS-DSF with divided resources.
-const KNOWN: &[(&[[u32; 2]], &[[u32; 2]])] = &[(&[[7, 5], [3, 2]], &[[5, 1], [4, 3], [1, 5]])];
+const KNOWN: &[(Rows, Rows)] = &[(&[[7, 5], [3, 2]], &[[5, 1], [4, 3], [1, 5]])];
 
 /// How many problems are known.
 pub const N_KNOWN: u64 = KNOWN.len() as u64;
@@ -84,7 +87,7 @@ fn change(random: &mut Pcg64, stated: &mut Stated) {
         }
         5 => user.weight = random.random_bool(0.5).then(|| Rational::from(random.random_range(1..=3_u32))),
         6 => {
-            user.tasks = random.random_bool(0.5).then(|| Rational::from((random.random_range(1..=6_u32), 2)))
+            user.tasks = random.random_bool(0.5).then(|| Rational::from((random.random_range(1..=6_u32), 2)));
         }
         _ => {
             let stated = user.servers.clone().unwrap_or_else(|| classes.clone());

@@ -212,8 +212,11 @@ impl Search {
         let few: Vec<Column> =
             open.iter().copied().filter(|column| matches!(column, Column::Axiom(_))).collect();
         let look = |number: u64| {
-            let columns =
-                if at_random.contains(&number) && number % PROPERTIES_EVERY != 0 { &few } else { &open };
+            let columns = if at_random.contains(&number) && !number.is_multiple_of(PROPERTIES_EVERY) {
+                &few
+            } else {
+                &open
+            };
             make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
         };
         numbers.into_par_iter().map(look).collect()

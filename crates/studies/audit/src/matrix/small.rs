@@ -120,8 +120,11 @@ pub struct Universe {
     firsts: Vec<Vec<u64>>,
 }
 
+/// Universes, with or without a criterion, by their premises.
+type Made = HashMap<(bool, Premises), Arc<Universe>>;
+
 /// Those that were made already: the same for every mechanism but those with a criterion.
-static MADE: LazyLock<Mutex<HashMap<(bool, Premises), Arc<Universe>>>> = LazyLock::new(Mutex::default);
+static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
 
 impl Universe {
     /// Those with a criterion, or those without.

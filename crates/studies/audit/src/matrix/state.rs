@@ -133,14 +133,14 @@ impl Progress {
             return damaged("it has other mechanisms");
         }
         for (search, stored) in progress.main.iter_mut().zip(&file.searches) {
-            stored.into_search(search)?;
+            stored.restore(search)?;
         }
         progress.begin_claims();
         if !file.of_claims.is_empty() && file.of_claims.len() != progress.of_claims.len() {
             return damaged("it has other claims");
         }
         for (search, stored) in progress.of_claims.iter_mut().zip(&file.of_claims) {
-            stored.into_search(search)?;
+            stored.restore(search)?;
         }
         Ok(progress)
     }
@@ -168,7 +168,7 @@ impl SearchFile {
     }
 
     /// Puts what is stored into a search that has the same columns.
-    fn into_search(&self, search: &mut Search) -> Result<(), StateError> {
+    fn restore(&self, search: &mut Search) -> Result<(), StateError> {
         let id = search.subject.mechanism.info.id;
         let is_same = registry::find(&self.mechanism).is_some_and(|of| of.info.id == id)
             && self.select.as_deref() == search.select
