@@ -113,7 +113,7 @@ fn every_refuted_cell_has_its_certificates() {
                 assert_eq!(claim.holds, Some(false), "{name}");
             }
             (Column::Property(_), None) => {
-                assert!(claims.iter().any(|claim| claim.holds == Some(false)), "{name}")
+                assert!(claims.iter().any(|claim| claim.holds == Some(false)), "{name}");
             }
             (Column::Property(_), Some(pair)) => {
                 let proven = claims.iter().all(|claim| claim.holds == Some(true));
