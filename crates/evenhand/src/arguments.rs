@@ -330,8 +330,20 @@ pub struct Sweep {
 #[derive(Debug, Args)]
 pub struct Audit {
     /// Mechanism
-    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism())]
-    pub mechanism: String,
+    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism(), required_unless_present = "matrix")]
+    pub mechanism: Option<String>,
+    /// Every mechanism by every axiom and property: proven, refuted by a small problem, open or not applicable
+    #[arg(long, conflicts_with_all = ["mechanism", "axioms", "properties", "users", "servers", "resources"])]
+    pub matrix: bool,
+    /// With --matrix: problems in which all demands are positive
+    #[arg(long, requires = "matrix")]
+    pub positive: bool,
+    /// With --matrix: problems in which no user has a last task
+    #[arg(long, requires = "matrix")]
+    pub unlimited: bool,
+    /// With --matrix: go on from this file if it is there, and keep it up to date
+    #[arg(long, value_name = "FILE", requires = "matrix")]
+    pub resume: Option<PathBuf>,
     /// Axiom to examine; may be given several times (default: the usual ones, and the one that the mechanism is
     /// made for)
     #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
@@ -339,7 +351,7 @@ pub struct Audit {
     /// Property of the mechanism to examine as well; may be given several times
     #[arg(long = "property", value_name = "PROPERTY", value_parser = names::property())]
     pub properties: Vec<String>,
-    /// Random problems that are tried
+    /// Random problems that are tried; with --matrix for each mechanism, after all small ones
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub instances: u64,
     /// Users of a problem, at most; 1 to 6
@@ -352,7 +364,7 @@ pub struct Audit {
     #[arg(long, value_name = "M", default_value_t = 3)]
     pub resources: usize,
     /// Write the smallest problem for each axiom that is violated, its allocation and its certificate into this
-    /// folder, which is made if need be
+    /// folder, which is made if need be; with --matrix a page, the matrix (JSON) and the certificates
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -18,13 +18,18 @@ use rand_pcg::Pcg64;
 
 const MARK: &str = "<!-- table: written from crates/mechanisms/src/registry.rs -->\n";
 
+/// What stands below the table.
+const NEXT: &str = "\n## The matrix\n";
+
 #[test]
 fn the_documentation_has_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guarantees.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, written) = text.split_once(MARK).unwrap();
+    let (written, rest) = written.split_once(NEXT).unwrap();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        std::fs::write(&path, format!("{head}{MARK}\n{}", registry::guarantees())).unwrap();
+        let table = registry::guarantees();
+        std::fs::write(&path, format!("{head}{MARK}\n{table}{NEXT}{rest}")).unwrap();
         return;
     }
     assert_eq!(written.trim(), registry::guarantees().trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");

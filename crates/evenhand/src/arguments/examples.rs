@@ -94,7 +94,8 @@ pub const AUDIT: &str = "\
 Examples:
   evenhand audit --mechanism drfh
   evenhand audit --mechanism tsf --axiom envy-free --instances 10000 -o found
-  evenhand audit --mechanism alpha --alpha 2 --users 2 --servers 1";
+  evenhand audit --mechanism alpha --alpha 2 --users 2 --servers 1
+  evenhand audit --matrix -o matrix --resume matrix.state";
 
 pub const HUNT: &str = "\
 Examples:

@@ -56,7 +56,10 @@ impl Command {
                 let output = call.output.iter().map(PathBuf::as_path);
                 Places { kept: output.collect(), ..files([&call.grid], None) }
             }
-            Self::Audit(call) => folder(call.output.as_deref()),
+            Self::Audit(call) => {
+                let kept = call.resume.iter().map(PathBuf::as_path).collect();
+                Places { kept, ..folder(call.output.as_deref()) }
+            }
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),
             Self::Reproduce(call) => folder(call.output.as_deref()),

@@ -1,5 +1,7 @@
 //! `audit`: small problems on which a mechanism breaks an axiom, each with its certificate.
 
+mod matrix;
+
 use std::process::ExitCode;
 
 use evenhand::Problem;
@@ -8,16 +10,17 @@ use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 
-use super::mechanism;
+use super::mechanism as known_mechanism;
 use super::requests::request;
 use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
+    let Some(mechanism) = &call.mechanism else { return matrix::run(call, common) };
     let is_asked_for = |property: &Property| call.properties.iter().any(|name| name == property.name());
     let settings = Settings {
-        mechanism: mechanism(&call.mechanism)?,
+        mechanism: known_mechanism(mechanism)?,
         flags: call.flags.checked(Arithmetic::Exact, common.seed)?,
         requests: requests(call)?,
         properties: Property::ALL.into_iter().filter(is_asked_for).collect(),

@@ -15,6 +15,8 @@ const MANY_AXIOMS: usize = 4;
 /// Files whose lists are chosen, and why; a list of all mechanisms or axioms, or of all of a kind, is none of these.
 const CHOSEN: &[(&str, &str)] = &[
     ("crates/studies/audit/tests", "few, since each is audited for seconds"),
+    ("crates/studies/audit/src/matrix/claims.rs", "what papers claim, each at its place"),
+    ("crates/studies/audit/src/matrix/known.rs", "the axioms of groups"),
     ("crates/certify/src/explain", "those whose answers can be computed with one more unit at once"),
     ("crates/certify/tests", "what the papers promise of each, written apart from the registry"),
     ("crates/mechanisms/tests", "scores, some of which are called as mechanisms are"),

@@ -106,6 +106,8 @@ fn every_kind_of_document_fits_its_schema() {
     problem.write("grid.json", grid);
     let jobs = Folder::with(RESERVATION);
     jobs.write("s.json", admission());
+    // A search that is over.
+    jobs.write("matrix.json", include_str!("../../../studies/audit/finds.json"));
     let groups = Folder::with(GROUPS);
     groups.solve("tree", true, "a.json");
     let cluster = Folder::with("");
@@ -135,6 +137,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&jobs, "ratio problem.json --worst-load -o worst.json"),
         (&jobs, "ratio problem.json --monotone"),
         (&jobs, "audit --mechanism utilitarian --instances 64"),
+        (&jobs, "audit --matrix --resume matrix.json"),
         (&jobs, "hunt --types 2 --steps 20 --resume state.json -o found.json"),
         (&jobs, "reproduce drfh"),
         (&jobs, "reproduce --list"),
@@ -154,6 +157,7 @@ fn every_kind_of_document_fits_its_schema() {
         names.into_iter().for_each(|name| seen.fits(&folder.read(name)));
     }
     seen.fits(&jobs.read("s.json"));
+    seen.fits(&jobs.read("matrix.json"));
     seen.fits(&problem.read("grid.json"));
     let known = problem.run(&["schema", "--format", "json"]).ends_with(0).json();
     let known = known["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());

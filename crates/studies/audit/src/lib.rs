@@ -19,16 +19,22 @@
 #![forbid(unsafe_code)]
 
 mod draw;
+mod lies;
+pub mod matrix;
 mod property;
 mod render;
 mod shrink;
+mod stated;
+mod subject;
 
 use evenhand_certify::{CertifyError, Examination, Request, certify, default_requests};
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
-use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_report::axiom_title;
 use rayon::prelude::*;
+use stated::Stated;
+use subject::Subject;
 use thiserror::Error;
 
 pub use draw::draw;
@@ -87,6 +93,10 @@ impl Settings {
             seed: 0,
             size: Size { users: 4, classes: 3, resources: 3 },
         }
+    }
+
+    fn subject(&self) -> Subject {
+        Subject { mechanism: self.mechanism, flags: self.flags.clone(), tolerance: TOLERANCE }
     }
 }
 
@@ -212,9 +222,10 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
     }
     for each in &mut audit.properties {
         each.example = each.first.and_then(|number| {
-            let refuted = |spec: &ProblemSpec| each.property.refuted(settings, spec);
-            let spec = draw(settings.seed, number, settings.size);
-            refuted(&shrink::shrink(spec, |spec| refuted(spec).is_some()))
+            let subject = settings.subject();
+            let refuted = |stated: &Stated| each.property.refuted(&subject, stated);
+            let stated = Stated::from(draw(settings.seed, number, settings.size));
+            refuted(&shrink::shrink(stated, |stated| refuted(stated).is_some()))
         });
     }
     Ok(audit)
@@ -247,40 +258,20 @@ fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
     let spec = draw(settings.seed, number, settings.size);
     // Nobody demands nothing here, and every name is there; a server that has nothing is no fault either.
     let Ok(problem) = Problem::new(spec.clone()) else { return Ok(Look::NotApplicable) };
-    let allocation = match allocated(settings, &problem) {
+    let subject = settings.subject();
+    let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
         Ok(None) => return Ok(Look::Failed),
         Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
         Err(error) => return Err(error.into()),
     };
     let examination = examined(settings, &problem, &allocation, &settings.requests)?;
-    let refuted = settings.properties.iter().map(|property| property.refuted(settings, &spec).is_some());
+    let probes = match settings.properties.as_slice() {
+        [] => Vec::new(),
+        properties => property::probe(&subject, &Stated::from(spec), properties).unwrap_or_default(),
+    };
+    let refuted = probes.iter().map(|probe| probe.refuted.is_some());
     Ok(Look::Examined(Box::new(examination), refuted.collect()))
-}
-
-/// What the mechanism gives; nothing where it ends without an answer.
-///
-/// # Errors
-/// Where it is not defined for the problem, or what is set of it is wrong.
-fn allocated(settings: &Settings, problem: &Problem) -> Result<Option<Allocation>, MechanismError> {
-    match settings.mechanism.allocate_with(problem, &settings.flags) {
-        Ok(outcome) if outcome.findings.status.is_none_or(|status| status == Status::Solved) => {
-            Ok(Some(outcome.allocation))
-        }
-        Err(
-            error @ (MechanismError::NotApplicable { .. }
-            | MechanismError::NeedsOption { .. }
-            | MechanismError::BadOption { .. }
-            | MechanismError::Unreadable { .. }
-            | MechanismError::DoesNotTake { .. }),
-        ) => Err(error),
-        Ok(_) | Err(_) => Ok(None),
-    }
-}
-
-/// What the mechanism gives, where it gives something.
-fn solved(settings: &Settings, problem: &Problem) -> Option<Allocation> {
-    allocated(settings, problem).ok().flatten()
 }
 
 fn examined(
@@ -356,15 +347,15 @@ impl Audit {
 
 /// The problem of that number made smaller as long as it violates the axiom.
 fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
-    let spec = draw(settings.seed, number, settings.size);
-    let spec = shrink::shrink(spec, |spec| example(settings, of, spec).is_some());
-    example(settings, of, &spec)
+    let stated = Stated::from(draw(settings.seed, number, settings.size));
+    let stated = shrink::shrink(stated, |stated| example(settings, of, stated).is_some());
+    example(settings, of, &stated)
 }
 
 /// What the mechanism gives there, where it violates the axiom.
-fn example(settings: &Settings, of: &Audited, spec: &ProblemSpec) -> Option<Example> {
-    let problem = Problem::new(spec.clone()).ok()?;
-    let allocation = solved(settings, &problem)?;
+fn example(settings: &Settings, of: &Audited, stated: &Stated) -> Option<Example> {
+    let problem = stated.problem()?;
+    let allocation = settings.subject().solved(&problem)?;
     let request = Request { axiom: of.axiom, parameters: of.parameters.clone() };
     let examination = examined(settings, &problem, &allocation, &[request]).ok()?;
     let claim = examination.claim(of.axiom, &of.parameters).filter(|claim| claim.holds == Some(false))?;

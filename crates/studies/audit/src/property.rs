@@ -2,19 +2,34 @@
 //!
 //! Each is refuted by two problems that differ in one thing, both solved exactly. Nothing proves one here.
 
-use evenhand_problem::{Problem, ProblemSpec, Rational};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number};
 
-use crate::{Settings, TOLERANCE, solved};
+use crate::Subject;
+use crate::lies::{Kind, lies};
+use crate::stated::Stated;
 
 /// A property of a mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Property {
-    /// Nobody can run more tasks by stating another demand.
+    /// Nobody can run more tasks by stating another demand, other classes, or both.
     StrategyProof,
+    /// Nobody can run more tasks by stating another demand.
+    ByDemand,
+    /// Nobody can run more tasks by stating other classes.
+    ByClasses,
+    /// As [`StrategyProof`](Self::StrategyProof), where a liar keeps the time that its tasks were to take.
+    InTime,
+    /// Nobody takes tasks from another by a lie that costs it nothing (PS-DSF, Lemma 1).
+    NoFreeHarm,
+    /// Nobody changes what another can run by a lie that leaves what it can run itself.
+    NonBossy,
     /// Nobody has fewer tasks when somebody else leaves.
     PopulationMonotone,
     /// Nobody has fewer tasks when a server has more of a resource.
     ResourceMonotone,
+    /// On one single server everybody has what DRF gives it (DRFH, section III-C).
+    SingleServerDrf,
 }
 
 /// What refutes a property.
@@ -22,115 +37,287 @@ pub enum Property {
 pub struct Refutation {
     /// The problem as it is.
     pub problem: Problem,
-    /// The problem that differs.
+    /// The problem that differs; the same one where the property is about one problem.
     pub changed: Problem,
     /// Where they differ, in words.
     pub change: String,
     /// Who has more, or fewer, tasks than the property allows.
     pub user: String,
-    /// Its tasks in the problem as it is.
+    /// Its tasks in the problem as it is; with DRF where the property is about one problem.
     pub before: Rational,
     /// What it can run in the problem that differs, by its true demand.
     pub after: Rational,
+    /// What the mechanism gives in the problem as it is.
+    pub given: Allocation,
+    /// What it gives in the problem that differs.
+    pub given_changed: Allocation,
+    /// What is different.
+    pub(crate) kind: Kind,
+}
+
+/// What came of one problem, by property.
+#[derive(Debug, Clone, Default)]
+pub struct Probe {
+    /// What refutes it.
+    pub refuted: Option<Refutation>,
+    /// How near the nearest change came to it, as a part of what the user has; `None` where no change is near.
+    pub near: Option<Rational>,
 }
 
 /// One thing that is different: in words, the problem, and users by their positions before.
-struct Change {
-    words: String,
-    spec: ProblemSpec,
-    /// By user of the changed problem: its position in the problem as it is.
-    users: Vec<usize>,
-    /// Who states something else than the truth.
-    liar: Option<usize>,
+pub(crate) struct Change {
+    pub words: String,
+    pub stated: Stated,
+    pub kind: Kind,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::StrategyProof, Self::PopulationMonotone, Self::ResourceMonotone];
+    pub const ALL: [Self; 9] = [
+        Self::StrategyProof,
+        Self::ByDemand,
+        Self::ByClasses,
+        Self::InTime,
+        Self::NoFreeHarm,
+        Self::NonBossy,
+        Self::PopulationMonotone,
+        Self::ResourceMonotone,
+        Self::SingleServerDrf,
+    ];
 
     /// As the command line takes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::StrategyProof => "strategy-proof",
+            Self::ByDemand => "strategy-proof-by-demand",
+            Self::ByClasses => "strategy-proof-by-classes",
+            Self::InTime => "strategy-proof-in-time",
+            Self::NoFreeHarm => "no-free-harm",
+            Self::NonBossy => "non-bossy",
             Self::PopulationMonotone => "population-monotone",
             Self::ResourceMonotone => "resource-monotone",
+            Self::SingleServerDrf => "single-server-drf",
+        }
+    }
+
+    /// The property of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|property| property.name() == name)
+    }
+
+    /// Whether changes of this kind can refute it.
+    fn is_about(self, kind: Kind) -> bool {
+        match self {
+            Self::StrategyProof | Self::InTime | Self::NoFreeHarm | Self::NonBossy => kind.liar().is_some(),
+            Self::ByDemand => matches!(kind, Kind::Demand(_)),
+            Self::ByClasses => matches!(kind, Kind::Classes(_)),
+            Self::PopulationMonotone => matches!(kind, Kind::Leaves(_)),
+            Self::ResourceMonotone => kind == Kind::More,
+            Self::SingleServerDrf => false,
         }
     }
 
     /// What refutes the property on this problem; `None` where nothing that is tried does, or the mechanism gives no
     /// answer.
-    pub(crate) fn refuted(self, settings: &Settings, spec: &ProblemSpec) -> Option<Refutation> {
-        let problem = Problem::new(spec.clone()).ok()?;
-        let before = solved(settings, &problem)?.totals();
-        self.changes(spec).into_iter().find_map(|change| {
-            let changed = Problem::new(change.spec.clone()).ok()?;
-            let allocation = solved(settings, &changed)?;
-            for (now, n) in change.users.iter().enumerate() {
-                let after: Rational = match change.liar {
-                    Some(liar) if liar == *n => {
-                        allocation.tasks[now].iter().map(|(_, x)| x * truly(spec, &change.spec, *n)).sum()
-                    }
-                    Some(_) => continue,
-                    None => allocation.tasks[now].iter().map(|(_, x)| x).sum(),
-                };
-                let after = spec.users[*n].tasks.clone().into_iter().fold(after, Rational::min);
-                let gain = Rational::from(&after - &before[*n]);
-                let gain = if change.liar.is_some() { gain } else { -gain };
-                if gain > Rational::from(TOLERANCE) * (Rational::from(1) + &before[*n]) {
-                    let (user, before) = (spec.users[*n].name.clone(), before[*n].clone());
-                    let (problem, change) = (problem.clone(), change.words);
-                    return Some(Refutation { problem, changed, change, user, before, after });
-                }
-            }
-            None
-        })
+    pub(crate) fn refuted(self, subject: &Subject, stated: &Stated) -> Option<Refutation> {
+        probe(subject, stated, &[self])?.pop()?.refuted
     }
+}
 
-    /// The changes that are tried.
-    fn changes(self, spec: &ProblemSpec) -> Vec<Change> {
-        let mut all = Vec::new();
-        let everybody = || (0..spec.users.len()).collect::<Vec<usize>>();
-        match self {
-            Self::StrategyProof => {
-                for (n, user) in spec.users.iter().enumerate() {
-                    for (r, (resource, d)) in user.demand.iter().enumerate() {
-                        let lies = [d.clone() + 1_u32, Rational::from(d * 2_u32), Rational::from(d / 2_u32)];
-                        for lie in lies.into_iter().filter(|lie| lie != d) {
-                            let words = format!("{} states a demand of {lie} {resource}, not {d}", user.name);
-                            let mut spec = spec.clone();
-                            spec.users[n].demand[r].1 = lie;
-                            all.push(Change { words, spec, users: everybody(), liar: Some(n) });
-                        }
-                    }
+/// What each property comes to on this problem; `None` where the mechanism gives no answer.
+pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property]) -> Option<Vec<Probe>> {
+    let problem = stated.problem()?;
+    let given = subject.solved(&problem)?;
+    let mut probes = vec![Probe::default(); properties.len()];
+    for (property, probe) in properties.iter().zip(&mut probes) {
+        if *property == Property::SingleServerDrf {
+            probe.refuted = unlike_drf(&problem, &given, subject.tolerance);
+        }
+    }
+    let tolerance = Rational::from(subject.tolerance);
+    let truth = Truth { stated, totals: given.totals(), problem: &problem, given: &given, tolerance };
+    for change in changes(stated, properties) {
+        let is_open = |(property, probe): &(&Property, &mut Probe)| {
+            probe.refuted.is_none() && property.is_about(change.kind)
+        };
+        let mut open: Vec<_> = properties.iter().zip(&mut probes).filter(is_open).collect();
+        if open.is_empty() {
+            continue;
+        }
+        let Some(changed) = change.stated.problem() else { continue };
+        let Some(after) = subject.solved(&changed) else { continue };
+        for (property, probe) in &mut open {
+            truth.judge(**property, &change, &changed, &after, probe);
+        }
+    }
+    Some(probes)
+}
+
+/// The changes that are about one of the properties.
+fn changes(stated: &Stated, properties: &[Property]) -> Vec<Change> {
+    let any = |kind: Kind| properties.iter().any(|property| property.is_about(kind));
+    let mut all = Vec::new();
+    if any(Kind::Demand(0)) || any(Kind::Classes(0)) {
+        all.extend(lies(stated));
+    }
+    if any(Kind::Leaves(0)) {
+        for (n, user) in stated.spec.users.iter().enumerate() {
+            let mut without = stated.clone();
+            without.remove_user(n);
+            all.push(Change {
+                words: format!("{} leaves", user.name),
+                stated: without,
+                kind: Kind::Leaves(n),
+            });
+        }
+    }
+    if any(Kind::More) {
+        for (i, server) in stated.spec.servers.iter().enumerate() {
+            for (r, (resource, _)) in server.capacity.iter().enumerate() {
+                let mut more = stated.clone();
+                more.spec.servers[i].capacity[r].1 += 1;
+                let words = format!("{} has one more {resource}", server.name);
+                all.push(Change { words, stated: more, kind: Kind::More });
+            }
+        }
+    }
+    all
+}
+
+/// The problem as it is, and what the mechanism gives there.
+struct Truth<'a> {
+    stated: &'a Stated,
+    problem: &'a Problem,
+    given: &'a Allocation,
+    totals: Vec<Rational>,
+    tolerance: Rational,
+}
+
+impl Truth<'_> {
+    fn judge(
+        &self,
+        property: Property,
+        change: &Change,
+        changed: &Problem,
+        after: &Allocation,
+        probe: &mut Probe,
+    ) {
+        let found = |n: usize, now: Rational| Refutation {
+            problem: self.problem.clone(),
+            changed: changed.clone(),
+            change: change.words.clone(),
+            user: self.stated.spec.users[n].name.clone(),
+            before: self.totals[n].clone(),
+            after: now,
+            given: self.given.clone(),
+            given_changed: after.clone(),
+            kind: change.kind,
+        };
+        let tolerance = |n: usize| (Rational::from(1) + &self.totals[n]) * &self.tolerance;
+        let others = |liar: Option<usize>| {
+            let all = (0..self.totals.len()).filter(move |n| Some(*n) != liar);
+            all.filter_map(|n| Some((n, after.total(change.kind.now(n)?))))
+        };
+        match (property, change.kind.liar()) {
+            (Property::InTime, _) if self.given.sharing != Sharing::Tdm => {}
+            (Property::NoFreeHarm, Some(liar)) => {
+                if true_tasks(self.problem, changed, after, liar, false) < self.totals[liar] {
+                    return;
+                }
+                let lost = |(n, now): &(usize, Rational)| self.totals[*n].clone() - now > tolerance(*n);
+                probe.refuted = others(Some(liar)).find(lost).map(|(n, now)| found(n, now));
+            }
+            (Property::NonBossy, Some(liar)) => {
+                if true_tasks(self.problem, changed, after, liar, false) != self.totals[liar] {
+                    return;
+                }
+                let differs = |(n, now): &(usize, Rational)| {
+                    Rational::from(&self.totals[*n] - now).abs() > tolerance(*n)
+                };
+                probe.refuted = others(Some(liar)).find(differs).map(|(n, now)| found(n, now));
+            }
+            (_, Some(liar)) => {
+                let now = true_tasks(self.problem, changed, after, liar, property == Property::InTime);
+                let gain = Rational::from(&now - &self.totals[liar]);
+                if gain > tolerance(liar) {
+                    probe.refuted = Some(found(liar, now));
+                } else {
+                    nearer(probe, -gain, &self.totals[liar]);
                 }
             }
-            Self::PopulationMonotone => {
-                for (n, user) in spec.users.iter().enumerate() {
-                    let mut spec = spec.clone();
-                    spec.users.remove(n);
-                    let users = everybody().into_iter().filter(|m| *m != n).collect();
-                    all.push(Change { words: format!("{} leaves", user.name), spec, users, liar: None });
-                }
-            }
-            Self::ResourceMonotone => {
-                for (i, server) in spec.servers.iter().enumerate() {
-                    for (r, (resource, _)) in server.capacity.iter().enumerate() {
-                        let words = format!("{} has one more {resource}", server.name);
-                        let mut spec = spec.clone();
-                        spec.servers[i].capacity[r].1 += 1;
-                        all.push(Change { words, spec, users: everybody(), liar: None });
+            (_, None) => {
+                for (n, now) in others(None) {
+                    let loss = Rational::from(&self.totals[n] - &now);
+                    if loss > tolerance(n) {
+                        probe.refuted = Some(found(n, now));
+                        return;
                     }
+                    nearer(probe, -loss, &self.totals[n]);
                 }
             }
         }
-        all
+    }
+}
+
+/// True tasks that a liar runs with what it is given: of every class the resources of the tasks that it stated, or the
+/// time that they were to take.
+pub(crate) fn true_tasks(
+    truth: &Problem,
+    stated: &Problem,
+    given: &Allocation,
+    n: usize,
+    in_time: bool,
+) -> Rational {
+    let usable = given.tasks[n].iter().filter(|(i, _)| truth.can_run(n, *i));
+    let worth = worth(truth, stated, n);
+    let run = usable.map(|(i, x)| match in_time {
+        true => truth.gamma(n, *i) / stated.gamma(n, *i) * x,
+        false => Rational::from(x * &worth),
+    });
+    let run: Rational = run.sum();
+    truth.users()[n].tasks().cloned().into_iter().fold(run, Rational::min)
+}
+
+/// Remembers a change that did not refute the property but came near to it.
+fn nearer(probe: &mut Probe, by: Rational, of: &Rational) {
+    if by > 0 && *of > 0 {
+        let near = by / of;
+        probe.near = Some(probe.near.take().map_or(near.clone(), |known| known.min(near)));
     }
 }
 
 /// Tasks by the true demand that what a task by the stated one takes is enough for.
-fn truly(truth: &ProblemSpec, stated: &ProblemSpec, n: usize) -> Rational {
-    let pairs = truth.users[n].demand.iter().zip(&stated.users[n].demand);
-    let parts = pairs.filter(|((_, d), _)| *d > 0).map(|((_, d), (_, lie))| Rational::from(lie / d));
+fn worth(truth: &Problem, stated: &Problem, n: usize) -> Rational {
+    let demand = |problem: &Problem| problem.users()[n].base_demand().to_vec();
+    let pairs = demand(truth).into_iter().zip(demand(stated));
+    let parts = pairs.filter(|(d, _)| *d > 0).map(|(d, lie)| lie / d);
     parts.min().unwrap_or_default()
+}
+
+/// A user on one single server that has something else than DRF gives it.
+fn unlike_drf(problem: &Problem, given: &Allocation, tolerance: (u32, u32)) -> Option<Refutation> {
+    if problem.n_single_servers() != 1 {
+        return None;
+    }
+    let drf = registry::find("drf")?.allocate(problem, Arithmetic::Exact).ok()?.allocation;
+    let tolerance = |x: &Rational| Rational::from(tolerance) * (Rational::from(1) + x);
+    let differs = |n: &usize| {
+        let (one, other) = (drf.total(*n), given.total(*n));
+        Rational::from(&one - &other).abs() > tolerance(&one)
+    };
+    let n = (0..problem.n_users()).find(differs)?;
+    let (before, after) = (drf.total(n), given.total(n));
+    Some(Refutation {
+        problem: problem.clone(),
+        changed: problem.clone(),
+        change: format!("DRF gives {} tasks", number::format(&before)),
+        user: problem.users()[n].name().to_owned(),
+        before,
+        after,
+        given: given.clone(),
+        given_changed: given.clone(),
+        kind: Kind::More,
+    })
 }

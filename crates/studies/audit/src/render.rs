@@ -65,7 +65,7 @@ fn probed(probed: &Probed) -> Value {
     })
 }
 
-fn problem_value(problem: &Problem) -> Value {
+pub(crate) fn problem_value(problem: &Problem) -> Value {
     serde_json::from_str(&problem_to_json(problem)).unwrap_or_default()
 }
 
@@ -127,7 +127,7 @@ fn searched(settings: &Settings, audit: &Audit) -> String {
     words
 }
 
-fn size(problem: &Problem) -> String {
+pub(crate) fn size(problem: &Problem) -> String {
     let many = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     format!(
         "{}, {}, {}",

@@ -1,41 +1,44 @@
 //! Smaller problems that show the same.
 
-use evenhand_problem::{ProblemSpec, Rational};
+use evenhand_problem::Rational;
+
+use crate::stated::Stated;
 
 /// Changes that are tried at most.
 const MOST_TRIALS: usize = 2_000;
 
-/// A problem with fewer users, classes, resources, limits or units of which `shows` is still true, as it is of `spec`:
+/// A problem with fewer users, classes, resources, limits or units of which `shows` is still true, as it is of `stated`:
 /// no single change of [`smaller`] makes it smaller yet, unless [`MOST_TRIALS`] ran out.
-pub fn shrink(mut spec: ProblemSpec, shows: impl Fn(&ProblemSpec) -> bool) -> ProblemSpec {
+pub fn shrink(mut stated: Stated, shows: impl Fn(&Stated) -> bool) -> Stated {
     let mut left = MOST_TRIALS;
     'again: loop {
-        for next in smaller(&spec) {
+        for next in smaller(&stated) {
             if left == 0 {
-                return spec;
+                return stated;
             }
             left -= 1;
             if shows(&next) {
-                spec = next;
+                stated = next;
                 continue 'again;
             }
         }
-        return spec;
+        return stated;
     }
 }
 
 /// Problems with one thing less, the largest changes first.
-fn smaller(spec: &ProblemSpec) -> Vec<ProblemSpec> {
+fn smaller(stated: &Stated) -> Vec<Stated> {
+    let spec = &stated.spec;
     let mut all = Vec::new();
-    let mut push = |change: &dyn Fn(&mut ProblemSpec)| {
-        let mut next = spec.clone();
+    let mut push = |change: &dyn Fn(&mut Stated)| {
+        let mut next = stated.clone();
         change(&mut next);
-        if next != *spec {
+        if next != *stated {
             all.push(next);
         }
     };
     for n in 0..spec.users.len() {
-        push(&|next| drop(next.users.remove(n)));
+        push(&|next| next.remove_user(n));
     }
     for i in 0..spec.servers.len() {
         push(&|next| without_class(next, i));
@@ -43,29 +46,49 @@ fn smaller(spec: &ProblemSpec) -> Vec<ProblemSpec> {
     for r in 0..spec.resources.len() {
         push(&|next| without_resource(next, r));
     }
+    for v in 0..stated.groups.len() {
+        push(&|next| next.remove_group(v));
+        push(&|next| next.groups[v].guarantee = None);
+        push(&|next| next.groups[v].limit.clear());
+        push(&|next| next.groups[v].weight = None);
+    }
+    for n in 0..stated.members.len() {
+        push(&|next| next.members[n].group = None);
+    }
     for i in 0..spec.servers.len() {
-        push(&|next| next.servers[i].count = None);
+        push(&|next| next.spec.servers[i].count = None);
     }
     for n in 0..spec.users.len() {
-        push(&|next| next.users[n].servers = None);
-        push(&|next| next.users[n].tasks = None);
-        push(&|next| next.users[n].weight = None);
-        push(&|next| next.users[n].criterion.clear());
+        push(&|next| next.spec.users[n].servers = None);
+        push(&|next| next.spec.users[n].tasks = None);
+        push(&|next| next.spec.users[n].weight = None);
+        push(&|next| next.spec.users[n].criterion.clear());
     }
     for less in [halved, lowered] {
         for i in 0..spec.servers.len() {
             for r in 0..spec.resources.len() {
-                push(&|next| less(&mut next.servers[i].capacity[r].1));
+                push(&|next| less(&mut next.spec.servers[i].capacity[r].1));
             }
         }
         for n in 0..spec.users.len() {
             for r in 0..spec.resources.len() {
-                push(&|next| less(&mut next.users[n].demand[r].1));
+                push(&|next| less(&mut next.spec.users[n].demand[r].1));
             }
-            push(&|next| next.users[n].tasks.iter_mut().for_each(less));
+            push(&|next| next.spec.users[n].tasks.iter_mut().for_each(less));
             for i in 0..spec.users[n].criterion.len() {
-                push(&|next| less(&mut next.users[n].criterion[i].1));
+                push(&|next| less(&mut next.spec.users[n].criterion[i].1));
             }
+            push(&|next| next.spec.users[n].weight.iter_mut().for_each(less));
+        }
+        for v in 0..stated.groups.len() {
+            let group = &stated.groups[v];
+            for r in 0..group.limit.len() {
+                push(&|next| less(&mut next.groups[v].limit[r].1));
+            }
+            for r in 0..group.guarantee.as_ref().map_or(0, Vec::len) {
+                push(&|next| next.groups[v].guarantee.iter_mut().for_each(|list| less(&mut list[r].1)));
+            }
+            push(&|next| next.groups[v].weight.iter_mut().for_each(less));
         }
     }
     all
@@ -81,7 +104,8 @@ fn lowered(value: &mut Rational) {
     *value = (value.clone() - 1_u32).max(Rational::new());
 }
 
-fn without_class(spec: &mut ProblemSpec, i: usize) {
+fn without_class(stated: &mut Stated, i: usize) {
+    let spec = &mut stated.spec;
     let name = spec.servers.remove(i).name;
     for user in &mut spec.users {
         user.servers.iter_mut().for_each(|list| list.retain(|class| *class != name));
@@ -89,8 +113,13 @@ fn without_class(spec: &mut ProblemSpec, i: usize) {
     }
 }
 
-fn without_resource(spec: &mut ProblemSpec, r: usize) {
-    spec.resources.remove(r);
+fn without_resource(stated: &mut Stated, r: usize) {
+    let spec = &mut stated.spec;
+    let name = spec.resources.remove(r);
+    for group in &mut stated.groups {
+        group.limit.retain(|(of, _)| *of != name);
+        group.guarantee.iter_mut().for_each(|list| list.retain(|(of, _)| *of != name));
+    }
     spec.servers.iter_mut().for_each(|server| drop(server.capacity.remove(r)));
     spec.users.iter_mut().for_each(|user| drop(user.demand.remove(r)));
 }

@@ -231,7 +231,11 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--mechanism", Mechanism),
             ("--mechanism", Mechanism),
             ("--axiom", Axiom),
-            ("--property", OneOf(&["strategy-proof", "population-monotone", "resource-monotone"])),
+            ("--property", OneOf(&["strategy-proof", "population-monotone", "non-bossy"])),
+            ("--matrix", Nothing),
+            ("--positive", Nothing),
+            ("--unlimited", Nothing),
+            ("--resume", Input),
             ("--instances", Few),
             ("--users", Few),
             ("--servers", Few),
@@ -428,7 +432,10 @@ pub fn random_command(seed: u32) -> Vec<String> {
 
 /// Adds options without which a command would work for minutes.
 pub fn bounded(arguments: &mut Vec<String>) {
+    let is_matrix = arguments.iter().any(|given| given == "--matrix");
     let bounds: &[(&str, &str)] = match arguments.first().map_or("", String::as_str) {
+        // A matrix takes minutes; beside a mechanism it is refused.
+        "audit" if is_matrix => &[("--mechanism", "drfh")],
         "audit" => &[("--instances", "4")],
         "hunt" => &[("--steps", "100"), ("--seconds", "2")],
         "compare" | "report" => &[("--seconds", "2")],

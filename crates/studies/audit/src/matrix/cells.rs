@@ -1,0 +1,417 @@
+//! What a matrix comes to: its cells, and the claims of the papers beside them.
+
+use evenhand_certify::{Examination, Request, certify};
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_mechanisms::{Mechanism, registry};
+use evenhand_problem::{Allocation, Problem, Rational, Sharing};
+
+use super::claims::{CLAIMS, Claim};
+use super::column::{Column, request};
+use super::known::{Known, known};
+use super::premises::Premises;
+use super::search::{Found, Search};
+use super::{Progress, Settings};
+use crate::Property;
+use crate::property::{Refutation, true_tasks};
+use crate::stated::Stated;
+use crate::subject::Subject;
+
+/// What is known of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateOf {
+    /// A theorem says so.
+    Proven,
+    /// A problem refutes it.
+    Refuted,
+    /// Nothing that was looked at refutes it, and nothing proves it.
+    Open,
+    /// The question does not arise.
+    NotApplicable,
+}
+
+impl StateOf {
+    /// As in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Refuted => "refuted",
+            Self::Open => "open",
+            Self::NotApplicable => "not-applicable",
+        }
+    }
+}
+
+/// A mechanism and an axiom or property.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// The mechanism.
+    pub mechanism: &'static Mechanism,
+    /// The axiom or property.
+    pub column: Column,
+    /// What is known.
+    pub state: StateOf,
+    /// Where the proof stands, what was looked at, or why the question does not arise.
+    pub reference: String,
+    /// On which problems it is proven, and where that stands, where it is not on all.
+    pub proven_where: Option<(String, String)>,
+    /// Problems of which it was decided.
+    pub instances: u64,
+    /// What refutes it.
+    pub shown: Option<Box<Shown>>,
+}
+
+/// What refutes a cell.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The problem.
+    pub problem: Problem,
+    /// What the mechanism allocates.
+    pub allocation: Allocation,
+    /// By how much an axiom is violated; of a property how much more, or less, the user has.
+    pub margin: Option<Rational>,
+    /// The certificate of the allocation: that it violates the axiom, or, beside another, that it is the mechanism's.
+    pub examination: Examination,
+    /// The other problem, of a property that compares two.
+    pub pair: Option<Pair>,
+}
+
+/// The second problem of a property, and what is different.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// The problem.
+    pub problem: Problem,
+    /// What the mechanism allocates there.
+    pub allocation: Allocation,
+    /// The certificate of that.
+    pub examination: Examination,
+    /// Where the problems differ, in words.
+    pub change: String,
+    /// Who has more, or fewer, tasks than the property allows.
+    pub user: String,
+    /// Its tasks in the first problem.
+    pub before: Rational,
+    /// What it can run in this one.
+    pub after: Rational,
+    /// What the two certificates prove of the allocations.
+    pub compared: Compared,
+}
+
+/// What the certificates of two allocations prove of the mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    /// That it gives these tasks and no others.
+    Unique,
+    /// That both are answers of the mechanism, which has others: whichever it selects, the property is refuted. That these
+    /// are all is the engine's word.
+    Every,
+    /// That both are answers of the mechanism, which may have others: these are those that the engine selects.
+    Selected,
+    /// That both can be had: that the mechanism gives them is the engine's word.
+    Computed,
+}
+
+impl Compared {
+    /// As in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unique => "unique",
+            Self::Every => "every",
+            Self::Selected => "selected",
+            Self::Computed => "computed",
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unique => "the certificates prove that the mechanism gives these tasks and no others",
+            Self::Every => {
+                "the certificates prove that both are answers of the mechanism, and all other answers, listed without \
+                 a certificate, show the same"
+            }
+            Self::Selected => {
+                "the certificates prove that both are answers of the mechanism; it may have others, and these are \
+                 those that the engine selects"
+            }
+            Self::Computed => {
+                "the certificates prove that both can be had; that the mechanism gives them is computed"
+            }
+        }
+    }
+}
+
+/// A claim of a paper, judged.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The claim.
+    pub claim: &'static Claim,
+    /// The cell under the claim's premises.
+    pub cell: Cell,
+}
+
+impl Judged {
+    /// Whether what is known agrees with the claim; `None` where nothing is known.
+    #[must_use]
+    pub fn agrees(&self) -> Option<bool> {
+        match self.cell.state {
+            StateOf::Proven => Some(self.claim.says),
+            StateOf::Refuted => Some(!self.claim.says),
+            StateOf::Open | StateOf::NotApplicable => None,
+        }
+    }
+
+    /// `confirmed`, `contradicted` or `open`.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match self.agrees() {
+            Some(true) => "confirmed",
+            Some(false) => "contradicted",
+            None => "open",
+        }
+    }
+}
+
+/// What a search came to.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    /// What was searched.
+    pub settings: Settings,
+    /// Whether the search was over.
+    pub complete: bool,
+    /// By mechanism: problems for which it is defined, and those on which it ended without an answer.
+    pub looked: Vec<(&'static Mechanism, u64, u64)>,
+    /// The cells, mechanism by mechanism.
+    pub cells: Vec<Cell>,
+    /// The claims of the papers.
+    pub claims: Vec<Judged>,
+}
+
+impl Matrix {
+    /// The cell of these names.
+    #[must_use]
+    pub fn cell(&self, mechanism: &str, column: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.mechanism.info.id == mechanism && cell.column.name() == column)
+    }
+
+    /// How many cells are in that state.
+    #[must_use]
+    pub fn count(&self, state: StateOf) -> usize {
+        self.cells.iter().filter(|cell| cell.state == state).count()
+    }
+}
+
+impl Progress {
+    /// What the search came to so far, with certificates.
+    #[must_use]
+    pub fn finish(&self) -> Matrix {
+        let cells = self.main.iter().flat_map(|search| {
+            Column::all().into_iter().map(move |column| cell(search, column, self.settings.premises))
+        });
+        let claims = CLAIMS.iter().filter_map(|claim| self.judge(claim));
+        Matrix {
+            settings: self.settings,
+            complete: self.is_complete(),
+            looked: self.main.iter().map(|s| (s.subject.mechanism, s.problems, s.failed)).collect(),
+            cells: cells.collect(),
+            claims: claims.collect(),
+        }
+    }
+
+    fn judge(&self, claim: &'static Claim) -> Option<Judged> {
+        let mechanism = registry::find(claim.mechanism)?;
+        let premises = claim.premises.and(self.settings.premises);
+        let of = |search: &&Search| search.subject.mechanism.info.id == mechanism.info.id;
+        let asks = |search: &&Search| search.cells.iter().any(|cell| cell.column == claim.column);
+        let is_own = |search: &&Search| (search.premises, search.select) == (premises, claim.select);
+        let own = self.of_claims.iter().filter(of).filter(asks).find(is_own);
+        let main = self.main.iter().find(of)?;
+        let fits = |found: &Found| premises.hold(&found.problem);
+        let found =
+            main.cells.iter().find(|cell| cell.column == claim.column).and_then(|cell| cell.found.as_ref());
+        let is_answered = found.is_some_and(fits) || premises == self.settings.premises;
+        let search = match (own, claim.select.is_none() && is_answered) {
+            (_, true) => main.clone(),
+            (Some(own), false) => own.clone(),
+            // Proven, or not searched yet.
+            (None, false) => Search::new(mechanism, claim.select, premises, [claim.column]),
+        };
+        Some(Judged { claim, cell: cell(&search, claim.column, premises) })
+    }
+}
+
+fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
+    let mechanism = search.subject.mechanism;
+    let of = |state, reference: String| Cell {
+        mechanism,
+        column,
+        state,
+        reference,
+        proven_where: None,
+        instances: 0,
+        shown: None,
+    };
+    let proven_where = match known(mechanism, column, premises) {
+        Known::Proven(reference) => return of(StateOf::Proven, reference),
+        Known::NotApplicable(why) => return of(StateOf::NotApplicable, why),
+        Known::Open(proven_where) => proven_where,
+    };
+    let searched = search.cells.iter().find(|cell| cell.column == column);
+    let instances = searched.map_or(0, |cell| cell.decided);
+    let found = searched.and_then(|cell| cell.found.as_ref());
+    let shown = found.and_then(|found| shown(&search.subject, column, found));
+    let known = match (&shown, found) {
+        (Some(_), Some(found)) => of(StateOf::Refuted, refuted_by(found)),
+        _ if instances == 0 && searched.is_some() && search.at > 0 => of(
+            StateOf::NotApplicable,
+            format!("it applies to none of the {} problems that were looked at", search.problems),
+        ),
+        _ => of(
+            StateOf::Open,
+            format!("nothing refutes it on {instances} problems, and no proof is known here"),
+        ),
+    };
+    Cell { proven_where, instances, shown: shown.map(Box::new), ..known }
+}
+
+fn refuted_by(found: &Found) -> String {
+    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem made smaller" };
+    format!("{}: {how}", crate::render::size(&found.problem))
+}
+
+/// The problem with what the mechanism gives there, and the certificates; nothing where that does not refute the cell, as
+/// in a file that somebody has changed.
+fn shown(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
+    match column {
+        Column::Axiom(axiom) => of_axiom(subject, axiom, found.problem.clone()),
+        Column::Property(property) => of_property(subject, property, &found.problem),
+    }
+}
+
+fn of_axiom(subject: &Subject, axiom: Axiom, problem: Problem) -> Option<Shown> {
+    let (allocation, tolerance) = subject.certifiable(&problem)?;
+    let request = request(axiom, &allocation);
+    violated(problem, allocation, request, &tolerance)
+}
+
+/// That the allocation violates what is requested, and beside that what makes it one of the mechanism's.
+fn violated(
+    problem: Problem,
+    allocation: Allocation,
+    request: Request,
+    tolerance: &Rational,
+) -> Option<Shown> {
+    let axiom = request.axiom;
+    let own = own(&allocation).filter(|own| own.axiom != axiom);
+    let requests: Vec<Request> = own.into_iter().chain([request]).collect();
+    let examination = certify(&problem, &allocation, &requests, tolerance).ok()?;
+    let claim = examination.certificate.claims.iter().find(|claim| claim.axiom == axiom)?;
+    let margin = claim.margin.clone();
+    (claim.holds == Some(false)).then_some(Shown { problem, allocation, margin, examination, pair: None })
+}
+
+/// The axiom that an allocation of the mechanism satisfies by definition.
+fn own(allocation: &Allocation) -> Option<Request> {
+    registry::axiom_of(allocation).map(|(axiom, parameters)| Request { axiom, parameters })
+}
+
+fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Option<Shown> {
+    let refuted = property.refuted(subject, &Stated::from(problem))?;
+    let (given, tolerance) = subject.certifiable(&refuted.problem)?;
+    if property == Property::SingleServerDrf {
+        // DRF is the only max-min allocation of dominant shares.
+        let parameters = Parameters::from(Some(Share::Dominant));
+        let request = Request { axiom: Axiom::MaxMin, parameters };
+        return violated(refuted.problem, given, request, &tolerance);
+    }
+    let (given_changed, tolerance_changed) = subject.certifiable(&refuted.changed)?;
+    let examined = |problem: &Problem, allocation: &Allocation, tolerance: &Rational| {
+        let request = own(allocation).unwrap_or_else(|| Request::of(Axiom::Feasible));
+        certify(problem, allocation, &[request], tolerance).ok()
+    };
+    let examination = examined(&refuted.problem, &given, &tolerance)?;
+    let other = examined(&refuted.changed, &given_changed, &tolerance_changed)?;
+    let compared = match compared(&examination).weaker(compared(&other)) {
+        Compared::Selected if every_answer(subject, property, &refuted) => Compared::Every,
+        compared => compared,
+    };
+    let pair = Pair {
+        compared,
+        problem: refuted.changed,
+        allocation: given_changed,
+        examination: other,
+        change: refuted.change,
+        user: refuted.user,
+        before: refuted.before.clone(),
+        after: refuted.after.clone(),
+    };
+    let margin = Some(refuted.after - refuted.before);
+    Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
+}
+
+/// Whether the property is refuted whichever answers the mechanism selects on the two problems: tasks are linear in the
+/// allocation, so that the extreme answers tell.
+fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
+    let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
+    else {
+        return false;
+    };
+    let bounds = |values: Vec<Rational>| Some((values.iter().min()?.clone(), values.iter().max()?.clone()));
+    let of = |n: usize| {
+        let now = |allocation: &Allocation| match (refuted.kind.liar(), refuted.kind.now(n)) {
+            (Some(liar), _) if liar == n => {
+                let (truth, changed) = (&refuted.problem, &refuted.changed);
+                true_tasks(truth, changed, allocation, n, property == Property::InTime)
+            }
+            (_, at) => at.map(|at| allocation.total(at)).unwrap_or_default(),
+        };
+        let before = bounds(before.iter().map(|allocation| allocation.total(n)).collect());
+        before.zip(bounds(after.iter().map(now).collect()))
+    };
+    let Some(user) = refuted.problem.user_named(&refuted.user) else { return false };
+    let Some(((least, most), (least_after, most_after))) = of(user) else { return false };
+    match (property, refuted.kind.liar()) {
+        (Property::NoFreeHarm | Property::NonBossy, Some(liar)) => {
+            of(liar).is_some_and(|(own, own_after)| {
+                let is_free = own_after.0 >= own.1;
+                let is_same = own.0 == own.1 && own_after == own;
+                let is_less = most_after < least;
+                match property {
+                    Property::NoFreeHarm => is_free && is_less,
+                    _ => is_same && (is_less || least_after > most),
+                }
+            })
+        }
+        (_, Some(_)) => least_after > most,
+        (_, None) => most_after < least,
+    }
+}
+
+/// What the certificate of an allocation proves of it.
+fn compared(examination: &Examination) -> Compared {
+    let certificate = &examination.certificate;
+    let Some(claim) = certificate.claims.first().filter(|claim| claim.holds == Some(true)) else {
+        return Compared::Computed;
+    };
+    let criteria = certificate.problem.users().iter().map(|user| user.criterion());
+    let one_criterion = criteria.clone().all(|list| list.windows(2).all(|pair| pair[0].1 == pair[1].1));
+    match claim.axiom {
+        // Levels are unique, and where the criterion does not depend on the class they are tasks.
+        Axiom::MaxMin if one_criterion => Compared::Unique,
+        Axiom::Proportional | Axiom::Tree => Compared::Unique,
+        Axiom::PsDsf if certificate.allocation.sharing == Sharing::Tdm => Compared::Unique,
+        Axiom::PsDsf if certificate.problem.n_servers() == 1 => Compared::Unique,
+        Axiom::MaxMin | Axiom::PsDsf | Axiom::Njc => Compared::Selected,
+        _ => Compared::Computed,
+    }
+}
+
+impl Compared {
+    /// The weaker of two.
+    fn weaker(self, other: Self) -> Self {
+        let weak = [Self::Computed, Self::Selected].into_iter().find(|weak| *weak == self || *weak == other);
+        weak.unwrap_or(Self::Unique)
+    }
+}

@@ -1,0 +1,106 @@
+//! What the papers claim of mechanisms, to be held against what is proven and found.
+
+use evenhand_exact::Axiom::{
+    self, BottleneckFair, EnvyFree, GlobalBottleneckFair, ParetoOptimal, SharingIncentive, SingleResourceFair,
+};
+
+use super::column::Column;
+use super::premises::Premises;
+use crate::Property::{self, InTime, NoFreeHarm, PopulationMonotone, SingleServerDrf, StrategyProof};
+
+/// A claim of a paper.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Claim {
+    /// The paper, by its short name, and the place in it.
+    pub paper: &'static str,
+    /// The mechanism.
+    pub mechanism: &'static str,
+    /// What the claim is about.
+    pub column: Column,
+    /// Which of several answers of the mechanism is selected, where not the usual one.
+    pub select: Option<&'static str>,
+    /// What the paper says of every problem beforehand.
+    pub premises: Premises,
+    /// Whether it says that the mechanism keeps it.
+    pub says: bool,
+}
+
+/// Heterogeneous servers with placement constraints, and no end of tasks.
+const PS_DSF: Premises = Premises { unlimited: true, ..Premises::NONE };
+/// PS-DSF, Lemma 1: all users demand all resources.
+const LEMMA_1: Premises = Premises { positive: true, ..PS_DSF };
+/// DRFH: positive demands, no placement constraints.
+const DRFH: Premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
+/// CDRF as PS-DSF tells of it: no placement constraints, all resources on every server.
+const CDRF: Premises = Premises { unlimited: true, everywhere: true, ..Premises::NONE };
+/// NJC: one server; a user has a request, of which it may be granted all.
+const NJC: Premises = Premises { one_server: true, ..Premises::NONE };
+
+const TABLE_I: &str = "PS-DSF, Table I";
+const THEOREM_3: &str = "PS-DSF, Theorem 3";
+
+const fn axiom(
+    paper: &'static str,
+    mechanism: &'static str,
+    axiom: Axiom,
+    premises: Premises,
+    says: bool,
+) -> Claim {
+    Claim { paper, mechanism, column: Column::Axiom(axiom), select: None, premises, says }
+}
+
+const fn property(
+    paper: &'static str,
+    mechanism: &'static str,
+    property: Property,
+    premises: Premises,
+    says: bool,
+) -> Claim {
+    Claim { paper, mechanism, column: Column::Property(property), select: None, premises, says }
+}
+
+/// The claims, paper by paper.
+pub const CLAIMS: &[Claim] = &[
+    axiom(TABLE_I, "drfh", SharingIncentive, PS_DSF, false),
+    axiom(TABLE_I, "drfh", EnvyFree, PS_DSF, true),
+    property(TABLE_I, "drfh", StrategyProof, PS_DSF, true),
+    axiom(TABLE_I, "drfh", ParetoOptimal, PS_DSF, true),
+    axiom(TABLE_I, "drfh", BottleneckFair, PS_DSF, false),
+    axiom(TABLE_I, "tsf", SharingIncentive, PS_DSF, true),
+    axiom(TABLE_I, "tsf", EnvyFree, PS_DSF, true),
+    property(TABLE_I, "tsf", StrategyProof, PS_DSF, true),
+    axiom(TABLE_I, "tsf", ParetoOptimal, PS_DSF, true),
+    axiom(TABLE_I, "tsf", BottleneckFair, PS_DSF, false),
+    axiom(TABLE_I, "ps-dsf", SharingIncentive, PS_DSF, true),
+    axiom(TABLE_I, "ps-dsf", EnvyFree, PS_DSF, true),
+    property(TABLE_I, "ps-dsf", StrategyProof, PS_DSF, false),
+    axiom(TABLE_I, "ps-dsf", ParetoOptimal, PS_DSF, false),
+    axiom(TABLE_I, "ps-dsf", BottleneckFair, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf", SingleResourceFair, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf-tdm", SharingIncentive, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf-tdm", EnvyFree, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf-tdm", ParetoOptimal, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf-tdm", BottleneckFair, PS_DSF, true),
+    axiom(THEOREM_3, "ps-dsf-tdm", SingleResourceFair, PS_DSF, true),
+    property(THEOREM_3, "ps-dsf-tdm", StrategyProof, PS_DSF, true),
+    property("PS-DSF, Theorem 3, in time slices", "ps-dsf-tdm", InTime, PS_DSF, true),
+    property("PS-DSF, Lemma 1", "ps-dsf", NoFreeHarm, LEMMA_1, true),
+    axiom("PS-DSF, II-B", "cdrf", SharingIncentive, CDRF, true),
+    axiom("PS-DSF, II-B", "cdrf", EnvyFree, CDRF, true),
+    axiom("PS-DSF, II-B", "cdrf", ParetoOptimal, CDRF, true),
+    property("PS-DSF, II-B", "cdrf", StrategyProof, CDRF, true),
+    axiom("DRFH, Proposition 1", "drfh", EnvyFree, DRFH, true),
+    axiom("DRFH, Proposition 2", "drfh", ParetoOptimal, DRFH, true),
+    property("DRFH, Proposition 3", "drfh", StrategyProof, DRFH, true),
+    property("DRFH, Proposition 4", "drfh", SingleServerDrf, DRFH, true),
+    axiom("DRFH, Proposition 5", "drfh", SingleResourceFair, DRFH, true),
+    axiom("DRFH, Proposition 6", "drfh", GlobalBottleneckFair, DRFH, true),
+    property("DRFH, Proposition 7", "drfh", PopulationMonotone, DRFH, true),
+    axiom("DRFH, IV-D", "drfh", SharingIncentive, DRFH, false),
+    axiom("NJC, section 4", "njc", SharingIncentive, NJC, true),
+    axiom("NJC, section 4", "njc", ParetoOptimal, NJC, true),
+    property("NJC, section 4", "njc", StrategyProof, NJC, true),
+    axiom("NJC, section 4", "njc", EnvyFree, NJC, true),
+    // The paper speaks of every allocation without justified complaints: one of them is enough.
+    Claim { select: Some("max-tasks"), ..axiom("NJC, section 4, most tasks", "njc", EnvyFree, NJC, true) },
+];

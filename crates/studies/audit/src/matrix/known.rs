@@ -1,0 +1,143 @@
+//! What needs no search: theorems, and what a mechanism does not take part in.
+
+use evenhand_exact::{Axiom, Share};
+use evenhand_mechanisms::Mechanism;
+use evenhand_mechanisms::guarantees::Guarantee;
+use evenhand_problem::Allocation;
+
+use super::column::Column;
+use super::premises::Premises;
+use crate::Property;
+
+/// What is known of a cell beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// A theorem, and where it stands.
+    Proven(String),
+    /// Why the question does not arise.
+    NotApplicable(String),
+    /// Nothing, or a theorem about some of the problems alone: about which, and where it stands.
+    Open(Option<(String, String)>),
+}
+
+/// Where the guarantees of the axioms stand.
+const GUARANTEES: &str = "docs/guarantees.md";
+const THEOREM_B: &str = "verification/proof/theories/TheoremB.v";
+const THEOREM_D: &str = "docs/proofs.md#theorem-d";
+const THEOREM_E: &str = "docs/proofs.md#theorem-e";
+const EQUAL_LEVELS: &str = "docs/proofs.md#equal-levels";
+const NO_ENVY: &str = "docs/proofs.md#no-envy";
+const ONE_RESOURCE: &str = "docs/proofs.md#one-resource";
+const FACT_1: &str = "docs/theory.md, section 3, Fact 1";
+const ON_ONE_SERVER: &str = "docs/proofs.md#on-one-server";
+
+/// What is known of the cell where a search keeps to `premises`.
+#[must_use]
+pub fn known(mechanism: &Mechanism, column: Column, premises: Premises) -> Known {
+    match column {
+        Column::Axiom(axiom) => known_axiom(mechanism, axiom, premises),
+        Column::Property(property) => not_applicable(mechanism, property)
+            .map_or_else(|| known_property(mechanism, property, premises), Known::NotApplicable),
+    }
+}
+
+fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known {
+    let id = mechanism.info.id;
+    let of_groups =
+        [Axiom::Limits, Axiom::Guarantees, Axiom::GroupSharingIncentive, Axiom::GroupEnvyFree, Axiom::Tree];
+    if of_groups.contains(&axiom) && !mechanism.takes("rule") {
+        return Known::NotApplicable(format!("it is about groups, which `{id}` does not take"));
+    }
+    if let Some(theorem) = theorem_of_axiom(mechanism, axiom) {
+        return Known::Proven(theorem.to_owned());
+    }
+    match mechanism.guarantee(axiom) {
+        Guarantee::Never => {
+            Known::NotApplicable(format!("it is about whole tasks, and `{id}` gives parts of tasks"))
+        }
+        Guarantee::When(condition) if premises.imply_condition(condition) => {
+            Known::Proven(GUARANTEES.to_owned())
+        }
+        Guarantee::When(condition) => {
+            Known::Open(Some((condition.words().to_owned(), GUARANTEES.to_owned())))
+        }
+        Guarantee::NotInGeneral => Known::Open(None),
+    }
+}
+
+/// What is proven of an axiom where every user has one demand, beside the guarantees.
+fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
+    let share = share_of_tasks(mechanism);
+    let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);
+    match axiom {
+        Axiom::PsDsf if mechanism.info.id == "drf" => Some(ON_ONE_SERVER),
+        Axiom::EnvyFree if share.is_some() => Some(NO_ENVY),
+        Axiom::SingleResourceFair if share.is_some() || is_proportional => Some(ONE_RESOURCE),
+        Axiom::BottleneckFair if is_proportional => Some(ONE_RESOURCE),
+        Axiom::Njc if is_time_shared(mechanism) => Some(FACT_1),
+        _ => None,
+    }
+}
+
+fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
+    let id = mechanism.info.id;
+    match property {
+        Property::ByClasses if id == "drf" => {
+            Some("there is one server, so that there are no classes to state".to_owned())
+        }
+        Property::ByClasses if id == "cdrf" => {
+            Some("it is defined where everybody may run everywhere, so that no classes are stated".to_owned())
+        }
+        Property::InTime if !is_time_shared(mechanism) => {
+            Some(format!("`{id}` divides resources: nobody is given time"))
+        }
+        Property::SingleServerDrf if is_time_shared(mechanism) => {
+            Some(format!("DRF divides resources, and `{id}` shares time"))
+        }
+        Property::SingleServerDrf if mechanism.is_of_whole_tasks() => {
+            Some(format!("DRF gives parts of tasks, and `{id}` places whole ones"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it shares the time of servers whatever the problem says.
+fn is_time_shared(mechanism: &Mechanism) -> bool {
+    mechanism.info.id == "ps-dsf-tdm"
+}
+
+/// The share whose lexicographic maximum the mechanism is, where a user's level is its tasks by a reference that
+/// depends on its demand alone.
+fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
+    let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
+    parameters.share.filter(|share| axiom == Axiom::MaxMin && *share != Share::Generic)
+}
+
+fn known_property(mechanism: &Mechanism, property: Property, premises: Premises) -> Known {
+    use Property::{
+        ByClasses, ByDemand, NoFreeHarm, NonBossy, PopulationMonotone, SingleServerDrf, StrategyProof,
+    };
+    let share = share_of_tasks(mechanism);
+    let alone = mechanism.info.id == "per-server-drf";
+    let any = Premises::NONE;
+    let theorem = match property {
+        StrategyProof | ByDemand | ByClasses if share.is_some() || alone => Some((any, THEOREM_D)),
+        StrategyProof | ByDemand | ByClasses if is_time_shared(mechanism) => Some((any, THEOREM_B)),
+        PopulationMonotone if is_time_shared(mechanism) => Some((any, THEOREM_E)),
+        PopulationMonotone | NoFreeHarm | NonBossy if share.is_some() => {
+            let everywhere = !["drf", "cdrf"].contains(&mechanism.info.id);
+            Some((Premises { positive: true, unlimited: true, everywhere, one_server: false }, EQUAL_LEVELS))
+        }
+        SingleServerDrf if share.is_some_and(|share| share != Share::Asset) || alone => {
+            Some((any, ON_ONE_SERVER))
+        }
+        // DRF takes no groups, and without any `tree` is max-min of dominant shares.
+        SingleServerDrf if ["ps-dsf", "tree"].contains(&mechanism.info.id) => Some((any, ON_ONE_SERVER)),
+        _ => None,
+    };
+    match theorem {
+        Some((needs, reference)) if premises.imply(needs) => Known::Proven(reference.to_owned()),
+        Some((needs, reference)) => Known::Open(Some((needs.words(), reference.to_owned()))),
+        None => Known::Open(None),
+    }
+}

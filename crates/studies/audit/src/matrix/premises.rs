@@ -1,0 +1,113 @@
+//! What is said of every problem of a search beforehand.
+
+use evenhand_mechanisms::guarantees::Condition;
+use evenhand_problem::{Problem, Rational};
+use serde::{Deserialize, Serialize};
+
+use crate::stated::Stated;
+
+/// What a search keeps to. Every user has one demand, the same on all classes, and can run somewhere, and no class is
+/// shared by stated rates: all papers say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Premises {
+    /// All demands are positive.
+    pub positive: bool,
+    /// No user has a last task.
+    pub unlimited: bool,
+    /// Every user may run on every class.
+    pub everywhere: bool,
+    /// There is one single server.
+    pub one_server: bool,
+}
+
+impl Premises {
+    /// Nothing beforehand.
+    pub const NONE: Self = Self { positive: false, unlimited: false, everywhere: false, one_server: false };
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            positive: self.positive || other.positive,
+            unlimited: self.unlimited || other.unlimited,
+            everywhere: self.everywhere || other.everywhere,
+            one_server: self.one_server || other.one_server,
+        }
+    }
+
+    /// Whether these hold of every problem of which `self` holds.
+    #[must_use]
+    pub fn imply(self, other: Self) -> bool {
+        self.and(other) == self
+    }
+
+    /// Whether they hold of `problem`.
+    #[must_use]
+    pub fn hold(self, problem: &Problem) -> bool {
+        let is_positive = |d: &Rational| *d > 0;
+        let mut users = problem.users().iter();
+        (!self.positive || users.clone().all(|user| user.base_demand().iter().all(is_positive)))
+            && (!self.unlimited || users.all(|user| user.tasks().is_none()))
+            && (!self.everywhere || !problem.has_placement_constraints())
+            && (!self.one_server || problem.n_single_servers() == 1)
+            && (0..problem.n_users()).all(|n| problem.is_active(n))
+    }
+
+    /// The nearest problem of which they hold.
+    pub(super) fn impose(self, stated: &mut Stated) {
+        let spec = &mut stated.spec;
+        if self.one_server {
+            spec.servers.truncate(1);
+            spec.servers.iter_mut().for_each(|server| server.count = None);
+            let left: Vec<String> = spec.servers.iter().map(|server| server.name.clone()).collect();
+            for user in &mut spec.users {
+                user.criterion.retain(|(class, _)| left.contains(class));
+            }
+        }
+        for user in &mut spec.users {
+            if self.everywhere || self.one_server {
+                user.servers = None;
+            }
+            if self.unlimited {
+                user.tasks = None;
+            }
+            if self.positive {
+                let zeros = user.demand.iter_mut().filter(|(_, d)| d.is_zero());
+                zeros.for_each(|(_, d)| *d = Rational::from(1));
+            }
+        }
+    }
+
+    /// Whether every problem of a search that keeps to these is one of the condition.
+    #[must_use]
+    pub fn imply_condition(self, condition: Condition) -> bool {
+        match condition {
+            Condition::Always | Condition::OneDemand | Condition::Resources => true,
+            Condition::OneServer => self.one_server,
+            Condition::OneDemandWithoutEnd => self.unlimited,
+            // A server without a demanded resource bars a user as well.
+            Condition::OneDemandEverywhere => self.one_server,
+            Condition::OneCriterion => self.one_server,
+            Condition::FirstFit => false,
+        }
+    }
+
+    /// In words, as `where all demands are positive`; empty where nothing is said.
+    #[must_use]
+    pub fn words(self) -> String {
+        let said = [
+            (self.positive, "all demands are positive"),
+            (self.unlimited, "tasks are unlimited"),
+            (self.everywhere, "everybody may run everywhere"),
+            (self.one_server, "there is one server"),
+        ];
+        let said: Vec<&str> =
+            said.into_iter().filter(|(is_said, _)| *is_said).map(|(_, words)| words).collect();
+        match said.split_last() {
+            None => String::new(),
+            Some((last, [])) => format!("where {last}"),
+            Some((last, rest)) => format!("where {} and {last}", rest.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The search for one mechanism: all small problems first, then problems at random and near misses changed a little.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use evenhand_budget::{Limits, within};
+use evenhand_certify::{Optima, Request, certify_among};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use rand::Rng;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+
+use super::column::{Column, request};
+use super::made;
+use super::premises::Premises;
+use super::small::Universe;
+use crate::property::probe;
+use crate::shrink::shrink;
+use crate::stated::Stated;
+use crate::subject::Subject;
+use crate::{Property, TOLERANCE};
+
+/// Problems that are looked at in one go.
+const BATCH: u64 = 64;
+/// Near misses of a column that are kept.
+const MOST_NEAR: usize = 8;
+/// Steps of work for one problem with all that is asked of it: some seconds.
+const WORK: u64 = 500_000_000;
+/// Of every so many problems at random one is looked at for the properties, each of which costs many solutions.
+const PROPERTIES_EVERY: u64 = 2;
+/// What is no violation yet: answers that can be irrational are given within a proven gap, whose root this is far above.
+const COARSE: (u32, u32) = (1, 1_000);
+/// What mechanisms that need a flag are searched with.
+const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
+
+/// A search: how far it is, and what it has come to.
+#[derive(Clone)]
+pub struct Search {
+    /// The mechanism with its flags.
+    pub(super) subject: Subject,
+    /// Which of several answers is selected, where not the usual one.
+    pub(super) select: Option<&'static str>,
+    /// What every problem keeps to.
+    pub(super) premises: Premises,
+    /// The columns that are searched.
+    pub(super) cells: Vec<Cell>,
+    /// Problems that were looked at.
+    pub(super) at: u64,
+    /// Problems for which the mechanism is defined.
+    pub(super) problems: u64,
+    /// Problems on which it ended without an answer, or whose examination took too much.
+    pub(super) failed: u64,
+}
+
+/// A column of a search.
+#[derive(Clone)]
+pub struct Cell {
+    /// The column.
+    pub(super) column: Column,
+    /// Problems of which it was decided.
+    pub(super) decided: u64,
+    /// The first problem that refutes it, made smaller.
+    pub(super) found: Option<Found>,
+    /// Problems that come near to it, the nearest first.
+    pub(super) near: Vec<Near>,
+}
+
+/// A problem that refutes a column.
+#[derive(Clone)]
+pub struct Found {
+    /// The problem.
+    pub(super) problem: Problem,
+    /// Whether it is one of the small problems that are all looked at, before it was made smaller.
+    pub(super) exhaustive: bool,
+}
+
+/// A problem that nearly does.
+#[derive(Clone, PartialEq)]
+pub struct Near {
+    /// How nearly, as a part of what a user has.
+    pub(super) by: Rational,
+    /// The problem.
+    pub(super) stated: Stated,
+}
+
+/// What a problem says of a column.
+enum Said {
+    /// Nothing.
+    Nothing,
+    /// It is kept, and how nearly it is not.
+    Kept(Option<Rational>),
+    Refuted,
+}
+
+/// What came of one problem.
+enum Look {
+    /// No problem, or none of the mechanism's.
+    Outside,
+    Failed,
+    Seen(Stated, Vec<Said>),
+}
+
+/// The flags with which a mechanism is searched.
+#[must_use]
+pub fn flags(mechanism: &Mechanism) -> Flags {
+    let needed = FLAGS.into_iter().filter(|(name, _)| mechanism.takes(name));
+    needed.fold(Flags::new(Arithmetic::Exact), |flags, (name, value)| flags.with(name, value))
+}
+
+impl Search {
+    /// A search that has not begun.
+    #[must_use]
+    pub fn new(
+        mechanism: &'static Mechanism,
+        select: Option<&'static str>,
+        premises: Premises,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Self {
+        let flags = flags(mechanism);
+        let flags = select.map_or_else(|| flags.clone(), |goal| flags.clone().with("select", goal));
+        Self {
+            select,
+            subject: Subject { mechanism, flags, tolerance: COARSE },
+            premises,
+            cells: columns.into_iter().map(Cell::new).collect(),
+            at: 0,
+            problems: 0,
+            failed: 0,
+        }
+    }
+
+    /// Another column, before the search begins.
+    pub(super) fn ask(&mut self, column: Column) {
+        if self.cells.iter().all(|cell| cell.column != column) {
+            self.cells.push(Cell::new(column));
+            // What is said of a problem comes in this order.
+            self.cells.sort_by_key(|cell| matches!(cell.column, Column::Property(_)));
+        }
+    }
+
+    fn with_criterion(&self) -> bool {
+        self.subject.mechanism.info.id == "generic"
+    }
+
+    fn universe(&self) -> Arc<Universe> {
+        Universe::of(self.with_criterion(), self.premises)
+    }
+
+    /// How many problems are small, at random, with groups, and known.
+    fn parts(&self, instances: u64) -> [u64; 4] {
+        let small = self.universe().count();
+        let grouped = if self.subject.mechanism.takes("rule") { instances } else { 0 };
+        [small, instances, grouped, made::N_KNOWN]
+    }
+
+    /// How many problems it looks at, at most.
+    #[must_use]
+    pub fn numbers(&self, instances: u64) -> u64 {
+        self.parts(instances).iter().sum()
+    }
+
+    /// Whether there is nothing left to be looked for, or nothing left to look at.
+    #[must_use]
+    pub fn is_complete(&self, instances: u64) -> bool {
+        self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())
+    }
+
+    /// Looks at the next few problems.
+    pub fn advance(&mut self, seed: u64, instances: u64) {
+        let [small, random, grouped, _] = self.parts(instances);
+        let universe = self.universe();
+        let ends = [small, small + random, small + random + grouped, self.numbers(instances)];
+        let Some(end) = ends.into_iter().find(|end| self.at < *end) else { return };
+        let numbers = self.at..end.min(self.at + BATCH);
+        let make = |number: u64| match number {
+            _ if number < small => universe.problem(number),
+            _ if number < small + random => Some(self.at_random(seed, number - small)),
+            _ if number < small + random + grouped => {
+                Some(made::grouped(seed, number - small - random, self.premises))
+            }
+            _ => made::known(number - small - random - grouped, self.premises),
+        };
+        let looks = self.looks(numbers.clone(), small..small + random + grouped, make);
+        let exhaustive = numbers.end <= small;
+        self.at = numbers.end;
+        self.count(looks, exhaustive);
+        if self.is_complete(instances) {
+            self.cells.iter_mut().for_each(|cell| cell.near.clear());
+        }
+    }
+
+    fn at_random(&self, seed: u64, number: u64) -> Stated {
+        let pool: Vec<&Stated> =
+            self.cells.iter().flat_map(|cell| &cell.near).map(|near| &near.stated).collect();
+        let random = &mut Pcg64::new(u128::from(seed) | 1 << 66, u128::from(number));
+        if pool.is_empty() || random.random_bool(0.5) {
+            return made::fresh(seed, number, self.with_criterion(), self.premises);
+        }
+        let from = pool[random.random_range(0..pool.len())];
+        made::changed(random, from, self.premises)
+    }
+
+    fn looks(
+        &self,
+        numbers: Range<u64>,
+        at_random: Range<u64>,
+        make: impl Fn(u64) -> Option<Stated> + Sync,
+    ) -> Vec<Look> {
+        let open: Vec<Column> =
+            self.cells.iter().filter(|cell| cell.found.is_none()).map(|cell| cell.column).collect();
+        let few: Vec<Column> =
+            open.iter().copied().filter(|column| matches!(column, Column::Axiom(_))).collect();
+        let look = |number: u64| {
+            let columns = if at_random.contains(&number) && !number.is_multiple_of(PROPERTIES_EVERY) {
+                &few
+            } else {
+                &open
+            };
+            make(number).map_or(Look::Outside, |stated| look(&self.subject, self.premises, stated, columns))
+        };
+        numbers.into_par_iter().map(look).collect()
+    }
+
+    fn count(&mut self, looks: Vec<Look>, exhaustive: bool) {
+        let mut firsts: Vec<(usize, Stated)> = Vec::new();
+        let open: Vec<usize> = (0..self.cells.len()).filter(|c| self.cells[*c].found.is_none()).collect();
+        for look in looks {
+            let (stated, said) = match look {
+                Look::Outside => continue,
+                Look::Failed => {
+                    self.failed += 1;
+                    continue;
+                }
+                Look::Seen(stated, said) => (stated, said),
+            };
+            self.problems += 1;
+            // Axioms come first, and where properties are not looked at the list is shorter.
+            for (c, said) in open.iter().zip(said) {
+                if firsts.iter().any(|(known, _)| known == c) {
+                    continue;
+                }
+                match said {
+                    Said::Nothing => {}
+                    Said::Kept(near) => self.cells[*c].keep(near, &stated),
+                    Said::Refuted => {
+                        self.cells[*c].decided += 1;
+                        firsts.push((*c, stated.clone()));
+                    }
+                }
+            }
+        }
+        let found: Vec<(usize, Option<Problem>)> = firsts
+            .into_par_iter()
+            .map(|(c, stated)| (c, self.smallest(self.cells[c].column, stated)))
+            .collect();
+        for (c, problem) in found {
+            self.cells[c].found = problem.map(|problem| Found { problem, exhaustive });
+            self.cells[c].near.clear();
+        }
+    }
+
+    /// The problem made smaller as long as it refutes the column and keeps to the premises.
+    fn smallest(&self, column: Column, stated: Stated) -> Option<Problem> {
+        let shows = |stated: &Stated| {
+            stated.problem().is_some_and(|problem| self.premises.hold(&problem))
+                && matches!(look(&self.subject, self.premises, stated.clone(), &[column]),
+                            Look::Seen(_, said) if matches!(said[..], [Said::Refuted]))
+        };
+        let small = shrink(stated, shows);
+        Some(small.renamed()).filter(shows).unwrap_or(small).problem()
+    }
+}
+
+impl Cell {
+    pub(super) const fn new(column: Column) -> Self {
+        Self { column, decided: 0, found: None, near: Vec::new() }
+    }
+
+    fn keep(&mut self, near: Option<Rational>, stated: &Stated) {
+        self.decided += 1;
+        let Some(by) = near.filter(|_| stated.groups.is_empty()) else { return };
+        let at = self.near.partition_point(|known| known.by <= by);
+        if at >= MOST_NEAR {
+            return;
+        }
+        // As it would be read from a file, so that a search taken up again goes the same way.
+        let Some(problem) = stated.problem() else { return };
+        let near = Near { by, stated: Stated::from(&problem) };
+        if !self.near.contains(&near) {
+            self.near.insert(at, near);
+            self.near.truncate(MOST_NEAR);
+        }
+    }
+}
+
+/// What the problem says of each column, within the work that one problem may take.
+fn look(subject: &Subject, premises: Premises, stated: Stated, columns: &[Column]) -> Look {
+    let limits = Limits { work: Some(WORK), memory: Some(Limits::SMALL_MEMORY), ..Limits::default() };
+    match within(&limits, || said(subject, premises, &stated, columns)) {
+        Ok(Some(Ok(said))) => Look::Seen(stated, said),
+        Ok(Some(Err(()))) | Err(_) => Look::Failed,
+        Ok(None) => Look::Outside,
+    }
+}
+
+/// `None` where the mechanism is not defined, an error where it gives no answer.
+fn said(
+    subject: &Subject,
+    premises: Premises,
+    stated: &Stated,
+    columns: &[Column],
+) -> Option<Result<Vec<Said>, ()>> {
+    let problem = stated.problem().filter(|problem| premises.hold(problem))?;
+    let allocation = match subject.allocated(&problem) {
+        Ok(Some(allocation)) => allocation,
+        Err(MechanismError::NotApplicable { .. }) => return None,
+        Ok(None) | Err(_) => return Some(Err(())),
+    };
+    let mut all = of_axioms(&problem, &allocation, columns);
+    let properties: Vec<Property> = columns
+        .iter()
+        .filter_map(|column| match column {
+            Column::Property(property) => Some(*property),
+            Column::Axiom(_) => None,
+        })
+        .collect();
+    if !properties.is_empty() {
+        let probes = probe(subject, stated, &properties).unwrap_or_default();
+        all.extend(probes.into_iter().map(|probe| match probe.refuted {
+            Some(_) => Said::Refuted,
+            None => Said::Kept(probe.near),
+        }));
+    }
+    Some(Ok(all))
+}
+
+fn of_axioms(problem: &Problem, allocation: &Allocation, columns: &[Column]) -> Vec<Said> {
+    let axioms = columns.iter().filter_map(|column| match column {
+        Column::Axiom(axiom) => Some(*axiom),
+        Column::Property(_) => None,
+    });
+    let requests: Vec<_> = axioms.map(|axiom| request(axiom, allocation)).collect();
+    if requests.is_empty() {
+        return Vec::new();
+    }
+    let tolerance = Rational::from(TOLERANCE);
+    let examined = certify_among(problem, allocation, &requests, &tolerance, &Optima::default());
+    let said = |request: &Request| {
+        let claims = &examined.as_ref().ok()?.certificate.claims;
+        let claim = claims.iter().find(|claim| claim.axiom == request.axiom)?;
+        let is_clear = claim.margin.as_ref().is_none_or(|margin| *margin < -Rational::from(COARSE));
+        Some(match claim.holds? {
+            true => Said::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
+            false if is_clear => Said::Refuted,
+            false => Said::Nothing,
+        })
+    };
+    requests.iter().map(|request| said(request).unwrap_or(Said::Nothing)).collect()
+}

@@ -1,0 +1,208 @@
+//! A search that can go on, as a file.
+
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::{FormatError, Source, problem_to_json};
+use evenhand_problem::{Problem, number};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use thiserror::Error;
+
+use super::column::Column;
+use super::premises::Premises;
+use super::search::{Cell, Found, Near, Search};
+use super::{Progress, Settings};
+use crate::MOST_INSTANCES;
+use crate::stated::Stated;
+
+/// What the file says it is.
+const KIND: &str = "audit-state";
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// Why a file is no search that can go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// It is no JSON, or lacks a field.
+    #[error("no saved matrix: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A problem in it is none.
+    #[error("no saved matrix: {0}")]
+    Problem(Box<FormatError>),
+    /// What it says cannot be.
+    #[error("no saved matrix: {0}")]
+    Damaged(String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StateFile {
+    kind: String,
+    version: u32,
+    settings: Settings,
+    searches: Vec<SearchFile>,
+    of_claims: Vec<SearchFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchFile {
+    mechanism: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    select: Option<String>,
+    premises: Premises,
+    at: u64,
+    problems: u64,
+    failed: u64,
+    cells: Vec<CellFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CellFile {
+    axiom: String,
+    decided: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<FoundFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    near: Vec<NearFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FoundFile {
+    exhaustive: bool,
+    problem: Box<RawValue>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NearFile {
+    by: String,
+    problem: Box<RawValue>,
+}
+
+/// A problem as a document of its own, on one line.
+fn written(problem: &Problem) -> Option<Box<RawValue>> {
+    let value: Value = serde_json::from_str(&problem_to_json(problem)).ok()?;
+    to_raw_value(&value).ok()
+}
+
+fn read(raw: &RawValue) -> Result<Problem, StateError> {
+    let source = Source { name: "a problem in it", text: raw.get() };
+    source.problem().map_err(|error| StateError::Problem(Box::new(error)))
+}
+
+fn damaged<T>(why: impl Into<String>) -> Result<T, StateError> {
+    Err(StateError::Damaged(why.into()))
+}
+
+impl Progress {
+    /// The search as a file, which [`read`](Self::read) takes up.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let file = StateFile {
+            kind: KIND.to_owned(),
+            version: VERSION,
+            settings: self.settings,
+            searches: self.main.iter().map(SearchFile::of).collect(),
+            of_claims: self.of_claims.iter().map(SearchFile::of).collect(),
+        };
+        // There is no map in it whose keys are no strings. Every search and every cell begins a line.
+        let text = serde_json::to_string(&file).unwrap_or_default();
+        ["{\"mechanism\":", "{\"axiom\":"]
+            .into_iter()
+            .fold(text, |text, mark| text.replace(mark, &format!("\n{mark}")))
+    }
+
+    /// A search from its file.
+    ///
+    /// # Errors
+    /// [`StateError`] where the text is no such file, or contradicts itself.
+    pub fn read(text: &str) -> Result<Self, StateError> {
+        let file: StateFile = serde_json::from_str(text)?;
+        if file.kind != KIND || file.version != VERSION {
+            return damaged(format!("expected \"kind\": \"{KIND}\" of version {VERSION}"));
+        }
+        if !(1..=MOST_INSTANCES).contains(&file.settings.instances) {
+            return damaged(format!("instances: expected a number from 1 to {MOST_INSTANCES}"));
+        }
+        let mut progress = Self::new(file.settings);
+        if file.searches.len() != progress.main.len() {
+            return damaged("it has other mechanisms");
+        }
+        for (search, stored) in progress.main.iter_mut().zip(&file.searches) {
+            stored.restore(search)?;
+        }
+        progress.begin_claims();
+        if !file.of_claims.is_empty() && file.of_claims.len() != progress.of_claims.len() {
+            return damaged("it has other claims");
+        }
+        for (search, stored) in progress.of_claims.iter_mut().zip(&file.of_claims) {
+            stored.restore(search)?;
+        }
+        Ok(progress)
+    }
+}
+
+impl SearchFile {
+    fn of(search: &Search) -> Self {
+        let cell = |cell: &Cell| CellFile {
+            axiom: cell.column.name().to_owned(),
+            decided: cell.decided,
+            found: cell.found.as_ref().and_then(|found| {
+                Some(FoundFile { exhaustive: found.exhaustive, problem: written(&found.problem)? })
+            }),
+            near: cell.near.iter().filter_map(NearFile::of).collect(),
+        };
+        Self {
+            mechanism: search.subject.mechanism.info.id.to_owned(),
+            select: search.select.map(str::to_owned),
+            premises: search.premises,
+            at: search.at,
+            problems: search.problems,
+            failed: search.failed,
+            cells: search.cells.iter().map(cell).collect(),
+        }
+    }
+
+    /// Puts what is stored into a search that has the same columns.
+    fn restore(&self, search: &mut Search) -> Result<(), StateError> {
+        let id = search.subject.mechanism.info.id;
+        let is_same = registry::find(&self.mechanism).is_some_and(|of| of.info.id == id)
+            && self.select.as_deref() == search.select
+            && self.premises == search.premises
+            && self.cells.len() == search.cells.len();
+        if !is_same {
+            return damaged(format!("it has another search in the place of that of `{id}`"));
+        }
+        for (cell, stored) in search.cells.iter_mut().zip(&self.cells) {
+            if Column::parse(&stored.axiom) != Some(cell.column) {
+                return damaged(format!("`{id}`: expected {}, found {}", cell.column.name(), stored.axiom));
+            }
+            cell.decided = stored.decided;
+            cell.found = stored.found.as_ref().map(FoundFile::found).transpose()?;
+            cell.near = stored.near.iter().map(NearFile::near).collect::<Result<_, _>>()?;
+        }
+        (search.at, search.problems, search.failed) = (self.at, self.problems, self.failed);
+        Ok(())
+    }
+}
+
+impl FoundFile {
+    fn found(&self) -> Result<Found, StateError> {
+        Ok(Found { exhaustive: self.exhaustive, problem: read(&self.problem)? })
+    }
+}
+
+impl NearFile {
+    fn of(near: &Near) -> Option<Self> {
+        Some(Self { by: number::format(&near.by), problem: written(&near.stated.problem()?)? })
+    }
+
+    fn near(&self) -> Result<Near, StateError> {
+        let by = number::parse(&self.by).map_err(|error| StateError::Damaged(error.to_string()))?;
+        Ok(Near { by, stated: Stated::from(&read(&self.problem)?) })
+    }
+}

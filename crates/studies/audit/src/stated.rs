@@ -1,0 +1,125 @@
+//! Problems as searches state them: in full, so that every amount has a place, and with their groups.
+
+use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec, Named};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+
+/// A problem as it is changed: every server and user states an amount of every resource.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stated {
+    /// Resources, servers and users.
+    pub spec: ProblemSpec,
+    /// The groups; most searches have none.
+    pub groups: Vec<GroupSpec>,
+    /// By user: its group; empty without groups.
+    pub members: Vec<MemberSpec>,
+}
+
+impl From<ProblemSpec> for Stated {
+    fn from(spec: ProblemSpec) -> Self {
+        Self { spec, ..Self::default() }
+    }
+}
+
+/// Groups by their weights, guarantees and limits, which are all that searches state of them.
+impl From<&Problem> for Stated {
+    fn from(problem: &Problem) -> Self {
+        let mut spec = ProblemSpec::from(problem);
+        let ProblemSpec { resources, servers, users, .. } = &mut spec;
+        servers.iter_mut().for_each(|ServerSpec { capacity, .. }| in_full(resources, capacity));
+        users.iter_mut().for_each(|UserSpec { demand, .. }| in_full(resources, demand));
+        let list = problem.groups().list();
+        let named = |amounts: &Named| -> Vec<(String, Rational)> {
+            amounts.iter().map(|(r, amount)| (problem.resources()[*r].clone(), amount.clone())).collect()
+        };
+        let groups = list.iter().map(|group| GroupSpec {
+            name: group.name.clone(),
+            parent: group.parent.map(|parent| list[parent].name.clone()),
+            weight: Some(group.weight.clone()),
+            guarantee: group.guarantee.as_ref().map(named),
+            limit: named(&group.limit),
+            ..GroupSpec::default()
+        });
+        let member = |n: usize| MemberSpec {
+            group: problem.groups().member(n).group.map(|group| list[group].name.clone()),
+            ..MemberSpec::default()
+        };
+        let members = if list.is_empty() { 0 } else { problem.n_users() };
+        Self { spec, groups: groups.collect(), members: (0..members).map(member).collect() }
+    }
+}
+
+/// Every resource with its amount, 0 where none is stated.
+fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
+    let stated = std::mem::take(amounts);
+    let of = |name: &String| stated.iter().find(|(of, _)| of == name).map(|(_, amount)| amount.clone());
+    *amounts = resources.iter().map(|name| (name.clone(), of(name).unwrap_or_default())).collect();
+}
+
+impl Stated {
+    /// The problem, where there is one: a search may have taken a user's last demand.
+    #[must_use]
+    pub fn problem(&self) -> Option<Problem> {
+        let share = GroupShareSpec::default();
+        Problem::grouped(self.spec.clone(), self.groups.clone(), share, self.members.clone()).ok()
+    }
+
+    /// The same with the names that problems of searches begin with.
+    #[must_use]
+    pub fn renamed(&self) -> Self {
+        let mut next = self.clone();
+        let spec = &mut next.spec;
+        let of = |old: &mut String, prefix: &str, position: usize| {
+            (std::mem::replace(old, format!("{prefix}{}", position + 1)), format!("{prefix}{}", position + 1))
+        };
+        let resources = spec.resources.iter_mut().enumerate();
+        let resources: Vec<(String, String)> = resources.map(|(r, name)| of(name, "r", r)).collect();
+        let servers = spec.servers.iter_mut().enumerate();
+        let servers: Vec<(String, String)> =
+            servers.map(|(i, server)| of(&mut server.name, "s", i)).collect();
+        let groups = next.groups.iter_mut().enumerate();
+        let groups: Vec<(String, String)> = groups.map(|(v, group)| of(&mut group.name, "g", v)).collect();
+        let rename = |names: &[(String, String)], name: &mut String| {
+            if let Some((_, new)) = names.iter().find(|(old, _)| old == name) {
+                name.clone_from(new);
+            }
+        };
+        let amounts = |list: &mut Vec<(String, Rational)>| {
+            list.iter_mut().for_each(|(name, _)| rename(&resources, name));
+        };
+        spec.servers.iter_mut().for_each(|server| amounts(&mut server.capacity));
+        for (n, user) in spec.users.iter_mut().enumerate() {
+            user.name = format!("u{}", n + 1);
+            amounts(&mut user.demand);
+            user.servers.iter_mut().flatten().for_each(|name| rename(&servers, name));
+            user.criterion.iter_mut().for_each(|(name, _)| rename(&servers, name));
+        }
+        for group in &mut next.groups {
+            amounts(&mut group.limit);
+            group.guarantee.iter_mut().for_each(amounts);
+        }
+        next.members
+            .iter_mut()
+            .filter_map(|member| member.group.as_mut())
+            .for_each(|name| rename(&groups, name));
+        next
+    }
+
+    /// Takes a user away.
+    pub fn remove_user(&mut self, n: usize) {
+        self.spec.users.remove(n);
+        if n < self.members.len() {
+            self.members.remove(n);
+        }
+    }
+
+    /// Takes a group away: its users stand beside the other groups.
+    pub fn remove_group(&mut self, v: usize) {
+        let name = self.groups.remove(v).name;
+        for member in &mut self.members {
+            member.group.take_if(|group| *group == name);
+        }
+        if self.groups.is_empty() {
+            self.members.clear();
+        }
+    }
+}

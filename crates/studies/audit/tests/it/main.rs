@@ -1,0 +1,5 @@
+//! Audits of single mechanisms, and of all of them as a matrix.
+#![allow(missing_docs)]
+
+mod audits;
+mod matrix;

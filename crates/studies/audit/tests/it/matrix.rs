@@ -1,0 +1,240 @@
+//! The matrix that is kept is verified cell by cell, without its search; and searches go the same way however often they
+//! are stopped.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use evenhand_audit::matrix::{
+    Cell, Column, Compared, Matrix, Premises, Progress, Settings, StateError, StateOf, certificates,
+    claim_name, document, html, page, small_problems, table,
+};
+use evenhand_exact::check;
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::problem_sha256;
+
+const MARK: &str = "<!-- matrix: written from crates/studies/audit/finds.json -->\n";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn finds() -> Progress {
+    Progress::read(include_str!("../../finds.json")).expect("the search that is kept")
+}
+
+static MATRIX: LazyLock<Matrix> = LazyLock::new(|| finds().finish());
+
+fn with_name(cell: &Cell) -> String {
+    cell.file_name()
+}
+
+#[test]
+fn the_documentation_has_the_matrix() {
+    let path = root().join("docs/guarantees.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (head, written) = text.split_once(MARK).unwrap();
+    if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
+        std::fs::write(&path, format!("{head}{MARK}\n{}", table(&MATRIX))).unwrap();
+        return;
+    }
+    assert_eq!(written.trim(), table(&MATRIX).trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
+}
+
+#[test]
+fn every_cell_is_explained() {
+    let matrix = &*MATRIX;
+    assert!(matrix.complete && finds().settings() == &Settings::default());
+    assert_eq!(matrix.cells.len(), registry::ALL.len() * Column::all().len());
+    for cell in matrix.cells.iter().chain(matrix.claims.iter().map(|judged| &judged.cell)) {
+        let name = with_name(cell);
+        let theorem = match (cell.state, &cell.proven_where) {
+            (StateOf::Proven, None) => Some(&cell.reference),
+            (StateOf::Proven, Some(_)) => panic!("{name}"),
+            (_, Some((problems, reference))) => {
+                assert!(
+                    problems.starts_with("where ")
+                        || problems.starts_with("on ")
+                        || problems.starts_with("by "),
+                    "{problems}"
+                );
+                Some(reference)
+            }
+            (_, None) => None,
+        };
+        theorem.into_iter().for_each(|reference| stands(reference));
+        assert!(!cell.reference.is_empty(), "{name}");
+        assert_eq!(cell.shown.is_some(), cell.state == StateOf::Refuted, "{name}");
+        assert_eq!(cell.instances > 0, matches!(cell.state, StateOf::Refuted | StateOf::Open), "{name}");
+    }
+    let states = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];
+    assert_eq!(states.map(|state| matrix.count(state)).iter().sum::<usize>(), matrix.cells.len());
+}
+
+/// What a proven cell refers to is there: a file, and a heading or the beginning of a fact in it.
+fn stands(reference: &str) {
+    let (file, place) = match (reference.split_once('#'), reference.split_once(", ")) {
+        (Some((file, anchor)), _) => (file, Some(anchor.to_owned())),
+        (None, Some((file, place))) => (file, Some(place.to_owned())),
+        (None, None) => (reference, None),
+    };
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let Some(place) = place else { return };
+    let is_there = match place.rsplit_once(", Fact ") {
+        Some((_, fact)) => text.contains(&format!("**Fact {fact}.**")),
+        None => text.lines().any(|line| {
+            let title = line.strip_prefix("### ").map(|title| title.to_lowercase().replace(' ', "-"));
+            title.is_some_and(|title| title == place)
+        }),
+    };
+    assert!(is_there, "{reference}");
+}
+
+/// The kernel accepts what refutes a cell, and it is small.
+#[test]
+fn every_refuted_cell_has_its_certificates() {
+    let mut refuted = 0;
+    let claims = MATRIX.claims.iter().map(|judged| (claim_name(judged), &judged.cell));
+    for (name, cell) in MATRIX.cells.iter().map(|cell| (with_name(cell), cell)).chain(claims) {
+        let Some(shown) = &cell.shown else { continue };
+        refuted += 1;
+        let pair = shown.pair.as_ref();
+        let examinations = [Some(&shown.examination), pair.map(|pair| &pair.examination)];
+        for examination in examinations.into_iter().flatten() {
+            assert!(check(&examination.certificate).valid, "{name}");
+        }
+        assert_eq!(certificates(&name, shown).len(), if pair.is_some() { 2 } else { 1 });
+        let problem = &shown.problem;
+        assert!(problem.n_users() <= 3 && problem.n_servers() <= 3 && problem.n_resources() <= 3, "{name}");
+        let claims = &shown.examination.certificate.claims;
+        match (cell.column, pair) {
+            (Column::Axiom(axiom), None) => {
+                let claim = claims.iter().find(|claim| claim.axiom == axiom).expect("its claim");
+                assert_eq!(claim.holds, Some(false), "{name}");
+            }
+            (Column::Property(_), None) => {
+                assert!(claims.iter().any(|claim| claim.holds == Some(false)), "{name}");
+            }
+            (Column::Property(_), Some(pair)) => {
+                let proven = claims.iter().all(|claim| claim.holds == Some(true));
+                assert!(proven && pair.before != pair.after && pair.problem != *problem, "{name}");
+                let other = &pair.examination.certificate.claims;
+                assert!(other.iter().all(|claim| claim.holds == Some(true)), "{name}");
+            }
+            (Column::Axiom(_), Some(_)) => panic!("{name}"),
+        }
+    }
+    assert!(refuted > 150, "{refuted}");
+}
+
+/// Table I of PS-DSF, its Theorem 3 in time slices and its Lemma 1, and section 4 of NJC.
+#[test]
+fn what_contradicts_the_papers_is_found() {
+    let contradicted = MATRIX.claims.iter().filter(|judged| judged.agrees() == Some(false));
+    let found: BTreeSet<(&str, &str)> =
+        contradicted.clone().map(|judged| (judged.claim.paper, judged.claim.mechanism)).collect();
+    let known = [
+        ("PS-DSF, Table I", "tsf"),
+        ("PS-DSF, Theorem 3, in time slices", "ps-dsf-tdm"),
+        ("PS-DSF, Lemma 1", "ps-dsf"),
+        ("NJC, section 4", "njc"),
+        ("NJC, section 4, most tasks", "njc"),
+    ];
+    assert_eq!(found, BTreeSet::from(known));
+    for judged in contradicted {
+        let shown = judged.cell.shown.as_ref().expect("what refutes it");
+        assert!(judged.claim.premises.hold(&shown.problem), "{}", judged.claim.paper);
+        // No claim is contradicted by a selection among several answers.
+        let compared = shown.pair.as_ref().map(|pair| pair.compared);
+        assert!(compared.is_none_or(|compared| compared != Compared::Computed), "{}", judged.claim.paper);
+    }
+}
+
+#[test]
+fn a_search_goes_the_same_way_on_any_threads_and_after_a_stop() {
+    let premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: true };
+    let settings = Settings { instances: 40, premises, ..Settings::default() };
+    let run = |threads: usize, stops: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut progress = Progress::new(settings);
+            for _ in 0..60 {
+                progress.advance();
+                if stops {
+                    progress = Progress::read(&progress.to_json()).unwrap();
+                }
+            }
+            progress.to_json()
+        })
+    };
+    let one = run(1, false);
+    assert_eq!(one, run(3, false));
+    assert_eq!(one, run(2, true));
+    let stopped = Progress::read(&one).unwrap();
+    assert!(!stopped.finish().complete && stopped.current().is_some());
+}
+
+#[test]
+fn small_problems_are_hardly_ever_there_twice() {
+    let all = small_problems(Premises::NONE);
+    let hashes: BTreeSet<String> = all.iter().map(problem_sha256).collect();
+    // Layers of small numbers overlap a little.
+    assert!(all.len() > 4_000 && hashes.len() * 100 > all.len() * 99, "{} of {}", hashes.len(), all.len());
+    let premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
+    let fewer = small_problems(premises);
+    assert!(
+        !fewer.is_empty() && fewer.len() < all.len() && fewer.iter().all(|problem| premises.hold(problem))
+    );
+    assert!(premises.imply(Premises::NONE) && !Premises::NONE.imply(premises));
+    assert_eq!(Premises::NONE.words(), "");
+    let words = "where all demands are positive, tasks are unlimited and everybody may run everywhere";
+    assert_eq!(premises.words(), words);
+}
+
+#[test]
+fn a_damaged_state_is_refused() {
+    let text = Progress::new(Settings::default()).to_json();
+    assert!(Progress::read(&text).is_ok());
+    for (from, to) in [
+        ("audit-state", "audit"),
+        ("\"instances\":1000", "\"instances\":0"),
+        ("\"mechanism\":\"drf\"", "\"mechanism\":\"njc\""),
+        ("\"axiom\":\"envy-free\"", "\"axiom\":\"ef1\""),
+        ("\"positive\":false", "\"positive\":true"),
+        ("\"version\":1", "\"version\":2"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        assert!(Progress::read(&text.replacen(from, to, 1)).is_err(), "{from}");
+    }
+    assert!(matches!(Progress::read("{}"), Err(StateError::Json(_))));
+    let kept = include_str!("../../finds.json");
+    let wrong = kept.replacen("\"kind\":\"allocation-problem\"", "\"kind\":\"poem\"", 1);
+    assert!(matches!(Progress::read(&wrong), Err(StateError::Problem(_))));
+}
+
+/// A state that claims what is not so shows nothing: its cell stays open.
+#[test]
+fn a_find_that_refutes_nothing_is_not_shown() {
+    let kept = include_str!("../../finds.json");
+    let start = kept.find("{\"axiom\":\"sharing-incentive\",").unwrap();
+    // The first of them is drfh's; one user alone has its part.
+    let end = start + kept[start..].find('\n').unwrap();
+    let alone = r#"{"axiom":"sharing-incentive","decided":1,"found":{"exhaustive":true,"problem":{"kind":"allocation-problem","resources":["r1"],"servers":[{"name":"s1","capacity":{"r1":"1"}}],"users":[{"name":"u1","demand":{"r1":"1"}}]}}},"#;
+    let forged = format!("{}{alone}{}", &kept[..start], &kept[end..]);
+    // Which claims are searched depends on what is found.
+    let (searches, _) = forged.split_once("\"of_claims\":[").unwrap();
+    let matrix = Progress::read(&format!("{searches}\"of_claims\":[]}}")).unwrap().finish();
+    let cell = matrix.cell("drfh", "sharing-incentive").unwrap();
+    assert!(cell.state == StateOf::Open && cell.shown.is_none(), "{}", cell.reference);
+}
+
+#[test]
+fn the_page_and_the_document_have_every_cell() {
+    let (text, value) = (html(&MATRIX, true), document(&MATRIX));
+    assert_eq!(value["cells"].as_array().unwrap().len(), MATRIX.cells.len());
+    assert_eq!(text.matches("<details>").count(), MATRIX.cells.len() + MATRIX.claims.len());
+    assert!(text.contains("certificates/drfh.sharing-incentive.json"));
+    assert!(!html(&MATRIX, false).contains("href=\"certificates/"));
+    let shown = page(&MATRIX).to_string();
+    assert!(shown.contains("contradicted") && shown.contains("cells: "), "{shown}");
+}
