@@ -43,7 +43,7 @@ schemas![
     "exhibits",
     "audit",
     "hunt",
-    "work-precision",
+    "accuracy",
     "speed",
     "export",
     "simulation",
