@@ -71,7 +71,8 @@ pub fn measure(
     for contender in settings.inside.iter().filter(|contender| contender.applies(&case)) {
         progress(&contender.name());
         let (answer, cost) = inside::run(contender, &case, settings.limit, settings.effort);
-        let record = Record { method: contender.method(), ..record(&judge, &case, &contender.name(), answer, cost) };
+        let record =
+            Record { method: contender.method(), ..record(&judge, &case, &contender.name(), answer, cost) };
         records.push(record);
     }
     for program in settings.outside.iter().filter(|program| program.applies(&case)) {

@@ -85,7 +85,8 @@ pub fn programme(problem: &Reservation, listed: &[(usize, Vec<u64>)]) -> (Progra
     (Programme { costs, rows }, listed.to_vec())
 }
 
-/// What the rows of the programme are violated by, at most and as a part of the right-hand side (where that is not 0).
+/// What the rows of the programme are violated by, at most: as it is, and as a part of the pool, or of the load, which
+/// is what jobs and their slots are measured by.
 #[must_use]
 pub fn violation(
     problem: &Reservation,
@@ -104,7 +105,7 @@ pub fn violation(
         worse(Rational::from(&served[j] - load), load);
         worse(Rational::from(-&served[j]), load);
         let slots: Rational = servers.iter().map(|(_, k, x)| Rational::from(x * k[j])).sum();
-        worse(Rational::from(&served[j] - &slots), &slots);
+        worse(Rational::from(&served[j] - &slots), load);
     }
     for (pool, size) in problem.fractions().iter().enumerate() {
         let used: Rational = servers.iter().filter(|(of, ..)| *of == pool).map(|(_, _, x)| x).sum();

@@ -1,8 +1,8 @@
 //! Runs contenders that are compiled in, each on a thread of its own that is left behind when the time is up.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::case::Case;
@@ -27,27 +27,27 @@ pub(crate) fn run(
     let (own, shared) = (Arc::clone(contender), Arc::clone(case));
     let begun = Instant::now();
     let wait = limit.mul_f64(1.0 + GRACE) + Duration::from_millis(100);
-    let thread = std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20).spawn(move || {
-        let repeat = effort.unwrap_or_default();
-        let all = Instant::now();
-        for count in 0..=repeat.most_runs {
-            let before = (count == 0).then(memory::before);
-            let start = Instant::now();
-            let answer = catch_unwind(AssertUnwindSafe(|| own.solve(&shared, limit)));
-            let seconds = start.elapsed();
-            let answer =
-                answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
-            let peak = before.flatten().and_then(memory::above);
-            let is_last = answer.is_err() || (count == 0 && effort.is_none() && seconds > LONG);
-            if send.send((answer, seconds, peak)).is_err() || is_last {
-                return;
+    let thread =
+        std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20).spawn(move || {
+            let repeat = effort.unwrap_or_default();
+            let all = Instant::now();
+            for count in 0..=repeat.most_runs {
+                let before = (count == 0).then(memory::before);
+                let start = Instant::now();
+                let answer = catch_unwind(AssertUnwindSafe(|| own.solve(&shared, limit)));
+                let seconds = start.elapsed();
+                let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
+                let peak = before.flatten().and_then(memory::above);
+                let is_last = answer.is_err() || (count == 0 && effort.is_none() && seconds > LONG);
+                if send.send((answer, seconds, peak)).is_err() || is_last {
+                    return;
+                }
+                let is_enough = count >= repeat.least_runs && all.elapsed() >= repeat.enough;
+                if is_enough {
+                    return;
+                }
             }
-            let is_enough = count >= repeat.least_runs && all.elapsed() >= repeat.enough;
-            if is_enough {
-                return;
-            }
-        }
-    });
+        });
     if let Err(error) = thread {
         return (Err(NoAnswer::Failed(format!("no thread can be started: {error}"))), Cost::default());
     }

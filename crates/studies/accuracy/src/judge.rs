@@ -104,7 +104,8 @@ impl<'c> Judge<'c> {
     }
 
     fn find_truths(&self) -> Option<Vec<(Request, String, bool)>> {
-        let (Input::Allocation(problem), Some(allocation)) = (&self.case.input, &self.reference.allocation) else {
+        let (Input::Allocation(problem), Some(allocation)) = (&self.case.input, &self.reference.allocation)
+        else {
             return None;
         };
         let requests = requests(self.case, problem);
@@ -154,22 +155,27 @@ impl<'c> Judge<'c> {
                 Ok(self.of_allocation(problem, &allocation, answer.only_least))
             }
             Input::Reservation(problem) => {
-                let exact = |values: &[f64]| values.iter().map(|x| number(*x, "a column")).collect::<Result<Vec<_>, _>>();
+                let exact = |values: &[f64]| {
+                    values.iter().map(|x| number(*x, "a column")).collect::<Result<Vec<_>, _>>()
+                };
                 let served = exact(&answer.served)?;
                 if served.len() != problem.n_types() {
                     return Err(malformed("the jobs that are served are not one number for each type"));
                 }
-                let servers = answer.servers.iter().map(|(pool, k, x)| Ok((*pool, k.clone(), number(*x, "a column")?)));
+                let servers =
+                    answer.servers.iter().map(|(pool, k, x)| Ok((*pool, k.clone(), number(*x, "a column")?)));
                 let servers = servers.collect::<Result<Vec<_>, NoAnswer>>()?;
                 let (excess, violation) = configurations::violation(problem, &served, &servers);
-                let reward: Rational = problem.rewards().iter().zip(&served).map(|(u, y)| Rational::from(u * y)).sum();
+                let reward: Rational =
+                    problem.rewards().iter().zip(&served).map(|(u, y)| Rational::from(u * y)).sum();
                 let off = self.reference.objective.as_ref().map(|best| off(&reward, best));
                 let verdict = |(axiom, tolerance, far): (&str, u32, Option<f64>)| {
                     let says = far.map(|far| far <= 10_f64.powi(-(tolerance as i32)));
                     Verdict { axiom: axiom.to_owned(), tolerance, says, is: true }
                 };
                 let violation = to_f64(&violation);
-                let said = TOLERANCES.iter().flat_map(|t| [("feasible", *t, Some(violation)), ("optimal", *t, off)]);
+                let said =
+                    TOLERANCES.iter().flat_map(|t| [("feasible", *t, Some(violation)), ("optimal", *t, off)]);
                 Ok(Measures {
                     objective_error: off,
                     violation,
@@ -258,11 +264,13 @@ impl<'c> Judge<'c> {
         let weight = |n: usize| problem.users()[n].weight();
         let total: Rational = active().map(weight).sum();
         if self.case.alpha == 1 {
-            let lost: Rational = active().map(|n| ln(&Rational::from(&levels[n] / &totals[n])) * weight(n)).sum();
+            let lost: Rational =
+                active().map(|n| ln(&Rational::from(&levels[n] / &totals[n])) * weight(n)).sum();
             return Some(to_f64(&(lost / total).abs()));
         }
         let exponent = Rational::from(1) - &self.case.alpha;
-        let sum = |x: &[Rational]| -> Rational { active().map(|n| power(&x[n], &exponent) * weight(n)).sum() };
+        let sum =
+            |x: &[Rational]| -> Rational { active().map(|n| power(&x[n], &exponent) * weight(n)).sum() };
         Some(off(&sum(totals), &sum(levels)))
     }
 }
@@ -312,7 +320,8 @@ fn malformed(what: &str) -> NoAnswer {
 }
 
 fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
-    Rational::from_f64(value).ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
+    Rational::from_f64(value)
+        .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
 }
 
 /// An answer as an allocation, every double as what it is exactly.

@@ -27,7 +27,8 @@ pub(crate) fn of_group(group: u32) -> Option<u64> {
     let mut sum = 0;
     for entry in fs::read_dir("/proc").ok()?.flatten() {
         let name = entry.file_name();
-        let Some(process) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else {
+        let Some(process) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        else {
             continue;
         };
         // The command stands in parentheses and may hold anything: fields are counted after the last one.

@@ -165,10 +165,13 @@ impl Files {
     fn new(case: &Case, program: &Outside) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("evenhand-bench-").tempdir()?;
         let (problem, mps) = (folder.path().join("problem.json"), folder.path().join("problem.mps"));
-        fs::write(&problem, match &case.input {
-            Input::Allocation(problem) => problem_to_json(problem),
-            Input::Reservation(problem) => reservation_to_json(problem),
-        })?;
+        fs::write(
+            &problem,
+            match &case.input {
+                Input::Allocation(problem) => problem_to_json(problem),
+                Input::Reservation(problem) => reservation_to_json(problem),
+            },
+        )?;
         let mut programme = None;
         if program.is_linear() {
             let (text, made) = linear(case)?;
@@ -218,7 +221,8 @@ impl Files {
         if ran.exit != Some(0) {
             let last = ran.words.trim().lines().last().unwrap_or_default();
             let last: String = last.chars().take(MOST_WORDS).collect();
-            let how = ran.exit.map_or_else(|| "a signal ended it".to_owned(), |code| format!("exit status {code}"));
+            let how =
+                ran.exit.map_or_else(|| "a signal ended it".to_owned(), |code| format!("exit status {code}"));
             let words = if last.is_empty() { how } else { format!("{how}: {last}") };
             return Err(NoAnswer::Failed(words));
         }
@@ -251,7 +255,11 @@ impl Files {
 }
 
 /// Waits until a program ends or the time is up, and looks at its memory.
-fn watch(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<(Option<ExitStatus>, Option<u64>)> {
+fn watch(
+    child: &mut Child,
+    begun: Instant,
+    limit: Duration,
+) -> io::Result<(Option<ExitStatus>, Option<u64>)> {
     let (mut pause, most) = LOOKS;
     let mut memory = None;
     loop {
@@ -301,12 +309,13 @@ fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
             Ok((programme.to_string(), None))
         }
         Input::Allocation(problem) => {
-            let programme = crate::contenders::linear::least_share(case, problem)
-                .map_err(|error| other(&error))?;
+            let programme =
+                crate::contenders::linear::least_share(case, problem).map_err(|error| other(&error))?;
             Ok((mps(&programme), Some(programme)))
         }
         Input::Reservation(problem) => {
-            let listed = configurations::all(problem).ok_or_else(|| io::Error::other("too many configurations"))?;
+            let listed =
+                configurations::all(problem).ok_or_else(|| io::Error::other("too many configurations"))?;
             let (programme, _) = configurations::programme(problem, &listed);
             Ok((mps(&programme), Some(programme)))
         }
@@ -353,8 +362,9 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
             }
             continue;
         }
-        let (name, value) =
-            line.split_once(char::is_whitespace).ok_or_else(|| malformed(&short, "expected `column value`"))?;
+        let (name, value) = line
+            .split_once(char::is_whitespace)
+            .ok_or_else(|| malformed(&short, "expected `column value`"))?;
         let value = value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
         values.push((name.to_owned(), value.ok_or_else(|| malformed(&short, "expected a finite number"))?));
     }
@@ -362,7 +372,10 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
     if let Some(programme) = programme {
         let mut x = vec![0.0; programme.costs.len()];
         for (name, value) in values {
-            let at = name.strip_prefix('c').and_then(|at| at.parse::<usize>().ok()).and_then(|at| at.checked_sub(1));
+            let at = name
+                .strip_prefix('c')
+                .and_then(|at| at.parse::<usize>().ok())
+                .and_then(|at| at.checked_sub(1));
             *at.and_then(|at| x.get_mut(at)).ok_or_else(|| unknown(&name))? = value;
         }
         return crate::contenders::linear::read(case, &x, answer);
@@ -374,7 +387,9 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
             let (n, i): (usize, usize) = (n.parse().ok()?, i.parse().ok()?);
             Some((n.checked_sub(1)?, i.checked_sub(1)?))
         });
-        let (n, i) = place.filter(|(n, i)| *n < problem.n_users() && *i < problem.n_servers()).ok_or_else(|| unknown(&name))?;
+        let (n, i) = place
+            .filter(|(n, i)| *n < problem.n_users() && *i < problem.n_servers())
+            .ok_or_else(|| unknown(&name))?;
         answer.tasks[n].push((i, value));
     }
     // The objective of the file is a multiple of the sum.

@@ -32,8 +32,9 @@ fn of_kind(records: &[Record], kind: Kind) -> Plot {
     }
     let point = |contender: &&str| {
         let own = of_kind().filter(|record| record.contender == **contender);
-        let answered: Vec<(f64, f64)> =
-            own.filter_map(|record| Some((record.cost.seconds, record.distance()?))).collect();
+        let answered: Vec<(f64, f64)> = own
+            .filter_map(|record| Some((record.cost.seconds, record.distance().or(record.measures.error)?)))
+            .collect();
         let median = |mut values: Vec<f64>| {
             values.sort_by(f64::total_cmp);
             values.get(values.len() / 2).copied()

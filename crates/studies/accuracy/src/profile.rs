@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::case::Kind;
 use crate::record::{Record, Status};
 
 /// An answer that is further off than this does not count as one.
@@ -11,10 +12,10 @@ pub const RIGHT: f64 = 1e-6;
 impl Record {
     /// How far off the answer is: by its levels, where these are determined, by its objective where not, and elsewhere by
     /// the tolerance at which it can be certified; an infeasible answer is off by its violation, if that is more. None
-    /// without an answer, or where nothing of that is known.
+    /// without an answer, or where nothing of that is known; and of whole tasks, which are not what they are compared with.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
-        if self.status != Status::Solved {
+        if self.status != Status::Solved || self.kind == Kind::Whole {
             return None;
         }
         let certified = || self.measures.repair.as_ref().and_then(|repair| repair.certified);
@@ -62,7 +63,7 @@ fn profiles(records: &[Record], bound: impl Fn(&Record) -> Option<f64>) -> Vec<P
         }
     }
     let of = |name: &&str| {
-        let own = records.iter().filter(|record| record.contender == **name);
+        let own = records.iter().filter(|record| record.contender == **name && record.kind != Kind::Whole);
         let count = own.clone().count() as f64;
         let mut bounds: Vec<f64> = own.filter_map(&bound).collect();
         bounds.sort_by(f64::total_cmp);

@@ -98,7 +98,8 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
 }
 
 /// The solvers of pools that are timed, by their names here.
-const POOL_SOLVERS: [(&str, &str); 2] = [("path follower", "path-follower"), ("interior point", "interior-point")];
+const POOL_SOLVERS: [(&str, &str); 2] =
+    [("path follower", "path-follower"), ("interior point", "interior-point")];
 
 fn pool_solvers() -> Vec<(&'static str, Box<dyn Contender>)> {
     let of_name = |(shown, name): (&'static str, &str)| {

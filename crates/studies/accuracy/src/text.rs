@@ -22,7 +22,8 @@ pub fn accuracy(records: &[Record]) -> Page {
             "{} records of {} contenders on {} instances. Errors are those of the levels (tasks by user) where the problem \
              determines them, as parts of the exact ones; violations are parts of the capacity. A verdict is wrong where \
              an axiom is said to hold within 1e-6 or 1e-9 that the exact answer violates (too kind), or the reverse (too \
-             strict). Every number is computed in rationals.",
+             strict). Whole tasks are no answer to what they are compared with, and count as neither right nor wrong. Every \
+             number is computed in rationals.",
             records.len(),
             contenders.len(),
             cases.len()
@@ -76,7 +77,9 @@ fn of_each<'r, T: PartialEq>(records: &'r [Record], of: impl Fn(&'r Record) -> T
 fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
     let own = |name: &str| records.iter().filter(move |record| record.contender == name).collect::<Vec<_>>();
     let rows: Vec<(&str, Vec<&Record>)> = contenders.iter().map(|name| (*name, own(name))).collect();
-    let count = |rows: &[&Record], status: Status| rows.iter().filter(|record| record.status == status).count() as u64;
+    let count = |rows: &[&Record], status: Status| {
+        rows.iter().filter(|record| record.status == status).count() as u64
+    };
     let wrong = |rows: &[&Record], tolerance: u32, kind: bool| {
         let verdicts = rows.iter().filter_map(|record| record.measures.verdicts.as_ref()).flatten();
         let wrong = verdicts.filter(|verdict| verdict.is_wrong() && verdict.tolerance == tolerance);
@@ -103,8 +106,12 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
         });
     for tolerance in TOLERANCES {
         table = table
-            .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| Cell::from(wrong(rows, tolerance, true)))
-            .numbers(&format!("too strict 1e-{tolerance}"), move |(_, rows)| Cell::from(wrong(rows, tolerance, false)));
+            .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| {
+                Cell::from(wrong(rows, tolerance, true))
+            })
+            .numbers(&format!("too strict 1e-{tolerance}"), move |(_, rows)| {
+                Cell::from(wrong(rows, tolerance, false))
+            });
     }
     table
         .numbers("certified", |(_, rows)| {
@@ -151,7 +158,7 @@ fn by_kind(records: &[Record]) -> Table {
         let instances = of_each(&of_kind, |record| record.instance.as_str()).len() as u64;
         let judged = of_each(&of_kind, |record| record.contender.as_str()).into_iter().map(|name| {
             let own: Vec<&Record> = of_kind.iter().filter(|record| record.contender == name).collect();
-            let off = values(&own, Record::distance);
+            let off = values(&own, |record| record.distance().or(record.measures.error));
             let mut seconds = values(&own, |record| Some(record.cost.seconds));
             let right = off.iter().filter(|off| **off <= RIGHT).count();
             let median = seconds.swap_remove(seconds.len() / 2);
@@ -188,7 +195,9 @@ fn said(records: &[Record]) -> Table {
         .words("instance", |record| record.instance.as_str())
         .words("kind", |record| record.kind.name())
         .words("contender", |record| record.contender.as_str())
-        .words("says", |record| record.claims.status.clone().or_else(|| record.why.clone()).unwrap_or_default())
+        .words("says", |record| {
+            record.claims.status.clone().or_else(|| record.why.clone()).unwrap_or_default()
+        })
         .words("is", |record| match record.status {
             Status::Solved => Cell::text("off by"),
             status => Cell::text(status.name()).bad(),

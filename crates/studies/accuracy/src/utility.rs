@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn logarithms_agree_with_doubles_and_with_each_other() {
-        for (p, q) in [(1, 3), (2, 1), (7, 5), (1_000_003, 1_000_000), (123_456_789, 7), (1, 123_456_789), (1, 1)] {
+        for (p, q) in
+            [(1, 3), (2, 1), (7, 5), (1_000_003, 1_000_000), (123_456_789, 7), (1, 123_456_789), (1, 1)]
+        {
             let value = Rational::from((p, q));
             let found = to_f64(&ln(&value));
             assert!((found - to_f64(&value).ln()).abs() <= 1e-14 * found.abs().max(1e-2), "{value}: {found}");

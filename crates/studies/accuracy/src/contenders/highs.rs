@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use highs::{ColProblem, HighsModelStatus, Sense};
+use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Sense};
 
 use super::linear::{Linear, Programme, Solved, answer};
 use super::{Answer, Contender, NoAnswer, named};
@@ -69,12 +69,10 @@ impl Linear for Highs {
         let mut set = |name: &str, value: f64| model.try_set_option(name, value).map_err(refused);
         set("time_limit", time.as_secs_f64())?;
         if let Some(tolerance) = self.tolerance {
-            for name in ["pdlp_optimality_tolerance", "primal_feasibility_tolerance", "dual_feasibility_tolerance"] {
-                set(name, tolerance)?;
-            }
+            // Of all that it measures.
+            set("kkt_tolerance", tolerance)?;
         }
-        for (name, value) in
-            [("solver", self.solver), ("run_crossover", self.crossover), ("parallel", "off")]
+        for (name, value) in [("solver", self.solver), ("run_crossover", self.crossover), ("parallel", "off")]
         {
             model.try_set_option(name, value).map_err(refused)?;
         }
@@ -85,8 +83,12 @@ impl Linear for Highs {
             "ipm" => solved.ipm_iteration_count(),
             _ => solved.pdlp_iteration_count(),
         };
-        match solved.status() {
+        let status = solved.status();
+        match status {
             HighsModelStatus::Optimal => {}
+            // A solution that it does not vouch for: without a basis it says so where its tolerances are not met.
+            HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
+            }
             HighsModelStatus::ReachedTimeLimit => return Err(NoAnswer::Timeout),
             other => return Err(NoAnswer::Failed(format!("HiGHS ends with {other:?}"))),
         }
@@ -95,7 +97,7 @@ impl Linear for Highs {
             x: solution.columns().to_vec(),
             // Rows are bounded above alone, so that all signs agree.
             duals: solution.dual_rows().iter().map(|dual| dual.abs()).collect(),
-            status: "Optimal".to_owned(),
+            status: format!("{status:?}"),
             objective: Some(solved.objective_value()),
             steps: u64::try_from(steps).ok(),
         })

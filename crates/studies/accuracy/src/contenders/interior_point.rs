@@ -47,12 +47,17 @@ impl Contender for InteriorPoint {
     fn solve(&self, case: &Case, _time: Duration) -> Result<Answer, NoAnswer> {
         let problem = case.problem().ok_or(NoAnswer::Kind)?;
         let model = Model::new(problem, case.kind.sharing());
-        let active: Vec<usize> = (0..model.users.len()).filter(|n| !model.users[*n].places.is_empty()).collect();
+        let active: Vec<usize> =
+            (0..model.users.len()).filter(|n| !model.users[*n].places.is_empty()).collect();
         let of_user = |n: &usize| {
             let user = &model.users[*n];
             let places = user.places.iter().map(|place| ClassUse {
                 worth: 1.0,
-                usage: place.usage.iter().map(|(row, amount)| (*row, amount / model.capacity[*row])).collect(),
+                usage: place
+                    .usage
+                    .iter()
+                    .map(|(row, amount)| (*row, amount / model.capacity[*row]))
+                    .collect(),
             });
             UserModel { weight: user.weight, limit: user.limit, placements: places.collect() }
         };

@@ -43,8 +43,9 @@ pub trait Linear {
     fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer>;
 }
 
-/// A dual of less than this part of the largest is none: the reader of a simplex method would say so.
-const NO_DUAL: f64 = 1e-6;
+/// A dual of less than this part of the largest is none, and who has more than the least level by more than this part is
+/// not held at it: solvers that stop short leave both behind.
+const NOTHING: f64 = 1e-6;
 
 /// The answer to a case that is linear.
 ///
@@ -148,12 +149,7 @@ pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer
 
 /// Max-min: the best least level, then with those who cannot have more held at it the next one, and so on.
 /// Whoever has a dual at the least level cannot have more.
-fn levels(
-    case: &Case,
-    problem: &Problem,
-    solver: &dyn Linear,
-    time: Duration,
-) -> Result<Answer, NoAnswer> {
+fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let end = Instant::now() + time;
     let levels = Levels::new(case, problem)?;
     let mut open = levels.open();
@@ -169,8 +165,12 @@ fn levels(
         first.get_or_insert(level);
         let duals = &solved.duals[levels.fixed.len()..][..open.len()];
         let largest = duals.iter().copied().fold(0.0, f64::max);
-        let is_held: Vec<bool> =
-            duals.iter().map(|dual| *dual >= NO_DUAL * largest && *dual > 0.0).collect();
+        let reached =
+            |n: &usize| levels.columns[*n].iter().map(|(at, unit)| unit * solved.x[*at]).sum::<f64>();
+        let is_held = open.iter().zip(duals).map(|(n, dual)| {
+            *dual > 0.0 && *dual >= NOTHING * largest && reached(n) <= level + NOTHING * level.abs()
+        });
+        let is_held: Vec<bool> = is_held.collect();
         if !is_held.contains(&true) {
             return Err(NoAnswer::Failed("no user has a dual at the least level".to_owned()));
         }
@@ -208,11 +208,7 @@ pub fn read(case: &Case, x: &[f64], answer: Answer) -> Result<Answer, NoAnswer> 
 }
 
 /// Every maximal configuration of every pool is a column.
-fn of_configurations(
-    problem: &Reservation,
-    solver: &dyn Linear,
-    time: Duration,
-) -> Result<Answer, NoAnswer> {
+fn of_configurations(problem: &Reservation, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
     let listed = configurations::all(problem).ok_or(NoAnswer::TooLarge("configurations"))?;
     let (programme, columns) = configurations::programme(problem, &listed);
     let solved = solver.maximise(&programme, time)?;

@@ -37,13 +37,16 @@ impl OnePool {
     /// The pool of a problem with one class.
     pub fn new(problem: &Problem) -> Result<Self, NoAnswer> {
         let model = Model::new(problem, Sharing::Rdm);
-        let active: Vec<usize> = (0..model.users.len()).filter(|n| !model.users[*n].places.is_empty()).collect();
+        let active: Vec<usize> =
+            (0..model.users.len()).filter(|n| !model.users[*n].places.is_empty()).collect();
         let rows = model.capacity.len();
-        let (mut requests, mut weights, mut caps, mut alone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut requests, mut weights, mut caps, mut alone) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for &n in &active {
             let user = &model.users[n];
             let usage = &user.places[0].usage;
-            let fits = usage.iter().map(|(row, amount)| model.capacity[*row] / amount).fold(f64::INFINITY, f64::min);
+            let fits =
+                usage.iter().map(|(row, amount)| model.capacity[*row] / amount).fold(f64::INFINITY, f64::min);
             // Where nobody can have all its tasks, a task is as good a unit as any.
             let unit = fits.min(user.limit);
             let mut row = vec![0.0; rows];
@@ -53,7 +56,8 @@ impl OnePool {
             caps.push(user.limit / unit);
             alone.push(unit);
         }
-        let pool = Pool::new(rows, requests, weights, caps).map_err(|error| NoAnswer::Failed(error.to_string()))?;
+        let pool =
+            Pool::new(rows, requests, weights, caps).map_err(|error| NoAnswer::Failed(error.to_string()))?;
         Ok(Self { pool, model, active, alone })
     }
 

@@ -87,7 +87,12 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
         planted::verify(problem, &case.alpha, planted).map_err(ReferenceError::Planted)?;
         let allocation = made(case, planted.tasks.clone());
         let proof = Some((planted.prices.clone(), Rational::new()));
-        return Ok(Reference { levels: Some(allocation.totals()), allocation: Some(allocation), proof, ..Reference::default() });
+        return Ok(Reference {
+            levels: Some(allocation.totals()),
+            allocation: Some(allocation),
+            proof,
+            ..Reference::default()
+        });
     }
     if case.kind.is_sum() && case.kind != Kind::Market && case.alpha == 1 && newton::applies(problem) {
         let found = newton::solve(problem)?;
@@ -117,8 +122,8 @@ fn made(case: &Case, tasks: evenhand_exact::Tasks) -> Allocation {
 
 fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceError> {
     let name = case.kind.mechanism().unwrap_or_default();
-    let mechanism =
-        registry::find(name).ok_or_else(|| ReferenceError::Undefined(format!("there is no mechanism `{name}`")))?;
+    let mechanism = registry::find(name)
+        .ok_or_else(|| ReferenceError::Undefined(format!("there is no mechanism `{name}`")))?;
     let mut flags = Flags::new(Arithmetic::Exact);
     if case.kind == Kind::Alpha {
         flags = flags.with("alpha", format(&case.alpha));
@@ -146,7 +151,11 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
 ///
 /// # Errors
 /// [`ReferenceError::Undefined`] where the share is not defined for the problem.
-pub fn objective(case: &Case, problem: &Problem, totals: &[Rational]) -> Result<Option<Rational>, ReferenceError> {
+pub fn objective(
+    case: &Case,
+    problem: &Problem,
+    totals: &[Rational],
+) -> Result<Option<Rational>, ReferenceError> {
     let active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
     if case.kind == Kind::Utilitarian {
         return Ok(Some(active.map(|n| Rational::from(problem.users()[n].weight() * &totals[n])).sum()));
@@ -176,7 +185,8 @@ pub fn distance(problem: &Problem, allocation: &Allocation, alpha: &Rational, ga
         // Rounded down by more than these operations can be wrong by.
         weight * to_f64(&allocation.total(n)).powf(exponent) * (1.0 - 1e-12)
     };
-    let least = (0..problem.n_users()).filter(|&n| problem.is_active(n)).map(worth).fold(f64::INFINITY, f64::min);
+    let least =
+        (0..problem.n_users()).filter(|&n| problem.is_active(n)).map(worth).fold(f64::INFINITY, f64::min);
     // A gap may be below all doubles.
     let wide = Rational::from(gap * Rational::from(10).pow(400u32));
     let root = |value: f64| value.sqrt() * (1.0 + 1e-12);

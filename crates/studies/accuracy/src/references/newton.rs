@@ -181,7 +181,8 @@ impl Side {
             let system = active.iter().map(|&j| {
                 // What leaves the bottlenecks loses its price in the same step.
                 let idle = (0..prices.len()).filter(|&k| !is_active[k]);
-                let rhs = idle.fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &prices[k]));
+                let rhs =
+                    idle.fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &prices[k]));
                 let mut row: Vec<Rational> = active.iter().map(|&k| slope(j, k).clone()).collect();
                 row.push(rounded(&rhs));
                 row
@@ -210,7 +211,9 @@ impl Side {
         let mut x = Vec::with_capacity(self.users.len());
         for (k, (request, weight)) in self.requests.iter().zip(&self.weights).enumerate() {
             let paid = self.paid(k, prices);
-            if let Some(limit) = self.limits[k].as_ref().filter(|limit| Rational::from(&paid * *limit) <= *weight) {
+            if let Some(limit) =
+                self.limits[k].as_ref().filter(|limit| Rational::from(&paid * *limit) <= *weight)
+            {
                 x.push(limit.clone());
                 continue;
             }
@@ -235,7 +238,10 @@ impl Side {
 
     /// A feasible point near the prices, with prices of rows and of limits that prove something of it.
     #[expect(clippy::type_complexity, reason = "three lists that are used once")]
-    fn proving(&self, prices: &[Rational]) -> Result<(Vec<Rational>, Vec<Rational>, Vec<Rational>), PoolError> {
+    fn proving(
+        &self,
+        prices: &[Rational],
+    ) -> Result<(Vec<Rational>, Vec<Rational>, Vec<Rational>), PoolError> {
         let (mut x, _) = self.respond(prices)?;
         let most = self.excess(&x).into_iter().max().unwrap_or_default();
         if most > 0 {

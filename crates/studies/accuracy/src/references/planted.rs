@@ -33,7 +33,9 @@ pub fn verify(problem: &Problem, alpha: &Rational, planted: &Planted) -> Result<
         let own = &planted.prices.users[n];
         match user.tasks() {
             Some(limit) if total > *limit => return Err("a user has more than all its tasks"),
-            Some(limit) if total < *limit && !own.is_zero() => return Err("a limit with a price is not reached"),
+            Some(limit) if total < *limit && !own.is_zero() => {
+                return Err("a limit with a price is not reached");
+            }
             None if !own.is_zero() => return Err("a limit that is none has a price"),
             _ => {}
         }

@@ -76,7 +76,9 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
         let whole = (shape.0, shape.1, shape.2, Traits { whole: true, ..shape.3 });
         add(all, Kind::Whole, size, name, move |seed| cluster(name, seed, whole));
     }
-    add(all, Kind::PsDsf, Small, "one-class-12", |seed| cluster("one-class-12", seed, (12, 1, 3, Traits::default())));
+    add(all, Kind::PsDsf, Small, "one-class-12", |seed| {
+        cluster("one-class-12", seed, (12, 1, 3, Traits::default()))
+    });
     add(all, Kind::Whole, Large, "google-like-20", |seed| google_like(20, seed));
 }
 
@@ -87,7 +89,11 @@ pub type Shape = (usize, usize, usize, Traits);
 ///
 /// # Errors
 /// [`ProblemError`] without classes or resources.
-pub fn cluster(name: &str, seed: u64, (n_users, n_classes, n_resources, like): Shape) -> Result<Case, ProblemError> {
+pub fn cluster(
+    name: &str,
+    seed: u64,
+    (n_users, n_classes, n_resources, like): Shape,
+) -> Result<Case, ProblemError> {
     let mut draw = Draw::new(seed, name);
     let resources: Vec<String> = (1..=n_resources).map(|r| format!("r{r}")).collect();
     let unit = |r: usize| if like.bytes && r == 0 { 9 } else { 0 };
@@ -101,7 +107,10 @@ pub fn cluster(name: &str, seed: u64, (n_users, n_classes, n_resources, like): S
         servers.push(ServerSpec {
             name: format!("class {}", i + 1),
             count: same.map_or_else(|| Some(Rational::from(count)), |first| first.count.clone()),
-            capacity: same.map_or_else(|| resources.iter().cloned().zip(capacity).collect(), |first| first.capacity.clone()),
+            capacity: same.map_or_else(
+                || resources.iter().cloned().zip(capacity).collect(),
+                |first| first.capacity.clone(),
+            ),
         });
     }
     let mut users: Vec<UserSpec> = Vec::new();
@@ -177,7 +186,10 @@ fn google_like(n_users: usize, seed: u64) -> Result<Case, ProblemError> {
     let servers = GOOGLE.iter().enumerate().map(|(i, (count, cpu, memory))| ServerSpec {
         name: format!("class {}", i + 1),
         count: Some(Rational::from(*count)),
-        capacity: vec![("cpu".to_owned(), Rational::from(*cpu)), ("memory".to_owned(), Rational::from(*memory))],
+        capacity: vec![
+            ("cpu".to_owned(), Rational::from(*cpu)),
+            ("memory".to_owned(), Rational::from(*memory)),
+        ],
     });
     let servers = servers.collect();
     let users = (1..=n_users).map(|n| UserSpec {
@@ -190,7 +202,10 @@ fn google_like(n_users: usize, seed: u64) -> Result<Case, ProblemError> {
     });
     let users = users.collect();
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
-    case("servers as in the Google cluster, users made up", ProblemSpec { name: String::new(), resources, servers, users })
+    case(
+        "servers as in the Google cluster, users made up",
+        ProblemSpec { name: String::new(), resources, servers, users },
+    )
 }
 
 /// Classes as a cluster of GPUs has them: count, millicores, bytes, GPUs.
@@ -238,5 +253,8 @@ fn openb_like(n_users: usize, seed: u64) -> Result<Case, ProblemError> {
         }
     });
     let users = users.collect();
-    case("servers like those of a GPU cluster, in millicores and bytes", ProblemSpec { name: String::new(), resources, servers, users })
+    case(
+        "servers like those of a GPU cluster, in millicores and bytes",
+        ProblemSpec { name: String::new(), resources, servers, users },
+    )
 }

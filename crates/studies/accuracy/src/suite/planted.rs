@@ -5,7 +5,9 @@
 //! what is used, of rows without a price perhaps more; weights are `x^a` times the cost of a task.
 
 use evenhand_exact::{Prices, Tasks};
-use evenhand_problem::{Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_problem::{
+    Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
 use rug::ops::Pow;
 
 use super::draw::{Draw, scaled};

@@ -33,7 +33,11 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
 ///
 /// # Errors
 /// [`ProblemError`] where the numbers are not those of a problem.
-pub fn pool(note: &'static str, requests: &[Vec<Rational>], weights: &[Rational]) -> Result<Case, ProblemError> {
+pub fn pool(
+    note: &'static str,
+    requests: &[Vec<Rational>],
+    weights: &[Rational],
+) -> Result<Case, ProblemError> {
     side_by_side(note, &[(requests.to_vec(), weights.to_vec())])
 }
 

@@ -36,7 +36,8 @@ enum Like {
 
 fn reservation(name: &str, seed: u64, types: usize, pools: usize, like: Like) -> Result<Case, ProblemError> {
     let mut draw = Draw::new(seed, name);
-    let amounts = |cpu: u64, memory: u64| vec![("cpu".to_owned(), cpu.into()), ("memory".to_owned(), memory.into())];
+    let amounts =
+        |cpu: u64, memory: u64| vec![("cpu".to_owned(), cpu.into()), ("memory".to_owned(), memory.into())];
     let servers = (1..=pools).map(|i| ServerSpec {
         name: format!("pool {i}"),
         count: (pools > 1).then(|| Rational::from(draw.between(10, 40))),
@@ -49,7 +50,9 @@ fn reservation(name: &str, seed: u64, types: usize, pools: usize, like: Like) ->
             _ => (draw.between(2, 14), draw.between(2, 14)),
         };
         let reward = match like {
-            Like::NearTies => Rational::from(cpu + memory) * (Rational::from(1) + scaled(draw.between(0, 9), -9)),
+            Like::NearTies => {
+                Rational::from(cpu + memory) * (Rational::from(1) + scaled(draw.between(0, 9), -9))
+            }
             Like::FarRewards if j % 2 == 0 => scaled(draw.between(1, 20), -9),
             _ => Rational::from(draw.between(1, 20)),
         };
@@ -64,5 +67,12 @@ fn reservation(name: &str, seed: u64, types: usize, pools: usize, like: Like) ->
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
     let spec = ReservationSpec { name: String::new(), resources, pools: servers, jobs, configurations: None };
     let input = Input::Reservation(Reservation::new(spec)?);
-    Ok(Case { name: String::new(), kind: Kind::Configurations, note: "random job types", input, alpha: 1.into(), planted: None })
+    Ok(Case {
+        name: String::new(),
+        kind: Kind::Configurations,
+        note: "random job types",
+        input,
+        alpha: 1.into(),
+        planted: None,
+    })
 }
