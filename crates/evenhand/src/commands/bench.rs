@@ -54,10 +54,15 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         Some(path) => {
             let cases = own_cases(path, common)?;
             let count = cases.len();
-            (Box::new(cases.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>, count, json!({"suite": null}))
+            (
+                Box::new(cases.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>,
+                count,
+                json!({"suite": null}),
+            )
         }
         None => {
-            let wanted: Suite = call.suite.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Suite::Small);
+            let wanted: Suite =
+                call.suite.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Suite::Small);
             let about = json!({
                 "suite": {"name": wanted.name(), "version": suite::VERSION, "seed": common.seed},
             });
@@ -83,7 +88,9 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         match measured {
             Ok(measured) => records.extend(measured.records),
             // Not all that can be asked has an exact answer.
-            Err(error @ BenchError::Reference { .. }) if is_own => output::note(common, format!("{name}: {error}")),
+            Err(error @ BenchError::Reference { .. }) if is_own => {
+                output::note(common, format!("{name}: {error}"))
+            }
             Err(error) => return Err(error.into()),
         }
         bar.inc(1);

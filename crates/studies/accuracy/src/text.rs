@@ -185,7 +185,8 @@ fn by_kind(records: &[Record]) -> Table {
 fn said(records: &[Record]) -> Table {
     let says_solved = |record: &&Record| {
         let status = record.claims.status.as_deref().unwrap_or("").to_lowercase();
-        ["solved", "optimal"].contains(&status.as_str())
+        let has = |words: &[&str]| words.iter().any(|word| status.contains(word));
+        has(&["solved", "optimal"]) && !has(&["almost", "inaccurate", "not "])
     };
     let far = |record: &&Record| record.distance().is_some_and(|off| off > RIGHT);
     let mut rows: Vec<&Record> = records.iter().filter(says_solved).filter(far).collect();

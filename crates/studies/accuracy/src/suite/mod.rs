@@ -33,7 +33,7 @@ pub enum Suite {
 
 evenhand_problem::names! { Suite:
     Small = "small", "56 cases of all kinds, up to 60 users: a minute or two";
-    Full = "full", "109 cases, 3 to 100,000 users: hours with --seconds 60, about one with the default";
+    Full = "full", "128 cases, up to 100,000 users: hours";
 }
 
 /// Whether a case is one of the small suite.

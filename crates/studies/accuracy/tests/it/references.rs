@@ -146,11 +146,9 @@ fn the_bound_holds_far_from_the_limit() {
             raised.rows.iter_mut().chain(&mut raised.users).for_each(|price| *price /= &off);
             let Ok(gap) = references::proven_gap(problem, &rough, &1.into(), &raised) else { continue };
             let bound = references::distance(problem, &rough, &1.into(), &gap);
-            let distance = rough
-                .totals()
-                .iter()
-                .zip(&levels)
-                .map(|(x, y)| to_f64(&(Rational::from(y / x) - 1u32).abs()));
+            let totals = rough.totals();
+            let distance =
+                totals.iter().zip(&levels).map(|(x, y)| to_f64(&(Rational::from(y / x) - 1u32).abs()));
             let distance = distance.fold(0.0, f64::max);
             assert!(distance <= bound + reference.error_bound, "{}: {distance:e} {bound:e}", case.name);
             compared += usize::from(distance > 1e-12);
