@@ -8,7 +8,7 @@ use evenhand::Certificate;
 use evenhand_accuracy::accuracy::{self, Settings};
 use evenhand_accuracy::case::{Case, Input};
 use evenhand_accuracy::record::Record;
-use evenhand_accuracy::references::{self, Reference};
+use evenhand_accuracy::references::{self, Reference, ReferenceError};
 use evenhand_accuracy::suite::{self, Suite};
 use evenhand_accuracy::{BenchError, Effort, document, page, speed, text};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -78,21 +78,22 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         let name = format!("{} {}", case.kind, case.name);
         bar.set_message(name.clone());
         let reference = match &call.output {
-            Some(folder) => Some(kept(&case, folder, common)?),
-            None => None,
+            Some(folder) => kept(&case, folder, common)?,
+            None => references::of(&case).map_err(|source| no_reference(&case, source)),
         };
-        let is_own = call.problem.is_some();
+        let reference = match reference {
+            Ok(reference) => reference,
+            // Not all that can be asked has an exact answer.
+            Err(error @ BenchError::Reference { .. }) if call.problem.is_some() => {
+                output::note(common, error.to_string());
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let measured = accuracy::measure(case, reference, &settings, &mut |contender| {
             bar.set_message(format!("{name}: {contender}"));
         });
-        match measured {
-            Ok(measured) => records.extend(measured.records),
-            // Not all that can be asked has an exact answer.
-            Err(error @ BenchError::Reference { .. }) if is_own => {
-                output::note(common, format!("{name}: {error}"))
-            }
-            Err(error) => return Err(error.into()),
-        }
+        records.extend(measured.records);
         bar.inc(1);
         // What takes hours is not lost when it is stopped.
         if let Some(folder) = &call.output {
@@ -133,31 +134,40 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     Ok(suite::own(&name, &input))
 }
 
+fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
+    BenchError::Reference { instance: format!("{} {}", case.kind, case.name), source: Box::new(source) }
+}
+
 /// The reference of a case: from the folder, if its certificate is there and has the committed hash; else computed, and its
 /// certificate written there.
-fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Reference, Failure> {
+fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference, BenchError>, Failure> {
     let folder = folder.join(REFERENCES);
-    let name = format!("{}-{}.json", case.kind, case.sha256().get(..16).unwrap_or_default());
+    let hash = case.sha256();
+    let name = format!("{}-{}.json", case.kind, hash.get(..16).unwrap_or_default());
     let path = folder.join(&name);
-    let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == case.sha256());
+    let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
     if let (Some((_, hash)), true) = (committed, path.is_file()) {
         let certificate = files::read(&path, |source| Certificate::parse(source));
         let read = certificate.ok().and_then(|certificate| references::of_certificate(case, &certificate));
         if let Some(reference) = read.filter(|reference| reference.sha256() == hash) {
-            return Ok(reference);
+            return Ok(Ok(reference));
         }
     }
-    let reference = references::of(case)
-        .map_err(|source| BenchError::Reference { instance: case.name.clone(), source: Box::new(source) })?;
+    let reference = match references::of(case) {
+        Ok(reference) => reference,
+        Err(source) => return Ok(Err(no_reference(case, source))),
+    };
     if committed.is_some_and(|(_, hash)| reference.sha256() != hash) {
-        return Err(BenchError::Hash(case.name.clone()).into());
+        return Ok(Err(BenchError::Hash(case.name.clone())));
     }
     match references::certificate(case, &reference) {
         Ok(Some(text)) => files::save_in(&folder, &name, text)?,
         Ok(None) => {}
-        Err(error) => output::warn(common, format!("{} {}: {error}", case.kind, case.name)),
+        Err(why) => {
+            output::warn(common, format!("no certificate of the reference of {} {}: {why}", case.kind, case.name));
+        }
     }
-    Ok(reference)
+    Ok(Ok(reference))
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {

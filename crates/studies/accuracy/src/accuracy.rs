@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::BenchError;
 use crate::case::Case;
 use crate::contenders::{Answer, Contender, NoAnswer};
 use crate::inside;
 use crate::judge::{Judge, Measures};
 use crate::outside::Outside;
 use crate::record::{Claims, Cost, Record, Status};
-use crate::references::{self, Reference};
+use crate::references::Reference;
 use crate::timing::Effort;
 
 /// How cases are run.
@@ -46,25 +45,15 @@ pub struct Measured {
     pub records: Vec<Record>,
 }
 
-/// Runs every contender that takes the case; `progress` is told its name before.
+/// Runs every contender that takes the case, and compares it with the reference; `progress` is told its name before.
 ///
 /// A contender that fails is no error: its record says so.
-///
-/// # Errors
-/// [`BenchError::Reference`]: the case has no exact answer.
 pub fn measure(
     case: Case,
-    reference: Option<Reference>,
+    reference: Reference,
     settings: &Settings,
     progress: &mut dyn FnMut(&str),
-) -> Result<Measured, BenchError> {
-    let reference = match reference {
-        Some(reference) => reference,
-        None => references::of(&case).map_err(|source| BenchError::Reference {
-            instance: case.name.clone(),
-            source: Box::new(source),
-        })?,
-    };
+) -> Measured {
     let case = Arc::new(case);
     let judge = Judge::new(&case, &reference);
     let mut records = Vec::new();
@@ -82,7 +71,7 @@ pub fn measure(
         }
     }
     drop(judge);
-    Ok(Measured { case, reference: Arc::new(reference), records })
+    Measured { case, reference: Arc::new(reference), records }
 }
 
 fn record(

@@ -8,6 +8,8 @@ use crate::record::Record;
 
 /// Errors below this are drawn here: a double that is right to its last digit can have none.
 pub const FLOOR: f64 = 1e-17;
+/// Series after which colours come again.
+const COLOURS: usize = 8;
 /// Errors above this are drawn here.
 const CEILING: f64 = 10.0;
 
@@ -56,9 +58,11 @@ fn of_kind(records: &[Record], kind: Kind) -> Plot {
     }
 }
 
-/// The profiles of time and of errors side by side.
+/// The profiles of time and of errors side by side, of every method with its usual settings.
 #[must_use]
 pub fn profiles(records: &[Record]) -> Figure {
+    let usual = records.iter().filter(|record| record.contender == record.method);
+    let records = &usual.cloned().collect::<Vec<_>>();
     let time = profile::performance(records);
     let most = time.iter().flat_map(|profile| &profile.steps).map(|(bound, _)| *bound).fold(10.0, f64::max);
     let errors = profile::errors(records);
@@ -91,7 +95,7 @@ fn stairs(profiles: &[Profile], from: f64, to: f64) -> Vec<Series> {
             part = *next;
         }
         points.push((to, part));
-        let style = if at % 2 == 0 { LineStyle::Solid } else { LineStyle::Dashed };
+        let style = if (at / COLOURS).is_multiple_of(2) { LineStyle::Solid } else { LineStyle::Dashed };
         Series::new(profile.contender.clone(), points).without_marks(style)
     };
     profiles.iter().enumerate().map(line).collect()

@@ -8,6 +8,7 @@ use evenhand_accuracy::accuracy::{Measured, Settings, measure};
 use evenhand_accuracy::case::{Case, Kind};
 use evenhand_accuracy::contenders::{self, Answer, Contender, NoAnswer};
 use evenhand_accuracy::record::{Record, Status};
+use evenhand_accuracy::references;
 use evenhand_accuracy::suite::{self, SEED, Suite};
 use evenhand_accuracy::{Effort, document, page, profile};
 use serde_json::json;
@@ -19,6 +20,11 @@ fn settings() -> Settings {
 pub fn case(kind: Kind, name: &str) -> Case {
     let mut cases = suite::cases(Suite::Small, SEED).map(Result::unwrap);
     cases.find(|case| case.kind == kind && case.name == name).unwrap()
+}
+
+pub fn measured(case: Case, settings: &Settings) -> Measured {
+    let reference = references::of(&case).unwrap();
+    measure(case, reference, settings, &mut |_| ())
 }
 
 fn of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
@@ -46,7 +52,7 @@ fn there_are_nine_methods_and_every_kind_has_some() {
 #[test]
 fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_one_over_c() {
     for name in ["three-users", "family-z", "random-5x3"] {
-        let measured = measure(case(Kind::Njc, name), None, &settings(), &mut |_| ()).unwrap();
+        let measured = measured(case(Kind::Njc, name), &settings());
         let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
         assert!(error("path-follower") < 1e-13, "{name}");
         assert_eq!(of(&measured, "path-follower").measures.wrong_verdicts(), Some(0), "{name}");
@@ -56,7 +62,7 @@ fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_
         }
     }
     // Where slack and price of a resource both tend to 0 the distance is 1 / sqrt(c).
-    let measured = measure(case(Kind::Njc, "free-bottleneck"), None, &settings(), &mut |_| ()).unwrap();
+    let measured = measured(case(Kind::Njc, "free-bottleneck"), &settings());
     let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
     assert!((0.5e-2..2e-2).contains(&(error("dop853-1e8") / error("dop853-1e4"))));
 }
@@ -71,7 +77,7 @@ fn simplex_methods_are_right_on_linear_programmes() {
     ] {
         let inside = contenders::all().into_iter().filter(|one| !one.name().contains("pdlp")).map(Arc::from);
         let settings = Settings { inside: inside.collect(), ..settings() };
-        let measured = measure(case(kind, name), None, &settings, &mut |_| ()).unwrap();
+        let measured = measured(case(kind, name), &settings);
         for contender in ["highs-simplex", "highs-ipm-crossover", "microlp"] {
             let record = of(&measured, contender);
             assert!(record.distance().is_some_and(|off| off < 1e-9), "{kind} {name}: {record:?}");
@@ -135,7 +141,7 @@ fn what_goes_wrong_inside_is_named_and_stops_nothing() {
         let last = contenders::all().into_iter().find(|one| one.name() == "path-follower").unwrap();
         let inside: Vec<Arc<dyn Contender>> = vec![Arc::new(Wrong(does)), Arc::from(last)];
         let settings = Settings { inside, limit: Duration::from_millis(300), ..settings() };
-        let measured = measure(case(Kind::Pool, "three-users"), None, &settings, &mut |_| ()).unwrap();
+        let measured = measured(case(Kind::Pool, "three-users"), &settings);
         let record = of(&measured, "wrong");
         assert_eq!(record.status, status, "{record:?}");
         assert!(record.why.as_ref().unwrap().contains(words), "{record:?}");
@@ -150,7 +156,7 @@ fn records_profiles_pictures_and_pages() {
     for (kind, name) in
         [(Kind::Pool, "three-users"), (Kind::Whole, "random-5x2"), (Kind::PsDsf, "random-5x2")]
     {
-        records.extend(measure(case(kind, name), None, &settings(), &mut |_| ()).unwrap().records);
+        records.extend(measured(case(kind, name), &settings()).records);
     }
     let document = document::accuracy(&records, &json!({"suite": null, "limit": 20.0}));
     assert_eq!(document["kind"], "accuracy");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use evenhand_accuracy::Effort;
-use evenhand_accuracy::accuracy::{Measured, Settings, measure};
+use evenhand_accuracy::accuracy::{Measured, Settings};
 use evenhand_accuracy::case::{Case, Kind};
 use evenhand_accuracy::outside::{Outside, OutsideError};
 use evenhand_accuracy::record::{Record, Status};
@@ -13,14 +13,14 @@ use evenhand_accuracy::references;
 use evenhand_problem::Rational;
 use evenhand_problem::format::AllocationDocument;
 
-use crate::contenders::case;
+use crate::contenders::{case, measured};
 
 fn run(case: Case, programs: &[(&str, String)], limit: Duration) -> Measured {
     let outside =
         programs.iter().map(|(name, command)| Outside { name: (*name).to_owned(), command: command.clone() });
     let settings =
         Settings { limit, effort: Some(Effort::of_runs(1)), inside: Vec::new(), outside: outside.collect() };
-    measure(case, None, &settings, &mut |_| ()).unwrap()
+    measured(case, &settings)
 }
 
 /// The exact answer as a file, changed; every number written as a quotient.
