@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use evenhand_budget::{Limits, within};
+
 use crate::case::Case;
 use crate::contenders::{Answer, Contender, NoAnswer};
 use crate::memory;
@@ -34,7 +36,10 @@ pub(crate) fn run(
             for count in 0..=repeat.most_runs {
                 let before = (count == 0).then(memory::before);
                 let start = Instant::now();
-                let answer = catch_unwind(AssertUnwindSafe(|| own.solve(&shared, limit)));
+                let limits = Limits { time: Some(limit), ..Limits::default() };
+            let answer = catch_unwind(AssertUnwindSafe(|| {
+                within(&limits, || own.solve(&shared, limit)).unwrap_or(Err(NoAnswer::Timeout))
+            }));
                 let seconds = start.elapsed();
                 let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
                 let peak = before.flatten().and_then(memory::above);
