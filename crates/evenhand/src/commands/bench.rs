@@ -147,7 +147,7 @@ fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference,
     let path = folder.join(&name);
     let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
     if let (Some((_, hash)), true) = (committed, path.is_file()) {
-        let certificate = files::read(&path, |source| Certificate::parse(source));
+        let certificate = files::read(&path, Certificate::parse);
         let read = certificate.ok().and_then(|certificate| references::of_certificate(case, &certificate));
         if let Some(reference) = read.filter(|reference| reference.sha256() == hash) {
             return Ok(Ok(reference));
@@ -164,7 +164,10 @@ fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference,
         Ok(Some(text)) => files::save_in(&folder, &name, text)?,
         Ok(None) => {}
         Err(why) => {
-            output::warn(common, format!("no certificate of the reference of {} {}: {why}", case.kind, case.name));
+            output::warn(
+                common,
+                format!("no certificate of the reference of {} {}: {why}", case.kind, case.name),
+            );
         }
     }
     Ok(Ok(reference))

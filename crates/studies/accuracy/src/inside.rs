@@ -37,9 +37,9 @@ pub(crate) fn run(
                 let before = (count == 0).then(memory::before);
                 let start = Instant::now();
                 let limits = Limits { time: Some(limit), ..Limits::default() };
-            let answer = catch_unwind(AssertUnwindSafe(|| {
-                within(&limits, || own.solve(&shared, limit)).unwrap_or(Err(NoAnswer::Timeout))
-            }));
+                let answer = catch_unwind(AssertUnwindSafe(|| {
+                    within(&limits, || own.solve(&shared, limit)).unwrap_or(Err(NoAnswer::Timeout))
+                }));
                 let seconds = start.elapsed();
                 let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
                 let peak = before.flatten().and_then(memory::above);

@@ -183,7 +183,7 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     if case.kind == Kind::Whole {
         // What is left over is not looked for: this is what rounding does.
         for (_, tasks) in answer.tasks.iter_mut().flatten() {
-            *tasks = tasks.floor();
+            *tasks = tasks.max(0.0).floor();
         }
     }
     Ok(Answer { steps: Some(steps), objective: first, ..answer })

@@ -188,7 +188,7 @@ pub fn distance(problem: &Problem, allocation: &Allocation, alpha: &Rational, ga
     let least =
         (0..problem.n_users()).filter(|&n| problem.is_active(n)).map(worth).fold(f64::INFINITY, f64::min);
     // A gap may be below all doubles.
-    let wide = Rational::from(gap * Rational::from(10).pow(400u32));
+    let wide = gap * Rational::from(10).pow(400u32);
     let root = |value: f64| value.sqrt() * (1.0 + 1e-12);
     let scale = to_f64(alpha).min(1.0) * least;
     let small = to_f64(gap) / scale;
@@ -294,12 +294,12 @@ fn significant(value: &Rational) -> String {
         let power = Rational::from(Integer::from(10).pow(exponent.unsigned_abs()));
         if exponent < 0 { power } else { power.recip() }
     };
-    let mut whole = Rational::from(value * power(exponent)).round().into_numer_denom().0;
+    let mut whole = (value * power(exponent)).round().into_numer_denom().0;
     // The logarithm may be off by one.
     let top = Integer::from(10).pow(DIGITS + 1);
     if whole >= top {
         exponent += 1;
-        whole = Rational::from(value * power(exponent)).round().into_numer_denom().0;
+        whole = (value * power(exponent)).round().into_numer_denom().0;
     }
     format!("{whole}e{exponent}")
 }

@@ -167,8 +167,11 @@ fn case(note: &'static str, spec: ProblemSpec) -> Result<Case, ProblemError> {
     Ok(Case { name: String::new(), kind: Kind::MaxMinDrfh, note, input, alpha: 1.into(), planted: None })
 }
 
+/// Count, and two fractions.
+type Servers = (u32, (u32, u32), (u32, u32));
+
 /// The configurations of servers of the Google cluster (DRFH, Table I: count, CPU, memory), with users made up.
-const GOOGLE: [(u32, (u32, u32), (u32, u32)); 10] = [
+const GOOGLE: [Servers; 10] = [
     (6732, (1, 2), (1, 2)),
     (3863, (1, 2), (1, 4)),
     (1001, (1, 2), (3, 4)),

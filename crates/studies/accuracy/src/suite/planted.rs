@@ -127,7 +127,7 @@ pub fn planted(
         let all: u64 = parts.iter().sum();
         let mut placed = Vec::new();
         for (i, part) in same.iter().zip(&parts).filter(|(_, part)| **part > 0) {
-            let x = Rational::from(&total * Rational::from((*part, all)));
+            let x = &total * Rational::from((*part, all));
             for (used, d) in used[*i].iter_mut().zip(&demand).filter(|(_, d)| !d.is_zero()) {
                 *used += Rational::from(d * &x);
             }

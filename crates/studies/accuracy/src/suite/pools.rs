@@ -169,7 +169,7 @@ fn near_tie(n_users: usize, n_resources: usize, seed: u64) -> Result<Case, Probl
         let first = request[0].clone();
         let off = scaled(draw.between(1, 9), -9);
         if let Some(last) = request.last_mut() {
-            *last = Rational::from(&first * (Rational::from(1) - off));
+            *last = &first * (Rational::from(1) - off);
         }
     }
     pool("two resources are asked for alike but for a billionth", &requests, &weights)
