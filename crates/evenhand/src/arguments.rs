@@ -112,7 +112,10 @@ impl Command {
             }
             _ => None,
         };
-        Limits { work, memory: common.memory, ..Limits::by_input() }
+        // What is measured is made and not read, and may be large.
+        let is_made = matches!(self, Self::Bench(call) if call.problem.is_none());
+        let memory = common.memory.or(is_made.then_some(Limits::LARGE_MEMORY));
+        Limits { work, memory, ..Limits::by_input() }
     }
 }
 

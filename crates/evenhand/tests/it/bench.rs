@@ -93,7 +93,7 @@ fn accuracy_as_a_table_with_a_program_from_outside() {
 fn accuracy_refuses_what_it_cannot_measure() {
     let folder = Folder::new();
     folder.write("problem.json", PROBLEM);
-    folder.write("grouped.json", &PROBLEM.replace("\"users\"", "\"groups\": [{\"name\": \"g\"}], \"users\""));
+    folder.write("grouped.json", PROBLEM.replace("\"users\"", "\"groups\": [{\"name\": \"g\"}], \"users\""));
     let bench = |arguments: &[&str]| folder.run(&[&["bench", "accuracy"], arguments].concat());
     bench(&["--problem", "grouped.json"]).fails_with(2, "stand in groups");
     bench(&["--problem", "missing.json"]).fails_with(2, "missing.json");

@@ -46,17 +46,17 @@ fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
     let scaled = answer(&case, |_, x| *x *= Rational::from((10_000_001, 10_000_000)));
     let dropped = answer(&case, |n, x| {
         if n == 3 {
-            *x = Rational::new()
+            *x = Rational::new();
         }
     });
     let right = answer(&case, |_, _| ());
-    let nan = right.replacen("\"drfh\"", "NaN", 1);
+    let nan = r#"{"kind": "allocation", "tasks": {"user 1": {"class 1": NaN}}}"#;
     let file = |name: &str, text: &str| copying(folder.path(), name, text);
     let programs = [
         ("right", file("right", &right)),
         ("scaled", file("scaled", &scaled)),
         ("dropped", file("dropped", &dropped)),
-        ("nan", file("nan", &nan)),
+        ("nan", file("nan", nan)),
         ("never", "sleep 1000; : {problem} {answer}".to_owned()),
         ("never, with children", "sleep 1000 & sleep 1000 & wait; : {answer}".to_owned()),
         ("garbage", "echo rubbish > {answer}".to_owned()),
@@ -98,10 +98,10 @@ fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
     );
 
     for (name, status, words) in [
-        ("nan", Status::Malformed, "line"),
+        ("nan", Status::Malformed, "found `NaN`"),
         ("never", Status::Timeout, "time was up"),
         ("never, with children", Status::Timeout, "time was up"),
-        ("garbage", Status::Malformed, "line 1"),
+        ("garbage", Status::Malformed, "not JSON"),
         ("nothing", Status::Malformed, "wrote no answer"),
         ("exits", Status::Failed, "exit status 1: out of luck"),
         ("none", Status::Failed, "exit status 127"),

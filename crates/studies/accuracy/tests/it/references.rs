@@ -51,7 +51,7 @@ fn no_allocation_has_more_tasks() {
             .zip(&found.prices)
             .map(|(row, p)| Rational::from(&row.capacity * p))
             .sum();
-        for n in 0..problem.n_users() {
+        for (n, worth) in worth.iter().enumerate() {
             bound += problem.users()[n]
                 .tasks()
                 .map_or_else(Rational::new, |t| Rational::from(t * &found.user_prices[n]));
@@ -61,7 +61,7 @@ fn no_allocation_has_more_tasks() {
                 let usage = constraints.usage(n, i).unwrap();
                 let cost =
                     usage.entries().map(|(at, amount)| Rational::from(amount * &found.prices[start + at]));
-                assert!(cost.sum::<Rational>() + &found.user_prices[n] >= worth[n], "{}", case.name);
+                assert!(cost.sum::<Rational>() + &found.user_prices[n] >= *worth, "{}", case.name);
             }
         }
         assert_eq!(references::of(&case).unwrap().objective, Some(bound), "{}", case.name);
