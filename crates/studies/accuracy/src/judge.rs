@@ -19,8 +19,8 @@ use crate::utility::{ln, power};
 pub const TOLERANCES: [u32; 2] = [6, 9];
 /// Margins of the reference above minus this, as a negative power of ten, hold: it may be irrational.
 const TRUTH: u32 = 30;
-/// Users times classes beyond which no axiom is examined that a solver has to decide.
-const MOST_PAIRS: usize = 4_000;
+/// Users times classes beyond which feasibility and sharing incentive alone are examined.
+const MOST_PAIRS: usize = 3_000;
 /// Time for the axioms of one answer.
 const TIME: Duration = Duration::from_secs(10);
 
@@ -201,7 +201,7 @@ impl<'c> Judge<'c> {
         };
         if let Some(truths) = self.truths.as_ref().filter(|_| !only_least) {
             measures.verdicts = self.verdicts(problem, allocation, truths);
-            measures.repair = self.repair(problem, allocation);
+            measures.repair = is_small(problem).then(|| self.repair(problem, allocation)).flatten();
         }
         measures
     }
@@ -288,13 +288,13 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf | Kind::Whole) {
         axioms.push(Axiom::SharingIncentive);
     }
-    if problem.n_servers() == 1 && case.kind != Kind::Whole {
+    let is_small = is_small(problem);
+    if is_small && problem.n_servers() == 1 && case.kind != Kind::Whole {
         axioms.push(Axiom::EnvyFree);
     }
-    if matches!(case.kind, Kind::Pool | Kind::Njc) {
+    if is_small && matches!(case.kind, Kind::Pool | Kind::Njc) {
         axioms.push(Axiom::Njc);
     }
-    let is_small = problem.n_users() * problem.n_servers() <= MOST_PAIRS;
     let mut requests: Vec<Request> = axioms.into_iter().map(Request::of).collect();
     if is_small && case.kind != Kind::Whole {
         if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf) {
@@ -304,6 +304,11 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
         requests.extend(own.map(|(axiom, parameters)| Request { axiom, parameters }));
     }
     requests
+}
+
+/// Whether axioms are examined that compare users with each other, or that a solver has to decide.
+fn is_small(problem: &Problem) -> bool {
+    problem.n_users() * problem.n_servers() <= MOST_PAIRS
 }
 
 fn name(request: &Request, problem: &Problem) -> String {
