@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e damage answers proof lint bench peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e damage answers proof lint bench peers accuracy-peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -102,6 +102,10 @@ bench: setup ## time the engine against itself (see benches/README.md for growth
 
 peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh
+
+# OPTIONS go to bench accuracy.
+accuracy-peers: build ## solvers of Python against exact answers, beside ours (a Python environment under target/); OPTIONS
+	@benches/peers/accuracy/run.sh $(OPTIONS)
 
 # Minutes of all targets together.
 MINUTES ?= 10

@@ -15,6 +15,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
+use evenhand_accuracy::outside::Outside;
+use evenhand_accuracy::suite::Suite;
+
 pub use common::{Common, Format};
 pub use explain::Explain;
 pub use import::{Import, ImportSource};
@@ -122,7 +125,10 @@ impl Command {
             }
             _ => None,
         };
-        Limits { work, memory: common.memory, ..Limits::by_input() }
+        // What is measured is made and not read, and may be large.
+        let is_made = matches!(self, Self::Bench(call) if call.problem.is_none());
+        let memory = common.memory.or(is_made.then_some(Limits::LARGE_MEMORY));
+        Limits { work, memory, ..Limits::by_input() }
     }
 }
 
@@ -493,18 +499,31 @@ pub struct Bench {
     /// What to measure
     #[arg(value_enum)]
     pub what: BenchKind,
-    /// Timed runs of every measurement after the warm-up (default: as many as tell the median)
+    /// Timed runs of every measurement after the warm-up (default: as many as tell the median, one where that is long)
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
-    /// Write the data and the plots into this folder, which is made if need be
+    /// accuracy: which problems
+    #[arg(long, value_name = "SUITE", value_parser = names::one_of(Suite::NAMES), conflicts_with = "problem")]
+    pub suite: Option<String>,
+    /// accuracy: a problem of one's own in place of a suite, asked everything that applies to it
+    #[arg(long, value_name = "FILE")]
+    pub problem: Option<PathBuf>,
+    /// accuracy: seconds for one run of one contender (default: 10)
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// accuracy: a program from outside, which reads {problem} (or {mps}) and writes {answer}; {kind} and {alpha} say
+    /// what is asked; may be repeated
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub solver: Vec<Outside>,
+    /// Write the data, tables, plots and a page into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BenchKind {
-    /// Solvers of one pool against its exact answer, time against error (work-precision.json and
-    /// .svg, trajectory.svg)
+    /// Solvers against exact answers, those compiled in and others (accuracy.json, .md, .csv, .tex,
+    /// work-precision.svg, profiles.svg, index.html, references)
     Accuracy,
     /// Mechanisms on growing clusters, in floating point and exactly (speed.json)
     Speed,

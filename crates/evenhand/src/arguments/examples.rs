@@ -118,7 +118,8 @@ Examples:
 pub const BENCH: &str = "\
 Examples:
   evenhand bench speed
-  evenhand bench accuracy --runs 5 -o measurements";
+  evenhand bench accuracy -o measurements
+  evenhand bench accuracy --problem problem.json --solver 'mine=./mine {problem} {answer}'";
 
 pub const IMPORT: &str = "\
 Examples:

@@ -60,7 +60,10 @@ impl Command {
                 let kept = call.resume.iter().map(PathBuf::as_path).collect();
                 Places { kept, ..folder(call.output.as_deref()) }
             }
-            Self::Bench(call) => folder(call.output.as_deref()),
+            Self::Bench(call) => {
+                let inputs = call.problem.iter().map(PathBuf::as_path).collect();
+                Places { inputs, ..folder(call.output.as_deref()) }
+            }
             Self::Man(call) => folder(call.output.as_deref()),
             Self::Reproduce(call) => folder(call.output.as_deref()),
             Self::Schema(_) | Self::Completions(_) => Places::default(),

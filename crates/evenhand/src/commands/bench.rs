@@ -1,13 +1,27 @@
-//! `bench`: solvers against the exact answer, and how long mechanisms take.
+//! `bench`: solvers against exact answers, and how long mechanisms take.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use evenhand_accuracy::{BenchError, Effort, accuracy, document, pictures, speed, text};
+use evenhand::Certificate;
+use evenhand_accuracy::accuracy::{self, Settings};
+use evenhand_accuracy::case::{Case, Input};
+use evenhand_accuracy::record::Record;
+use evenhand_accuracy::references::{self, Reference, ReferenceError};
+use evenhand_accuracy::suite::{self, Suite};
+use evenhand_accuracy::{BenchError, Effort, document, page, speed, text};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
 
 use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
+
+/// Time for one run of one contender, in seconds, where nobody says more.
+const SECONDS: f64 = 10.0;
+/// Where references are kept within the folder of a run.
+const REFERENCES: &str = "references";
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
@@ -22,47 +36,160 @@ pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-fn effort(call: &Bench) -> Effort {
-    call.runs.map_or_else(Effort::default, |runs| Effort::of_runs(runs as usize))
-}
-
-/// Measures, with a bar that is drawn on a terminal only, on standard error.
-fn measured<T>(
-    steps: usize,
-    common: &Common,
-    run: impl FnOnce(&mut dyn FnMut(&str)) -> Result<T, BenchError>,
-) -> Result<T, Failure> {
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:18}");
-    let bar = match common.quiet {
-        true => ProgressBar::hidden(),
-        false => {
-            ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        }
-    };
-    let measured = run(&mut |name| {
-        bar.set_message(name.to_owned());
-        bar.inc(1);
-    });
-    bar.finish_and_clear();
-    Ok(measured?)
+/// A bar that is drawn on a terminal only, on standard error.
+fn bar(steps: usize, common: &Common) -> ProgressBar {
+    if common.quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:40}");
+    ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
-    let steps = accuracy::n_measurements(common.seed);
-    let measured = measured(steps, common, |step| accuracy::run(common.seed, effort(call), step))?;
-    let document = document::accuracy(&measured, common.seed);
-    if let Some(folder) = &call.output {
-        let draw = |figure: evenhand::report::plot::Figure| figure.to_svg().map_err(BenchError::from);
-        files::save_in(folder, "work-precision.json", format!("{document:#}\n"))?;
-        files::save_in(folder, "work-precision.svg", draw(pictures::work_precision(&measured))?)?;
-        files::save_in(folder, "trajectory.svg", draw(pictures::trajectory(&measured))?)?;
+    let seconds = call.seconds.unwrap_or(SECONDS);
+    let mut settings = Settings::new(Duration::from_secs_f64(seconds));
+    settings.effort = call.runs.map(|runs| Effort::of_runs(runs as usize));
+    settings.outside.clone_from(&call.solver);
+    let (cases, count, mut about) = match &call.problem {
+        Some(path) => {
+            let cases = own_cases(path, common)?;
+            let count = cases.len();
+            (
+                Box::new(cases.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>,
+                count,
+                json!({"suite": null}),
+            )
+        }
+        None => {
+            let wanted: Suite =
+                call.suite.as_deref().and_then(|name| name.parse().ok()).unwrap_or(Suite::Small);
+            let about = json!({
+                "suite": {"name": wanted.name(), "version": suite::VERSION, "seed": common.seed},
+            });
+            let cases = suite::cases(wanted, common.seed);
+            (Box::new(cases) as Box<dyn Iterator<Item = _>>, suite::n_cases(wanted), about)
+        }
+    };
+    about["limit"] = json!(seconds);
+    let bar = bar(count, common);
+    let mut records: Vec<Record> = Vec::new();
+    for case in cases {
+        let case: Case = case?;
+        let name = format!("{} {}", case.kind, case.name);
+        bar.set_message(name.clone());
+        let reference = match &call.output {
+            Some(folder) => kept(&case, folder, common)?,
+            None => references::of(&case).map_err(|source| no_reference(&case, source)),
+        };
+        let reference = match reference {
+            Ok(reference) => reference,
+            // Not all that can be asked has an exact answer.
+            Err(error @ BenchError::Reference { .. }) if call.problem.is_some() => {
+                output::note(common, error.to_string());
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let measured = accuracy::measure(case, reference, &settings, &mut |contender| {
+            bar.set_message(format!("{name}: {contender}"));
+        });
+        records.extend(measured.records);
+        bar.inc(1);
+        // What takes hours is not lost when it is stopped.
+        if let Some(folder) = &call.output {
+            let document = document::accuracy(&records, &about);
+            files::save_in(folder, "accuracy.json", format!("{document:#}\n"))?;
+        }
     }
-    output::result(common, || document, || text::accuracy(&measured))
+    bar.finish_and_clear();
+    if let Some(folder) = &call.output {
+        for file in page::files(&records).map_err(BenchError::from)? {
+            files::save_in(folder, file.name, file.text)?;
+        }
+    }
+    output::result(common, || document::accuracy(&records, &about), || text::accuracy(&records))
+}
+
+/// All that can be asked about somebody's own problem, of either sort.
+fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
+    let input = files::read(path, |source| {
+        let kind = serde_json::from_str::<Value>(source.text).ok().map(|document| document["kind"].clone());
+        match kind.as_ref().and_then(Value::as_str) {
+            Some("reservation-problem") => Ok(Input::Reservation(source.reservation()?)),
+            _ => Ok(Input::Allocation(source.problem()?)),
+        }
+    })?;
+    if let Input::Allocation(problem) = &input {
+        if !problem.groups().list().is_empty() {
+            return Err(Failure::input(format!(
+                "{}: the users stand in groups, which no contender knows",
+                path.display()
+            )));
+        }
+        for warning in problem.warnings() {
+            output::warn(common, warning.to_string());
+        }
+    }
+    let name = path.file_stem().map_or_else(|| "problem".into(), |stem| stem.to_string_lossy());
+    Ok(suite::own(&name, &input))
+}
+
+fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
+    BenchError::Reference { instance: format!("{} {}", case.kind, case.name), source: Box::new(source) }
+}
+
+/// The reference of a case: from the folder, if its certificate is there and has the committed hash; else computed, and its
+/// certificate written there.
+fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference, BenchError>, Failure> {
+    let folder = folder.join(REFERENCES);
+    let hash = case.sha256();
+    let name = format!("{}-{}.json", case.kind, hash.get(..16).unwrap_or_default());
+    let path = folder.join(&name);
+    let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
+    if let (Some((_, hash)), true) = (committed, path.is_file()) {
+        let certificate = files::read(&path, Certificate::parse);
+        let read = certificate.ok().and_then(|certificate| references::of_certificate(case, &certificate));
+        if let Some(reference) = read.filter(|reference| reference.sha256() == hash) {
+            return Ok(Ok(reference));
+        }
+    }
+    let reference = match references::of(case) {
+        Ok(reference) => reference,
+        Err(source) => return Ok(Err(no_reference(case, source))),
+    };
+    if committed.is_some_and(|(_, hash)| reference.sha256() != hash) {
+        return Ok(Err(BenchError::Hash(case.name.clone())));
+    }
+    match references::certificate(case, &reference) {
+        Ok(Some(text)) => files::save_in(&folder, &name, text)?,
+        Ok(None) => {}
+        Err(why) => {
+            output::warn(
+                common,
+                format!("no certificate of the reference of {} {}: {why}", case.kind, case.name),
+            );
+        }
+    }
+    Ok(Ok(reference))
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
-    let lines =
-        measured(speed::n_measurements(), common, |step| speed::run(common.seed, effort(call), step))?;
+    let given = [
+        ("--suite", call.suite.is_some()),
+        ("--problem", call.problem.is_some()),
+        ("--seconds", call.seconds.is_some()),
+        ("--solver", !call.solver.is_empty()),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::input(format!("{option} goes with `bench accuracy`")));
+    }
+    let bar = bar(speed::n_measurements(), common);
+    let effort = call.runs.map_or_else(Effort::default, |runs| Effort::of_runs(runs as usize));
+    let lines = speed::run(common.seed, effort, |name| {
+        bar.set_message(name.to_owned());
+        bar.inc(1);
+    })?;
+    bar.finish_and_clear();
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;

@@ -141,7 +141,8 @@ fn every_kind_of_document_fits_its_schema() {
         (&jobs, "hunt --types 2 --steps 20 --resume state.json -o found.json"),
         (&jobs, "reproduce drfh"),
         (&jobs, "reproduce --list"),
-        (&jobs, "bench accuracy --runs 1"),
+        (&problem, "bench accuracy --runs 1 --problem problem.json -o measured"),
+        (&jobs, "bench accuracy --runs 1 --problem problem.json"),
         (&jobs, "bench speed --runs 1"),
     ];
     let mut seen = Seen::default();

@@ -51,7 +51,7 @@ schemas![
     "audit",
     "audit-matrix",
     "hunt",
-    "work-precision",
+    "accuracy",
     "speed",
     "export",
     "simulation",

@@ -1,141 +1,119 @@
-//! Work and precision: how long a solver takes, and how far from the exact answer it ends.
+//! Runs contenders on cases, and judges what they return.
 
-use evenhand_ode::trajectory::{self, RungeKutta, TrajectoryPoint};
-use evenhand_problem::Rational;
-use evenhand_problem::number::to_f64;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::contenders::{self, Answer, Contender, trajectory_settings};
-use super::instances::{self, PoolInstance};
-use super::judge::{Judgement, judge};
-use super::reference::{self, Reference, exact};
-use super::timing::{Effort, timed};
-use super::{BenchError, instances::three_users};
+use crate::case::Case;
+use crate::contenders::{Answer, Contender, NoAnswer};
+use crate::inside;
+use crate::judge::{Judge, Measures};
+use crate::outside::Outside;
+use crate::record::{Claims, Cost, Record, Status};
+use crate::references::Reference;
+use crate::timing::Effort;
 
-/// What was measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Accuracy {
-    /// By instance.
-    pub instances: Vec<Measured>,
-    /// Recorded trajectories, for the picture.
-    pub recordings: Vec<Recording>,
+/// How cases are run.
+#[derive(Clone)]
+pub struct Settings {
+    /// Time for one run of one contender.
+    pub limit: Duration,
+    /// Runs of each; as many as tell the median where none are stated, and one where that is long.
+    pub effort: Option<Effort>,
+    /// Contenders that are compiled in.
+    pub inside: Vec<Arc<dyn Contender>>,
+    /// Programs from outside.
+    pub outside: Vec<Outside>,
 }
 
-/// One instance, with all that ran on it.
-#[derive(Debug, Clone, PartialEq)]
+impl Settings {
+    /// All contenders that are compiled in.
+    #[must_use]
+    pub fn new(limit: Duration) -> Self {
+        let inside = crate::contenders::all().into_iter().map(Arc::from).collect();
+        Self { limit, effort: None, inside, outside: Vec::new() }
+    }
+}
+
+/// A case with its reference and the records of all contenders.
+#[derive(Debug, Clone)]
 pub struct Measured {
-    /// The instance.
-    pub instance: PoolInstance,
-    /// The answer to compare with.
-    pub reference: Reference,
-    /// By contender, in the order of [`contenders::all`].
-    pub results: Vec<Run>,
+    /// The case.
+    pub case: Arc<Case>,
+    /// Its exact answer.
+    pub reference: Arc<Reference>,
+    /// By contender, those from outside last.
+    pub records: Vec<Record>,
 }
 
-/// One contender on one instance.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// The method and its settings.
-    pub contender: Contender,
-    /// Median time, in seconds.
-    pub seconds: f64,
-    /// Runs behind the median.
-    pub runs: usize,
-    /// How the method says that it ended.
-    pub status: String,
-    /// Its steps.
-    pub steps: usize,
-    /// Of a trajectory: how far its end is off it ([`Answer::drift`](contenders::Answer::drift)).
-    pub drift: Option<f64>,
-    /// What the answer is worth.
-    pub judgement: Judgement,
-}
-
-/// A trajectory with the distance of its points from the limit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recording {
-    /// Name of the instance.
-    pub instance: String,
-    /// Error allowed in a step.
-    pub tolerance: f64,
-    /// Every step.
-    pub points: Vec<TrajectoryPoint>,
-    /// By step: `max_i |x_i - x*_i| / x*_i`.
-    pub errors: Vec<f64>,
-    /// By step: how far it is off the trajectory, `max_i |x_i (sum_j r_ij / s_j + 1 / (1 - x_i)) / (c e_i)
-    /// - 1|` with entitlements of sum 1, in rational arithmetic; infinite outside of the domain.
-    pub drifts: Vec<f64>,
-}
-
-/// End of the recorded trajectories.
-const RECORDED_TO: f64 = 1e14;
-
-/// Number of measurements that [`run`] makes.
-#[must_use]
-pub fn n_measurements(seed: u64) -> usize {
-    instances::all(seed).len() * contenders::all().len()
-}
-
-/// Measures every contender on every instance; `progress` is told the name of the instance before
-/// each measurement.
+/// Runs every contender that takes the case, and compares it with the reference; `progress` is told its name before.
 ///
-/// # Errors
-/// [`BenchError`] when an instance has no reference. A contender that fails is no error: its outcome
-/// says so.
-pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<Accuracy, BenchError> {
-    let mut measured = Vec::new();
-    let mut recordings = Vec::new();
-    for instance in instances::all(seed) {
-        let (pool, problem) = (instance.pool()?, instance.problem()?);
-        let reference = reference::of(&instance, &problem)?;
-        let results = contenders::all().into_iter().map(|contender| {
-            progress(&instance.name);
-            let timed = timed(effort, || contender.run(&pool));
-            let judgement = judge(&problem, &reference, &timed.result);
-            let (seconds, runs) = (timed.seconds, timed.runs);
-            let Answer { status, steps, drift, .. } = timed.result;
-            Run { contender, seconds, runs, status, steps, drift, judgement }
-        });
-        let results = results.collect();
-        if instance.name == three_users().name || instance.name.starts_with("free") {
-            for tolerance in contenders::TRAJECTORY_TOLERANCES {
-                recordings.push(record(&instance, &reference, tolerance)?);
-            }
-        }
-        measured.push(Measured { instance, reference, results });
+/// A contender that fails is no error: its record says so.
+pub fn measure(
+    case: Case,
+    reference: Reference,
+    settings: &Settings,
+    progress: &mut dyn FnMut(&str),
+) -> Measured {
+    let case = Arc::new(case);
+    let judge = Judge::new(&case, &reference);
+    let mut records = Vec::new();
+    for contender in settings.inside.iter().filter(|contender| contender.applies(&case)) {
+        progress(&contender.name());
+        let (answer, cost) = inside::run(contender, &case, settings.limit, settings.effort);
+        let record =
+            Record { method: contender.method(), ..record(&judge, &case, &contender.name(), answer, cost) };
+        records.push(record);
     }
-    Ok(Accuracy { instances: measured, recordings })
+    for program in settings.outside.iter().filter(|program| program.applies(&case)) {
+        progress(&program.name);
+        if let Some((answer, cost)) = program.run(&case, settings.limit, settings.effort) {
+            records.push(Record { outside: true, ..record(&judge, &case, &program.name, answer, cost) });
+        }
+    }
+    drop(judge);
+    Measured { case, reference: Arc::new(reference), records }
 }
 
-fn record(instance: &PoolInstance, reference: &Reference, tolerance: f64) -> Result<Recording, BenchError> {
-    let mut settings = trajectory_settings(RungeKutta::Dop853, tolerance, RECORDED_TO);
-    settings.record = true;
-    let points = trajectory::integrate(&instance.pool()?, &settings).points;
-    let limit: Vec<f64> = reference.x.iter().map(to_f64).collect();
-    let error = |point: &TrajectoryPoint| {
-        point.x.iter().zip(&limit).map(|(x, limit)| (x / limit - 1.0).abs()).fold(0.0, f64::max)
+fn record(
+    judge: &Judge<'_>,
+    case: &Case,
+    contender: &str,
+    answer: Result<Answer, NoAnswer>,
+    cost: Cost,
+) -> Record {
+    let claims = answer.as_ref().map(claims).unwrap_or_default();
+    let judged = answer.and_then(|answer| judge.judge(&answer));
+    let (status, why, measures) = match judged {
+        Ok(measures) => (Status::Solved, None, measures),
+        Err(error) => {
+            let status = match error {
+                NoAnswer::Timeout => Status::Timeout,
+                NoAnswer::Malformed(_) => Status::Malformed,
+                _ => Status::Failed,
+            };
+            (status, Some(error.to_string()), Measures::default())
+        }
     };
-    let errors = points.iter().map(error).collect();
-    let drifts = points.iter().map(|point| drift(instance, point)).collect();
-    Ok(Recording { instance: instance.name.clone(), tolerance, points, errors, drifts })
+    Record {
+        instance: case.name.clone(),
+        kind: case.kind,
+        contender: contender.to_owned(),
+        method: contender.to_owned(),
+        outside: false,
+        size: case.size(),
+        status,
+        why,
+        measures,
+        claims,
+        cost,
+    }
 }
 
-fn drift(instance: &PoolInstance, point: &TrajectoryPoint) -> f64 {
-    let x: Vec<Rational> = point.x.iter().map(|&x| exact(x)).collect();
-    let slacks: Vec<Rational> = reference::excess(instance, &x).into_iter().map(|excess| -excess).collect();
-    let total: Rational = instance.entitlements.iter().sum();
-    let mut worst = Rational::new();
-    for ((request, e), x) in instance.requests.iter().zip(&instance.entitlements).zip(&x) {
-        let distance = 1u32 - x.clone();
-        let requested = request.iter().zip(&slacks).filter(|(r, _)| !r.is_zero());
-        if distance <= 0 || requested.clone().any(|(_, slack)| *slack <= 0) {
-            return f64::INFINITY;
-        }
-        let pull: Rational = requested.map(|(r, slack)| Rational::from(r / slack)).sum();
-        let pull = x * (pull + distance.recip());
-        let push = exact(point.c) * e / &total;
-        if !push.is_zero() {
-            worst = worst.max((pull / push - 1u32).abs());
-        }
+fn claims(answer: &Answer) -> Claims {
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    Claims {
+        status: Some(answer.status.clone()).filter(|status| !status.is_empty()),
+        objective: finite(answer.objective),
+        gap: finite(answer.gap),
     }
-    to_f64(&worst)
 }

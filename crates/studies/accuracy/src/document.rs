@@ -1,80 +1,74 @@
 //! The measurements for programs.
 
-use evenhand_problem::{Rational, number};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::accuracy::{Accuracy, Measured, Run};
+use crate::judge::{Repair, Verdict};
+use crate::record::Record;
 use crate::speed::Timing;
 
-/// Digits of the reference in the output: far more than a double has, fewer than are proven.
-const REFERENCE_DIGITS: usize = 40;
-
-/// All measurements of accuracy, the seed of whose instances is `seed`.
+/// All records; `about` is what they are of, an object whose fields come first.
 #[must_use]
-pub fn accuracy(accuracy: &Accuracy, seed: u64) -> Value {
-    let instances: Vec<Value> = accuracy.instances.iter().map(instance_document).collect();
+pub fn accuracy(records: &[Record], about: &Value) -> Value {
+    let mut document = json!({"kind": "accuracy", "version": 1});
+    if let (Some(document), Some(about)) = (document.as_object_mut(), about.as_object()) {
+        document.extend(about.clone());
+        document.insert("threads".to_owned(), json!(rayon::current_num_threads()));
+        document.insert("records".to_owned(), records.iter().map(record).collect());
+    }
+    document
+}
+
+/// A number that JSON has no number for is none.
+fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+fn record(record: &Record) -> Value {
+    let (measures, claims, cost) = (&record.measures, &record.claims, &record.cost);
+    let is_answer = record.status == crate::record::Status::Solved;
     json!({
-        "kind": "work-precision",
-        "version": 1,
-        "seed": seed,
-        "threads": rayon::current_num_threads(),
-        "instances": instances,
+        "instance": record.instance,
+        "kind": record.kind.name(),
+        "contender": record.contender,
+        "method": record.method,
+        "outside": record.outside,
+        "users": record.size.0,
+        "classes": record.size.1,
+        "status": record.status.name(),
+        "why": record.why,
+        "error": finite(measures.error),
+        "objective_error": finite(measures.objective_error),
+        "violation": is_answer.then_some(measures.violation).filter(|value| value.is_finite()),
+        "excess": is_answer.then_some(measures.excess).filter(|value| value.is_finite()),
+        "wrong_verdicts": measures.wrong_verdicts(),
+        "verdicts": measures.verdicts.as_ref().map(|verdicts| {
+            verdicts.iter().filter(|verdict| verdict.is_wrong()).map(verdict).collect::<Vec<_>>()
+        }),
+        "repair": measures.repair.as_ref().map(repair),
+        "claims": {"status": claims.status, "objective": claims.objective, "gap": claims.gap},
+        "seconds": cost.seconds,
+        "runs": cost.runs,
+        "memory": cost.memory,
+        "steps": cost.steps,
+        "exit": cost.exit,
     })
 }
 
-fn instance_document(measured: &Measured) -> Value {
-    let reference = &measured.reference;
-    let decimals =
-        |values: &[Rational]| values.iter().map(|x| digits(x, REFERENCE_DIGITS)).collect::<Vec<_>>();
+fn verdict(verdict: &Verdict) -> Value {
+    let word = |holds: bool| if holds { "holds" } else { "violated" };
     json!({
-        "name": measured.instance.name,
-        "note": measured.instance.note,
-        "users": measured.instance.n_users(),
-        "resources": measured.instance.n_resources(),
-        "requests": exact_rows(&measured.instance.requests),
-        "entitlements": measured.instance.entitlements.iter().map(number::format).collect::<Vec<_>>(),
-        "reference": {
-            "gap": number::to_f64(&reference.gap),
-            "error_bound": reference.error_bound,
-            "steps": reference.steps,
-            "digits": REFERENCE_DIGITS,
-            "x": decimals(&reference.x),
-            "prices": decimals(&reference.prices),
-        },
-        "results": measured.results.iter().map(outcome_document).collect::<Vec<_>>(),
+        "axiom": verdict.axiom,
+        "tolerance": format!("1e-{}", verdict.tolerance),
+        "says": verdict.says.map(word),
+        "is": word(verdict.is),
     })
 }
 
-fn exact_rows(rows: &[Vec<Rational>]) -> Vec<Vec<String>> {
-    rows.iter().map(|row| row.iter().map(number::format).collect()).collect()
-}
-
-/// A number from 0 on with so many digits after the point, cut off.
-fn digits(value: &Rational, count: usize) -> String {
-    let shifted = (0..count).fold(value.clone(), |value, _| value * 10u32).trunc();
-    let text = format!("{:0>width$}", shifted.to_string(), width = count + 1);
-    let (whole, rest) = text.split_at(text.len() - count);
-    format!("{whole}.{rest}")
-}
-
-fn outcome_document(outcome: &Run) -> Value {
-    let settings: Map<String, Value> = outcome
-        .contender
-        .settings()
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), json!(value)))
-        .collect();
+fn repair(repair: &Repair) -> Value {
     json!({
-        "method": outcome.contender.method(),
-        "settings": settings,
-        "status": outcome.status,
-        "steps": outcome.steps,
-        "seconds": outcome.seconds,
-        "runs": outcome.runs,
-        "error": outcome.judgement.error,
-        "drift": outcome.drift,
-        "njc_margin": outcome.judgement.njc_margin,
-        "gap": outcome.judgement.gap,
+        "change": finite(Some(repair.change)),
+        "loses": finite(repair.loses),
+        "certified": finite(repair.certified),
     })
 }
 

@@ -1,42 +1,413 @@
-//! What an answer is worth, in rational arithmetic.
+//! What an answer is worth, in rational arithmetic: every number is exact and rounded once.
 
-use evenhand_exact::axiom::{njc, proportional};
-use evenhand_exact::{Instance, Tasks};
+use std::time::Duration;
+
+use evenhand_budget::{Limits, within};
+use evenhand_certify::{Optima, Request, certify_among};
+use evenhand_exact::{Axiom, Instance, Outcome, Parameters};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Allocation, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Constraints, Integer, Problem, Rational};
+use rug::ops::Pow;
 
-use super::contenders::Answer;
-use super::reference::{Reference, exact};
+use crate::case::{Case, Input, Kind};
+use crate::configurations;
+use crate::contenders::{Answer, NoAnswer};
+use crate::references::{self, Reference};
+use crate::utility::{ln, power};
 
-/// The verdict on an answer. Numbers are exact ones, rounded once.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judgement {
-    /// `max_i |x_i - x*_i| / x*_i`.
-    pub error: f64,
-    /// The margin of the axiom `njc`, in tasks; a resource whose use differs from its capacity
-    /// counts as used up within that difference. `None` when the numbers cannot be examined.
-    pub njc_margin: Option<f64>,
-    /// The `eps` that the answer's own prices prove, raised until they prove something; `None` where
-    /// a method has no prices or they prove nothing.
-    pub gap: Option<f64>,
+/// Tolerances at which an answer is trusted, as negative powers of ten.
+pub const TOLERANCES: [u32; 2] = [6, 9];
+/// Margins of the reference above minus this, as a negative power of ten, hold: it may be irrational.
+const TRUTH: u32 = 30;
+/// Users times classes beyond which feasibility and sharing incentive alone are examined.
+const MOST_PAIRS: usize = 3_000;
+/// Time for the axioms of one answer.
+const TIME: Duration = Duration::from_secs(10);
+
+/// What an answer is worth.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measures {
+    /// `max_n |x_n - x*_n| / x*_n` over the users that have something, what others have as a part of what they would have
+    /// alone; none where the answer is not determined.
+    pub error: Option<f64>,
+    /// How far the objective is from the best one: as a part of it, and for sums of logarithms in the mean logarithm, by
+    /// weight; none where there is no objective, or it has no value.
+    pub objective_error: Option<f64>,
+    /// The largest part by which a capacity or a limit is exceeded, or by which tasks are negative.
+    pub violation: f64,
+    /// The largest excess in units of the resource, or in tasks.
+    pub excess: f64,
+    /// Verdicts, by axiom and tolerance; none where they were not examined.
+    pub verdicts: Option<Vec<Verdict>>,
+    /// What becomes of it when it is repaired; none where that was not examined.
+    pub repair: Option<Repair>,
 }
 
-/// Judges by the exact value of every floating-point number.
-pub(super) fn judge(problem: &Problem, reference: &Reference, answer: &Answer) -> Judgement {
-    let x: Vec<Rational> = answer.x.iter().map(|&x| exact(x)).collect();
-    let errors = x.iter().zip(&reference.x).map(|(x, right)| Rational::from(x / right) - 1u32);
-    let error = errors.map(Rational::abs).max().unwrap_or_default();
-    let tasks: Tasks = x.into_iter().map(|x| if x.is_zero() { Vec::new() } else { vec![(0, x)] }).collect();
-    let allocation = Allocation { tasks, ..Allocation::empty(0, Sharing::default()) };
-    let Ok(instance) = Instance::new(problem, &allocation) else {
-        return Judgement { error: to_f64(&error), njc_margin: None, gap: None };
+/// What somebody would say of an axiom who trusted an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The axiom, with its parameter.
+    pub axiom: String,
+    /// Minus the logarithm of the tolerance.
+    pub tolerance: u32,
+    /// Whether the answer says that it holds; none where it says nothing, since it is infeasible.
+    pub says: Option<bool>,
+    /// Whether it holds of the exact answer.
+    pub is: bool,
+}
+
+impl Verdict {
+    /// Whether it is not so.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        self.says.is_some_and(|says| says != self.is)
+    }
+}
+
+/// An answer after its repair (docs/axioms.md): it is feasible then.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Repair {
+    /// The largest change, as a part of what the user would have alone.
+    pub change: f64,
+    /// How far the objective is from the best one afterwards.
+    pub loses: Option<f64>,
+    /// The least tolerance at which it is certified to be the answer, where it is certified at one of at most 1e-6.
+    pub certified: Option<f64>,
+}
+
+impl Measures {
+    /// Number of wrong verdicts.
+    #[must_use]
+    pub fn wrong_verdicts(&self) -> Option<usize> {
+        let verdicts = self.verdicts.as_ref()?;
+        Some(verdicts.iter().filter(|verdict| verdict.is_wrong()).count())
+    }
+}
+
+/// A case with what is known of it, ready to judge answers.
+pub struct Judge<'c> {
+    case: &'c Case,
+    reference: &'c Reference,
+    /// By axiom: whether it holds of the exact answer; none where that is not known.
+    truths: Option<Vec<(Request, String, bool)>>,
+    /// Exact optima of shares, found once.
+    optima: Optima,
+}
+
+impl<'c> Judge<'c> {
+    /// Looks at the exact answer.
+    #[must_use]
+    pub fn new(case: &'c Case, reference: &'c Reference) -> Self {
+        let mut judge = Self { case, reference, truths: None, optima: Optima::default() };
+        judge.truths = judge.find_truths();
+        judge
+    }
+
+    fn find_truths(&self) -> Option<Vec<(Request, String, bool)>> {
+        let (Input::Allocation(problem), Some(allocation)) = (&self.case.input, &self.reference.allocation)
+        else {
+            return None;
+        };
+        let requests = requests(self.case, problem);
+        let tolerance = Rational::from((1, Integer::from(10).pow(TRUTH)));
+        let found = self.examined(problem, allocation, &requests, &tolerance)?;
+        let truths = requests.into_iter().zip(found).filter_map(|(request, holds)| {
+            let name = name(&request, problem);
+            Some((request, name, holds?))
+        });
+        Some(truths.collect())
+    }
+
+    /// By request: whether it holds within the tolerance; none where it does not apply, or nothing is said of it.
+    fn examined(
+        &self,
+        problem: &Problem,
+        allocation: &Allocation,
+        requests: &[Request],
+        tolerance: &Rational,
+    ) -> Option<Vec<Option<bool>>> {
+        let limits = Limits { time: Some(TIME), ..Limits::default() };
+        let found = within(&limits, || certify_among(problem, allocation, requests, tolerance, &self.optima));
+        let found = found.ok()?.ok()?;
+        let holds = |request: &Request| {
+            let claims = &found.certificate.claims;
+            let claim = claims.iter().find(|claim| {
+                claim.axiom == request.axiom
+                    && request.parameters.clone().of(request.axiom).is_ok_and(|p| p == claim.parameters())
+            })?;
+            match claim.outcome() {
+                Outcome::Holds | Outcome::Within => Some(true),
+                Outcome::Violated => Some(false),
+                Outcome::NotApplicable => None,
+            }
+        };
+        Some(requests.iter().map(holds).collect())
+    }
+
+    /// Judges an answer.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Malformed`]: it has numbers that are none, or of users that there are not.
+    pub fn judge(&self, answer: &Answer) -> Result<Measures, NoAnswer> {
+        match &self.case.input {
+            Input::Allocation(problem) => {
+                let allocation = allocation(self.case, problem, answer)?;
+                Ok(self.of_allocation(problem, &allocation, answer.only_least))
+            }
+            Input::Reservation(problem) => {
+                let exact = |values: &[f64]| {
+                    values.iter().map(|x| number(*x, "a column")).collect::<Result<Vec<_>, _>>()
+                };
+                let served = exact(&answer.served)?;
+                if served.len() != problem.n_types() {
+                    return Err(malformed("the jobs that are served are not one number for each type"));
+                }
+                let servers =
+                    answer.servers.iter().map(|(pool, k, x)| Ok((*pool, k.clone(), number(*x, "a column")?)));
+                let servers = servers.collect::<Result<Vec<_>, NoAnswer>>()?;
+                let (excess, violation) = configurations::violation(problem, &served, &servers);
+                let reward: Rational =
+                    problem.rewards().iter().zip(&served).map(|(u, y)| Rational::from(u * y)).sum();
+                let off = self.reference.objective.as_ref().map(|best| off(&reward, best));
+                let verdict = |(axiom, tolerance, far): (&str, u32, Option<f64>)| {
+                    let says = far.map(|far| far <= 10_f64.powi(-(tolerance as i32)));
+                    Verdict { axiom: axiom.to_owned(), tolerance, says, is: true }
+                };
+                let violation = to_f64(&violation);
+                let said =
+                    TOLERANCES.iter().flat_map(|t| [("feasible", *t, Some(violation)), ("optimal", *t, off)]);
+                Ok(Measures {
+                    objective_error: off,
+                    violation,
+                    excess: to_f64(&excess),
+                    verdicts: Some(said.map(verdict).collect()),
+                    ..Measures::default()
+                })
+            }
+        }
+    }
+
+    fn of_allocation(&self, problem: &Problem, allocation: &Allocation, only_least: bool) -> Measures {
+        let totals = allocation.totals();
+        let (excess, violation) = violation(problem, allocation);
+        let levels = self.reference.levels.as_ref().filter(|_| !only_least);
+        let error = levels.map(|levels| to_f64(&error(problem, &totals, levels)));
+        let mut measures = Measures {
+            error,
+            objective_error: self.objective_error(problem, &totals),
+            violation: to_f64(&violation),
+            excess: to_f64(&excess),
+            ..Measures::default()
+        };
+        if let Some(truths) = self.truths.as_ref().filter(|_| !only_least) {
+            measures.verdicts = self.verdicts(problem, allocation, truths);
+            measures.repair = is_small(problem).then(|| self.repair(problem, allocation)).flatten();
+        }
+        measures
+    }
+
+    fn verdicts(
+        &self,
+        problem: &Problem,
+        allocation: &Allocation,
+        truths: &[(Request, String, bool)],
+    ) -> Option<Vec<Verdict>> {
+        let requests: Vec<Request> = truths.iter().map(|(request, ..)| request.clone()).collect();
+        let mut verdicts = Vec::new();
+        for tolerance in TOLERANCES {
+            let exact = Rational::from((1, Integer::from(10).pow(tolerance)));
+            let found = self.examined(problem, allocation, &requests, &exact)?;
+            let said = truths.iter().zip(found);
+            verdicts.extend(said.map(|((_, axiom, is), says)| Verdict {
+                axiom: axiom.clone(),
+                tolerance,
+                says,
+                is: *is,
+            }));
+        }
+        Some(verdicts)
+    }
+
+    fn repair(&self, problem: &Problem, allocation: &Allocation) -> Option<Repair> {
+        let instance = Instance::new(problem, allocation).ok()?;
+        let repaired = Allocation { tasks: instance.tasks(), placements: None, ..allocation.clone() };
+        let loses = self.objective_error(problem, &repaired.totals());
+        let own = references::own_axioms(self.case).into_iter();
+        let own: Vec<Request> = own.map(|(axiom, parameters)| Request { axiom, parameters }).collect();
+        let limits = Limits { time: Some(TIME), ..Limits::default() };
+        let tolerance = Rational::from((1, 1_000_000));
+        let found = within(&limits, || certify_among(problem, &repaired, &own, &tolerance, &self.optima));
+        let found = found.ok()?.ok()?;
+        let claims = &found.certificate.claims;
+        let certified = !claims.is_empty()
+            && found.undecided.is_empty()
+            && claims.iter().all(|claim| claim.holds == Some(true));
+        let lacks = claims.iter().filter_map(|claim| claim.margin.clone());
+        let lacks = lacks.map(|margin| (-margin).max(Rational::new())).max().unwrap_or_default();
+        let certified = certified.then(|| to_f64(&lacks));
+        Some(Repair { change: to_f64(instance.repair()), loses, certified })
+    }
+
+    fn objective_error(&self, problem: &Problem, totals: &[Rational]) -> Option<f64> {
+        if let Some(best) = &self.reference.objective {
+            let found = references::objective(self.case, problem, totals).ok().flatten()?;
+            return Some(off(&found, best));
+        }
+        if !self.case.kind.is_sum() {
+            return None;
+        }
+        let levels = self.reference.levels.as_ref()?;
+        let active = || (0..problem.n_users()).filter(|&n| problem.is_active(n));
+        if active().any(|n| totals[n] <= 0) {
+            return None;
+        }
+        let weight = |n: usize| problem.users()[n].weight();
+        let total: Rational = active().map(weight).sum();
+        if self.case.alpha == 1 {
+            let lost: Rational =
+                active().map(|n| ln(&Rational::from(&levels[n] / &totals[n])) * weight(n)).sum();
+            return Some(to_f64(&(lost / total).abs()));
+        }
+        let exponent = Rational::from(1) - &self.case.alpha;
+        let sum =
+            |x: &[Rational]| -> Rational { active().map(|n| power(&x[n], &exponent) * weight(n)).sum() };
+        Some(off(&sum(totals), &sum(levels)))
+    }
+}
+
+/// The difference as a part of what is right.
+fn off(found: &Rational, right: &Rational) -> f64 {
+    let difference = Rational::from(found - right).abs();
+    to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
+}
+
+/// The axioms of which a verdict is given. What depends on where users run, and not on their tasks alone, is asked only of
+/// one server: elsewhere the exact answer is one of several.
+fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
+    let mut axioms = vec![Axiom::Feasible];
+    if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf | Kind::Whole) {
+        axioms.push(Axiom::SharingIncentive);
+    }
+    let is_small = is_small(problem);
+    if is_small && problem.n_servers() == 1 && case.kind != Kind::Whole {
+        axioms.push(Axiom::EnvyFree);
+    }
+    if is_small && matches!(case.kind, Kind::Pool | Kind::Njc) {
+        axioms.push(Axiom::Njc);
+    }
+    let mut requests: Vec<Request> = axioms.into_iter().map(Request::of).collect();
+    if is_small && case.kind != Kind::Whole {
+        if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf) {
+            requests.push(Request::of(Axiom::ParetoOptimal));
+        }
+        let own = references::own_axioms(case).into_iter();
+        requests.extend(own.map(|(axiom, parameters)| Request { axiom, parameters }));
+    }
+    requests
+}
+
+/// Whether axioms are examined that compare users with each other, or that a solver has to decide.
+fn is_small(problem: &Problem) -> bool {
+    problem.n_users() * problem.n_servers() <= MOST_PAIRS
+}
+
+fn name(request: &Request, problem: &Problem) -> String {
+    let Parameters { share, alpha } = &request.parameters;
+    match (share, alpha) {
+        (Some(share), _) => format!("{}:{}", request.axiom.name(), share.name(problem)),
+        (None, Some(alpha)) if *alpha != 1 => format!("{}:{alpha}", request.axiom.name()),
+        _ => request.axiom.name().to_owned(),
+    }
+}
+
+fn malformed(what: &str) -> NoAnswer {
+    NoAnswer::Malformed(what.to_owned())
+}
+
+fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
+    Rational::from_f64(value)
+        .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
+}
+
+/// An answer as an allocation, every double as what it is exactly.
+fn allocation(case: &Case, problem: &Problem, answer: &Answer) -> Result<Allocation, NoAnswer> {
+    if let Some(allocation) = &answer.allocation {
+        return match allocation.tasks.len() == problem.n_users() {
+            true => Ok(Allocation { sharing: case.kind.sharing(), ..allocation.clone() }),
+            false => Err(malformed("the tasks are not those of the users of the problem")),
+        };
+    }
+    if answer.tasks.len() != problem.n_users() {
+        return Err(malformed("the tasks are not those of the users of the problem"));
+    }
+    let mut allocation = Allocation::empty(problem.n_users(), case.kind.sharing());
+    for (n, (exact, tasks)) in allocation.tasks.iter_mut().zip(&answer.tasks).enumerate() {
+        for (class, x) in tasks {
+            if *class >= problem.n_servers() {
+                return Err(malformed("there are tasks on a class that the problem has not"));
+            }
+            let x = number(*x, problem.users()[n].name())?;
+            if !x.is_zero() {
+                exact.push((*class, x));
+            }
+        }
+        exact.sort_by_key(|(class, _)| *class);
+        exact.dedup_by(|again, first| {
+            let same = again.0 == first.0;
+            if same {
+                first.1 += &again.1;
+            }
+            same
+        });
+    }
+    Ok(allocation)
+}
+
+/// `max_n |x_n - x*_n| / x*_n`.
+fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rational {
+    let of_user = |n: usize| {
+        let difference = Rational::from(&totals[n] - &levels[n]).abs();
+        if levels[n] > 0 {
+            return difference / &levels[n];
+        }
+        let alone = problem.total_gamma(n);
+        if alone > 0 { difference / alone } else { difference }
     };
-    let njc_margin = njc::examine(&instance).map(|examined| to_f64(&examined.margin));
-    let gap = answer.prices.as_ref().and_then(|(rows, users)| {
-        let rational = |prices: &[f64]| prices.iter().map(|&p| exact(p.max(0.0))).collect::<Vec<_>>();
-        let one = Rational::from(1);
-        let lifted = proportional::lift_prices(&instance, &one, None, &rational(rows), &rational(users))?;
-        proportional::gap(&instance, &one, None, &lifted).ok()
-    });
-    Judgement { error: to_f64(&error), njc_margin, gap: gap.as_ref().map(to_f64) }
+    (0..problem.n_users()).map(of_user).max().unwrap_or_default()
+}
+
+/// The largest excess over a row, a limit or 0: as it is, and as a part of the row or of what the user would have alone.
+fn violation(problem: &Problem, allocation: &Allocation) -> (Rational, Rational) {
+    let constraints = Constraints::new(problem, allocation.sharing);
+    let (mut absolute, mut relative) = (Rational::new(), Rational::new());
+    let mut worse = |excess: Rational, of: &Rational| {
+        if excess > 0 {
+            let part = if of.is_zero() { excess.clone() } else { Rational::from(&excess / of) };
+            relative = std::mem::take(&mut relative).max(part);
+            absolute = std::mem::take(&mut absolute).max(excess);
+        }
+    };
+    let mut used = vec![Rational::new(); constraints.rows().len()];
+    for (n, tasks) in allocation.tasks.iter().enumerate() {
+        let alone = problem.total_gamma(n);
+        let mut total = Rational::new();
+        for (class, x) in tasks {
+            total += x;
+            match constraints.usage(n, *class) {
+                Some(usage) if *x > 0 => {
+                    let start = constraints.class_rows(*class).start;
+                    usage.entries().for_each(|(at, amount)| used[start + at] += Rational::from(amount * x));
+                }
+                Some(_) => worse(Rational::from(-x), &alone),
+                None => worse(Rational::from(x.abs_ref()), &alone),
+            }
+        }
+        if let Some(limit) = problem.users()[n].tasks() {
+            worse(total - limit, limit);
+        }
+    }
+    for (row, used) in constraints.rows().iter().zip(used) {
+        worse(used - &row.capacity, &row.capacity);
+    }
+    (absolute, relative)
 }

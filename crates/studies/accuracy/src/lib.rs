@@ -1,30 +1,35 @@
-//! Measurements: floating-point solvers against the exact answer ([`accuracy`]), and how long the
-//! mechanisms take ([`speed`]).
+//! Measurements: solvers against exact answers ([`accuracy`]), and how long the mechanisms take ([`speed`]).
 //!
-//! Instances are made from a seed, the same on every machine; times are not. Whatever a solver
-//! returns is judged in rational arithmetic.
+//! Problems are made from a seed, the same on every machine; times are not. Whatever a solver returns is judged in rational
+//! arithmetic.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
-mod columns;
-mod conic;
+pub mod case;
+pub mod configurations;
 pub mod contenders;
 pub mod document;
-pub mod instances;
-mod judge;
+mod inside;
+pub mod judge;
+mod memory;
+pub mod outside;
+pub mod page;
 pub mod pictures;
-pub mod reference;
-mod rounding;
+pub mod profile;
+pub mod record;
+pub mod references;
 pub mod speed;
+pub mod suite;
 pub mod text;
 mod timing;
+pub mod utility;
 
 use thiserror::Error;
 
 pub use timing::Effort;
 
 /// Why there is no measurement.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BenchError {
     /// The numbers of an instance are not those of a problem.
@@ -41,8 +46,11 @@ pub enum BenchError {
         /// Name of the instance.
         instance: String,
         /// What stood in the way.
-        source: reference::ReferenceError,
+        source: Box<references::ReferenceError>,
     },
+    /// The reference is not the one that is committed.
+    #[error("instance `{0}`: problem or reference is not the one whose hash is committed")]
+    Hash(String),
     /// A picture could not be drawn.
     #[error(transparent)]
     Plot(#[from] evenhand_report::plot::PlotError),

@@ -1,109 +1,102 @@
-//! The pictures of [`accuracy`](super::accuracy).
+//! The pictures: time against error, and profiles.
 
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 
-use super::accuracy::{Accuracy, Measured, Recording};
+use crate::case::Kind;
+use crate::profile::{self, Profile, RIGHT};
+use crate::record::Record;
 
 /// Errors below this are drawn here: a double that is right to its last digit can have none.
 pub const FLOOR: f64 = 1e-17;
+/// Series after which colours come again.
+const COLOURS: usize = 8;
+/// Errors above this are drawn here.
+const CEILING: f64 = 10.0;
 
-/// Relative error over time, a plot for each instance.
+/// Time against error, a plot for each kind: medians over its cases, a mark for each setting of a method.
 #[must_use]
-pub fn work_precision(accuracy: &Accuracy) -> Figure {
-    let title = "Time and distance to the exact answer".to_owned();
-    Figure { title, plots: accuracy.instances.iter().map(of_instance).collect(), columns: 2 }
+pub fn work_precision(records: &[Record]) -> Figure {
+    let kinds = Kind::ALL.into_iter().filter(|kind| records.iter().any(|record| record.kind == *kind));
+    let plots: Vec<Plot> = kinds.map(|kind| of_kind(records, kind)).collect();
+    Figure { title: "Time and distance to the exact answer (medians)".to_owned(), plots, columns: 3 }
 }
 
-/// Lines connect a method's settings in their order, from the least work to the most.
-fn of_instance(measured: &Measured) -> Plot {
-    let mut series: Vec<Series> = Vec::new();
-    for outcome in &measured.results {
-        let name = outcome.contender.series();
-        let point = (outcome.seconds, outcome.judgement.error.max(FLOOR));
-        match series.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.points.push(point),
-            None => {
-                let is_dashed = outcome.contender.method() == "dop853";
-                let line = if is_dashed { LineStyle::Dashed } else { LineStyle::Solid };
-                series.push(Series { line, ..Series::new(name, vec![point]) });
-            }
+fn of_kind(records: &[Record], kind: Kind) -> Plot {
+    let of_kind = || records.iter().filter(|record| record.kind == kind);
+    let mut methods: Vec<(&str, Vec<&str>)> = Vec::new();
+    for record in of_kind() {
+        let (method, contender) = (record.method.as_str(), record.contender.as_str());
+        match methods.iter_mut().find(|(name, _)| *name == method) {
+            Some((_, settings)) if settings.contains(&contender) => {}
+            Some((_, settings)) => settings.push(contender),
+            None => methods.push((method, vec![contender])),
         }
     }
-    let instance = &measured.instance;
+    let point = |contender: &&str| {
+        let own = of_kind().filter(|record| record.contender == **contender);
+        let answered: Vec<(f64, f64)> = own
+            .filter_map(|record| Some((record.cost.seconds, record.distance().or(record.measures.error)?)))
+            .collect();
+        let median = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).copied()
+        };
+        let seconds = median(answered.iter().map(|(seconds, _)| *seconds).collect())?;
+        let off = median(answered.iter().map(|(_, off)| *off).collect())?;
+        Some((seconds, off.clamp(FLOOR, CEILING)))
+    };
+    let series = methods.iter().map(|(method, settings)| {
+        let mut points: Vec<(f64, f64)> = settings.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Series::new(*method, points)
+    });
     Plot {
-        title: format!(
-            "{}: {} users, {} resources",
-            instance.name,
-            instance.n_users(),
-            instance.n_resources()
-        ),
-        x: Axis::logarithmic("time (s), median"),
-        y: Axis::logarithmic("relative error of x").with_range(FLOOR / 3.0, 10.0),
-        series,
+        title: kind.name().to_owned(),
+        x: Axis::logarithmic("time (s)"),
+        y: Axis::logarithmic("error").with_range(FLOOR / 3.0, 3.0 * CEILING),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
     }
 }
 
-/// The trajectories over `c`, their distance to the limit, and how far the integrator is off them.
+/// The profiles of time and of errors side by side, of every method with its usual settings.
 #[must_use]
-pub fn trajectory(accuracy: &Accuracy) -> Figure {
-    let mut plots: Vec<Plot> = Vec::new();
-    let mut names: Vec<&str> = accuracy.recordings.iter().map(|r| r.instance.as_str()).collect();
-    names.dedup();
-    for name in names {
-        let recordings: Vec<&Recording> = accuracy.recordings.iter().filter(|r| r.instance == name).collect();
-        plots.extend(recordings.last().map(|best| paths(best)));
-        plots.push(distances(name, &recordings));
-        plots.push(drifts(name, &recordings));
-    }
-    Figure { title: "The trajectory and its limit".to_owned(), plots, columns: 3 }
+pub fn profiles(records: &[Record]) -> Figure {
+    let usual = records.iter().filter(|record| record.contender == record.method);
+    let records = &usual.cloned().collect::<Vec<_>>();
+    let time = profile::performance(records);
+    let most = time.iter().flat_map(|profile| &profile.steps).map(|(bound, _)| *bound).fold(10.0, f64::max);
+    let errors = profile::errors(records);
+    let plots = vec![
+        Plot {
+            title: format!("answered within {RIGHT:e}, by time"),
+            x: Axis::logarithmic("times as long as the fastest").with_range(1.0, most),
+            y: Axis::linear("part of the cases that it takes").with_range(0.0, 1.05),
+            series: stairs(&time, 1.0, most),
+        },
+        Plot {
+            title: "answered, by error".to_owned(),
+            x: Axis::logarithmic("error at most").with_range(FLOOR, CEILING),
+            y: Axis::linear("part of the cases that it takes").with_range(0.0, 1.05),
+            series: stairs(&errors, FLOOR, CEILING),
+        },
+    ];
+    Figure { title: "Profiles".to_owned(), plots, columns: 2 }
 }
 
-fn paths(recording: &Recording) -> Plot {
-    let n_users = recording.points.first().map_or(0, |point| point.x.len());
-    let series = (0..n_users).map(|user| {
-        let points = recording.points.iter().map(|point| (point.c, point.x[user])).collect();
-        Series::new(format!("x of user {}", user + 1), points).without_marks(LineStyle::Solid)
-    });
-    Plot {
-        title: format!("{}: the trajectory", recording.instance),
-        x: Axis::logarithmic("c").with_range(1e-2, 1e6),
-        y: Axis::linear("fraction of the request"),
-        series: series.collect(),
-    }
-}
-
-fn distances(name: &str, recordings: &[&Recording]) -> Plot {
-    let mut series = by_tolerance(recordings, |recording| recording.errors.clone());
-    let ends = |power: i32| vec![(1.0, 1.0), (1e14, 1e14_f64.powf(-1.0 / f64::from(power)))];
-    series.push(Series::new("1 / c", ends(1)).without_marks(LineStyle::Dashed));
-    series.push(Series::new("1 / sqrt(c)", ends(2)).without_marks(LineStyle::Dashed));
-    Plot {
-        title: format!("{name}: distance to the limit"),
-        x: Axis::logarithmic("c").with_range(1.0, 1e14),
-        y: Axis::logarithmic("relative error of x").with_range(FLOOR / 3.0, 10.0),
-        series,
-    }
-}
-
-fn drifts(name: &str, recordings: &[&Recording]) -> Plot {
-    let mut series = by_tolerance(recordings, |recording| recording.drifts.clone());
-    let rounding = vec![(1.0, f64::EPSILON), (1e14, 1e14 * f64::EPSILON)];
-    series.push(Series::new("rounding of x, 2e-16 c", rounding).without_marks(LineStyle::Dashed));
-    Plot {
-        title: format!("{name}: drift off the trajectory"),
-        x: Axis::logarithmic("c").with_range(1.0, 1e14),
-        y: Axis::logarithmic("residual of equation (12), relative").with_range(FLOOR / 3.0, 10.0),
-        series,
-    }
-}
-
-/// The finest as a line, the others with marks over it: they may coincide.
-fn by_tolerance(recordings: &[&Recording], values: impl Fn(&Recording) -> Vec<f64>) -> Vec<Series> {
-    let series = recordings.iter().rev().enumerate().map(|(k, recording)| {
-        let points = recording.points.iter().zip(values(recording));
-        let points = points.map(|(point, value)| (point.c, value.max(FLOOR))).collect();
-        let name = format!("dop853, tolerance {:e}", recording.tolerance);
-        Series { marks: k > 0, ..Series::new(name, points) }
-    });
-    series.collect()
+/// Lines that rise in steps.
+fn stairs(profiles: &[Profile], from: f64, to: f64) -> Vec<Series> {
+    let line = |(at, profile): (usize, &Profile)| {
+        let mut points = vec![];
+        let mut part = 0.0;
+        for (bound, next) in &profile.steps {
+            let bound = bound.clamp(from, to);
+            points.push((bound, part));
+            points.push((bound, *next));
+            part = *next;
+        }
+        points.push((to, part));
+        let style = if (at / COLOURS).is_multiple_of(2) { LineStyle::Solid } else { LineStyle::Dashed };
+        Series::new(profile.contender.clone(), points).without_marks(style)
+    };
+    profiles.iter().enumerate().map(line).collect()
 }

@@ -3,14 +3,16 @@
 //! Small on purpose: it says what to expect on this machine in half a minute. Comparisons with other
 //! programs are those of the package `evenhand-benches`.
 
+use std::time::Duration;
+
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::contenders::Contender;
+use super::contenders::{self, Contender};
 use super::timing::{Effort, timed};
-use super::{BenchError, instances};
+use super::{BenchError, suite};
 
 /// Users, classes and resources of the clusters.
 pub const CLUSTERS: [(usize, usize, usize); 3] = [(10, 3, 2), (40, 5, 3), (160, 8, 3)];
@@ -58,7 +60,7 @@ impl Timing {
 /// Names of what [`run`] times, in its order.
 #[must_use]
 pub fn n_measurements() -> usize {
-    CLUSTERS.len() * registry::ALL.len() + POOLS.len() * pool_solvers().len()
+    CLUSTERS.len() * registry::ALL.len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
 /// Times every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not
@@ -76,31 +78,35 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
         }
     }
     for (users, resources) in POOLS {
-        let pool = instances::random(users, resources, seed).pool()?;
-        for solver in pool_solvers() {
-            progress(solver.method());
-            let timed = timed(effort, || solver.run(&pool));
-            let why = (timed.result.status != "solved").then_some(timed.result.status);
+        let made = suite::random(users, resources, seed);
+        let case = made.map_err(|error| BenchError::Instance {
+            instance: format!("{users} users of one pool"),
+            what: error.to_string(),
+        })?;
+        for (name, solver) in pool_solvers() {
+            progress(name);
+            let timed = timed(effort, || solver.solve(&case, Duration::MAX));
+            let why = match timed.result {
+                Ok(answer) => (answer.status != "solved").then_some(answer.status),
+                Err(error) => Some(error.to_string()),
+            };
             let float = Some(MedianTime { seconds: timed.seconds, runs: timed.runs });
-            lines.push(Timing {
-                name: solver.method(),
-                users,
-                classes: 1,
-                resources,
-                float,
-                exact: None,
-                why,
-            });
+            lines.push(Timing { name, users, classes: 1, resources, float, exact: None, why });
         }
     }
     Ok(lines)
 }
 
-fn pool_solvers() -> [Contender; 2] {
-    [
-        Contender::Path { tolerance: 1e-14, iterations: 200 },
-        Contender::Interior { tolerance: 1e-9, iterations: 500 },
-    ]
+/// The solvers of pools that are timed, by their names here.
+const POOL_SOLVERS: [(&str, &str); 2] =
+    [("path follower", "path-follower"), ("interior point", "interior-point")];
+
+fn pool_solvers() -> Vec<(&'static str, Box<dyn Contender>)> {
+    let of_name = |(shown, name): (&'static str, &str)| {
+        let found = contenders::all().into_iter().find(|contender| contender.name() == name);
+        found.map(|contender| (shown, contender))
+    };
+    POOL_SOLVERS.into_iter().filter_map(of_name).collect()
 }
 
 /// `None` when it turns out not to apply.

@@ -1,104 +1,215 @@
 //! The measurements for people.
 
-use evenhand_problem::number;
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 
-use crate::accuracy::{Accuracy, Measured, Run};
-use crate::contenders::{Contender, RungeKutta, TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
+use crate::judge::TOLERANCES;
+use crate::profile::RIGHT;
+use crate::record::{Record, Status};
 use crate::speed::{MedianTime, Timing};
 
-/// The best of every method, and how the trajectory nears its limit.
+/// Rows of a table that people are shown.
+const LONGEST: usize = 60;
+
+/// What came of every contender, what it says beside what is true, and all records.
 #[must_use]
-pub fn accuracy(accuracy: &Accuracy) -> Page {
-    let mut page = Page::new();
-    let mut count = 0;
-    for measured in &accuracy.instances {
-        let instance = &measured.instance;
-        count += measured.results.len();
-        page = page
-            .lines([
-                format!(
-                    "{}: {} users, {} resources",
-                    instance.name,
-                    instance.n_users(),
-                    instance.n_resources()
-                ),
-                format!("  {}", instance.note),
-                format!(
-                    "  reference: proven gap {:.1e}, so no x is off by more than {:.1e} of itself",
-                    number::to_f64(&measured.reference.gap),
-                    measured.reference.error_bound,
-                ),
-            ])
-            .table(best_table(measured))
-            .heading(
-                "trajectory by dop853 up to c: distance to the limit, and residual of its equation (drift)",
-            )
-            .table(trajectory_table(measured));
-    }
-    page.text(format!(
-        "{count} measurements; --format json or --output FOLDER has all of them. Times are medians on {} \
-         threads; errors are relative to the reference, and they, margins (tasks) and gaps are \
-         computed in rational arithmetic.",
-        rayon::current_num_threads()
-    ))
+pub fn accuracy(records: &[Record]) -> Page {
+    let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));
+    let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
+    Page::new()
+        .heading("Solvers against exact answers")
+        .text(format!(
+            "{} records of {} contenders on {} instances. Errors are those of the levels (tasks by user) where the problem \
+             determines them, as parts of the exact ones; violations are parts of the capacity. A verdict is wrong where \
+             an axiom is said to hold within 1e-6 or 1e-9 that the exact answer violates (too kind), or the reverse (too \
+             strict). Whole tasks are no answer to what they are compared with, and count as neither right nor wrong. Every \
+             number is computed in rationals.",
+            records.len(),
+            contenders.len(),
+            cases.len()
+        ))
+        .table(by_contender(records, &contenders))
+        .heading("Best of every kind")
+        .table(by_kind(records))
+        .heading("What they say, and what is true")
+        .text(format!(
+            "Answers that their contender calls solved and that are further off than {RIGHT:e}, and runs without an answer."
+        ))
+        .table(said(records).at_most(LONGEST, "of these, which --format csv and accuracy.json have"))
+        .sheet(all(records))
 }
 
-fn best_table(measured: &Measured) -> Table {
+/// Every record, for spreadsheets.
+#[must_use]
+pub fn all(records: &[Record]) -> Table {
+    let short = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(Cell::none, number);
+    let is_answer = |record: &Record| (record.status == Status::Solved).then_some(record.measures.violation);
+    Table::of(records)
+        .words("instance", |record| record.instance.as_str())
+        .words("kind", |record| record.kind.name())
+        .words("contender", |record| record.contender.as_str())
+        .words("status", |record| record.status.name())
+        .numbers("error", move |record| short(record.measures.error))
+        .numbers("objective error", move |record| short(record.measures.objective_error))
+        .numbers("violation", move |record| short(is_answer(record)))
+        .numbers("wrong verdicts", |record| {
+            Cell::from(record.measures.wrong_verdicts().map(|count| Cell::from(count as u64)))
+        })
+        .numbers("seconds", |record| time(record.cost.seconds))
+        .numbers("memory", |record| Cell::from(record.cost.memory.map(Cell::from)))
+        .words("says", |record| record.claims.status.clone().unwrap_or_default())
+        .words("why", |record| record.why.clone().unwrap_or_default())
+        .table()
+}
+
+/// What something is of the records, each once, in their order.
+fn of_each<'r, T: PartialEq>(records: &'r [Record], of: impl Fn(&'r Record) -> T) -> Vec<T> {
+    let mut seen = Vec::new();
+    for record in records {
+        let one = of(record);
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    seen
+}
+
+fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
+    let own = |name: &str| records.iter().filter(move |record| record.contender == name).collect::<Vec<_>>();
+    let rows: Vec<(&str, Vec<&Record>)> = contenders.iter().map(|name| (*name, own(name))).collect();
+    let count = |rows: &[&Record], status: Status| {
+        rows.iter().filter(|record| record.status == status).count() as u64
+    };
+    let wrong = |rows: &[&Record], tolerance: u32, kind: bool| {
+        let verdicts = rows.iter().filter_map(|record| record.measures.verdicts.as_ref()).flatten();
+        let wrong = verdicts.filter(|verdict| verdict.is_wrong() && verdict.tolerance == tolerance);
+        wrong.filter(|verdict| verdict.says == Some(kind)).count() as u64
+    };
+    let mut table = Table::of(rows)
+        .words("contender", |(name, _)| *name)
+        .numbers("taken", |(_, rows)| Cell::from(rows.len() as u64))
+        .numbers("answered", move |(_, rows)| Cell::from(count(rows, Status::Solved)))
+        .numbers("timeout", move |(_, rows)| Cell::from(count(rows, Status::Timeout)))
+        .unless_all("0")
+        .numbers("failed", move |(_, rows)| Cell::from(count(rows, Status::Failed)))
+        .unless_all("0")
+        .numbers("malformed", move |(_, rows)| Cell::from(count(rows, Status::Malformed)))
+        .unless_all("0")
+        .numbers("right", |(_, rows)| {
+            let right = rows.iter().filter(|record| record.distance().is_some_and(|off| off <= RIGHT));
+            Cell::from(right.count() as u64)
+        })
+        .numbers("median error", |(_, rows)| median(rows, |record| record.distance()))
+        .numbers("worst error", |(_, rows)| worst(rows, |record| record.distance()))
+        .numbers("worst violation", |(_, rows)| {
+            worst(rows, |record| (record.status == Status::Solved).then_some(record.measures.violation))
+        });
+    for tolerance in TOLERANCES {
+        table = table
+            .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| {
+                Cell::from(wrong(rows, tolerance, true))
+            })
+            .numbers(&format!("too strict 1e-{tolerance}"), move |(_, rows)| {
+                Cell::from(wrong(rows, tolerance, false))
+            });
+    }
+    table
+        .numbers("certified", |(_, rows)| {
+            let repairs = rows.iter().filter_map(|record| record.measures.repair.as_ref());
+            Cell::from(repairs.filter(|repair| repair.certified.is_some()).count() as u64)
+        })
+        .numbers("median time", |(_, rows)| {
+            let seconds = |record: &&Record| (record.status == Status::Solved).then_some(record.cost.seconds);
+            let mut all: Vec<f64> = rows.iter().filter_map(seconds).collect();
+            all.sort_by(f64::total_cmp);
+            Cell::from(all.get(all.len() / 2).map(|seconds| time(*seconds)))
+        })
+        .table()
+}
+
+fn values(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = rows.iter().filter_map(|record| of(record)).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn median(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Cell {
+    let values = values(rows, of);
+    Cell::from(values.get(values.len() / 2).map(|value| number(*value)))
+}
+
+fn worst(rows: &[&Record], of: impl Fn(&Record) -> Option<f64>) -> Cell {
+    Cell::from(values(rows, of).last().map(|value| number(*value)))
+}
+
+/// By kind: who is nearest, in the worst case, among those who answer most.
+fn by_kind(records: &[Record]) -> Table {
     let mut table = Table::new([
-        Column::words("best of"),
-        Column::words("settings"),
-        Column::numbers("time"),
-        Column::numbers("steps"),
-        Column::numbers("error of x"),
-        Column::numbers("NJC margin"),
-        Column::numbers("proven gap"),
-        Column::words("status"),
+        Column::words("kind"),
+        Column::numbers("instances"),
+        Column::words("nearest"),
+        Column::numbers("answered"),
+        Column::numbers("worst error"),
+        Column::words("fastest of the right"),
+        Column::numbers("median time"),
     ]);
-    for outcome in best_of_each(measured) {
-        table.row(row(outcome));
+    for kind in of_each(records, |record| record.kind) {
+        let of_kind: Vec<Record> = records.iter().filter(|record| record.kind == kind).cloned().collect();
+        let instances = of_each(&of_kind, |record| record.instance.as_str()).len() as u64;
+        let judged = of_each(&of_kind, |record| record.contender.as_str()).into_iter().map(|name| {
+            let own: Vec<&Record> = of_kind.iter().filter(|record| record.contender == name).collect();
+            let off = values(&own, |record| record.distance().or(record.measures.error));
+            let mut seconds = values(&own, |record| Some(record.cost.seconds));
+            let right = off.iter().filter(|off| **off <= RIGHT).count();
+            let median = seconds.swap_remove(seconds.len() / 2);
+            (name, off.len(), off.last().copied().unwrap_or(f64::INFINITY), right, median)
+        });
+        let judged: Vec<_> = judged.collect();
+        let nearest = judged.iter().min_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)));
+        let fastest = judged.iter().min_by(|a, b| b.3.cmp(&a.3).then(a.4.total_cmp(&b.4)));
+        let (Some(nearest), Some(fastest)) = (nearest, fastest) else { continue };
+        table.row([
+            Cell::text(kind.name()),
+            Cell::from(instances),
+            Cell::text(nearest.0),
+            Cell::from(nearest.1 as u64),
+            if nearest.2.is_finite() { number(nearest.2) } else { Cell::none() },
+            Cell::text(fastest.0),
+            time(fastest.4),
+        ]);
     }
     table
 }
 
-/// The outcome with the least error of every method; of equals the fastest.
-fn best_of_each(measured: &Measured) -> Vec<&Run> {
-    let mut best: Vec<&Run> = Vec::new();
-    let key = |outcome: &Run| (outcome.judgement.error, outcome.seconds);
-    for outcome in &measured.results {
-        let method = outcome.contender.method();
-        match best.iter_mut().find(|other| other.contender.method() == method) {
-            Some(other) if key(outcome) < key(other) => *other = outcome,
-            Some(_) => {}
-            None => best.push(outcome),
-        }
-    }
-    best
+/// What contenders call solved and is not, worst first, and what has no answer.
+fn said(records: &[Record]) -> Table {
+    let says_solved = |record: &&Record| {
+        let status = record.claims.status.as_deref().unwrap_or("").to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| status.contains(word));
+        has(&["solved", "optimal"]) && !has(&["almost", "inaccurate", "not "])
+    };
+    let far = |record: &&Record| record.distance().is_some_and(|off| off > RIGHT);
+    let mut rows: Vec<&Record> = records.iter().filter(says_solved).filter(far).collect();
+    rows.sort_by(|a, b| b.distance().unwrap_or(0.0).total_cmp(&a.distance().unwrap_or(0.0)));
+    rows.extend(records.iter().filter(|record| record.status != Status::Solved));
+    Table::of(rows)
+        .words("instance", |record| record.instance.as_str())
+        .words("kind", |record| record.kind.name())
+        .words("contender", |record| record.contender.as_str())
+        .words("says", |record| {
+            record.claims.status.clone().or_else(|| record.why.clone()).unwrap_or_default()
+        })
+        .words("is", |record| match record.status {
+            Status::Solved => Cell::text("off by"),
+            status => Cell::text(status.name()).bad(),
+        })
+        .numbers("error", |record| Cell::from(record.distance().map(number)))
+        .table()
 }
 
-fn row(outcome: &Run) -> [Cell; 8] {
-    let settings = outcome.contender.settings();
-    let settings: Vec<String> =
-        settings.iter().map(|(name, value)| format!("{name} {}", setting(*value))).collect();
-    [
-        Cell::text(outcome.contender.method()),
-        Cell::text(settings.join(", ")),
-        time(outcome.seconds),
-        Cell::text(outcome.steps.to_string()),
-        short(Some(outcome.judgement.error)),
-        short(outcome.judgement.njc_margin),
-        short(outcome.judgement.gap),
-        Cell::text(&outcome.status),
-    ]
-}
-
-fn short(value: Option<f64>) -> Cell {
-    value.map_or_else(Cell::none, |value| Cell::text(format!("{value:.1e}")).with_value(value.to_string()))
-}
-
-fn setting(value: f64) -> String {
-    if (1.0..1e4).contains(&value) { value.to_string() } else { format!("{value:e}") }
+fn number(value: f64) -> Cell {
+    let shown = if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
+    Cell::text(shown).with_value(value.to_string())
 }
 
 /// Seconds for programs.
@@ -109,24 +220,6 @@ fn time(seconds: f64) -> Cell {
         s => format!("{s:.2} s"),
     };
     Cell::text(shown).with_value(seconds.to_string())
-}
-
-/// Two lines for each tolerance: the distance to the limit at every `c`, and that to the trajectory.
-fn trajectory_table(measured: &Measured) -> Table {
-    let ends = TRAJECTORY_ENDS.iter().map(|c| Column::numbers(&format!("c {c:e}")));
-    let mut table = Table::new([Column::words("tolerance"), Column::words("")].into_iter().chain(ends));
-    for tolerance in TRAJECTORY_TOLERANCES {
-        let at = |c_max: f64| {
-            let contender = Contender::Trajectory { method: RungeKutta::Dop853, tolerance, c_max };
-            measured.results.iter().find(move |outcome| outcome.contender == contender)
-        };
-        let found: Vec<&Run> = TRAJECTORY_ENDS.into_iter().filter_map(at).collect();
-        let errors = found.iter().map(|outcome| short(Some(outcome.judgement.error)));
-        table.row([Cell::text(format!("{tolerance:e}")), Cell::text("error")].into_iter().chain(errors));
-        let drifts = found.iter().map(|outcome| short(outcome.drift));
-        table.row([Cell::default(), Cell::text("drift")].into_iter().chain(drifts));
-    }
-    table
 }
 
 /// Every line of the times.

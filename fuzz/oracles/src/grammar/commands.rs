@@ -293,7 +293,14 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "bench",
         operands: &[OneOf(&["--help", "speedy", "--runs"])],
-        options: &[("--runs", OneOf(&["0", "1001", "x"])), ("--output", Output)],
+        options: &[
+            ("--runs", OneOf(&["0", "1001", "x"])),
+            ("--suite", OneOf(&["tiny", ""])),
+            ("--problem", Input),
+            ("--seconds", OneOf(&["0", "-1", "x"])),
+            ("--solver", OneOf(&["mine", "mine=", "mine=x {problem}", "=x {answer}"])),
+            ("--output", Output),
+        ],
     },
     CommandLine {
         name: "import",

@@ -1,0 +1,71 @@
+//! Our own answers in doubles: what `solve --float` writes.
+
+use std::time::Duration;
+
+use evenhand_mechanisms::{Flags, registry};
+use evenhand_problem::{Arithmetic, number};
+
+use super::{Answer, Contender, NoAnswer};
+use crate::case::{Case, Kind};
+
+pub(super) fn all() -> Vec<Box<dyn Contender>> {
+    let doubles = Doubles { name: "doubles", method: None };
+    let algorithm = Doubles { name: "algorithm-1", method: Some("algorithm-1") };
+    vec![Box::new(doubles), Box::new(algorithm)]
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Doubles {
+    name: &'static str,
+    /// The method, where it is not the usual one.
+    method: Option<&'static str>,
+}
+
+impl Contender for Doubles {
+    fn name(&self) -> String {
+        self.name.to_owned()
+    }
+
+    fn about(&self) -> String {
+        match self.method {
+            Some(_) => "Algorithm I of the PS-DSF paper, in doubles".to_owned(),
+            None => "our own doubles (solve --float); of whole tasks, fill by best fit".to_owned(),
+        }
+    }
+
+    fn takes(&self, kind: Kind) -> bool {
+        match self.method {
+            Some(_) => kind == Kind::PsDsf,
+            None => kind != Kind::Configurations,
+        }
+    }
+
+    fn solve(&self, case: &Case, _time: Duration) -> Result<Answer, NoAnswer> {
+        let problem = case.problem().ok_or(NoAnswer::Kind)?;
+        let name = match case.kind {
+            Kind::Njc => "njc",
+            Kind::Whole => "fill",
+            kind => kind.mechanism().ok_or(NoAnswer::Kind)?,
+        };
+        let mechanism = registry::find(name).ok_or(NoAnswer::Kind)?;
+        // Whole tasks are exact by themselves.
+        let arithmetic = if case.kind == Kind::Whole { Arithmetic::Exact } else { Arithmetic::Float };
+        let mut flags = Flags::new(arithmetic);
+        if case.kind == Kind::Alpha {
+            flags = flags.with("alpha", number::format(&case.alpha));
+        }
+        if case.kind == Kind::Whole {
+            flags = flags.with("server", "best-fit");
+        }
+        if let Some(method) = self.method {
+            flags = flags.with("method", method);
+        }
+        let outcome = mechanism.allocate_with(problem, &flags);
+        let outcome = outcome.map_err(|error| NoAnswer::Failed(error.to_string()))?;
+        let findings = outcome.findings;
+        let status = findings.status.map_or("solved", evenhand_mechanisms::Status::name).to_owned();
+        let gap = findings.gap.as_ref().map(number::to_f64);
+        let steps = findings.iterations.and_then(|steps| u64::try_from(steps).ok());
+        Ok(Answer { allocation: Some(outcome.allocation), status, gap, steps, ..Answer::default() })
+    }
+}

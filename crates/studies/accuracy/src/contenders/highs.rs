@@ -1,0 +1,109 @@
+//! HiGHS: the simplex method, the interior point method with and without crossover, and PDLP, a first-order method.
+
+use std::time::Duration;
+
+use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Sense};
+
+use super::linear::{Linear, Programme, Solved, answer};
+use super::{Answer, Contender, NoAnswer, named};
+use crate::case::{Case, Kind};
+
+/// What PDLP is asked for beside its default, which is 1e-7.
+const PDLP_TOLERANCES: [f64; 2] = [1e-4, 1e-9];
+
+pub(super) fn all() -> Vec<Box<dyn Contender>> {
+    let simplex = Highs { method: "highs-simplex", solver: "simplex", crossover: "on", tolerance: None };
+    let interior = Highs { method: "highs-ipm", solver: "ipm", crossover: "off", tolerance: None };
+    let crossover = Highs { method: "highs-ipm-crossover", crossover: "on", ..interior };
+    let pdlp = Highs { method: "highs-pdlp", solver: "pdlp", ..interior };
+    let mut all = vec![simplex, interior, crossover, pdlp];
+    all.extend(PDLP_TOLERANCES.map(|tolerance| Highs { tolerance: Some(tolerance), ..pdlp }));
+    all.into_iter().map(|one| Box::new(one) as Box<dyn Contender>).collect()
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Highs {
+    method: &'static str,
+    solver: &'static str,
+    crossover: &'static str,
+    /// Of feasibility and of the gap, where it is not the default.
+    tolerance: Option<f64>,
+}
+
+impl Contender for Highs {
+    fn name(&self) -> String {
+        named(self.method, self.tolerance)
+    }
+
+    fn method(&self) -> String {
+        self.method.to_owned()
+    }
+
+    fn about(&self) -> String {
+        let tolerance = self.tolerance.map_or_else(|| "its default".to_owned(), |t| format!("{t:e}"));
+        format!("HiGHS, {}, crossover {}, tolerance {tolerance}", self.solver, self.crossover)
+    }
+
+    fn takes(&self, kind: Kind) -> bool {
+        kind.is_linear()
+    }
+
+    fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer> {
+        answer(case, self, time)
+    }
+}
+
+impl Linear for Highs {
+    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer> {
+        let mut problem = ColProblem::new();
+        let rows: Vec<_> = programme.rows.iter().map(|(_, most)| problem.add_row(..=*most)).collect();
+        let mut columns = vec![Vec::new(); programme.costs.len()];
+        for (at, (entries, _)) in programme.rows.iter().enumerate() {
+            entries.iter().for_each(|(column, value)| columns[*column].push((rows[at], *value)));
+        }
+        for (cost, column) in programme.costs.iter().zip(columns) {
+            problem.add_column(*cost, 0.., column);
+        }
+        let mut model = problem.try_optimise(Sense::Maximise).map_err(refused)?;
+        model.make_quiet();
+        let mut set = |name: &str, value: f64| model.try_set_option(name, value).map_err(refused);
+        set("time_limit", time.as_secs_f64())?;
+        if let Some(tolerance) = self.tolerance {
+            // Of all that it measures.
+            set("kkt_tolerance", tolerance)?;
+        }
+        for (name, value) in [("solver", self.solver), ("run_crossover", self.crossover), ("parallel", "off")]
+        {
+            model.try_set_option(name, value).map_err(refused)?;
+        }
+        model.try_set_option("threads", 1).map_err(refused)?;
+        let solved = model.try_solve().map_err(refused)?;
+        let steps = match self.solver {
+            "simplex" => solved.simplex_iteration_count(),
+            "ipm" => solved.ipm_iteration_count(),
+            _ => solved.pdlp_iteration_count(),
+        };
+        let status = solved.status();
+        match status {
+            HighsModelStatus::Optimal => {}
+            // A solution that it does not vouch for: without a basis it says so where its tolerances are not met.
+            HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
+            }
+            HighsModelStatus::ReachedTimeLimit => return Err(NoAnswer::Timeout),
+            other => return Err(NoAnswer::Failed(format!("HiGHS ends with {other:?}"))),
+        }
+        let solution = solved.get_solution();
+        Ok(Solved {
+            x: solution.columns().to_vec(),
+            // Rows are bounded above alone, so that all signs agree.
+            duals: solution.dual_rows().iter().map(|dual| dual.abs()).collect(),
+            status: format!("{status:?}"),
+            objective: Some(solved.objective_value()),
+            steps: u64::try_from(steps).ok(),
+        })
+    }
+}
+
+fn refused(error: impl std::fmt::Debug) -> NoAnswer {
+    NoAnswer::Failed(format!("HiGHS answers {error:?}"))
+}

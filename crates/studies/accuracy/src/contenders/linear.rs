@@ -1,0 +1,229 @@
+//! The kinds that are linear programmes, for any solver of these: each states what it solves as one, or as one after another.
+
+use std::time::{Duration, Instant};
+
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Problem, Reservation};
+
+use super::model::Model;
+use super::{Answer, NoAnswer};
+use crate::case::{Case, Input, Kind};
+use crate::configurations;
+
+/// `max costs x` over rows `a x <= most` and `x >= 0`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Programme {
+    /// By column.
+    pub costs: Vec<f64>,
+    /// By row: `(column, coefficient)` and the right-hand side.
+    pub rows: Vec<(Vec<(usize, f64)>, f64)>,
+}
+
+/// What a solver of linear programmes returns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Solved {
+    /// By column.
+    pub x: Vec<f64>,
+    /// By row: what one more unit of the right-hand side is worth; not negative.
+    pub duals: Vec<f64>,
+    /// Its own word.
+    pub status: String,
+    /// Its own value of the objective.
+    pub objective: Option<f64>,
+    /// Its steps.
+    pub steps: Option<u64>,
+}
+
+/// A solver of linear programmes.
+pub trait Linear {
+    /// Solves one, in so much time.
+    ///
+    /// # Errors
+    /// [`NoAnswer`]: it does not, or the time is up.
+    fn maximise(&self, programme: &Programme, time: Duration) -> Result<Solved, NoAnswer>;
+}
+
+/// A dual of less than this part of the largest is none, and who has more than the least level by more than this part is
+/// not held at it: solvers that stop short leave both behind.
+const NOTHING: f64 = 1e-6;
+
+/// The answer to a case that is linear.
+///
+/// # Errors
+/// [`NoAnswer`]: the solver has none, or the case is not linear.
+pub fn answer(case: &Case, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
+    match &case.input {
+        Input::Reservation(problem) => of_configurations(problem, solver, time),
+        Input::Allocation(problem) => match case.kind {
+            Kind::Utilitarian => utilitarian(&Model::new(problem, case.kind.sharing()), solver, time),
+            _ => levels(case, problem, solver, time),
+        },
+    }
+}
+
+/// The rows of the classes, then those of the users with a limit.
+fn rows(model: &Model) -> Vec<(Vec<(usize, f64)>, f64)> {
+    let mut rows: Vec<(Vec<(usize, f64)>, f64)> =
+        model.capacity.iter().map(|capacity| (Vec::new(), *capacity)).collect();
+    for (column, (_, place)) in model.columns().enumerate() {
+        for (row, amount) in &place.usage {
+            rows[*row].0.push((column, *amount));
+        }
+    }
+    let mut column = 0;
+    for user in &model.users {
+        let own = column..column + user.places.len();
+        column = own.end;
+        if user.limit.is_finite() && !own.is_empty() {
+            rows.push((own.map(|column| (column, 1.0)).collect(), user.limit));
+        }
+    }
+    rows.retain(|(entries, _)| !entries.is_empty());
+    rows
+}
+
+fn utilitarian(model: &Model, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
+    let costs = model.columns().map(|(n, _)| model.users[n].weight).collect();
+    let solved = solver.maximise(&Programme { costs, rows: rows(model) }, time)?;
+    let (steps, objective) = (solved.steps, solved.objective);
+    Ok(Answer { steps, objective, ..model.answer(&solved.x, solved.status) })
+}
+
+/// Linear programmes about levels: the tasks are the columns, and the least level of some users is the last one.
+struct Levels {
+    model: Model,
+    /// Rows of classes and limits.
+    fixed: Vec<(Vec<(usize, f64)>, f64)>,
+    /// By user: columns, and what a task there adds to the level.
+    columns: Vec<Vec<(usize, f64)>>,
+}
+
+impl Levels {
+    fn new(case: &Case, problem: &Problem) -> Result<Self, NoAnswer> {
+        let model = Model::new(problem, case.kind.sharing());
+        let share = case.kind.share().ok_or(NoAnswer::Kind)?;
+        let shares = share.coefficients(problem).map_err(|error| NoAnswer::Failed(error.to_string()))?;
+        let fixed = rows(&model);
+        let mut columns = vec![Vec::new(); model.users.len()];
+        for (column, (n, place)) in model.columns().enumerate() {
+            columns[n].push((column, to_f64(shares.of(n, place.class)) / model.users[n].weight));
+        }
+        Ok(Self { model, fixed, columns })
+    }
+
+    /// The users that can have something.
+    fn open(&self) -> Vec<usize> {
+        (0..self.columns.len()).filter(|n| !self.columns[*n].is_empty()).collect()
+    }
+
+    /// The column of the least level.
+    fn level_column(&self) -> usize {
+        self.model.n_columns()
+    }
+
+    /// The best least level of those who are open, where others keep theirs; rows of the open ones stand behind the
+    /// fixed ones.
+    fn programme(&self, open: &[usize], held: &[(usize, f64)]) -> Programme {
+        let mut costs = vec![0.0; self.level_column()];
+        costs.push(1.0);
+        let mut rows = self.fixed.clone();
+        let negative = |n: usize| self.columns[n].iter().map(|(column, unit)| (*column, -unit));
+        for &n in open {
+            rows.push((negative(n).chain([(self.level_column(), 1.0)]).collect(), 0.0));
+        }
+        for (n, level) in held {
+            rows.push((negative(*n).collect(), -level));
+        }
+        Programme { costs, rows }
+    }
+}
+
+/// The programme of the best least share alone.
+///
+/// # Errors
+/// [`NoAnswer`]: the share is not defined.
+pub fn least_share(case: &Case, problem: &Problem) -> Result<Programme, NoAnswer> {
+    let levels = Levels::new(case, problem)?;
+    Ok(levels.programme(&levels.open(), &[]))
+}
+
+/// Max-min: the best least level, then with those who cannot have more held at it the next one, and so on.
+/// Whoever has a dual at the least level cannot have more.
+fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
+    let end = Instant::now() + time;
+    let levels = Levels::new(case, problem)?;
+    let mut open = levels.open();
+    let mut held: Vec<(usize, f64)> = Vec::new();
+    let (mut steps, mut first) = (0, None);
+    let mut last = Solved::default();
+    while !open.is_empty() {
+        let programme = levels.programme(&open, &held);
+        let left = end.checked_duration_since(Instant::now()).ok_or(NoAnswer::Timeout)?;
+        let solved = solver.maximise(&programme, left)?;
+        steps += solved.steps.unwrap_or(0);
+        let level = solved.x[levels.level_column()];
+        first.get_or_insert(level);
+        let duals = &solved.duals[levels.fixed.len()..][..open.len()];
+        let largest = duals.iter().copied().fold(0.0, f64::max);
+        let reached =
+            |n: &usize| levels.columns[*n].iter().map(|(at, unit)| unit * solved.x[*at]).sum::<f64>();
+        let is_held = open.iter().zip(duals).map(|(n, dual)| {
+            *dual > 0.0 && *dual >= NOTHING * largest && reached(n) <= level + NOTHING * level.abs()
+        });
+        let is_held: Vec<bool> = is_held.collect();
+        if !is_held.contains(&true) {
+            return Err(NoAnswer::Failed("no user has a dual at the least level".to_owned()));
+        }
+        held.extend(open.iter().zip(&is_held).filter(|(_, held)| **held).map(|(n, _)| (*n, level)));
+        let mut keep = is_held.iter();
+        open.retain(|_| !keep.next().copied().unwrap_or_default());
+        last = solved;
+    }
+    let mut answer = levels.model.answer(last.x.get(..levels.level_column()).unwrap_or(&[]), last.status);
+    if case.kind == Kind::Whole {
+        // What is left over is not looked for: this is what rounding does.
+        for (_, tasks) in answer.tasks.iter_mut().flatten() {
+            *tasks = tasks.max(0.0).floor();
+        }
+    }
+    Ok(Answer { steps: Some(steps), objective: first, ..answer })
+}
+
+/// The columns of a programme of [`least_share`] or of configurations as an answer.
+///
+/// # Errors
+/// [`NoAnswer`]: it is no such case.
+pub fn read(case: &Case, x: &[f64], answer: Answer) -> Result<Answer, NoAnswer> {
+    match &case.input {
+        Input::Reservation(problem) => {
+            let listed = configurations::all(problem).ok_or(NoAnswer::TooLarge("configurations"))?;
+            Ok(of_columns(problem, &listed, x, answer))
+        }
+        Input::Allocation(problem) => {
+            let model = Model::new(problem, case.kind.sharing());
+            let tasks = model.tasks(x.get(..model.n_columns()).unwrap_or(&[]));
+            Ok(Answer { tasks, only_least: true, ..answer })
+        }
+    }
+}
+
+/// Every maximal configuration of every pool is a column.
+fn of_configurations(problem: &Reservation, solver: &dyn Linear, time: Duration) -> Result<Answer, NoAnswer> {
+    let listed = configurations::all(problem).ok_or(NoAnswer::TooLarge("configurations"))?;
+    let (programme, columns) = configurations::programme(problem, &listed);
+    let solved = solver.maximise(&programme, time)?;
+    let answer = Answer {
+        status: solved.status,
+        objective: solved.objective,
+        steps: solved.steps,
+        ..Answer::default()
+    };
+    Ok(of_columns(problem, &columns, &solved.x, answer))
+}
+
+fn of_columns(problem: &Reservation, columns: &[(usize, Vec<u64>)], x: &[f64], answer: Answer) -> Answer {
+    let (served, used) = x.split_at(problem.n_types());
+    let servers = columns.iter().zip(used).filter(|(_, x)| **x != 0.0);
+    let servers = servers.map(|((pool, k), x)| (*pool, k.clone(), *x)).collect();
+    Answer { served: served.to_vec(), servers, ..answer }
+}

@@ -1,0 +1,87 @@
+//! Problems as a solver in doubles gets them: every number the nearest one, nothing scaled.
+
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Constraints, Problem, Sharing};
+
+use super::Answer;
+
+/// A cluster in doubles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// By row: its capacity.
+    pub capacity: Vec<f64>,
+    /// By user.
+    pub users: Vec<ModelUser>,
+}
+
+/// A user in doubles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelUser {
+    /// Its weight.
+    pub weight: f64,
+    /// Its tasks; infinite where they are unlimited.
+    pub limit: f64,
+    /// The classes on which it can run; none for a user that can be given nothing.
+    pub places: Vec<ModelPlace>,
+}
+
+/// A user on a class in doubles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelPlace {
+    /// The class.
+    pub class: usize,
+    /// `(row, what a task uses of it)`, positive.
+    pub usage: Vec<(usize, f64)>,
+}
+
+impl Model {
+    /// The problem in doubles.
+    #[must_use]
+    pub fn new(problem: &Problem, sharing: Sharing) -> Self {
+        let constraints = Constraints::new(problem, sharing);
+        let capacity = constraints.rows().iter().map(|row| to_f64(&row.capacity)).collect();
+        let place = |n: usize, class: usize| {
+            let start = constraints.class_rows(class).start;
+            let usage = constraints.usage(n, class).unwrap_or_default();
+            let usage = usage.entries().filter(|(_, amount)| !amount.is_zero());
+            ModelPlace { class, usage: usage.map(|(at, amount)| (start + at, to_f64(amount))).collect() }
+        };
+        let user = |n: usize| {
+            let stated = &problem.users()[n];
+            let is_active = problem.is_active(n);
+            let places = problem.classes_of(n).filter(|_| is_active).map(|i| place(n, i)).collect();
+            let limit = stated.tasks().map_or(f64::INFINITY, to_f64);
+            ModelUser { weight: to_f64(stated.weight()), limit, places }
+        };
+        Self { capacity, users: (0..problem.n_users()).map(user).collect() }
+    }
+
+    /// `(user, place)` of every variable, in their order.
+    pub fn columns(&self) -> impl Iterator<Item = (usize, &ModelPlace)> + '_ {
+        self.users.iter().enumerate().flat_map(|(n, user)| user.places.iter().map(move |place| (n, place)))
+    }
+
+    /// Number of variables.
+    #[must_use]
+    pub fn n_columns(&self) -> usize {
+        self.users.iter().map(|user| user.places.len()).sum()
+    }
+
+    /// The tasks that these values of the variables are.
+    #[must_use]
+    pub fn tasks(&self, values: &[f64]) -> Vec<Vec<(usize, f64)>> {
+        let mut tasks = vec![Vec::new(); self.users.len()];
+        for ((n, place), value) in self.columns().zip(values) {
+            if *value != 0.0 {
+                tasks[n].push((place.class, *value));
+            }
+        }
+        tasks
+    }
+
+    /// The answer with these values of the variables.
+    #[must_use]
+    pub fn answer(&self, values: &[f64], status: impl Into<String>) -> Answer {
+        Answer { tasks: self.tasks(values), status: status.into(), ..Answer::default() }
+    }
+}

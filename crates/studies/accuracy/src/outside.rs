@@ -1,0 +1,402 @@
+//! Runs programs from outside: `NAME=COMMAND {problem} {answer}`.
+//!
+//! The command is run by `sh -c` in a process group of its own, in a folder that is made for it and removed afterwards. It
+//! reads the problem (`{problem}`, and `{mps}` of kinds that are one linear programme) and writes an allocation to
+//! `{answer}`, or, where the command names `{mps}`, lines `column value`. `{kind}` and `{alpha}` say what is asked. The
+//! group is killed when the time is up.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use evenhand_export::{Form, of_problem};
+use evenhand_problem::format::{Source, problem_to_json, reservation_to_json};
+use evenhand_problem::{Rational, number};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::case::{Case, Input, Kind};
+use crate::configurations;
+use crate::contenders::linear::Programme;
+use crate::contenders::{Answer, NoAnswer};
+use crate::memory;
+use crate::record::Cost;
+use crate::timing::Effort;
+
+/// A program does not take problems of the kind.
+pub const NOT_MINE: i32 = 77;
+/// Time between two looks at a program, at least and at most.
+const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
+/// A first run that took longer than this is not repeated, unless a number of runs was asked for.
+const LONG: Duration = Duration::from_secs(1);
+/// Bytes of an answer that are read.
+const MOST_BYTES: u64 = 1 << 30;
+/// Characters of what a program says about its failure that are kept.
+const MOST_WORDS: usize = 300;
+
+/// A program from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// Its name.
+    pub name: String,
+    /// What the shell runs.
+    pub command: String,
+}
+
+/// Why a program cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OutsideError {
+    /// There is no `=` between a name and a command.
+    #[error("expected NAME=COMMAND, such as `mine=./solver {{problem}} {{answer}}`")]
+    Form,
+    /// It would have nowhere to put its answer.
+    #[error("the command of `{0}` has no {{answer}}")]
+    NoAnswer(String),
+    /// It would not know the problem.
+    #[error("the command of `{0}` has neither {{problem}} nor {{mps}}")]
+    NoProblem(String),
+}
+
+impl std::str::FromStr for Outside {
+    type Err = OutsideError;
+
+    fn from_str(text: &str) -> Result<Self, OutsideError> {
+        let (name, command) = text.split_once('=').ok_or(OutsideError::Form)?;
+        if name.trim().is_empty() || command.trim().is_empty() {
+            return Err(OutsideError::Form);
+        }
+        let name = name.trim().to_owned();
+        if !command.contains("{answer}") {
+            return Err(OutsideError::NoAnswer(name));
+        }
+        if !command.contains("{problem}") && !command.contains("{mps}") {
+            return Err(OutsideError::NoProblem(name));
+        }
+        Ok(Self { name, command: command.to_owned() })
+    }
+}
+
+impl Outside {
+    /// Whether it reads a linear programme.
+    #[must_use]
+    pub fn is_linear(&self) -> bool {
+        self.command.contains("{mps}")
+    }
+
+    /// Whether it can be asked about a case; of others there is no record.
+    #[must_use]
+    pub fn applies(&self, case: &Case) -> bool {
+        let has_programme = matches!(case.kind, Kind::Utilitarian | Kind::Configurations)
+            || matches!(case.kind, Kind::MaxMinDrfh | Kind::MaxMinTsf);
+        if self.is_linear() { has_programme } else { case.kind != Kind::Configurations }
+    }
+
+    /// The first answer, or why there is none, and what it took; `None` where the program does not take the kind.
+    pub(crate) fn run(
+        &self,
+        case: &Case,
+        limit: Duration,
+        effort: Option<Effort>,
+    ) -> Option<(Result<Answer, NoAnswer>, Cost)> {
+        let failed = |error: &dyn std::fmt::Display| {
+            (Err(NoAnswer::Failed(format!("it cannot be run: {error}"))), Cost::default())
+        };
+        let files = match Files::new(case, self) {
+            Ok(files) => files,
+            Err(error) => return Some(failed(&error)),
+        };
+        let repeat = effort.unwrap_or_default();
+        let (mut first, mut seconds, mut cost) = (None, Vec::new(), Cost::default());
+        let all = Instant::now();
+        for count in 0..=repeat.most_runs {
+            let ran = match files.run(limit) {
+                Ok(ran) => ran,
+                Err(error) => return Some(failed(&error)),
+            };
+            if ran.exit == Some(NOT_MINE) {
+                return None;
+            }
+            seconds.push(ran.time.as_secs_f64());
+            cost.memory = cost.memory.max(ran.memory);
+            if first.is_none() {
+                cost.exit = ran.exit;
+                first = Some(files.answer(case, self, &ran));
+            }
+            let is_failed = ran.timed_out || ran.exit != Some(0);
+            if is_failed || (count == 0 && effort.is_none() && ran.time > LONG) {
+                break;
+            }
+            if count >= repeat.least_runs && all.elapsed() >= repeat.enough {
+                break;
+            }
+        }
+        if seconds.len() > 1 {
+            seconds.remove(0);
+        }
+        seconds.sort_by(f64::total_cmp);
+        cost.runs = seconds.len();
+        cost.seconds = seconds[seconds.len() / 2];
+        Some((first?, cost))
+    }
+}
+
+/// The files of a case for a program.
+struct Files {
+    folder: tempfile::TempDir,
+    command: String,
+    programme: Option<Programme>,
+}
+
+/// How a run of a program went.
+struct Ran {
+    time: Duration,
+    timed_out: bool,
+    exit: Option<i32>,
+    memory: Option<u64>,
+    /// The end of what it wrote to standard error.
+    words: String,
+}
+
+impl Files {
+    fn new(case: &Case, program: &Outside) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("evenhand-bench-").tempdir()?;
+        let (problem, mps) = (folder.path().join("problem.json"), folder.path().join("problem.mps"));
+        fs::write(
+            &problem,
+            match &case.input {
+                Input::Allocation(problem) => problem_to_json(problem),
+                Input::Reservation(problem) => reservation_to_json(problem),
+            },
+        )?;
+        let mut programme = None;
+        if program.is_linear() {
+            let (text, made) = linear(case)?;
+            fs::write(&mps, text)?;
+            programme = made;
+        }
+        let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
+        let command = program
+            .command
+            .replace("{problem}", &quoted(&problem))
+            .replace("{answer}", &quoted(&folder.path().join("answer")))
+            .replace("{mps}", &quoted(&mps))
+            .replace("{kind}", case.kind.name())
+            .replace("{alpha}", &number::format(&case.alpha));
+        Ok(Self { folder, command, programme })
+    }
+
+    fn run(&self, limit: Duration) -> io::Result<Ran> {
+        let path = |name: &str| self.folder.path().join(name);
+        match fs::remove_file(path("answer")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let begun = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", &self.command]).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(File::create(path("words"))?);
+        in_a_group(&mut command);
+        let mut child = command.spawn()?;
+        let (status, memory) = watch(&mut child, begun, limit)?;
+        let time = begun.elapsed();
+        // What it has started and left behind goes as well.
+        kill_group(&child);
+        let mut words = String::new();
+        let read = File::open(path("words"))?.take(1 << 16).read_to_string(&mut words);
+        if read.is_err() {
+            words.clear();
+        }
+        let exit = status.and_then(|status| status.code());
+        Ok(Ran { time, timed_out: status.is_none(), exit, memory, words })
+    }
+
+    fn answer(&self, case: &Case, program: &Outside, ran: &Ran) -> Result<Answer, NoAnswer> {
+        if ran.timed_out {
+            return Err(NoAnswer::Timeout);
+        }
+        if ran.exit != Some(0) {
+            let last = ran.words.trim().lines().last().unwrap_or_default();
+            let last: String = last.chars().take(MOST_WORDS).collect();
+            let how =
+                ran.exit.map_or_else(|| "a signal ended it".to_owned(), |code| format!("exit status {code}"));
+            let words = if last.is_empty() { how } else { format!("{how}: {last}") };
+            return Err(NoAnswer::Failed(words));
+        }
+        let malformed = |error: &dyn std::fmt::Display| NoAnswer::Malformed(error.to_string());
+        let path = self.folder.path().join("answer");
+        let file = File::open(path).map_err(|_| NoAnswer::Malformed("it wrote no answer".to_owned()))?;
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text).map_err(|error| malformed(&error))?;
+        if program.is_linear() {
+            return columns(case, &text, self.programme.as_ref());
+        }
+        let problem = case.problem().ok_or(NoAnswer::Kind)?;
+        let source = Source { name: "answer", text: &text };
+        let file = source.allocation(problem).map_err(|error| malformed(&error))?;
+        let claims: Value = serde_json::from_str(&text).map_err(|error| malformed(&error))?;
+        let number_of = |name: &str| match &claims[name] {
+            Value::Number(value) => value.as_f64(),
+            Value::String(text) => number::parse_result(text).ok().map(|value| number::to_f64(&value)),
+            _ => None,
+        };
+        let status = claims["status"].as_str().unwrap_or_default();
+        Ok(Answer {
+            allocation: Some(file.allocation),
+            status: status.chars().take(MOST_WORDS).collect(),
+            objective: number_of("objective"),
+            gap: number_of("gap"),
+            ..Answer::default()
+        })
+    }
+}
+
+/// Waits until a program ends or the time is up, and looks at its memory.
+fn watch(
+    child: &mut Child,
+    begun: Instant,
+    limit: Duration,
+) -> io::Result<(Option<ExitStatus>, Option<u64>)> {
+    let (mut pause, most) = LOOKS;
+    let mut memory = None;
+    loop {
+        memory = memory.max(memory::of_group(child.id()));
+        if let Some(status) = child.try_wait()? {
+            return Ok((Some(status), memory));
+        }
+        if begun.elapsed() >= limit {
+            kill_group(child);
+            child.kill()?;
+            child.wait()?;
+            return Ok((None, memory));
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 3 / 2).min(most);
+    }
+}
+
+/// Whatever the program starts can be killed with it.
+#[cfg(unix)]
+fn in_a_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(unix)]
+fn kill_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It is gone already where this fails.
+        let _gone = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Elsewhere the program alone is killed.
+#[cfg(not(unix))]
+fn in_a_group(_command: &mut Command) {}
+
+#[cfg(not(unix))]
+fn kill_group(_child: &Child) {}
+
+/// The linear programme of a case as MPS, with the columns of those that are made here.
+fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {
+    let other = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
+    match &case.input {
+        Input::Allocation(problem) if case.kind == Kind::Utilitarian => {
+            let programme = of_problem(problem, Form::Mps).map_err(|error| other(&error))?;
+            Ok((programme.to_string(), None))
+        }
+        Input::Allocation(problem) => {
+            let programme =
+                crate::contenders::linear::least_share(case, problem).map_err(|error| other(&error))?;
+            Ok((mps(&programme), Some(programme)))
+        }
+        Input::Reservation(problem) => {
+            let listed =
+                configurations::all(problem).ok_or_else(|| io::Error::other("too many configurations"))?;
+            let (programme, _) = configurations::programme(problem, &listed);
+            Ok((mps(&programme), Some(programme)))
+        }
+    }
+}
+
+/// A programme in free MPS: columns `c1`, `c2` and so on.
+fn mps(programme: &Programme) -> String {
+    let mut text = "NAME evenhand\nOBJSENSE\n    MAX\nROWS\n N obj\n".to_owned();
+    for row in 1..=programme.rows.len() {
+        let _infallible = writeln!(text, " L r{row}");
+    }
+    text += "COLUMNS\n";
+    let mut columns = vec![Vec::new(); programme.costs.len()];
+    for (row, (entries, _)) in programme.rows.iter().enumerate() {
+        entries.iter().for_each(|(column, value)| columns[*column].push((row + 1, *value)));
+    }
+    for (at, (cost, entries)) in programme.costs.iter().zip(columns).enumerate() {
+        let _infallible = writeln!(text, " c{} obj {cost:e}", at + 1);
+        for (row, value) in entries {
+            let _infallible = writeln!(text, " c{} r{row} {value:e}", at + 1);
+        }
+    }
+    text += "RHS\n";
+    for (row, (_, most)) in programme.rows.iter().enumerate() {
+        let _infallible = writeln!(text, " rhs r{} {most:e}", row + 1);
+    }
+    text + "ENDATA\n"
+}
+
+/// Lines `column value` as an answer. What is not named is 0; lines that begin with `#` are what the program says of
+/// itself: `# status WORD`, `# objective NUMBER`.
+fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Answer, NoAnswer> {
+    let malformed = |line: &str, why: &str| NoAnswer::Malformed(format!("`{line}`: {why}"));
+    let mut answer = Answer::default();
+    let mut values: Vec<(String, f64)> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let short: String = line.chars().take(60).collect();
+        if let Some(said) = line.strip_prefix('#') {
+            match said.trim().split_once(' ') {
+                Some(("status", word)) => answer.status = word.chars().take(MOST_WORDS).collect(),
+                Some(("objective", value)) => answer.objective = value.trim().parse().ok(),
+                _ => {}
+            }
+            continue;
+        }
+        let (name, value) = line
+            .split_once(char::is_whitespace)
+            .ok_or_else(|| malformed(&short, "expected `column value`"))?;
+        let value = value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+        values.push((name.to_owned(), value.ok_or_else(|| malformed(&short, "expected a finite number"))?));
+    }
+    let unknown = |name: &str| malformed(name, "there is no such column");
+    if let Some(programme) = programme {
+        let mut x = vec![0.0; programme.costs.len()];
+        for (name, value) in values {
+            let at = name
+                .strip_prefix('c')
+                .and_then(|at| at.parse::<usize>().ok())
+                .and_then(|at| at.checked_sub(1));
+            *at.and_then(|at| x.get_mut(at)).ok_or_else(|| unknown(&name))? = value;
+        }
+        return crate::contenders::linear::read(case, &x, answer);
+    }
+    let problem = case.problem().ok_or(NoAnswer::Kind)?;
+    answer.tasks = vec![Vec::new(); problem.n_users()];
+    for (name, value) in values {
+        let place = name.strip_prefix('x').and_then(|at| at.split_once('_')).and_then(|(n, i)| {
+            let (n, i): (usize, usize) = (n.parse().ok()?, i.parse().ok()?);
+            Some((n.checked_sub(1)?, i.checked_sub(1)?))
+        });
+        let (n, i) = place
+            .filter(|(n, i)| *n < problem.n_users() && *i < problem.n_servers())
+            .ok_or_else(|| unknown(&name))?;
+        answer.tasks[n].push((i, value));
+    }
+    // The objective of the file is a multiple of the sum.
+    let factor: Rational = (0..problem.n_users())
+        .filter(|&n| problem.is_active(n))
+        .fold(evenhand_problem::Integer::from(1), |all, n| all.lcm(problem.users()[n].weight().denom()))
+        .into();
+    answer.objective = answer.objective.map(|value| value / number::to_f64(&factor));
+    Ok(answer)
+}

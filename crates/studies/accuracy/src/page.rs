@@ -1,0 +1,64 @@
+//! The folder of a run: records, tables in three forms, pictures, and a page that shows all of it.
+
+use evenhand_problem::Medium;
+use evenhand_report::html::document;
+use evenhand_report::plot::PlotError;
+use evenhand_report::{Form, Page};
+
+use crate::record::Record;
+use crate::{pictures, text};
+
+/// A file of the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageFile {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub text: String,
+}
+
+/// Names of the pictures, what each shows, and what to see in it.
+const PICTURES: [(&str, &str, &str); 2] = [
+    (
+        "work-precision.svg",
+        "Time and error",
+        "Medians over the instances of a kind; a mark is a contender, a line connects the settings of one method. Lower is \
+         nearer to the exact answer, further left is faster.",
+    ),
+    (
+        "profiles.svg",
+        "Profiles",
+        "Left: the part of the instances that a contender answers within 1e-6 in so many times the time of the fastest one \
+         that does. Right: the part that it answers within an error.",
+    ),
+];
+
+/// Everything but `accuracy.json`: tables, pictures, and `index.html`, which is last.
+///
+/// # Errors
+/// A picture cannot be drawn.
+pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
+    let page = text::accuracy(records);
+    let mut files = vec![
+        PageFile { name: "accuracy.md", text: page.render(&Form::Markdown) },
+        PageFile { name: "accuracy.csv", text: page.render(&Form::Csv) },
+        PageFile { name: "accuracy.tex", text: page.render(&Form::Latex) },
+    ];
+    let figures = [pictures::work_precision(records), pictures::profiles(records)];
+    let mut body = String::new();
+    for ((name, title, what), figure) in PICTURES.into_iter().zip(figures) {
+        if records.is_empty() {
+            continue;
+        }
+        let drawn = figure.to_svg()?;
+        let (title, what) = (Medium::Html.show(title), Medium::Html.show(what));
+        // Within the page, which loads nothing.
+        body += &format!("<h2>{title}</h2>\n<p>{what}</p>\n<figure>\n{drawn}</figure>\n");
+        files.push(PageFile { name, text: drawn });
+    }
+    let rows = Page::new().heading("All records").table(text::all(records));
+    let tables = page.render(&Form::Html) + &rows.render(&Form::Html);
+    let html = document("Accuracy", &(tables.replace("<h3>", "<h2>").replace("</h3>", "</h2>") + &body));
+    files.push(PageFile { name: "index.html", text: html });
+    Ok(files)
+}

@@ -1,0 +1,125 @@
+//! Suites of cases: made from a seed, the same on every machine, with hashes that are committed (`suite.txt`).
+
+mod clusters;
+mod draw;
+mod planted;
+mod pools;
+mod reservations;
+
+use evenhand_problem::ProblemError;
+
+use crate::BenchError;
+use crate::case::{Case, Input, Kind};
+
+pub use clusters::{Traits, cluster};
+pub use planted::planted;
+pub use pools::{pool, random};
+
+/// The version of the suites: it changes with any of their problems.
+pub const VERSION: u32 = 1;
+/// The seed of the suites whose hashes are committed.
+pub const SEED: u64 = 0;
+/// `suite.txt`: a line for each case of the full suite, with hashes of problem and reference.
+pub const HASHES: &str = include_str!("suite.txt");
+
+/// Which cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suite {
+    /// Those that are done in minutes.
+    Small,
+    /// All.
+    Full,
+}
+
+evenhand_problem::names! { Suite:
+    Small = "small", "56 cases of all kinds, up to 60 users: a minute or two";
+    Full = "full", "128 cases, up to 100,000 users: hours";
+}
+
+/// Whether a case is one of the small suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Small,
+    Large,
+}
+
+/// A case that has yet to be made.
+struct Recipe {
+    name: String,
+    kind: Kind,
+    size: Size,
+    make: Box<dyn Fn(u64) -> Result<Case, ProblemError>>,
+}
+
+/// The cases of a suite, each made when it is asked for.
+///
+/// # Errors
+/// Each item: [`BenchError::Instance`] where numbers are not those of a problem.
+pub fn cases(suite: Suite, seed: u64) -> impl Iterator<Item = Result<Case, BenchError>> {
+    let wanted = move |recipe: &Recipe| suite == Suite::Full || recipe.size == Size::Small;
+    recipes().into_iter().filter(wanted).map(move |recipe| {
+        (recipe.make)(seed)
+            .map(|case| Case { name: recipe.name.clone(), kind: recipe.kind, ..case })
+            .map_err(|error| BenchError::Instance { instance: recipe.name.clone(), what: error.to_string() })
+    })
+}
+
+/// Number of cases of a suite.
+#[must_use]
+pub fn n_cases(suite: Suite) -> usize {
+    recipes().iter().filter(|recipe| suite == Suite::Full || recipe.size == Size::Small).count()
+}
+
+/// What is committed about a case: the hash of its problem and that of its reference.
+#[must_use]
+pub fn hashes(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
+    HASHES.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let is_it = words.next() == Some(kind.name()) && words.next() == Some(name);
+        is_it.then(|| Some((words.next()?, words.next()?))).flatten()
+    })
+}
+
+/// The cases that somebody's own problem makes: one for every kind that applies.
+#[must_use]
+pub fn own(name: &str, input: &Input) -> Vec<Case> {
+    let case = |kind: Kind| Case {
+        name: name.to_owned(),
+        kind,
+        note: "a problem of one's own",
+        input: input.clone(),
+        alpha: if kind == Kind::Alpha { 2.into() } else { 1.into() },
+        planted: None,
+    };
+    let kinds = Kind::ALL.into_iter().filter(|kind| match input {
+        Input::Reservation(_) => *kind == Kind::Configurations,
+        Input::Allocation(problem) => match kind {
+            Kind::Configurations => false,
+            Kind::Pool | Kind::Njc => problem.n_servers() == 1,
+            Kind::Proportional => problem.n_servers() != 1,
+            _ => true,
+        },
+    });
+    kinds.map(case).collect()
+}
+
+fn recipes() -> Vec<Recipe> {
+    let mut all = Vec::new();
+    pools::recipes(&mut all);
+    planted::recipes(&mut all);
+    clusters::recipes(&mut all);
+    reservations::recipes(&mut all);
+    all.sort_by_key(|recipe| recipe.kind);
+    all
+}
+
+/// One more recipe.
+fn add(
+    all: &mut Vec<Recipe>,
+    kind: Kind,
+    size: Size,
+    name: impl Into<String>,
+    make: impl Fn(u64) -> Result<Case, ProblemError> + 'static,
+) {
+    all.push(Recipe { name: name.into(), kind, size, make: Box::new(make) });
+}

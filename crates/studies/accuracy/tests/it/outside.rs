@@ -1,0 +1,160 @@
+//! Programs from outside: what they return is read, and those that are wrong on purpose are caught.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use evenhand_accuracy::Effort;
+use evenhand_accuracy::accuracy::{Measured, Settings};
+use evenhand_accuracy::case::{Case, Kind};
+use evenhand_accuracy::outside::{Outside, OutsideError};
+use evenhand_accuracy::record::{Record, Status};
+use evenhand_accuracy::references;
+use evenhand_problem::Rational;
+use evenhand_problem::format::AllocationDocument;
+
+use crate::contenders::{case, measured};
+
+fn run(case: Case, programs: &[(&str, String)], limit: Duration) -> Measured {
+    let outside =
+        programs.iter().map(|(name, command)| Outside { name: (*name).to_owned(), command: command.clone() });
+    let settings =
+        Settings { limit, effort: Some(Effort::of_runs(1)), inside: Vec::new(), outside: outside.collect() };
+    measured(case, &settings)
+}
+
+/// The exact answer as a file, changed; every number written as a quotient.
+fn answer(case: &Case, change: impl Fn(usize, &mut Rational)) -> String {
+    let mut allocation = references::of(case).unwrap().allocation.unwrap();
+    for (n, tasks) in allocation.tasks.iter_mut().enumerate() {
+        tasks.iter_mut().for_each(|(_, x)| change(n, x));
+        tasks.retain(|(_, x)| !x.is_zero());
+    }
+    AllocationDocument::new(case.problem().unwrap(), &allocation).to_json().unwrap()
+}
+
+fn copying(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    format!("test -s {{problem}} && cp '{}' {{answer}}", path.display())
+}
+
+#[test]
+fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = case(Kind::MaxMinDrfh, "random-20x4");
+    let scaled = answer(&case, |_, x| *x *= Rational::from((10_000_001, 10_000_000)));
+    let dropped = answer(&case, |n, x| {
+        if n == 3 {
+            *x = Rational::new();
+        }
+    });
+    let right = answer(&case, |_, _| ());
+    let nan = r#"{"kind": "allocation", "tasks": {"user 1": {"class 1": NaN}}}"#;
+    let file = |name: &str, text: &str| copying(folder.path(), name, text);
+    let programs = [
+        ("right", file("right", &right)),
+        ("scaled", file("scaled", &scaled)),
+        ("dropped", file("dropped", &dropped)),
+        ("nan", file("nan", nan)),
+        ("never", "sleep 1000; : {problem} {answer}".to_owned()),
+        ("never, with children", "sleep 1000 & sleep 1000 & wait; : {answer}".to_owned()),
+        ("garbage", "echo rubbish > {answer}".to_owned()),
+        ("nothing", ": {answer}".to_owned()),
+        ("exits", "echo 'out of luck' >&2; : {answer}; exit 1".to_owned()),
+        ("not mine", "test {kind} = pool || exit 77; : {answer}".to_owned()),
+        ("none", "/no/such/program {problem} {answer}".to_owned()),
+        ("last", file("last", &right)),
+    ];
+    let begun = Instant::now();
+    let measured = run(case, &programs, Duration::from_secs(1));
+    assert!(begun.elapsed() < Duration::from_secs(100), "those that never end were waited for");
+    let of =
+        |name: &str| -> &Record { measured.records.iter().find(|record| record.contender == name).unwrap() };
+    assert!(measured.records.iter().all(|record| record.contender != "not mine" && record.outside));
+
+    for name in ["right", "last"] {
+        let measures = &of(name).measures;
+        assert_eq!(
+            (measures.error, measures.violation, measures.wrong_verdicts()),
+            (Some(0.0), 0.0, Some(0))
+        );
+        assert_eq!(measures.repair.as_ref().unwrap().certified, Some(0.0));
+        assert_eq!(of(name).cost.exit, Some(0));
+    }
+    let off = of("scaled");
+    assert_eq!((off.measures.error, off.measures.violation), (Some(1e-7), 1e-7));
+    let wrong: Vec<_> =
+        off.measures.verdicts.as_ref().unwrap().iter().filter(|verdict| verdict.is_wrong()).collect();
+    assert!(wrong.iter().any(|verdict| verdict.axiom == "feasible" && verdict.tolerance == 9));
+    assert!(wrong.iter().all(|verdict| verdict.tolerance == 9), "1e-6 forgives it: {wrong:?}");
+    let repair = off.measures.repair.as_ref().unwrap();
+    assert!(repair.certified.is_some() && (1e-9..1e-6).contains(&repair.change), "{repair:?}");
+    let off = of("dropped");
+    assert_eq!(off.measures.error, Some(1.0));
+    assert!(
+        off.measures.wrong_verdicts().unwrap() >= 2
+            && off.measures.repair.as_ref().unwrap().certified.is_none()
+    );
+
+    for (name, status, words) in [
+        ("nan", Status::Malformed, "found `NaN`"),
+        ("never", Status::Timeout, "time was up"),
+        ("never, with children", Status::Timeout, "time was up"),
+        ("garbage", Status::Malformed, "not JSON"),
+        ("nothing", Status::Malformed, "wrote no answer"),
+        ("exits", Status::Failed, "exit status 1: out of luck"),
+        ("none", Status::Failed, "exit status 127"),
+    ] {
+        let record = of(name);
+        assert_eq!(record.status, status, "{record:?}");
+        assert!(record.why.as_ref().unwrap().contains(words), "{record:?}");
+        assert_eq!(record.measures.error, None);
+    }
+}
+
+#[test]
+fn columns_of_a_linear_programme() {
+    let one = |case: Case, command: &str| -> Record {
+        run(case, &[("mine", command.to_owned())], Duration::from_secs(20)).records.remove(0)
+    };
+    // Nobody has anything, which is feasible and as far from the optimum as can be.
+    let idle =
+        one(case(Kind::Utilitarian, "random-5x2"), "grep -q ENDATA {mps} && echo '# status idle' > {answer}");
+    assert_eq!(idle.status, Status::Solved, "{idle:?}");
+    assert_eq!((idle.measures.objective_error, idle.measures.violation), (Some(1.0), 0.0));
+    assert_eq!(idle.claims.status.as_deref(), Some("idle"));
+    for (text, words) in [
+        ("x1_1 nan", "finite number"),
+        ("x1_1", "expected `column value`"),
+        ("y 1", "no such column"),
+        ("x9999_1 1", "no such column"),
+    ] {
+        let record =
+            one(case(Kind::Utilitarian, "random-5x2"), &format!("echo '{text}' > {{answer}}; : {{mps}}"));
+        assert_eq!(record.status, Status::Malformed, "{record:?}");
+        assert!(record.why.as_ref().unwrap().contains(words), "{record:?}");
+    }
+    // A tenth of a job of the first type is served, on no server.
+    let record =
+        one(case(Kind::Configurations, "random-3"), "echo 'c1 0.1' > {answer}; grep -q OBJSENSE {mps}");
+    assert!(record.measures.violation > 0.0 && record.measures.wrong_verdicts().unwrap() > 0, "{record:?}");
+    // The best least share is one programme, and says nothing of the other levels.
+    let record = one(case(Kind::MaxMinTsf, "random-5x2"), "echo 'c1 0' > {answer}; : {mps}");
+    assert_eq!((record.measures.error, record.measures.objective_error), (None, Some(1.0)));
+    // Programs that read no problem file are asked nothing else.
+    let mine = Outside { name: "mine".to_owned(), command: "{mps} {answer}".to_owned() };
+    assert!(!mine.applies(&case(Kind::Pool, "three-users")));
+}
+
+#[test]
+fn a_program_without_a_place_for_its_answer_is_refused() {
+    let parse = |text: &str| text.parse::<Outside>();
+    assert_eq!(parse("mine"), Err(OutsideError::Form));
+    assert_eq!(parse("=x {problem} {answer}"), Err(OutsideError::Form));
+    assert_eq!(parse("mine=x {problem}"), Err(OutsideError::NoAnswer("mine".to_owned())));
+    assert_eq!(parse("mine=x {answer}"), Err(OutsideError::NoProblem("mine".to_owned())));
+    let found = parse("mine=x=1 y {mps} {answer}").unwrap();
+    assert_eq!((found.name.as_str(), found.command.as_str()), ("mine", "x=1 y {mps} {answer}"));
+    assert!(found.is_linear());
+}

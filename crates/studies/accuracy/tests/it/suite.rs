@@ -1,0 +1,76 @@
+//! Suites are what is committed, and small and large, benign and nasty.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use evenhand_accuracy::case::{Case, Kind};
+use evenhand_accuracy::references;
+use evenhand_accuracy::suite::{self, SEED, Suite};
+
+fn cases(suite: Suite) -> Vec<Case> {
+    suite::cases(suite, SEED).collect::<Result<_, _>>().unwrap()
+}
+
+/// With `EVENHAND_WRITE_DOCS=1` the hashes are written anew, of references too, which takes a while.
+#[test]
+fn problems_are_those_whose_hashes_are_committed() {
+    let all = cases(Suite::Full);
+    if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
+        let mut text = String::new();
+        for case in &all {
+            let begun = std::time::Instant::now();
+            let reference =
+                references::of(case).unwrap_or_else(|error| panic!("{} {}: {error}", case.kind, case.name));
+            println!("{} {}: {:.2} s", case.kind, case.name, begun.elapsed().as_secs_f64());
+            writeln!(text, "{} {} {} {}", case.kind, case.name, case.sha256(), reference.sha256()).unwrap();
+        }
+        std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/suite/suite.txt"), text).unwrap();
+        return;
+    }
+    assert_eq!(suite::HASHES.lines().count(), all.len());
+    for case in &all {
+        let committed = suite::hashes(case.kind, &case.name).map(|(problem, _)| problem);
+        assert_eq!(committed, Some(case.sha256().as_str()), "{} {}", case.kind, case.name);
+    }
+}
+
+#[test]
+fn references_of_the_small_suite_are_those_whose_hashes_are_committed() {
+    for case in cases(Suite::Small) {
+        let reference = references::of(&case).unwrap();
+        let committed = suite::hashes(case.kind, &case.name).map(|(_, reference)| reference);
+        assert_eq!(committed, Some(reference.sha256().as_str()), "{} {}", case.kind, case.name);
+    }
+}
+
+#[test]
+fn suites_are_as_large_as_they_say() {
+    for (suite, least) in [(Suite::Small, 30), (Suite::Full, 80)] {
+        let all = cases(suite);
+        assert_eq!(all.len(), suite::n_cases(suite));
+        assert!(all.len() >= least);
+        let words = Suite::NAMES.iter().find(|(name, _)| *name == suite.name()).unwrap().1;
+        assert!(words.starts_with(&format!("{} cases", all.len())), "{words}: {}", all.len());
+        let names: BTreeSet<(Kind, String)> = all.iter().map(|case| (case.kind, case.name.clone())).collect();
+        assert_eq!(names.len(), all.len(), "two cases have one name");
+        let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+        all.iter().for_each(|case| *kinds.entry(case.kind).or_default() += 1);
+        assert_eq!(kinds.len(), Kind::ALL.len(), "{kinds:?}");
+        assert!(kinds.values().all(|count| *count >= 3), "{kinds:?}");
+    }
+    let sizes: Vec<usize> = cases(Suite::Full).iter().map(|case| case.size().0).collect();
+    assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&2), Some(&100_000)));
+}
+
+#[test]
+fn another_seed_makes_other_problems() {
+    let made = |seed: u64| -> Vec<String> {
+        suite::cases(Suite::Small, seed).map(|case| case.unwrap().sha256()).collect()
+    };
+    let (first, again, other) = (made(3), made(3), made(4));
+    assert_eq!(first, again);
+    let same = first.iter().zip(&other).filter(|(a, b)| a == b).count();
+    // Those of the papers, twice.
+    assert_eq!(same, 8);
+}
