@@ -69,7 +69,7 @@ damage: setup ## judge damaged certificates by the kernel and plainly, a million
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
-# Coq and OCaml (Debian: 249 MB), which nothing else needs; PROOF_SETUP=1 lets root install them.
+# Coq and OCaml , js_of_ocaml and Node, which nothing else needs; PROOF_SETUP=1 lets root install them.
 proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test

@@ -23,6 +23,7 @@ SAID = """return [...document.querySelectorAll("#check-said details")].map((e) =
 TABLES = """return [...document.querySelectorAll("a[data-certificate]")].map((link) => {
     let table = link.closest("p").previousElementSibling;
     while (table && !table.querySelector("table")) table = table.previousElementSibling;
+    if (!table) return null;
     const head = [...table.querySelectorAll("thead th")].findIndex((e) => e.textContent === "margin");
     return [...table.querySelectorAll("tbody tr")].map((row) =>
       [row.cells[0].textContent, row.cells[head].textContent, row.cells[head].title]);
@@ -109,10 +110,12 @@ class Pages:
         for link, (_, lines), table in zip(links, said, self.browser.run(TABLES)):
             claims = json.loads(certificate(link))["claims"]
             text = "\n".join(lines)
-            for claim, row in zip(claims, table):
+            if table is not None and len(table) < len(claims):
+                self.fault(where, f"{link['name']}: the page shows {len(table)} of {len(claims)} claims")
+            for claim, row in zip(claims, table or [None] * len(claims)):
                 margin = None if claim.get("margin") is None else rational(claim["margin"])
-                shown = row[2].split(" ")[0] or row[1].split(" ")[0]
-                if margin is not None and (len(str(margin)) < 60) and rational(shown) != margin:
+                shown = row and (row[2].split(" ")[0] or row[1].split(" ")[0])
+                if row and margin is not None and len(str(margin)) < 60 and rational(shown) != margin:
                     self.fault(where, f"{link['name']}: {row[0]}: the page shows {row[1:]}, the certificate states {margin}")
                 line = [line for line in lines if re.match(rf"(proven|not covered): {re.escape(named(claim))}[ :(]", line)]
                 if not line:

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Finds what the proofs need: Coq, OCaml, ocamlfind, Zarith and Yojson (Debian: 249 MB). Nothing else of Evenhand needs
+# Finds what the proofs need: Coq, OCaml, ocamlfind, Zarith, Yojson, js_of_ocaml and Node. Nothing else of Evenhand needs
 # them. Where something is missing it is named; root has it installed with apt-get when PROOF_SETUP=1.
 #
 #   scripts/setup-proof.sh           say what is missing; exit 1 if anything is
 #   PROOF_SETUP=1 scripts/setup-proof.sh   install it
 set -euo pipefail
 
-packages=(coq libzarith-ocaml-dev libyojson-ocaml-dev ocaml-findlib ocaml-nox)
+packages=(coq libzarith-ocaml-dev libyojson-ocaml-dev ocaml-findlib ocaml-nox js-of-ocaml)
 
 look() {
   missing=()
   command -v coqc >/dev/null 2>&1 && command -v coq_makefile >/dev/null 2>&1 || missing+=(coq)
   command -v ocamlopt >/dev/null 2>&1 || missing+=(ocaml-nox)
+  command -v js_of_ocaml >/dev/null 2>&1 || missing+=(js-of-ocaml)
+  command -v node >/dev/null 2>&1 || { missing+=(nodejs); packages+=(nodejs); }
   if ! command -v ocamlfind >/dev/null 2>&1; then
     missing+=(ocaml-findlib libzarith-ocaml-dev libyojson-ocaml-dev)
   else
@@ -30,6 +32,6 @@ if [[ ${PROOF_SETUP:-} == 1 ]] && ((EUID == 0)) && command -v apt-get >/dev/null
   look
   ((${#missing[@]})) || exit 0
 fi
-printf 'set-up: error: the proofs need %s, which is missing here (Debian, about 249 MB: apt-get install %s; as root PROOF_SETUP=1 make proof does it)\n' \
+printf 'set-up: error: the proofs need %s, which is missing here (Debian: apt-get install %s; as root PROOF_SETUP=1 make proof does it)\n' \
   "${missing[*]}" "${packages[*]}" >&2
 exit 1

@@ -200,8 +200,7 @@ pub(crate) fn verdict(claim: &Claim) -> Cell {
 fn margin(claim: &Claim) -> Cell {
     let Some(margin) = &claim.margin else { return Cell::default() };
     if claim.outcome() == Outcome::Violated && claim.is_bound() {
-        let cell = Cell::decimal(margin);
-        return Cell::text(format!("{} or less", decimal(margin))).with_value(cell.value());
+        return Cell::decimal(margin).shown_as(&format!("{} or less", decimal(margin)));
     }
     Cell::decimal(margin)
 }

@@ -12,6 +12,8 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import both
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PROOF = HERE.parent / "build" / "evenhand-proof"
@@ -23,6 +25,8 @@ SEEDS = range(*map(int, sys.argv[1:3])) if len(sys.argv) > 2 else range(60)
 WORK = Path(tempfile.mkdtemp(prefix="agreement-"))
 
 counts, listed, wrong = Counter(), Counter(), []
+#: The build for browsers, which says the same.
+browser = both.Browser()
 
 
 def run(*command, timeout=None):
@@ -39,6 +43,10 @@ def compare(name, text, kind):
     a, said_a = run(CHECK, path, *options)
     b, said_b = run(PROOF, path, *options)
     counts[kind, a, b] += 1
+    c, lines = browser.judge(path.read_bytes(), "tdm" if "tdm" in options else "-", "0.9")
+    said_c = b"".join(line + b"\n" for line in lines).decode(errors="replace")
+    if (b, said_b) != (c, said_c):
+        wrong.append((kind, name, b, c, said_b.strip().split("\n")[-1], "in a browser: " + said_c.strip().split("\n")[-1]))
     why = re.search(r"not covered: .*", said_b)
     why = re.sub(r"`[^`]*`", "`...`", why.group(0)) if why else said_b.strip().split("\n")[0][:100]
     if b not in (0, 1, 2, 3) or (b == 0 and a != 0) or (a == 0 and b in (1, 2)):
@@ -307,7 +315,7 @@ def main():
     for row in wrong:
         print("WRONG:", *row)
     proven = sum(count for (_, a, b), count in counts.items() if b == 0)
-    print(f"agreement: {sum(counts.values())} certificates, {proven} proven in full, {len(wrong)} wrong")
+    print(f"agreement: {sum(counts.values())} certificates, {proven} proven in full, {len(wrong)} wrong; the build for browsers prints the same")
     sys.exit(1 if wrong else 0)
 
 

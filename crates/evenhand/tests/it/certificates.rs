@@ -496,3 +496,26 @@ fn certify_leaves_out_what_needs_too_much_memory() {
     assert!(certificate["not_checked"].as_array().unwrap().contains(&json!("work-conserving")));
     folder.run(&["check", "c.json", "--require", "feasible"]).ends_with(0);
 }
+
+/// The page carries the certificate as it is, and the checker; it says what the kernel says of it.
+#[test]
+fn a_certificate_is_wrapped_in_a_page() {
+    let folder = Folder::with(FIGURE_1);
+    folder.solve("drfh", true, "a.json");
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
+    let alone = folder.run(&["check", "c.json"]).ends_with(0);
+    let printed = folder.run(&["check", "c.json", "--page", "-o", "c.html"]).ends_with(0);
+    assert_eq!(printed.stdout, alone.stdout);
+    let page = folder.read("c.html");
+    assert!(page.contains("download=\"c.certificate.json\"") && page.contains("id=\"check-program\""), "{page}");
+    assert!(page.contains(alone.stdout.lines().next().unwrap()), "{page}");
+    let only = folder.run(&["check", "c.json", "--page", "-o", "-"]).ends_with(0);
+    assert_eq!(only.stdout, page);
+    // What is wrong is wrapped as well, and said to be wrong.
+    let wrong = folder.read("c.json").replacen("\"holds\": true", "\"holds\": false", 1);
+    folder.write("wrong.json", &wrong);
+    folder.run(&["check", "wrong.json", "--page", "-o", "wrong.html"]).ends_with(1);
+    assert!(folder.read("wrong.html").contains("invalid"), "{}", folder.read("wrong.html"));
+    folder.run(&["check", "c.json", "--page"]).ends_with(2);
+    folder.run(&["check", "c.json", "-o", "c.html"]).ends_with(2);
+}
