@@ -507,7 +507,10 @@ fn a_certificate_is_wrapped_in_a_page() {
     let printed = folder.run(&["check", "c.json", "--page", "-o", "c.html"]).ends_with(0);
     assert_eq!(printed.stdout, alone.stdout);
     let page = folder.read("c.html");
-    assert!(page.contains("download=\"c.certificate.json\"") && page.contains("id=\"check-program\""), "{page}");
+    assert!(
+        page.contains("download=\"c.certificate.json\"") && page.contains("id=\"check-program\""),
+        "{page}"
+    );
     assert!(page.contains(alone.stdout.lines().next().unwrap()), "{page}");
     let only = folder.run(&["check", "c.json", "--page", "-o", "-"]).ends_with(0);
     assert_eq!(only.stdout, page);

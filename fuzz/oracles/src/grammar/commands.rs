@@ -304,7 +304,11 @@ pub const COMMANDS: &[CommandLine] = &[
     },
     CommandLine {
         name: "import",
-        operands: &[OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes", "kueue", "csv"]), Input, Input],
+        operands: &[
+            OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes", "kueue", "csv"]),
+            Input,
+            Input,
+        ],
         options: &[
             ("--time", Number),
             ("--by-shape", Nothing),
