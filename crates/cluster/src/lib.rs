@@ -1,7 +1,7 @@
 //! Running clusters: what every queue holds beside what it is due, what a change brings, and which tasks to move.
 //!
 //! What is judged is a problem with groups and what runs of it on single servers, as an importer finds them. Every number of a
-//! [`Verdict`] and of [`Moves`](moves::Moves) can be written as a certificate ([`certificate`]), which the kernel checks.
+//! [`Verdict`] and of [`moves::Moves`] can be written as a certificate ([`certificate`]), which the kernel checks.
 #![forbid(unsafe_code)]
 
 pub mod certificate;

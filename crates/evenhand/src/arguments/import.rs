@@ -50,7 +50,7 @@ pub enum ImportSource {
     Kubernetes,
     /// Kueue: kubectl get nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o json
     Kueue,
-    /// Slurm: scontrol, squeue --json, sshare, sacctmgr
+    /// Slurm: what scontrol, squeue, sshare and sacctmgr print
     Slurm,
     /// Mesos: /state, /roles
     Mesos,

@@ -515,7 +515,7 @@ fn a_certificate_is_wrapped_in_a_page() {
     let only = folder.run(&["check", "c.json", "--page", "-o", "-"]).ends_with(0);
     assert_eq!(only.stdout, page);
     // What is wrong is wrapped as well, and said to be wrong.
-    let wrong = folder.read("c.json").replacen("\"holds\": true", "\"holds\": false", 1);
+    let wrong = folder.read("c.json").replacen("\"holds\":true", "\"holds\":false", 1);
     folder.write("wrong.json", &wrong);
     folder.run(&["check", "wrong.json", "--page", "-o", "wrong.html"]).ends_with(1);
     assert!(folder.read("wrong.html").contains("invalid"), "{}", folder.read("wrong.html"));

@@ -32,7 +32,9 @@ fn errors_of_libraries_are_types() {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+                } else if path.extension().is_some_and(|ending| ending == "rs")
+                    && path.file_name().is_some_and(|name| name != "tests.rs")
+                {
                     bare.extend(bare_errors(&path));
                 }
             }

@@ -363,7 +363,7 @@ fn usage() {
         .run(&["import", "google", "one", "two", "--merge", "0"])
         .fails_with(2, "--merge does not go with google");
     folder.run(&["import", "slurm", "one", "--merge", "100%"]).fails(2);
-    folder.run(&["import", "slurm", "-", "-"]).fails_with(2, "standard input can be read once");
+    folder.run(&["import", "slurm", "-", "-"]).fails_with(2, "only one file can be standard input");
     // A negative number is the value of the option, not an option itself.
     folder
         .run(&["certify", "problem.json", "problem.json", "--tolerance", "-1"])

@@ -4,7 +4,7 @@
 //! how near it is. Newton's method in rationals, rounded to 512 bits after every step, solves the equations of the
 //! bottlenecks for their prices; every user takes `x_n = min(T_n, w_n / sum_j p_j r_nj)`. The result is scaled until it is
 //! feasible, its prices are raised until they prove something, and `evenhand_exact` computes the gap that they
-//! prove: nothing of the way there has to be believed. How far a level can be off then is [`distance`](super::distance).
+//! prove: nothing of the way there has to be believed. How far a level can be off then is [`super::distance`].
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_ode::path::{self, PathSettings};
