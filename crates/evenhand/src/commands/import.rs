@@ -40,9 +40,6 @@ fn open(path: &Path) -> Result<Input, Failure> {
 }
 
 fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Failure> {
-    if call.files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::input("standard input can be read once"));
-    }
     let inputs = call.files.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     let options = call.merge.clone().map_or_else(Options::default, |merge| Options { merge });
     let snapshot = import::snapshot(system, inputs, &options).map_err(Failure::input)?;
