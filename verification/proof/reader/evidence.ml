@@ -262,7 +262,10 @@ let claim s (c : stated_claim) =
   | OfProportional (None, _), _, None when nobody -> empty bare_prices value; Idle
   | OfProportional (Some share, _), _, None when nobody -> empty bare_prices value; IdleShare (share, worth_of s share)
   | OfMaxMin share, _, None ->
-    if value <> Object ["levels", List []] then raise Exit;
+    only "levels" value;
+    (* A level that covers nobody says nothing; it is read all the same. *)
+    let read = levels s (shares s (worth_at s.p s.totals share)) m (get "levels" value) in
+    if List.exists (fun level -> level.covers <> []) read then raise Exit;
     if nobody then IdleShare (share, worth_of s share) else unwanted s share
   | OfBottleneck k, _, None ->
     without_levels s k value;
