@@ -160,8 +160,11 @@ impl Toleration {
     }
 }
 
-/// Texts by name, of a field that is an object.
-pub(in super::super) fn labels(at: At<'_>, field: &str) -> Result<BTreeMap<String, String>, ImportError> {
+/// Texts by name.
+pub(in super::super) type Labels = BTreeMap<String, String>;
+
+/// Those of a field that is an object.
+pub(in super::super) fn labels(at: At<'_>, field: &str) -> Result<Labels, ImportError> {
     at.entries_of(field)?.map(|(key, value)| Ok((key.to_owned(), value.text()?.to_owned()))).collect()
 }
 

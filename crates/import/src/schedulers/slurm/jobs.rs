@@ -80,7 +80,8 @@ impl Job {
         let tres = tres.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next();
         let n_nodes = record.get("NumNodes")?.unwrap_or("1");
         let least = n_nodes.split('-').next().unwrap_or_default();
-        let n_nodes = words::amount(least, 1).map_err(|message| record.wrong("NumNodes", &message))?;
+        let n_nodes =
+            words::amount(least, 1).map_err(|message| record.wrong("NumNodes", &message.to_string()))?;
         Ok(Self {
             id: record.need("JobId")?.to_owned(),
             array: record.get("ArrayJobId")?.map(str::to_owned),
@@ -146,7 +147,8 @@ impl Slurm {
         if job.is_heterogeneous {
             left_out.add("heterogeneous jobs, of which each component counts by itself", &name);
         }
-        let wrong = |field: &'static str| move |message: String| fail(format!("{field}: {message}"));
+        let wrong =
+            |field: &'static str| move |message: words::Unreadable| fail(format!("{field}: {message}"));
         let tres = words::tres(&job.tres).map_err(wrong("tres"))?;
         if !tres.licenses.is_empty() || !job.licenses.is_empty() {
             left_out.add("licences that jobs ask for", &name);

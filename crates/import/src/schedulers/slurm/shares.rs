@@ -120,7 +120,9 @@ impl Shares {
             ),
         };
         let limit = match row.get("GrpTRES") {
-            Some(text) => words::tres(text).map_err(|message| row.error("GrpTRES", message))?.amounts,
+            Some(text) => {
+                words::tres(text).map_err(|message| row.error("GrpTRES", message.to_string()))?.amounts
+            }
             None => Vec::new(),
         };
         for other in OTHER_LIMITS {
@@ -141,7 +143,7 @@ impl Shares {
         }
         self.entry(name, user.trim(), |message| row.error("Account", message))?
             .say(parent, weight, limit, reported)
-            .map_err(|message| row.error("Account", message))
+            .map_err(|message| row.error("Account", message.to_string()))
     }
 
     pub fn read_json(&mut self, at: At<'_>) -> Result<(), ImportError> {
@@ -168,9 +170,13 @@ impl Shares {
         let fail = |message: String| at.error(message);
         if is_user {
             let account = parent.ok_or_else(|| at.error("a user without `parent`, its account"))?;
-            self.entry(&account, name, fail)?.say(None, weight, Vec::new(), reported).map_err(fail)
+            self.entry(&account, name, fail)?
+                .say(None, weight, Vec::new(), reported)
+                .map_err(|twice| fail(twice.to_string()))
         } else {
-            self.entry(name, "", fail)?.say(parent, weight, Vec::new(), reported).map_err(fail)
+            self.entry(name, "", fail)?
+                .say(parent, weight, Vec::new(), reported)
+                .map_err(|twice| fail(twice.to_string()))
         }
     }
 
@@ -286,10 +292,10 @@ impl Entry {
         weight: Option<Rational>,
         limit: Vec<(String, Rational)>,
         reported: Vec<(&'static str, Option<Rational>)>,
-    ) -> Result<(), String> {
+    ) -> Result<(), words::Unreadable> {
         let contradicts = self.weight.is_some() && weight.is_some() && self.weight != weight;
         if contradicts || (!self.reported.is_empty() && !reported.is_empty()) {
-            return Err("it is given twice".to_owned());
+            return Err(words::Unreadable("it is given twice".to_owned()));
         }
         self.parent = self.parent.take().or(parent);
         self.weight = self.weight.take().or(weight);

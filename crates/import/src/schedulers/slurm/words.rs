@@ -4,15 +4,21 @@ use std::collections::BTreeSet;
 
 use evenhand_problem::number;
 use rug::{Integer, Rational, ops::Pow};
+use thiserror::Error;
 
 /// Most names that one list of hosts may stand for.
 const MOST_HOSTS: usize = 100_000;
 /// Bytes of what Slurm calls a megabyte.
 pub(super) const MEGABYTE: u64 = 1 << 20;
 
+/// Why a text is none of these languages, in words.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(super) struct Unreadable(pub String);
+
 /// `8`, `62.50G`: a number with a unit of 1024, where `unit` is what a number without one means.
-pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, String> {
-    let wrong = || format!("`{text}` is no quantity: expected a number such as 8 or 62.50G");
+pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
+    let wrong = || Unreadable(format!("`{text}` is no quantity: expected a number such as 8 or 62.50G"));
     let power = match text.chars().last() {
         Some('K' | 'k') => Some(1),
         Some('M') => Some(2),
@@ -42,12 +48,12 @@ pub(super) struct Tres {
     pub licenses: Vec<String>,
 }
 
-pub(super) fn tres(text: &str) -> Result<Tres, String> {
+pub(super) fn tres(text: &str) -> Result<Tres, Unreadable> {
     let mut tres = Tres { amounts: Vec::new(), nodes: None, types: Vec::new(), licenses: Vec::new() };
     let mut typed: Vec<(String, Rational)> = Vec::new();
     for entry in text.split(',').filter(|entry| !entry.is_empty()) {
         let Some((name, value)) = entry.split_once('=') else {
-            return Err(format!("`{entry}` is no trackable resource: expected name=amount"));
+            return Err(Unreadable(format!("`{entry}` is no trackable resource: expected name=amount")));
         };
         match name {
             "cpu" => tres.amounts.push(("cpu".to_owned(), amount(value, 1)?)),
@@ -80,7 +86,7 @@ pub(super) fn tres(text: &str) -> Result<Tres, String> {
     let mut names: Vec<&str> = tres.amounts.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("`{}` is given twice", pair[0])),
+        Some(pair) => Err(Unreadable(format!("`{}` is given twice", pair[0]))),
         None => Ok(tres),
     }
 }
@@ -94,7 +100,7 @@ pub(super) struct Gres {
     pub is_consumed: bool,
 }
 
-pub(super) fn gres(text: &str) -> Result<Vec<Gres>, String> {
+pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
     let mut list = Vec::new();
     for entry in outside_parentheses(text) {
         let plain = entry.split('(').next().unwrap_or_default();
@@ -115,7 +121,9 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, String> {
         let (name, of) = match *parts {
             [name] => (name, None),
             [name, of] => (name, Some(of.to_owned())),
-            _ => return Err(format!("`{entry}` is no generic resource: expected name:type:count")),
+            _ => {
+                return Err(Unreadable(format!("`{entry}` is no generic resource: expected name:type:count")));
+            }
         };
         list.push(Gres { name: name.to_owned(), of, count, is_consumed });
     }
@@ -141,17 +149,17 @@ fn outside_parentheses(text: &str) -> Vec<&str> {
 }
 
 /// The hosts of `n[001-003,7],c1`.
-pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
+pub(super) fn hosts(text: &str) -> Result<Vec<String>, Unreadable> {
     let mut hosts = Vec::new();
     for part in outside_parentheses(text).into_iter().filter(|part| !part.is_empty()) {
         let mut names = vec![String::new()];
         let mut rest = part;
         while let Some(open) = rest.find('[') {
-            let wrong = || format!("`{part}` is no list of hosts");
+            let wrong = || Unreadable(format!("`{part}` is no list of hosts"));
             let close = open + rest[open..].find(']').ok_or_else(wrong)?;
             let numbers = numbers(&rest[open + 1..close])?;
             if names.len().saturating_mul(numbers.len()).saturating_add(hosts.len()) > MOST_HOSTS {
-                return Err(format!("`{part}` stands for more than {MOST_HOSTS} hosts"));
+                return Err(Unreadable(format!("`{part}` stands for more than {MOST_HOSTS} hosts")));
             }
             let before = &rest[..open];
             let with = |name: &String| {
@@ -167,11 +175,11 @@ pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// The numbers of `001-003,7`, with their zeros.
-fn numbers(text: &str) -> Result<Vec<String>, String> {
+fn numbers(text: &str) -> Result<Vec<String>, Unreadable> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let wrong = || format!("`{part}` is no range of hosts");
+        let wrong = || Unreadable(format!("`{part}` is no range of hosts"));
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true => text.parse::<u64>().map_err(|_| wrong()),
             false => Err(wrong()),
@@ -186,11 +194,11 @@ fn numbers(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// How many tasks `1-10:2,12%4` names, and the first of them.
-pub(super) fn array(text: &str, most: u64) -> Result<(u64, Vec<u64>), String> {
+pub(super) fn array(text: &str, most: u64) -> Result<(u64, Vec<u64>), Unreadable> {
     let (list, _) = text.split_once('%').unwrap_or((text, ""));
     let (mut count, mut first) = (0u64, Vec::new());
     for part in list.trim_matches(['[', ']']).split(',') {
-        let wrong = || format!("`{text}` is no list of array tasks");
+        let wrong = || Unreadable(format!("`{text}` is no list of array tasks"));
         let (range, step) = part.split_once(':').unwrap_or((part, "1"));
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
