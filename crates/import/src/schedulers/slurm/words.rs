@@ -122,7 +122,9 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
             [name] => (name, None),
             [name, of] => (name, Some(of.to_owned())),
             _ => {
-                return Err(Unreadable(format!("`{entry}` is no generic resource: expected name:type:count")));
+                return Err(Unreadable(format!(
+                    "`{entry}` is no generic resource: expected name:type:count"
+                )));
             }
         };
         list.push(Gres { name: name.to_owned(), of, count, is_consumed });
