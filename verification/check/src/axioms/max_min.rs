@@ -9,7 +9,6 @@
 
 use rug::Rational;
 
-use super::feasible;
 use super::prices::Prices;
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, Claim, Shown};
@@ -22,14 +21,14 @@ use crate::work::{self, Checked, ensure, refuse};
 pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (raw, names, within) = (claim.some()?, &case.problem.resources, Within::new(case)?);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
-    if !raw.get("allocation").is_absent() {
+    if raw.get("allocation").given().is_some() {
         let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };
         let [user, allocation, resource] = raw.fields(fields)?;
         let user = case.problem.user_names.named(user)?;
         let y = tasks(allocation, case.problem)?;
         let resource = if claim.share.is_some() { None } else { Some(names.named(resource)?) };
         ensure(resource.is_none_or(|r| resources.contains(&r)), "the axiom is not about that resource")?;
-        within.keep(case, &y)?;
+        within.allow(case, &y, None)?;
         return rise(case, &Shares::new(case, claim.share.or(resource.map(Share::Resource)))?, user, &y);
     }
     let levels: Vec<(Share, &Json<'_>)> = match claim.share {
@@ -147,12 +146,12 @@ impl<'s> Curve<'s> {
     fn new(shares: &'s Shares, weights: &'s Amounts) -> Checked<Self> {
         let mut users: Vec<_> = weights.iter().map(|(n, l)| (&shares.of[*n], l)).collect();
         users.sort();
-        let (mut below, mut above) = (vec![Rational::new()], vec![Rational::new()]);
-        for ((u, l), (_, last)) in users.iter().zip(users.iter().rev()) {
-            below.push(work::plus(&below[below.len() - 1], &work::times(u, l)?)?);
-            above.push(work::plus(&above[above.len() - 1], last)?);
+        let all = work::sum(weights.iter().map(|(_, l)| l.clone()).collect())?;
+        let (mut below, mut above) = (vec![Rational::new()], vec![all]);
+        for (at, (u, l)) in users.iter().enumerate() {
+            below.push(work::plus(&below[at], &work::times(u, l)?)?);
+            above.push(work::plus(&above[at], &Rational::from(-*l))?);
         }
-        above.reverse();
         Ok(Self { shares: users.into_iter().map(|(u, _)| u).collect(), below, above })
     }
 
@@ -165,7 +164,6 @@ impl<'s> Curve<'s> {
 /// Evidence of no: in a feasible `y` the user rises to `L`, the least of its own share and the shares of
 /// those who lose something.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
-    ensure(feasible::is_feasible(case, y, None)?, "the allocation of the evidence is not feasible")?;
     let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();
     ensure(is_judged(&user), "the user of the evidence has no share")?;

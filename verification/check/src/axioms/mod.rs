@@ -57,25 +57,18 @@ fn non_wasteful(_: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
 
 /// The place among [`AXIOMS`] of the one that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
-    let name = raw.text()?;
-    let found = AXIOMS.iter().position(|(axiom, _)| *axiom == name);
-    found.map_or_else(|| raw.wrong(format!("there is no axiom `{name:.60}`")), Ok)
+    raw.word(&AXIOMS.map(|(name, _)| name))
 }
 
 /// The name of the claim that `AXIOM` or `AXIOM:PARAMETER` asks for.
 pub fn required(text: &str, problem: &Problem) -> Checked<String> {
     let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-    let field = match axiom {
-        "max-min" => Some("share"),
-        "proportional" => Some("alpha"),
-        _ => None,
-    };
-    if field.is_some() != parameter.is_some() {
-        let what = parameter.map_or("needs its parameter, as in `max-min:drfh`", |_| "has no parameter");
-        return json::ABSENT.wrong(format!("`{axiom}` {what}"));
+    let field = if axiom == "proportional" { "alpha" } else { "share" };
+    if parameter.is_none() && matches!(axiom, "max-min" | "proportional") {
+        return json::ABSENT.wrong(format!("`{axiom}` needs its parameter, as in `max-min:drfh`"));
     }
     let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
-    let claim = object(fields.into_iter().chain([(field.unwrap_or(""), parameter.map(quoted))]));
+    let claim = object(fields.into_iter().chain([(field, parameter.map(quoted))]));
     Ok(Claim::read(&json::read(&claim)?, problem)?.name(problem))
 }
 
@@ -93,7 +86,7 @@ impl<'j> Claim<'j> {
         let exponent = alpha.given().map_or(Ok(Rational::from(1)), Json::number)?;
         let terms = (exponent.numer().to_u32().unwrap_or(0), exponent.denom().to_u32().unwrap_or(0));
         let is_small = (1..=ALPHA).contains(&terms.0) && (1..=ALPHA).contains(&terms.1);
-        if !is_small || (axiom != "proportional" && !alpha.is_absent()) {
+        if !is_small || (axiom != "proportional" && alpha.given().is_some()) {
             return alpha.wrong(format!("an alpha is of proportional, above 0, its terms at most {ALPHA}"));
         }
         let holds = match &holds.kind {

@@ -15,14 +15,15 @@ use rug::Rational;
 use self::packing::Packing;
 use self::problem::Reservation;
 use self::stated::{Amount, Bounded, Reader, Stated};
-use crate::json::{Json, object, quoted};
+use crate::canonical::by_name;
+use crate::json::{Json, quoted, record};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
 use crate::work::{Checked, Fault, about, ensure, refuse};
-use crate::{File, Options, Report, Unusable};
+use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
-pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
         let what = "only --problem and --require (exact, ratio:A) can be asked of this kind of certificate";
         return Err(Unusable::usage(what));
@@ -31,40 +32,34 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, U
     let unusable = |fault: Fault| file.unusable(raw, fault);
     let judged = if is_ratio { ratio(raw) } else { worst_load(raw) }.map_err(unusable)?;
     let problem = &judged.problem;
-    let mut is_about = true;
+    let mut unmet = Vec::new();
     if let Some(other) = &options.problem {
         let other = other.read(|raw| Reservation::read(raw)?.meaning(is_ratio))?;
-        is_about = problem.meaning(is_ratio).map_err(unusable)? == other;
+        let is_same = problem.meaning(is_ratio).map_err(unusable)? == other;
+        unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
     }
-    let unmet = (!is_about).then(|| "the certificate is about another problem".to_owned());
-    let missing = options.require.iter().map(|text| judged.lacks(text)).collect::<Result<Vec<_>, _>>()?;
-    let unmet = unmet.or(missing.into_iter().flatten().next());
+    for text in &options.require {
+        unmet.extend(judged.lacks(text)?);
+    }
     let (hash, name) = (problem.hash(), &problem.name);
     let (types, pools) = (problem.jobs.len(), problem.pools.len());
-    let loads = || judged.loads.iter().map(|(j, load)| (&problem.types.list[*j], load));
-    let listed: Vec<String> = loads().map(|(name, load)| format!("{name} {load}")).collect();
+    let loads = judged.loads.iter();
+    let listed = loads.clone().map(|(j, load)| format!("{} {load}", problem.types.list[*j]));
+    let listed: Vec<String> = listed.collect();
     let what = if is_ratio { "loads per server" } else { "stated loads per server" };
     let about = vec![
         format!("problem `{name}`: job types {types}, pools {pools}, sha256 {hash}"),
         format!("{what}: {}", if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }),
     ];
-    let problem_json = object([
-        ("name", Some(quoted(name))),
-        ("types", Some(types.to_string())),
-        ("pools", Some(pools.to_string())),
-        ("sha256", Some(quoted(&hash))),
-    ]);
-    let loads = object(loads().map(|(name, load)| (&**name, Some(quoted(&load.to_string())))));
+    let problem_json = [quoted(name), types.to_string(), pools.to_string(), quoted(&hash)];
+    let problem_json = record("name types pools sha256", problem_json.map(Some));
+    let in_text = |load: &Rational| Some(quoted(&load.to_string()));
+    let loads = by_name(&problem.types, loads.map(|(j, load)| (*j, in_text(load))), false);
     let reason = file.reason(raw, unmet, judged.verdict)?;
-    let proven = judged.ratio.filter(|_| reason.is_none());
-    let ratio = proven.map_or("null".to_owned(), |ratio| quoted(&ratio.to_string()));
-    let more = vec![
-        ("tolerance", quoted("0")),
-        ("problem", problem_json),
-        ("loads", loads),
-        ("ratio", ratio),
-        ("exact", (judged.is_exact && reason.is_none()).to_string()),
-    ];
+    let ratio = judged.ratio.as_ref().filter(|_| reason.is_none()).and_then(in_text);
+    let exact = (judged.is_exact && reason.is_none()).to_string();
+    let more = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
+    let more = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(more).collect();
     Ok(Report { reason, claims: judged.claims, about, more })
 }
 
@@ -83,7 +78,7 @@ struct Judged {
 
 impl Judged {
     /// Why it does not show what is required: `exact`, or `ratio:A`.
-    fn lacks(&self, text: &str) -> Result<Option<String>, Unusable> {
+    fn lacks(&self, text: &str) -> Usable<Option<String>> {
         let part = text.strip_prefix("ratio:").map(|part| parse(part, STATED));
         let is_shown = match part {
             None if text == "exact" => self.is_exact,
@@ -123,11 +118,9 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem greedy optimum ratio integer?")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let fluid = Bounded::read([greedy, optimum], &Reader { problem: &problem, whole: false })?;
-    let ratio = ratio.computed_or_null()?;
-    let whole = integer.given().map(|integer| integer.fields("greedy optimum")).transpose()?;
-    let reader = Reader { problem: &problem, whole: true };
-    let whole = whole.map(|whole| Bounded::read(whole, &reader)).transpose()?;
+    let read = |parts, whole| Bounded::read(parts, &Reader { problem: &problem, whole });
+    let (fluid, ratio) = (read([greedy, optimum], false)?, ratio.computed_or_null()?);
+    let whole = integer.given().map(|integer| read(integer.fields("greedy optimum")?, true)).transpose()?;
     let at_least = if fluid.stated.reward == fluid.bound { "" } else { "at least " };
     let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
     let mut claims = fluid.says().to_vec();

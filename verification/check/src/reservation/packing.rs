@@ -41,9 +41,9 @@ pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>) -> Checked<Op
     Ok(unit)
 }
 
-/// What a configuration is worth.
-pub fn worth(profits: &Amounts, k: &Configuration) -> Rational {
-    k.iter().filter_map(|(j, k)| Some(Rational::from(at(profits, *j)? * *k))).sum()
+/// What a configuration, or what else there is so much of, is worth.
+pub fn worth<V: Clone + Into<Rational>>(profits: &Amounts, amounts: &[(usize, V)]) -> Rational {
+    amounts.iter().filter_map(|(j, amount)| Some(amount.clone().into() * at(profits, *j)?)).sum()
 }
 
 impl<'p> Packing<'p> {

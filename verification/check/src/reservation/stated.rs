@@ -84,10 +84,7 @@ impl Reader<'_> {
     pub fn claims(&self, raw: &Json<'_>) -> Checked<Vec<Claim>> {
         let claim = |[order, covers, prices, pricing]: [&Json<'_>; 4]| {
             let order = order.list()?.iter().map(|name| self.problem.types.named(name));
-            let is_last = covers.text() == Ok("all");
-            if !is_last && covers.text()? != "end" {
-                return covers.wrong("expected all or end");
-            }
+            let is_last = covers.word(&["end", "all"])? == 1;
             Ok((order.collect::<Checked<_>>()?, is_last, self.prices(prices)?, self.proof(pricing, false)?))
         };
         raw.rows("order covers prices pricing")?.into_iter().map(claim).collect()
@@ -98,9 +95,10 @@ impl Reader<'_> {
         match raw.get("method").text().unwrap_or_default() {
             "tree" if of_first => {
                 let [_, value, order] = raw.fields("method value order")?;
-                Ok(Proof::Tree(vec![self.tree(value, "")?, self.tree(order, "")?]))
+                let names = "multipliers nodes";
+                Ok(Proof::Tree(vec![self.tree(value, names)?, self.tree(order, names)?]))
             }
-            "tree" => Ok(Proof::Tree(vec![self.tree(raw, "method")?])),
+            "tree" => Ok(Proof::Tree(vec![self.tree(raw, "multipliers nodes method")?])),
             "dynamic-programme" => {
                 let [_, cells] = raw.fields("method cells")?;
                 cells.count(1, MOST).map(Proof::Table)
@@ -111,9 +109,9 @@ impl Reader<'_> {
         }
     }
 
-    /// A tree, beside a field that is known.
-    fn tree(&self, raw: &Json<'_>, beside: &str) -> Checked<Tree> {
-        let [multipliers, nodes] = raw.fields_beside("multipliers nodes", beside)?;
+    /// A tree, by the names of its fields.
+    fn tree(&self, raw: &Json<'_>, names: &str) -> Checked<Tree> {
+        let [multipliers, nodes] = raw.fields(names)?;
         let node = |raw: &Json<'_>| match &raw.kind {
             Kind::List(pair) => match pair.as_slice() {
                 [job, at] => Ok(Node::Split(self.problem.types.named(job)?, at.count(1, MOST)?)),
