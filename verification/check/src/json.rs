@@ -65,7 +65,7 @@ impl<'t> Json<'t> {
     pub fn word(&self, words: &[&str]) -> Checked<usize> {
         let word = self.given().map_or(Ok(words[0]), Json::text)?;
         let found = words.iter().position(|known| *known == word);
-        found.map_or_else(|| self.wrong(format!("expected one of {}", words.join(", "))), Ok)
+        found.map_or_else(|| self.wrong(format!("`{word:.60}` is none of {}", words.join(", "))), Ok)
     }
 
     /// The fields of an object.

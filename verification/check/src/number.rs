@@ -22,7 +22,7 @@ impl Json<'_> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// The same, or null.
+    /// The same, or nothing where it is absent or null.
     pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
         if matches!(self.kind, Kind::Absent | Kind::Null) { Ok(None) } else { self.computed().map(Some) }
     }

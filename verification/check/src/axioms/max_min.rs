@@ -65,9 +65,7 @@ impl Shares {
         let u = share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
         let Some(u) = u else { return refuse("the share is not defined for the problem") };
         let of = share_of(case, &u, &case.x)?;
-        let alone = (0..case.problem.users.len())
-            .map(|n| alone(case, &u, n) / &case.problem.users[n].weight)
-            .collect();
+        let alone = (0..of.len()).map(|n| alone(case, &u, n)).collect();
         Ok(Self { u, of, alone })
     }
 }
@@ -77,7 +75,7 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
     users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
-/// The largest `sum_i u_ni x_ni` of user `n` alone: its tasks stand where they are worth most.
+/// The largest share of user `n` alone: its tasks stand where they are worth most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let mut left = case.g[n].clone();
     let mut classes: Vec<usize> = case.problem.classes_of(n).filter(|_| case.is_active(n)).collect();
@@ -88,7 +86,7 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
         left -= &tasks;
         sum += tasks * u.of(n, i);
     }
-    sum
+    sum / &case.problem.users[n].weight
 }
 
 /// Whether every user who has less than it would have alone is covered once, up to the stated margin; and

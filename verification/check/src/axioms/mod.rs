@@ -14,7 +14,7 @@ pub mod proportional;
 use rug::Rational;
 
 use crate::allocation::entries;
-use crate::case::{Case, Claim, Judge, Shown};
+use crate::case::{Case, Claim, Judge};
 use crate::groups::{self, within};
 use crate::json::{self, Json, Kind, object, quoted};
 use crate::number::short;
@@ -29,7 +29,8 @@ const ALPHA: u32 = 1000;
 pub const AXIOMS: [(&str, Judge); 21] = [
     ("feasible", feasible::feasible),
     ("integer-feasible", feasible::integer_feasible),
-    ("non-wasteful", non_wasteful),
+    // Allocations are made of tasks: nothing is held that serves none.
+    ("non-wasteful", |_, _| Ok((Some(Rational::new()), None))),
     ("work-conserving", answered::work_conserving),
     ("pareto-optimal", prices::pareto_optimal),
     ("integer-pareto-optimal", prices::pareto_optimal),
@@ -49,11 +50,6 @@ pub const AXIOMS: [(&str, Judge); 21] = [
     ("group-envy-free", groups::parties::judge),
     ("tree", groups::filling::tree),
 ];
-
-/// Allocations are made of tasks: nothing is held that serves none.
-fn non_wasteful(_: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    Ok((Some(Rational::new()), None))
-}
 
 /// The place among [`AXIOMS`] of the one that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
@@ -108,7 +104,8 @@ impl<'j> Claim<'j> {
         // Every axiom looks a few times at everything that users demand of classes, and have there.
         // Some charge by themselves what they do with numbers beside the problem's, but for a few of each user.
         let is_charged = match self.axiom {
-            "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive" => true,
+            "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
+            | "tree" => true,
             "work-conserving" => case.stated.placements.is_none() && !case.problem.groups.hold_back(),
             _ => false,
         };

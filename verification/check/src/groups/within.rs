@@ -60,7 +60,8 @@ impl<'c> Within<'c> {
     /// The classes on which limits leave a user anything.
     pub fn open(&self, case: &Case<'_>, n: usize) -> Checked<Vec<usize>> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
-        let bars = |i: usize, of: &On<'_>| most(of).is_zero() && of.takes(case.problem, n, i).is_some();
+        let is_shut = |of: &On<'_>| of.most.is_zero() && of.left >= 0;
+        let bars = |i: usize, of: &On<'_>| is_shut(of) && of.takes(case.problem, n, i).is_some();
         work::look((own.len() + 1) * case.problem.classes.len())?;
         let is_open = |i: &usize| !own.iter().any(|at| bars(*i, &self.0[*at]));
         Ok(case.problem.classes_of(n).filter(is_open).collect())

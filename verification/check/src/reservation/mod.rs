@@ -14,7 +14,7 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
-use self::stated::{Amount, Bounded, Reader, Stated};
+use self::stated::{Amount, Bounded, Stated};
 use crate::canonical::by_name;
 use crate::json::{Json, quoted, record};
 use crate::names::Amounts;
@@ -39,7 +39,12 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
     }
     for text in &options.require {
-        unmet.extend(judged.lacks(text)?);
+        let is_shown = match text.strip_prefix("ratio:").map(|part| parse(part, STATED)) {
+            None if text == "exact" => judged.is_exact,
+            Some(Ok(part)) => judged.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
+            _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
+        };
+        unmet.extend((!is_shown).then(|| format!("`{text}` is required, and not shown")));
     }
     let (hash, name) = (problem.hash(), &problem.name);
     let (types, pools) = (problem.jobs.len(), problem.pools.len());
@@ -76,19 +81,6 @@ struct Judged {
     verdict: Checked<()>,
 }
 
-impl Judged {
-    /// Why it does not show what is required: `exact`, or `ratio:A`.
-    fn lacks(&self, text: &str) -> Usable<Option<String>> {
-        let part = text.strip_prefix("ratio:").map(|part| parse(part, STATED));
-        let is_shown = match part {
-            None if text == "exact" => self.is_exact,
-            Some(Ok(part)) => self.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
-            _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
-        };
-        Ok((!is_shown).then(|| format!("`{text}` is required, and not shown")))
-    }
-}
-
 impl Stated {
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         let greedy = about("greedy", greedy::earned(&self.steps, of, packing))?;
@@ -118,10 +110,14 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem greedy optimum ratio integer?")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let read = |parts, whole| Bounded::read(parts, &Reader { problem: &problem, whole });
-    let (fluid, ratio) = (read([greedy, optimum], false)?, ratio.computed_or_null()?);
-    let whole = integer.given().map(|integer| read(integer.fields("greedy optimum")?, true)).transpose()?;
-    let at_least = if fluid.stated.reward == fluid.bound { "" } else { "at least " };
+    let (fluid, ratio) = (Bounded::read([greedy, optimum], &problem)?, ratio.computed_or_null()?);
+    let whole = |raw: &Json<'_>| Bounded::read(raw.fields("greedy optimum")?, &problem);
+    let whole = integer.given().map(whole).transpose()?;
+    if whole.as_ref().is_some_and(|whole| !whole.stated.is_whole()) {
+        return integer.wrong("expected whole numbers of servers and jobs");
+    }
+    let is_exact = fluid.stated.reward == fluid.bound;
+    let at_least = if is_exact { "" } else { "at least " };
     let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
     let mut claims = fluid.says().to_vec();
     claims.push(ratio.as_ref().map_or("there is nothing to earn".to_owned(), earns));
@@ -142,7 +138,6 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         about("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
-    let is_exact = fluid.stated.reward == fluid.bound;
     let loads = problem.jobs.iter().map(|job| job.load.clone()).enumerate();
     let loads = loads.filter(|(_, load)| !load.is_zero()).collect();
     Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
@@ -155,9 +150,8 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let problem = Reservation::read(problem)?;
     let (lower, upper) = (lower.computed_or_null()?, upper.computed_or_null()?);
     let loads = problem.types.numbers(loads)?;
-    let reader = Reader { problem: &problem, whole: false };
-    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &reader)?;
-    let (firsts, claims) = (reader.firsts(firsts)?, reader.claims(claims)?);
+    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &problem)?;
+    let (firsts, claims) = (problem.firsts(firsts)?, problem.claims(claims)?);
     let says = match (&lower, &upper) {
         (Some(lower), Some(upper)) => {
             let some = format!("at most {upper} of the optimum");
@@ -176,11 +170,10 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
         if problem.jobs.iter().all(|job| job.reward.is_zero()) {
             let Stated { greedy, steps, reward, assignment, served } = &stated;
-            let lengths = [steps.len(), assignment.len(), firsts.len(), claims.len(), loads.len()];
-            let is_served = served.iter().any(|(_, served)| !served.is_zero());
+            let lengths =
+                [steps.len(), assignment.len(), served.len(), firsts.len(), claims.len(), loads.len()];
             let is_zero = lower.is_none() && upper.is_none() && greedy.is_zero() && reward.is_zero();
-            let is_nothing = is_zero && lengths == [0; 5] && !is_served;
-            return ensure(is_nothing, "no type has a reward, and yet something is stated");
+            return ensure(is_zero && lengths == [0; 6], "no type has a reward, and yet something is stated");
         }
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
             return refuse("a ratio is missing, though types have a reward");

@@ -76,18 +76,13 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
     let mut value = worth(multipliers, &packing.capacity[bound.pool]);
     for (j, job) in jobs.iter().enumerate() {
         let v = at(bound.profits, j).cloned().unwrap_or_default() - worth(multipliers, &job.demand);
-        if !v.is_zero() {
-            let k = if v < 0 { ranges[j].0 } else { corner(j) };
-            value += v * k;
-        }
+        let k = if v <= 0 { ranges[j].0 } else { corner(j) };
+        value += v * k;
     }
     if value < bound.limit {
         return Ok(true);
     }
     let Some((first, _)) = bound.order else { return Ok(false) };
-    let most_and_first = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
-    Ok(most_and_first
-        .into_iter()
-        .find(|(most, first)| most != first)
-        .is_none_or(|(most, first)| most < first))
+    let mut both = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
+    Ok(both.find(|(most, first)| most != first).is_none_or(|(most, first)| most < first))
 }
