@@ -158,7 +158,7 @@ impl Zip {
         }
         // Behind it are two sizes of four or eight bytes, and then the list of all files.
         for _ in 0..if self.checksum.is_none() { 5 } else { 0 } {
-            if next == LIST {
+            if matches!(next, LIST | FILE) {
                 break;
             }
             next = word()?;

@@ -47,8 +47,10 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         "PodGroup" => kai.pod_group(kube, at),
         kind => kube.other(kind, at),
     })?;
-    kai.promise_all(&mut kube);
-    kai.groups.finish(&mut kube, &kai.queues);
+    let Kai { groups, queues, promised_all } = kai;
+    groups.finish(&mut kube, &queues);
+    kube.settle();
+    promise_all(&mut kube, promised_all);
     kube.finish(part)
 }
 
@@ -160,18 +162,18 @@ impl Kai {
         of.limit = limit;
         Ok(())
     }
+}
 
-    /// Whose quota is no number is promised what the servers have, up to the limit.
-    fn promise_all(&mut self, kube: &mut Kube) {
-        for (v, resource, most) in std::mem::take(&mut self.promised_all) {
-            let r = kube.cluster.resource(resource);
-            let servers = kube.cluster.servers.entries().iter();
-            let all: Rational = servers.filter_map(|(_, server)| server.capacity.get(&r)).sum();
-            let all = most.into_iter().fold(all, Rational::min);
-            kube.cluster.groups.at(v).guarantee.get_or_insert_default().push((resource.to_owned(), all));
-            let group = kube.cluster.groups.entries()[v].0.clone();
-            kube.cluster.left_out.add("quotas without a bound, which promise all that there is", group);
-        }
+/// Whose quota is no number is promised what the servers have that take tasks, up to the limit.
+fn promise_all(kube: &mut Kube, promised: Vec<(usize, &'static str, Option<Rational>)>) {
+    for (v, resource, most) in promised {
+        let r = kube.cluster.resource(resource);
+        let open = kube.cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none());
+        let all: Rational = open.filter_map(|(_, server)| server.capacity.get(&r)).sum();
+        let all = most.into_iter().fold(all, Rational::min);
+        kube.cluster.groups.at(v).guarantee.get_or_insert_default().push((resource.to_owned(), all));
+        let group = kube.cluster.groups.entries()[v].0.clone();
+        kube.cluster.left_out.add("quotas without a bound, which promise all that there is", group);
     }
 }
 

@@ -47,7 +47,8 @@ struct Yunikorn {
     rules: Ordered<Option<String>, ()>,
     partition: Option<String>,
     queues: HashSet<String>,
-    applications: Vec<String>,
+    /// By identity: the queue.
+    applications: Ordered<String, String>,
     without_guarantee: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         rules: Ordered::default(),
         partition: None,
         queues: HashSet::new(),
-        applications: Vec::new(),
+        applications: Ordered::default(),
         without_guarantee: Vec::new(),
     };
     for mut bytes in inputs {
@@ -270,7 +271,10 @@ impl Yunikorn {
                 Ok((of.text_of("taskGroupName")?.unwrap_or_default().to_owned(), count.max(1)))
             })
             .collect::<Result<_, ImportError>>()?;
-        self.applications.push(queue.clone());
+        if self.applications.find(id).is_some() {
+            return Err(at.error(format!("the application `{id}` is given twice")));
+        }
+        self.applications.value(id, || queue.clone());
         let group = self.cluster.group(&queue);
         // Places that pods of a task group will take.
         let mut places: HashMap<String, u64> = HashMap::new();
@@ -369,10 +373,9 @@ impl Yunikorn {
     }
 
     fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
-        for queue in self.applications.iter().filter(|queue| !self.queues.contains(*queue)) {
-            self.cluster
-                .left_out
-                .add("applications of queues that the dump does not have: they count as equal", queue);
+        for (_, queue) in self.applications.entries().iter().filter(|(_, of)| !self.queues.contains(of)) {
+            let what = "applications of queues that the dump does not have: they count as equal";
+            self.cluster.left_out.add(what, queue);
         }
         for queue in self.without_guarantee {
             let what = "queues without a guarantee, whose share is of the cluster here and of their fair maximum there";

@@ -292,9 +292,9 @@ impl Kube {
         Ok(())
     }
 
-    /// The snapshot, when all has been read.
-    pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
-        let mut foreign: Vec<_> = self.foreign.into_iter().collect();
+    /// Takes from each node what pods hold there that are no tasks.
+    pub fn settle(&mut self) {
+        let mut foreign: Vec<_> = std::mem::take(&mut self.foreign).into_iter().collect();
         foreign.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (node, amounts) in foreign {
             match self.cluster.servers.find(&node) {
@@ -313,6 +313,11 @@ impl Kube {
                     .add("nodes of pods that are no tasks, which the dump does not have", node),
             }
         }
+    }
+
+    /// The snapshot, when all has been read.
+    pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
+        self.settle();
         for (name, _) in self.cluster.servers.entries() {
             let (most, on) = (self.most_pods.get(name), self.pods_on.get(name));
             if most.zip(on).is_some_and(|(most, on)| on >= most) {

@@ -144,7 +144,7 @@ fn a_zip_archive_of_one_file() {
         bytes[at] = byte;
         read(bytes).unwrap_err()
     };
-    let list = whole.len() - 28;
+    let list = whole.len() - 29;
     assert_eq!(&whole[list..list + 4], b"PK\x01\x02");
     assert!(with(8, 0).contains("not deflated"));
     assert!(with(list - 12, whole[list - 12] ^ 1).contains("snapshot.zip:"), "a checksum");

@@ -124,7 +124,11 @@ fn what_is_wrong_is_named_with_its_place() {
         "dump: found neither `queues` nor `nodes` nor `applications`",
     );
     refuses(System::Yunikorn, &[("dump", "[7]")], "dump: [0]: expected an object with the lists");
-    refuses(System::Yunikorn, &[("a", DUMP), ("b", DUMP)], "given twice");
+    refuses(
+        System::Yunikorn,
+        &[("a", DUMP), ("b", DUMP)],
+        "b: applications[0]: the application `spark-1` is given twice",
+    );
     let without_nodes = DUMP.replace("\"nodesInfo\"", "\"others\"");
     refuses(System::Yunikorn, &[("dump", &without_nodes)], "the dump has no servers");
 }
