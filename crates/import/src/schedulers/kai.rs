@@ -1,6 +1,6 @@
 //! KAI: pod groups of queues in a tree.
 //!
-//! Follows the KAI scheduler 0.4 to 0.12: its snapshot (`/get-snapshot`, a zip with one JSON), or `scheduling.run.ai/v2` of
+//! Follows the KAI scheduler 0.4 to 0.13: its snapshot (`/get-snapshot`, a zip with one JSON), or `scheduling.run.ai/v2` of
 //! queues and `v2alpha2` of pod groups (`pkg/apis/scheduling`) with the nodes and pods of Kubernetes:
 //! <https://github.com/NVIDIA/KAI-Scheduler/tree/main/docs/queues>.
 //!

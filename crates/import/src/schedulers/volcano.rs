@@ -1,6 +1,6 @@
 //! Volcano: pod groups of queues.
 //!
-//! Follows Volcano 1.7 to 1.13, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
+//! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
 //! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
 //!
 //! The rule is the plugin `proportion`: `spec.weight`, `spec.guarantee.resource` (kept from others, used or not) and
