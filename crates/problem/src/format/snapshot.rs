@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::canonical::problem_to_json;
+use super::canonical::canonical;
 use super::document::shorten;
 use super::fields::{some_text, strings};
 use super::writer::Fields;
@@ -388,7 +388,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     if let Some(system) = snapshot.system {
         file.text("system", system);
     }
-    file.plain("problem", problem_to_json(problem).trim_end());
+    file.inner("problem", |out| canonical(out, problem, format_stated));
     file.object("allocation", |of| write_allocation(of, problem, allocation));
     if snapshot.servers.iter().any(|names| !names.is_empty()) {
         file.object("servers", |of| {
