@@ -95,7 +95,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
         ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
         let gain = work::sum(case.active().map(|n| Rational::from(&gains[n] / &case.g[n])).collect())?;
-        ensure(gain > 0, "nobody gains in the dominating allocation")?;
+        ensure(gain > 0, "no user gains in the dominating allocation")?;
         return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
     let [weights, prices @ ..] = raw.fields::<4>("user_weights prices user_prices? limit_prices?")?;
