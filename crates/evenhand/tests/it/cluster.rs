@@ -283,6 +283,12 @@ fn the_page_of_a_snapshot() {
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
+    // The same from standard input; and a problem from there is compared.
+    folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
+    assert_eq!(folder.read("same.html"), page);
+    let problem = include_str!("../../../../examples/two-servers.json");
+    folder.run_with(&["report", "-", "-m", "drfh", "-o", "problem.html"], problem).ends_with(0);
+    folder.run_with(&["report", "-"], "{").ends_with(2);
     folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
 }
 
