@@ -5,9 +5,9 @@ From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Pri
 Open Scope Q_scope.
 
 (** A stretch: how long it is, who may grow, the tasks and what nodes use and hold at its end and in its middle *)
-Record stretch_proof := { lasts : Q; growing : nat -> bool; goes_to : nat -> Q; at_end : holds; at_middle : holds }.
+Record stretch_proof := { lasts : Q; growing : nat -> bool; goes_to : nat -> Q; at_end : stock; at_middle : stock }.
 (** A table of what the problem says, what the filling ends with, why there is no more room, what is used at the start *)
-Record following := { ft : facts; ending : allocation; stops : list ((nat -> Q) * prices); at_start : holds;
+Record following := { ft : facts; ending : allocation; stops : list ((nat -> Q) * prices); at_start : stock;
   stretches : list stretch_proof }.
 
 Section On.
@@ -41,13 +41,13 @@ Definition check_facts (F : facts) : bool :=
 
 Variable E : following.
 Notation F := (ft E).
-Definition check_holds (t : nat -> Q) (H : holds) : bool :=
+Definition check_holds (t : nat -> Q) (H : stock) : bool :=
   every nodes (fun c r => eqq (used H c r) (uses G N F (S V) t c r) && eqq (held H c r) (runs_of G N F (S V) t c r)).
 
 (** Whatever changes evenly and is so at both ends, is so all the way, or never between them. *)
 Definition steady (a a' b b' : Q) : bool := le a b && le a' b' || le b a && le b' a'.
-Definition steady_mark (q : Q) (H H' : holds) (c : node) (r : nat) : bool := steady q q (used H c r) (used H' c r).
-Definition steady_option (q : option Q) (H H' : holds) (c : node) (r : nat) : bool :=
+Definition steady_mark (q : Q) (H H' : stock) (c : node) (r : nat) : bool := steady q q (used H c r) (used H' c r).
+Definition steady_option (q : option Q) (H H' : stock) (c : node) (r : nat) : bool :=
   match q with Some q => steady_mark q H H' c r | None => true end.
 Fixpoint evenly (depth : nat) (t u : nat -> Q) (c : node) (r : nat) : bool :=
   match c, depth with
@@ -56,9 +56,9 @@ Fixpoint evenly (depth : nat) (t u : nat -> Q) (c : node) (r : nat) : bool :=
       | Team v => steady (keep F v r) (keep F v r) (uses G N F d t k r) (uses G N F d u k r) | _ => true end) (kids G N c)
   end.
 Definition kinds : list level_kind := Share :: Below :: Held :: HeldBelow :: nil.
-Definition values (H H' : holds) (k : level_kind) (p : node) : list (Q * Q) :=
+Definition values (H H' : stock) (k : level_kind) (p : node) : list (Q * Q) :=
   flat_map (fun c => map (fun i => (value M F H k c i, value M F H' k c i)) (seq 0 M)) (kids G N p).
-Definition all_steady (H H' : holds) : bool :=
+Definition all_steady (H H' : stock) : bool :=
   every (map Team (seq 0 V)) (fun c r => match c with
     | Team v => steady_mark (keep F v r) H H' c r && steady_option (due F v r) H H' c r && steady_option (most_of F v r) H H' c r
     | _ => true end) &&
@@ -78,7 +78,7 @@ Definition no_room (t : nat -> Q) (n : nat) : bool :=
 Definition middle (t u : nat -> Q) (n : nat) : Q := quo (add (t n) (u n)) 2.
 Definition check_growth (S : list nat) (len : Q) (t u : nat -> Q) (l : list (nat * Q)) : bool :=
   all N (fun n => eqq (u n) (add (t n) (mul len (rate l n)))).
-Definition check_stretch (t : nat -> Q) (H : holds) (s : stretch_proof) : bool :=
+Definition check_stretch (t : nat -> Q) (H : stock) (s : stretch_proof) : bool :=
   let u := goes_to s in let H' := at_end s in let Hm := at_middle s in let tm := middle t u in
   let who := filter (growing s) (seq 0 N) in
   lt 0 (lasts s) && check_holds u H' && check_holds tm Hm && all_steady H H' &&
@@ -89,9 +89,9 @@ Definition check_stretch (t : nat -> Q) (H : holds) (s : stretch_proof) : bool :
     else negb (is_active T n) || negb (clear M F H t n) && negb (clear M F Hm tm n) || no_room t n) &&
   check_growth who (lasts s) t u (turn G N M F H (S V) Root who) &&
   check_growth who (lasts s) t u (turn G N M F Hm (S V) Root who).
-Definition check_still (t : nat -> Q) (H : holds) : bool :=
+Definition check_still (t : nat -> Q) (H : stock) : bool :=
   all N (fun n => eqq (t n) (ends n) && (negb (is_active T n) || negb (clear M F H t n) || no_room t n)).
-Fixpoint check_path (t : nat -> Q) (H : holds) (l : list stretch_proof) : bool :=
+Fixpoint check_path (t : nat -> Q) (H : stock) (l : list stretch_proof) : bool :=
   match l with
   | nil => check_still t H
   | s :: l => check_stretch t H s && check_path (goes_to s) (at_end s) l
@@ -162,28 +162,20 @@ Lemma facts_self : same_facts G N M F F.
 Proof.
   apply (facts_refl P G forest_of). intros n Hn. destruct (s_line _ _ _ _ _ facts_are n Hn) as [L _]. exact L.
 Qed.
-Lemma uses_facts d t c r : is_node G N c -> (r < M)%nat ->
-  uses G N F d t c r = uses G N Fa d t c r /\ runs_of G N F d t c r = runs_of G N Fa d t c r.
-Proof.
-  revert c. induction d; intros c C Hr; (destruct c as [|v|n]; [| |cbn [uses runs_of]; rewrite (s_asked _ _ _ _ _ facts_are n r C Hr); auto]);
-    cbn [uses runs_of]; auto; split; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I;
-    destruct (IHd k I Hr) as [A B]; auto; rewrite A; destruct k as [|w|m]; auto;
-    rewrite (proj1 (s_group _ _ _ _ _ facts_are w r I Hr)); auto.
-Qed.
 (** A table is of what is held then. *)
 Lemma holds_are t u H : check_holds t H = true -> same_tasks P t u -> same_holds P G H (held_at P G Sib u).
 Proof.
   intros A Et c r C Hr. pose proof (every_iff _ _ A c r (nodes_in c C) Hr) as B. apply andb_true_iff in B. destruct B as [B1 B2].
-  apply eqq_iff in B1, B2. destruct (uses_facts (S V) t c r C Hr) as [E1 E2]. unfold held_at, holding. cbn [used held].
+  apply eqq_iff in B1, B2. destruct (uses_facts P G _ _ facts_are (S V) t c r C Hr) as [E1 E2]. unfold held_at, holding. cbn [used held].
   rewrite B1, B2, E1, E2. rewrite (uses_same P G _ t u), (runs_same P G _ t u) by auto. split; reflexivity.
 Qed.
-Lemma alike_table t u H : check_holds t H = true -> same_tasks P t u -> alike G N M F H Fa (held_at P G Sib u).
-Proof. intros A B. apply alike_ext; [apply facts_are|]. apply (holds_are t u); auto. Qed.
+Lemma likewise_table t u H : check_holds t H = true -> same_tasks P t u -> likewise G N M F H Fa (held_at P G Sib u).
+Proof. intros A B. apply likewise_ext; [apply facts_are|]. apply (holds_are t u); auto. Qed.
 
 (** ** What changes evenly *)
 Section Even.
 Variables t u : nat -> Q.
-Variables H H' : holds.
+Variables H H' : stock.
 Hypothesis Ht : check_holds t H = true.
 Hypothesis Hu : check_holds u H' = true.
 Hypothesis St : all_steady H H' = true.
@@ -242,11 +234,11 @@ Proof.
     cbn [runs_of]; try ring; apply lsum_evenly; auto.
 Qed.
 (** What is used and held at a part of the stretch *)
-Definition part (l : Q) : holds := held_at P G Sib (at_part l).
+Definition part (l : Q) : stock := held_at P G Sib (at_part l).
 Lemma part_is l c r : 0 <= l <= 1 -> is_node G N c -> (r < M)%nat ->
   used (part l) c r == (1 - l) * used H c r + l * used H' c r /\ held (part l) c r == (1 - l) * held H c r + l * held H' c r.
 Proof.
-  intros L C Hr. unfold part, held_at, holding. cbn [used held]. destruct (uses_facts (S V) (at_part l) c r C Hr) as [<- <-].
+  intros L C Hr. unfold part, held_at, holding. cbn [used held]. destruct (uses_facts P G _ _ facts_are (S V) (at_part l) c r C Hr) as [<- <-].
   rewrite (uses_evenly l (S V) L c r C Hr (every_iff _ _ Ev c r (nodes_in c C) Hr)), runs_evenly.
   pose proof (every_iff _ _ Ht c r (nodes_in c C) Hr) as B. pose proof (every_iff _ _ Hu c r (nodes_in c C) Hr) as D.
   apply andb_true_iff in B, D. destruct B as [B1 B2], D as [D1 D2]. apply eqq_iff in B1, B2, D1, D2.
@@ -304,7 +296,7 @@ Qed.
 Lemma constant l q : q == (1 - l) * q + l * q.
 Proof. ring. Qed.
 (** Inside of the stretch all comparisons come out the same. *)
-Lemma alike_inside l k : 0 < l < 1 -> 0 < k < 1 -> alike G N M F (part l) F (part k).
+Lemma likewise_inside l k : 0 < l < 1 -> 0 < k < 1 -> likewise G N M F (part l) F (part k).
 Proof.
   intros L Kk. destruct steady_parts as (S1 & S2 & S3 & S4 & S5).
   assert (L' : 0 <= l <= 1) by lra. assert (K' : 0 <= k <= 1) by lra.
@@ -364,7 +356,7 @@ Qed.
 
 Section Stretch.
 Variable t : nat -> Q.
-Variable H : holds.
+Variable H : stock.
 Variable s : stretch_proof.
 Hypothesis Ht : check_holds t H = true.
 Hypothesis CS : check_stretch t H s = true.
@@ -432,15 +424,15 @@ Proof.
   { intros n Hn. unfold at_part, along. destruct (A7 n Hn) as [-> _]. rewrite L. ring. }
   apply (direction_same P G Sib forest_of (tpart l) _ rho); [exact Sm|intros n _; reflexivity|].
   exists (growing s). assert (Us : users_below N who) by apply (users_filtered P).
-  assert (Fs : alike G N M F (hpart l) Fa (hpart l)).
-  { apply alike_ext; [apply facts_are|]. intros c r _ _. split; reflexivity. }
+  assert (Fs : likewise G N M F (hpart l) Fa (hpart l)).
+  { apply likewise_ext; [apply facts_are|]. intros c r _ _. split; reflexivity. }
   destruct (Qlt_le_dec 0 l) as [Lp|Lz].
   - assert (Half : 0 < 1 # 2 < 1) by lra.
     assert (Mid : same_tasks P (middle t u) (tpart (1 # 2))).
     { intros n _. unfold middle, at_part. rewrite quo_eq, add_eq. field. }
-    assert (Al1 : alike G N M F (at_middle s) F (hpart (1 # 2))).
-    { apply alike_ext; [apply facts_self|]. apply (holds_are (middle t u)); auto. }
-    pose proof (alike_inside t u H (at_end s) Ht A2 A4 A5 (1 # 2) l Half (conj Lp L1)) as Al2.
+    assert (Al1 : likewise G N M F (at_middle s) F (hpart (1 # 2))).
+    { apply likewise_ext; [apply facts_self|]. apply (holds_are (middle t u)); auto. }
+    pose proof (likewise_inside t u H (at_end s) Ht A2 A4 A5 (1 # 2) l Half (conj Lp L1)) as Al2.
     split.
     + intros n Hn. destruct (A6 n Hn) as (_ & _ & B3 & B4).
       apply (may_at l n (at_middle s) (middle t u)); auto.
@@ -459,7 +451,7 @@ Proof.
         (turn_same G N M _ _ _ _ facts_are Fs) by (auto; exact I). reflexivity.
   - assert (Z : l == 0) by lra.
     assert (Sm0 : same_tasks P t (tpart l)) by (intros n _; unfold at_part; rewrite Z; ring).
-    pose proof (alike_table t (tpart l) H Ht Sm0) as Al.
+    pose proof (likewise_table t (tpart l) H Ht Sm0) as Al.
     split.
     + intros n Hn. destruct (A6 n Hn) as (_ & _ & B3 & B4). apply (may_at l n H t); auto.
       * apply (clear_same G N M _ _ _ _ facts_are Al); auto. intros q _. apply le_ext; [reflexivity|apply Sm0; auto].
@@ -478,7 +470,7 @@ Proof.
     + intros n (U & Cl & Rm). assert (Hn : (n < N)%nat) by apply U. pose proof (C n Hn) as D. apply andb_true_iff in D.
       destruct D as [_ D]. rewrite !orb_true_iff, !negb_true_iff in D.
       destruct (user_is P stated_x T placed R n U) as [_ Ac].
-      rewrite <- (clear_same G N M _ _ _ _ facts_are (alike_table t t H Ht (fun m _ => Qeq_refl (t m))) t t) in Cl; auto.
+      rewrite <- (clear_same G N M _ _ _ _ facts_are (likewise_table t t H Ht (fun m _ => Qeq_refl (t m))) t t) in Cl; auto.
       destruct D as [[D|D]|D]; try congruence. revert Rm. apply (no_room_sound t); auto. intros m Hm. split; [lra|].
       specialize (C m Hm). apply andb_true_iff in C. destruct C as [C _]. apply eqq_iff in C. lra.
     + intros n Hn. specialize (C n Hn). apply andb_true_iff in C. destruct C as [C _]. apply eqq_iff. exact C.
@@ -501,18 +493,18 @@ Variable stated_x : allocation.
 Variable placed : bool.
 Hypothesis R : right P stated_x T placed.
 Theorem check_turns_sound E m : check_turns P G Sib T E m = true ->
-  a_forest P G /\ filled_by_turns P G Sib (- m) (t_x T) /\ forall eps, filled_by_turns P G Sib eps (t_x T) -> - m <= eps.
+  filled_by_turns P G Sib (- m) (t_x T) /\ forall eps, filled_by_turns P G Sib eps (t_x T) -> - m <= eps.
 Proof.
   unfold check_turns, check_following. intros C. rewrite !andb_true_iff in C. destruct C as [[[[[[C1 C2] C3] C4] C5] C6] C7].
-  rewrite all_iff in C6. pose proof (forest_of P G Sib E C1) as Fo. split; [exact Fo|].
+  rewrite all_iff in C6. pose proof (forest_of P G Sib E C1) as Fo.
   destruct (path_sound P G Sib T E W stated_x placed R C1 C2 C3 _ _ _ C4 C5) as (e & Re & Se & Ee).
   assert (En : is_end P G Sib e) by (split; [exists nothing_yet; split; [intros n _; reflexivity|exact Re]|exact Se]).
   assert (Df : forall n, (n < users P)%nat -> differs P T E n == Qabs (tasks P (t_x T) n - e n)).
   { intros n Hn. unfold differs. rewrite Qred_correct, sub_eq, (tasks_is _ _ _ _ R), (Ee n Hn) by auto. reflexivity. }
   split.
-  - exists e. split; [exact En|]. intros n U. destruct (user_is P stated_x T placed R n U) as [Hn Ac]. specialize (C6 n Hn).
+  - split; [exact Fo|]. exists e. split; [exact En|]. intros n U. destruct (user_is P stated_x T placed R n U) as [Hn Ac]. specialize (C6 n Hn).
     rewrite Ac in C6. apply le_iff in C6. rewrite Df, mul_eq, (g_is _ _ _ _ R) in C6 by auto. lra.
-  - intros eps (e' & En' & O). apply any_iff in C7. destruct C7 as (n & Hn & C7). apply andb_true_iff in C7. destruct C7 as [Ac C7].
+  - intros eps (_ & e' & En' & O). apply any_iff in C7. destruct C7 as (n & Hn & C7). apply andb_true_iff in C7. destruct C7 as [Ac C7].
     apply eqq_iff in C7. rewrite Df, mul_eq, (g_is _ _ _ _ R) in C7 by auto.
     assert (U : user P n) by (eapply is_user; eauto). specialize (O n U).
     rewrite <- (end_unique P G Sib Fo e e' En En' n Hn), C7 in O. apply (below eps (- m) (g P n)); [apply user_g; auto|lra].

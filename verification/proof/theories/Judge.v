@@ -2,7 +2,7 @@
     The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Filled Roots.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
 (** The axioms by their names; [Another]: one that Spec.v does not state *)
@@ -27,14 +27,15 @@ Definition has_limits : bool :=
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 (** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
-    no group has a limit, which only some of these keep; `tree` where there are no groups, or where it does not apply. *)
+    no group has a limit, which only some of these keep. *)
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
+(** Dominant shares without groups: the filling is max-min. *)
+Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
 Definition covered (a : axiom_name) : bool :=
   match a with
   | Another => false
   | OfWorkConserving => negb hold_back
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => negb has_limits
-  | OfTree => negb tree_applies || Nat.eqb (groups G) 0 && plain Sib
   | _ => true
   end.
 
@@ -56,7 +57,7 @@ Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   | OfRoot s a q => alpha_fair P (worth_of_tasks P s) a q eps x
   | OfGroupSharing => group_sharing_incentive P G Sib x eps
   | OfGroupEnvy => group_envy_free P G Sib x eps
-  | OfTree => filled P eps x
+  | OfTree => if is_level then filled P eps x else filled_by_turns P G Sib eps x
   | OfLimits => limits_kept P G eps x
   | OfGuarantees => guarantees_kept P G eps x
   | OfNonWasteful | Another => True
@@ -68,7 +69,7 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfBottleneck k => exists r, is_bottleneck P k r
   | OfMaxMin s | OfProportional (Some s) _ | OfRoot (Some s) _ _ => defined P s
   | OfLimits | OfGuarantees | OfGroupSharing | OfGroupEnvy => about_groups P G
-  | OfTree => tree_applies = true
+  | OfTree => tree_applies = true /\ defined P Drfh
   | _ => True
   end.
 (** Of tasks on single servers no excess is tolerated. *)
@@ -91,7 +92,7 @@ Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
 (** * The program *)
 Inductive party_claim := Compared (envy : bool) (f : nat -> nat -> party_proof)
 | Gains (envy : bool) (k h : nat) (y : allocation) | NoParties (envy : bool).
-Inductive filling_claim := Ends (F : filling) | NotFilled | NobodyFilled.
+Inductive filling_claim := Ends (F : filling) | Turns (v : nat -> nat -> Q) (E : following) | NotFilled (v : nat -> nat -> Q) | NobodyFilled.
 Inductive root_claim := RootPrices (v : roots) (p : prices) | RootBetter (v : roots) (y : allocation)
 | RootNothing (v : worths) (n : nat) | RootUndefined (v : nat -> nat -> Q) | RootIdle.
 Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim) | OfParties (c : party_claim)
@@ -168,8 +169,10 @@ Definition check_party_claim (tolerance : Q) (st : statement) (c : party_claim) 
   end.
 Definition check_filling_claim (tolerance : Q) (st : statement) (c : filling_claim) (h : bool) (m : Q) : bool :=
   match about st, c, says st, margin st with
-  | OfTree, Ends F, Some _, Some _ => tree_applies && verdict true true tolerance h m && check_filled P T totals F m
-  | OfTree, NotFilled, None, None => negb tree_applies
+  | OfTree, Ends F, Some _, Some _ => is_level && tree_applies && verdict true true tolerance h m && check_filled P T totals F m
+  | OfTree, Turns v E, Some _, Some _ => negb is_level && tree_applies && verdict true true tolerance h m &&
+      check_worth P totals Drfh v && check_defined P T totals Drfh v && check_turns P G Sib T E m
+  | OfTree, NotFilled v, None, None => negb tree_applies || check_worth P totals Drfh v && negb (check_defined P T totals Drfh v)
   | OfTree, NobodyFilled, Some true, None => check_nobody P T
   | _, _, _, _ => false
   end.
@@ -290,13 +293,18 @@ Proof.
   - unfold check_filling_claim in E. simpl in E.
     unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
     apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
-    destruct a; try discriminate E. destruct c as [F| |]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
-      try discriminate E; subst h m; rewrite ?andb_true_iff in E; simpl.
-    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
-      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
-    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
-      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
-    + apply negb_true_iff in E. congruence.
+    destruct a; try discriminate E. destruct c as [F|v E'|v|]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
+      try discriminate E; subst h m; rewrite ?andb_true_iff in E; cbn [about says margin applies axiom_of].
+    1, 2: destruct E as [[[Lv Ta] V] E]; destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E) as [S1 S2];
+      destruct (ended P T totals Wf stated_x (is_placed placing_) R TO F q E) as (_ & _ & De & _); (split; [split; [exact Ta|exact De]|]);
+      apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
+    1, 2: destruct E as [[[[[Lv Ta] V] Wo] De] E]; apply negb_true_iff in Lv;
+      destruct (check_turns_sound P G Sib T Wf stated_x (is_placed placing_) R E' q E) as [S1 S2];
+      (split; [split; [exact Ta|eapply check_defined_sound; eauto]|]);
+      apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
+    + intros [Ta De]. apply orb_true_iff in E. destruct E as [E|E]; [apply negb_true_iff in E; congruence|].
+      apply andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
+      exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO Drfh v B D De).
     + right. intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
       unfold check_nobody in E. rewrite all_iff in E. specialize (E n Hn). rewrite An in E. discriminate.
   - unfold check_root_claim in E. simpl in E.

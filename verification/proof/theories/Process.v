@@ -56,7 +56,7 @@ Definition the_facts : facts := {|
   all_tasks := fun n => reduced (limit P n) |}.
 
 (** * The process *)
-Definition held_at (t : nat -> Q) : holds := holding G N the_facts t.
+Definition held_at (t : nat -> Q) : stock := holding G N the_facts t.
 (** There is room for more of n while all others keep theirs. *)
 Definition has_room (t : nat -> Q) (n : nat) : Prop :=
   exists y, feasible P y /\ (forall m, user P m -> m <> n -> t m <= tasks P y m) /\ t n < tasks P y n.
@@ -76,7 +76,7 @@ Inductive run : (nat -> Q) -> (nat -> Q) -> Prop :=
 (** Everybody ends with what the filling gives it: nobody may grow then. *)
 Definition is_end (e : nat -> Q) : Prop := (exists z, (forall n, (n < N)%nat -> z n == 0) /\ run z e) /\ forall n, ~ may e n.
 Definition filled_by_turns (eps : Q) (x : allocation) : Prop :=
-  exists e, is_end e /\ forall n, user P n -> Qabs (tasks P x n - e n) <= eps * g P n.
+  a_forest P G /\ exists e, is_end e /\ forall n, user P n -> Qabs (tasks P x n - e n) <= eps * g P n.
 
 (** * It has one end at most *)
 Lemma lsum_ext {A} (f h : A -> Q) l : (forall a, In a l -> f a == h a) -> lsum (map f l) == lsum (map h l).
@@ -97,11 +97,19 @@ Proof.
     cbn [runs_of]; auto; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I; rewrite (IHd k r I); reflexivity.
 Qed.
 (** Nothing but what nodes use and hold matters. *)
-Definition same_holds (H H' : holds) : Prop := forall c r, is_node G N c -> (r < M)%nat ->
+Definition same_holds (H H' : stock) : Prop := forall c r, is_node G N c -> (r < M)%nat ->
   used H c r == used H' c r /\ held H c r == held H' c r.
 Section Alike.
 Variables F F' : facts.
 Hypothesis SF : same_facts G N M F F'.
+Lemma uses_facts d t c r : is_node G N c -> (r < M)%nat ->
+  uses G N F d t c r = uses G N F' d t c r /\ runs_of G N F d t c r = runs_of G N F' d t c r.
+Proof.
+  revert c. induction d; intros c C Hr; (destruct c as [|v|n]; [| |cbn [uses runs_of]; rewrite (s_asked _ _ _ _ _ SF n r C Hr); auto]);
+    cbn [uses runs_of]; auto; split; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I;
+    destruct (IHd k I Hr) as [A B]; auto; rewrite A; destruct k as [|w|m]; auto;
+    rewrite (proj1 (s_group _ _ _ _ _ SF w r I Hr)); auto.
+Qed.
 Lemma extra_ext H H' c r : same_holds H H' -> is_node G N c -> (r < M)%nat -> extra F H c r == extra F' H' c r.
 Proof.
   intros E C Hr. unfold extra. rewrite !sub_eq, (proj1 (E c r C Hr)), (proj1 (s_flags _ _ _ _ _ SF)).
@@ -117,7 +125,7 @@ Proof.
   destruct (Nat.eqb (kin F' r) i); [|reflexivity]. rewrite !quo_eq, !mul_eq.
   rewrite (larger_ext 0 (extra F H c r) 0 (extra F' H' c r)); [reflexivity|reflexivity|apply extra_ext; auto].
 Qed.
-Lemma alike_ext H H' : same_holds H H' -> alike G N M F H F' H'.
+Lemma likewise_ext H H' : same_holds H H' -> likewise G N M F H F' H'.
 Proof.
   intros E. constructor.
   - intros v r Hv Hr. apply le_ext; [reflexivity|]. apply (E (Team v) r Hv Hr).
@@ -147,15 +155,15 @@ Proof. intros L. constructor; auto 6. intros n Hn. split; auto. intros v. rewrit
 Lemma the_facts_refl : same_facts G N M the_facts the_facts.
 Proof. apply facts_refl. reflexivity. Qed.
 
-Lemma alike_at t u : same_tasks t u -> alike G N M the_facts (held_at t) the_facts (held_at u).
+Lemma likewise_at t u : same_tasks t u -> likewise G N M the_facts (held_at t) the_facts (held_at u).
 Proof.
-  intros E. apply alike_ext; [apply the_facts_refl|]. intros c r C Hr. unfold held_at, holding. cbn [used held].
+  intros E. apply likewise_ext; [apply the_facts_refl|]. intros c r C Hr. unfold held_at, holding. cbn [used held].
   rewrite (uses_same _ t u), (runs_same _ t u) by auto. split; reflexivity.
 Qed.
 Lemma may_same t u n : same_tasks t u -> may t n -> may u n.
 Proof.
   intros E (U & C & y & Y & O & L). assert (Hn : (n < N)%nat) by apply U. split; [auto|]. split.
-  - rewrite <- C. symmetry. apply (clear_same G N M _ _ _ _ the_facts_refl (alike_at t u E)); auto.
+  - rewrite <- C. symmetry. apply (clear_same G N M _ _ _ _ the_facts_refl (likewise_at t u E)); auto.
     intros q _. apply le_ext; [reflexivity|apply E; auto].
   - exists y. split; [auto|]. split; [|rewrite <- (E n Hn); auto].
     intros m Um Ne. rewrite <- (E m) by apply Um. auto.
@@ -174,14 +182,14 @@ Proof.
     destruct (f m) eqn:A; destruct (h m) eqn:B; auto.
     - apply Ff in A; auto. apply (may_same t u) in A; auto. apply Fh in A; auto. congruence.
     - apply Fh in B; auto. apply (may_same u t) in B; [|apply same_sym; auto]. apply Ff in B; auto. congruence. }
-  rewrite Ef, (turn_same G N M _ _ _ _ the_facts_refl (alike_at t u E)); [reflexivity|exact I|apply users_filtered].
+  rewrite Ef, (turn_same G N M _ _ _ _ the_facts_refl (likewise_at t u E)); [reflexivity|exact I|apply users_filtered].
 Qed.
 Lemma direction_same t u rho sig : same_tasks t u -> same_tasks rho sig -> is_direction t rho -> is_direction u sig.
 Proof.
   intros E Er (f & Ff & R). exists f. split.
   - intros n Hn. rewrite (Ff n Hn). split; apply may_same; auto. apply same_sym. auto.
   - intros n Hn. rewrite <- (Er n Hn), R by auto.
-    rewrite (turn_same G N M _ _ _ _ the_facts_refl (alike_at t u E)); [reflexivity|exact I|apply users_filtered].
+    rewrite (turn_same G N M _ _ _ _ the_facts_refl (likewise_at t u E)); [reflexivity|exact I|apply users_filtered].
 Qed.
 Lemma along_same t u rho sig s : same_tasks t u -> same_tasks rho sig -> same_tasks (along t rho s) (along u sig s).
 Proof. intros A B n Hn. unfold along. rewrite (A n Hn), (B n Hn). reflexivity. Qed.

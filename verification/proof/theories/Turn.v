@@ -26,7 +26,7 @@ Record facts := {
   shut : bool;                              (* weight 0 gets nothing beyond the guarantee *)
   all_tasks : nat -> option Q }.
 (** U and X *)
-Record holds := { used : node -> nat -> Q; held : node -> nat -> Q }.
+Record stock := { used : node -> nat -> Q; held : node -> nat -> Q }.
 
 Definition lsum (l : list Q) : Q := fold_right add 0 l.
 Definition some_of {A} (l : list A) : bool := match l with nil => false | _ => true end.
@@ -46,7 +46,7 @@ Definition kids (p : node) : list node :=
 
 Section Sight.
 Variable F : facts.
-Variable H : holds.
+Variable H : stock.
 
 Definition under (c : node) (n : nat) : bool :=
   match c with Root => true | Team v => existsb (Nat.eqb v) (line_of F n) | One m => Nat.eqb n m end.
@@ -173,7 +173,7 @@ Fixpoint runs_of (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) :
   | _, O => 0
   | _, S d => lsum (map (fun k => runs_of F d t k r) (kids c))
   end.
-Definition holding (F : facts) (t : nat -> Q) : holds := {| used := uses F (S V) t; held := runs_of F (S V) t |}.
+Definition holding (F : facts) (t : nat -> Q) : stock := {| used := uses F (S V) t; held := runs_of F (S V) t |}.
 
 (** * What it depends on *)
 Definition is_node (c : node) : Prop := match c with Root => True | Team v => (v < V)%nat | One n => (n < N)%nat end.
@@ -194,7 +194,7 @@ Record same_facts (F F' : facts) : Prop := {
   s_flags : surplus F = surplus F' /\ shut F = shut F';
   s_tasks : forall n, (n < N)%nat -> all_tasks F n = all_tasks F' n }.
 (** All comparisons come out the same. *)
-Record alike (F : facts) (H : holds) (F' : facts) (H' : holds) : Prop := {
+Record likewise (F : facts) (H : stock) (F' : facts) (H' : stock) : Prop := {
   a_keep : forall v r, (v < V)%nat -> (r < M)%nat -> le (keep F v r) (used H (Team v) r) = le (keep F v r) (used H' (Team v) r);
   a_due : forall v r q, (v < V)%nat -> (r < M)%nat -> due F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);
   a_most : forall v r q, (v < V)%nat -> (r < M)%nat -> most_of F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);
@@ -217,9 +217,9 @@ Proof. intros I. apply in_seq in I. lia. Qed.
 
 Section Same.
 Variables F F' : facts.
-Variables H H' : holds.
+Variables H H' : stock.
 Hypothesis SF : same_facts F F'.
-Hypothesis A : alike F H F' H'.
+Hypothesis A : likewise F H F' H'.
 Definition users_below (S : list nat) : Prop := forall n, In n S -> (n < N)%nat.
 Definition users_of (l : list (nat * Q)) : Prop := forall p, In p l -> (fst p < N)%nat.
 
