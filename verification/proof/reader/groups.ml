@@ -1,16 +1,23 @@
 (* Groups of users. Believed of a problem that has groups: what is said of parents, weights, guarantees, limits and what is
-   lent. What siblings are compared by is in more.ml. *)
+   lent, and of what siblings are compared by. *)
 open Proved
 open Json
 open Reader
 
 type group = { up : int option; worth : Q.t; priority : Q.t; stated : (int * Q.t) list option; most : (int * Q.t) list;
   lent : (int * Q.t) list }
-type t = { names : names; list : group array; member : int option array; never : bool; grouping : grouping; siblings : siblings }
+type t = { names : names; list : group array; member : int option array; grouping : grouping; siblings : siblings;
+  words : string option list; multipliers : (int * Q.t) list; families : bool }
 
 let deepest = 100
 let amounts s read value = List.sort compare (by_name s.resource read value)
-let share s name = let share = get "share" s.source in if share = Absent then Absent else get name share
+(* The first word says the same as none. *)
+let one_of words = function
+  | Absent -> None
+  | v ->
+    let word = text v in
+    if not (List.mem word words) then malformed "expected one of %s" (String.concat ", " words);
+    if word = List.hd words then None else Some word
 
 let read (s : statement) =
   let rows name value = match get name value with Absent -> [] | v -> list v in
@@ -31,14 +38,24 @@ let read (s : statement) =
   let rec height v = function 0 -> 0 | left -> match list.(v).up with None -> 0 | Some u -> 1 + height u (left - 1) in
   Array.iteri (fun v _ -> if height v deepest >= deepest then malformed "a group stands in itself, or in too many") list;
   let member = Array.of_list (List.map (fun u -> Option.map (named names) (given (get "group" u))) users) in
-  let never = share s "zero-weight" = Text "never" in
+  let share name = match get "share" s.source with Absent -> Absent | share -> get name share in
+  if get "share" s.source <> Absent then only "of? over? multipliers? families? zero-weight?" (get "share" s.source);
+  let of_, over = one_of ["usage"; "surplus"] (share "of"), one_of ["cluster"; "lendable"; "guarantee"] (share "over") in
+  let zero_weight = one_of ["last"; "never"] (share "zero-weight") in
+  let families = match share "families" with
+    | Absent | Bool false -> false | Bool true -> true | _ -> malformed "expected true or false" in
+  let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (amounts s positive (share "multipliers")) in
   let lookup of_group v r = Option.map rational (List.assoc_opt r (of_group list.(v))) in
   let grouping = { groups = Array.length list; parent = (fun v -> list.(v).up); group_of = (fun n -> member.(n));
-    priced = (fun v -> Q.sign list.(v).worth > 0); never;
+    priced = (fun v -> Q.sign list.(v).worth > 0); never = zero_weight <> None;
     states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
     ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent) } in
   let own_demands = Array.exists (Array.exists Fun.id) s.own_demand in
+  let last name = List.hd (List.rev (String.split_on_char '/' name)) in
+  let first r = List.find (fun h -> h = r || (families && last s.resource.list.(h) = last s.resource.list.(r))) (List.init (r + 1) Fun.id) in
   let siblings = { group_weight = (fun v -> rational list.(v).worth);
-    plain = get "share" s.source = Absent && not own_demands } in
-  { names; list; member; never; grouping; siblings }
+    plain = get "share" s.source = Absent && not own_demands; priority = (fun v -> rational list.(v).priority);
+    of_surplus = of_ <> None; measure = (match over with None -> OfCluster | Some "lendable" -> OfLendable | _ -> OfGuarantee);
+    multiplier = (fun r -> rational (Option.value (List.assoc_opt r multipliers) ~default:Q.one)); family = first } in
+  { names; list; member; grouping; siblings; words = [of_; over; zero_weight]; multipliers; families }

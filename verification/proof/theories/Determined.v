@@ -689,7 +689,7 @@ Qed.
 Lemma facts_same : a_forest P G -> Turn.same_facts G N M (Process.the_facts P G Sib) (Process.the_facts Q G Sib).
 Proof.
   intros Fo. constructor; cbn [Process.the_facts Turn.line_of Turn.asked Turn.weight_of Turn.weighs_nothing Turn.priority_of
-    Turn.keep Turn.due Turn.most_of Turn.whole Turn.whole_kept Turn.surplus Turn.times Turn.kin Turn.over Turn.shut Turn.all_tasks].
+    Turn.keep Turn.pledged Turn.most_of Turn.whole Turn.whole_kept Turn.surplus Turn.times Turn.kin Turn.over Turn.shut Turn.all_tasks].
   - intros n Hn. split; [reflexivity|]. intros v. apply (Process.above_below P G Fo n v Hn).
   - intros n r Hn Hr. rewrite there_same by auto. destruct (Process.is_there Q r); [|reflexivity].
     apply Qred_complete. apply (s_base _ _ S); auto.
@@ -705,7 +705,7 @@ Section Turns.
 Hypothesis Fo : a_forest P G.
 Lemma likewise_same t : Turn.likewise G N M (Process.the_facts P G Sib) (Process.held_at P G Sib t) (Process.the_facts Q G Sib) (Process.held_at Q G Sib t).
 Proof.
-  apply Process.likewise_ext; [apply facts_same; exact Fo|]. intros c r C Hr. unfold Process.held_at, Turn.holding. rewrite <- eu. cbn [Turn.used Turn.held].
+  apply Process.likewise_ext; [apply facts_same; exact Fo|]. intros c r C Hr. unfold Process.held_at, Turn.holding. rewrite <- eu. cbn [Turn.used Turn.running].
   destruct (Process.uses_facts P G _ _ (facts_same Fo) (Datatypes.S (groups G)) t c r C Hr) as [-> ->]. split; reflexivity.
 Qed.
 Lemma may_turn_same t n : Process.may P G Sib t n <-> Process.may Q G Sib t n.

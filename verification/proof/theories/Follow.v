@@ -32,7 +32,7 @@ Definition check_facts (F : facts) : bool :=
   forallb (fun c => is_same (weight_of F c) (weight_of Fa c) && Bool.eqb (weighs_nothing F c) (weighs_nothing Fa c) &&
     is_same (priority_of F c) (priority_of Fa c)) nodes &&
   every nodes (fun c i => is_same (over F c i) (over Fa c i)) &&
-  all V (fun v => all M (fun r => is_same (keep F v r) (keep Fa v r) && is_same_option (due F v r) (due Fa v r) &&
+  all V (fun v => all M (fun r => is_same (keep F v r) (keep Fa v r) && is_same_option (pledged F v r) (pledged Fa v r) &&
     is_same_option (most_of F v r) (most_of Fa v r))) &&
   all M (fun r => is_same (whole F r) (whole Fa r) && Bool.eqb (whole_kept F r) (whole_kept Fa r) &&
     is_same (times F r) (times Fa r) && Nat.eqb (kin F r) (kin Fa r)) &&
@@ -42,7 +42,7 @@ Definition check_facts (F : facts) : bool :=
 Variable E : following.
 Notation F := (ft E).
 Definition check_holds (t : nat -> Q) (H : stock) : bool :=
-  every nodes (fun c r => eqq (used H c r) (uses G N F (S V) t c r) && eqq (held H c r) (runs_of G N F (S V) t c r)).
+  every nodes (fun c r => eqq (used H c r) (in_use G N F (S V) t c r) && eqq (running H c r) (runs_of G N F (S V) t c r)).
 
 (** Whatever changes evenly and is so at both ends, is so all the way, or never between them. *)
 Definition steady (a a' b b' : Q) : bool := le a b && le a' b' || le b a && le b' a'.
@@ -53,14 +53,14 @@ Fixpoint evenly (depth : nat) (t u : nat -> Q) (c : node) (r : nat) : bool :=
   match c, depth with
   | One _, _ | _, O => true
   | _, S d => forallb (fun k => evenly d t u k r && match k with
-      | Team v => steady (keep F v r) (keep F v r) (uses G N F d t k r) (uses G N F d u k r) | _ => true end) (kids G N c)
+      | Team v => steady (keep F v r) (keep F v r) (in_use G N F d t k r) (in_use G N F d u k r) | _ => true end) (kids G N c)
   end.
 Definition kinds : list level_kind := Share :: Below :: Held :: HeldBelow :: nil.
 Definition values (H H' : stock) (k : level_kind) (p : node) : list (Q * Q) :=
   flat_map (fun c => map (fun i => (value M F H k c i, value M F H' k c i)) (seq 0 M)) (kids G N p).
 Definition all_steady (H H' : stock) : bool :=
   every (map Team (seq 0 V)) (fun c r => match c with
-    | Team v => steady_mark (keep F v r) H H' c r && steady_option (due F v r) H H' c r && steady_option (most_of F v r) H H' c r
+    | Team v => steady_mark (keep F v r) H H' c r && steady_option (pledged F v r) H H' c r && steady_option (most_of F v r) H H' c r
     | _ => true end) &&
   all M (fun r => steady_mark (whole F r) H H' Root r) &&
   every nodes (fun c r => steady 0 0 (extra F H c r) (extra F H' c r)) &&
@@ -162,11 +162,11 @@ Lemma facts_self : same_facts G N M F F.
 Proof.
   apply (facts_refl P G forest_of). intros n Hn. destruct (s_line _ _ _ _ _ facts_are n Hn) as [L _]. exact L.
 Qed.
-(** A table is of what is held then. *)
+(** A table is of what is running then. *)
 Lemma holds_are t u H : check_holds t H = true -> same_tasks P t u -> same_holds P G H (held_at P G Sib u).
 Proof.
   intros A Et c r C Hr. pose proof (every_iff _ _ A c r (nodes_in c C) Hr) as B. apply andb_true_iff in B. destruct B as [B1 B2].
-  apply eqq_iff in B1, B2. destruct (uses_facts P G _ _ facts_are (S V) t c r C Hr) as [E1 E2]. unfold held_at, holding. cbn [used held].
+  apply eqq_iff in B1, B2. destruct (uses_facts P G _ _ facts_are (S V) t c r C Hr) as [E1 E2]. unfold held_at, holding. cbn [used running].
   rewrite B1, B2, E1, E2. rewrite (uses_same P G _ t u), (runs_same P G _ t u) by auto. split; reflexivity.
 Qed.
 Lemma likewise_table t u H : check_holds t H = true -> same_tasks P t u -> likewise G N M F H Fa (held_at P G Sib u).
@@ -220,10 +220,10 @@ Lemma lsum_evenly {A} l (f h k : A -> Q) s : (forall a, In a s -> f a == (1 - l)
 Proof. induction s; simpl; intros Al; [ring|]. rewrite !add_eq, Al, IHs by auto. ring. Qed.
 
 Lemma uses_evenly l d : 0 <= l <= 1 -> forall c r, is_node G N c -> (r < M)%nat -> evenly d t u c r = true ->
-  uses G N F d (at_part l) c r == (1 - l) * uses G N F d t c r + l * uses G N F d u c r.
+  in_use G N F d (at_part l) c r == (1 - l) * in_use G N F d t c r + l * in_use G N F d u c r.
 Proof.
-  intros L. induction d; intros c r C Hr A; (destruct c as [|v|n]; [| |cbn [uses]; rewrite !mul_eq; unfold at_part; ring]);
-    cbn [uses]; try ring; cbn [evenly] in A; rewrite forallb_forall in A; apply lsum_evenly; intros k I; specialize (A k I);
+  intros L. induction d; intros c r C Hr A; (destruct c as [|v|n]; [| |cbn [in_use]; rewrite !mul_eq; unfold at_part; ring]);
+    cbn [in_use]; try ring; cbn [evenly] in A; rewrite forallb_forall in A; apply lsum_evenly; intros k I; specialize (A k I);
     apply andb_true_iff in A; destruct A as [A B]; pose proof (kids_nodes G N _ _ I) as Ck; specialize (IHd k r Ck Hr A);
     destruct k as [|w|m]; auto;
     rewrite (larger_ext _ (keep F w r) _ (keep F w r) IHd) by reflexivity; apply larger_evenly; auto.
@@ -233,12 +233,12 @@ Proof.
   induction d; intros c r; (destruct c as [|v|n]; [| |cbn [runs_of]; rewrite !mul_eq; unfold at_part; ring]);
     cbn [runs_of]; try ring; apply lsum_evenly; auto.
 Qed.
-(** What is used and held at a part of the stretch *)
+(** What is used and running at a part of the stretch *)
 Definition part (l : Q) : stock := held_at P G Sib (at_part l).
 Lemma part_is l c r : 0 <= l <= 1 -> is_node G N c -> (r < M)%nat ->
-  used (part l) c r == (1 - l) * used H c r + l * used H' c r /\ held (part l) c r == (1 - l) * held H c r + l * held H' c r.
+  used (part l) c r == (1 - l) * used H c r + l * used H' c r /\ running (part l) c r == (1 - l) * running H c r + l * running H' c r.
 Proof.
-  intros L C Hr. unfold part, held_at, holding. cbn [used held]. destruct (uses_facts P G _ _ facts_are (S V) (at_part l) c r C Hr) as [<- <-].
+  intros L C Hr. unfold part, held_at, holding. cbn [used running]. destruct (uses_facts P G _ _ facts_are (S V) (at_part l) c r C Hr) as [<- <-].
   rewrite (uses_evenly l (S V) L c r C Hr (every_iff _ _ Ev c r (nodes_in c C) Hr)), runs_evenly.
   pose proof (every_iff _ _ Ht c r (nodes_in c C) Hr) as B. pose proof (every_iff _ _ Hu c r (nodes_in c C) Hr) as D.
   apply andb_true_iff in B, D. destruct B as [B1 B2], D as [D1 D2]. apply eqq_iff in B1, B2, D1, D2.
@@ -248,7 +248,7 @@ Lemma extra_is l c r : 0 <= l <= 1 -> is_node G N c -> (r < M)%nat ->
   extra F (part l) c r == (1 - l) * extra F H c r + l * extra F H' c r.
 Proof. intros L C Hr. unfold extra. rewrite !sub_eq, (proj1 (part_is l c r L C Hr)). ring. Qed.
 Lemma steady_parts : (forall v r, (v < V)%nat -> (r < M)%nat -> steady_mark (keep F v r) H H' (Team v) r = true /\
-    steady_option (due F v r) H H' (Team v) r = true /\ steady_option (most_of F v r) H H' (Team v) r = true) /\
+    steady_option (pledged F v r) H H' (Team v) r = true /\ steady_option (most_of F v r) H H' (Team v) r = true) /\
   (forall r, (r < M)%nat -> steady_mark (whole F r) H H' Root r = true) /\
   (forall c r, is_node G N c -> (r < M)%nat -> steady 0 0 (extra F H c r) (extra F H' c r) = true) /\
   (forall k c i, is_node G N c -> (i < M)%nat -> steady (value M F H k c i) (value M F H' k c i) 0 0 = true) /\

@@ -44,7 +44,7 @@ Definition the_facts : facts := {|
   weighs_nothing := fun c => match c with Team v => eqq (group_weight Sib v) 0 | _ => false end;
   priority_of := fun c => match c with Team v => priority Sib v | _ => 0 end;
   keep := fun v r => Qred (kept_for G v r);
-  due := fun v r => if is_there r then reduced (promise G v r) else None;
+  pledged := fun v r => if is_there r then reduced (promise G v r) else None;
   most_of := fun v r => if is_there r then reduced (ceiling G v r) else None;
   whole := fun r => Qred (total P r);
   whole_kept := fun r => any V (fun v => is_top (parent G v) && lt 0 (kept_for G v r));
@@ -86,10 +86,10 @@ Proof. intros A B. unfold le. rewrite A, B. reflexivity. Qed.
 Lemma mul_same a b c d : a == c -> b == d -> mul a b = mul c d.
 Proof. intros A B. unfold mul. apply Qred_complete. rewrite A, B. reflexivity. Qed.
 
-Lemma uses_same F t u d : same_tasks t u -> forall c r, is_node G N c -> uses G N F d t c r = uses G N F d u c r.
+Lemma uses_same F t u d : same_tasks t u -> forall c r, is_node G N c -> in_use G N F d t c r = in_use G N F d u c r.
 Proof.
-  intros E. induction d; intros c r C; (destruct c as [|v|n]; [| |cbn [uses]; apply mul_same; [apply E; exact C|reflexivity]]);
-    cbn [uses]; auto; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I; rewrite (IHd k r I); reflexivity.
+  intros E. induction d; intros c r C; (destruct c as [|v|n]; [| |cbn [in_use]; apply mul_same; [apply E; exact C|reflexivity]]);
+    cbn [in_use]; auto; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I; rewrite (IHd k r I); reflexivity.
 Qed.
 Lemma runs_same F t u d : same_tasks t u -> forall c r, is_node G N c -> runs_of G N F d t c r = runs_of G N F d u c r.
 Proof.
@@ -98,15 +98,15 @@ Proof.
 Qed.
 (** Nothing but what nodes use and hold matters. *)
 Definition same_holds (H H' : stock) : Prop := forall c r, is_node G N c -> (r < M)%nat ->
-  used H c r == used H' c r /\ held H c r == held H' c r.
+  used H c r == used H' c r /\ running H c r == running H' c r.
 Section Alike.
 Variables F F' : facts.
 Hypothesis SF : same_facts G N M F F'.
 Lemma uses_facts d t c r : is_node G N c -> (r < M)%nat ->
-  uses G N F d t c r = uses G N F' d t c r /\ runs_of G N F d t c r = runs_of G N F' d t c r.
+  in_use G N F d t c r = in_use G N F' d t c r /\ runs_of G N F d t c r = runs_of G N F' d t c r.
 Proof.
-  revert c. induction d; intros c C Hr; (destruct c as [|v|n]; [| |cbn [uses runs_of]; rewrite (s_asked _ _ _ _ _ SF n r C Hr); auto]);
-    cbn [uses runs_of]; auto; split; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I;
+  revert c. induction d; intros c C Hr; (destruct c as [|v|n]; [| |cbn [in_use runs_of]; rewrite (s_asked _ _ _ _ _ SF n r C Hr); auto]);
+    cbn [in_use runs_of]; auto; split; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I;
     destruct (IHd k I Hr) as [A B]; auto; rewrite A; destruct k as [|w|m]; auto;
     rewrite (proj1 (s_group _ _ _ _ _ SF w r I Hr)); auto.
 Qed.
@@ -157,7 +157,7 @@ Proof. apply facts_refl. reflexivity. Qed.
 
 Lemma likewise_at t u : same_tasks t u -> likewise G N M the_facts (held_at t) the_facts (held_at u).
 Proof.
-  intros E. apply likewise_ext; [apply the_facts_refl|]. intros c r C Hr. unfold held_at, holding. cbn [used held].
+  intros E. apply likewise_ext; [apply the_facts_refl|]. intros c r C Hr. unfold held_at, holding. cbn [used running].
   rewrite (uses_same _ t u), (runs_same _ t u) by auto. split; reflexivity.
 Qed.
 Lemma may_same t u n : same_tasks t u -> may t n -> may u n.

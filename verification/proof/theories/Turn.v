@@ -15,7 +15,7 @@ Record facts := {
   weighs_nothing : node -> bool;
   priority_of : node -> Q;
   keep : nat -> nat -> Q;                   (* K_v *)
-  due : nat -> nat -> option Q;             (* G_v, of resources that there are *)
+  pledged : nat -> nat -> option Q;             (* G_v, of resources that there are *)
   most_of : nat -> nat -> option Q;         (* the limit of a group *)
   whole : nat -> Q;                         (* C_r *)
   whole_kept : nat -> bool;                 (* something of it is kept back *)
@@ -26,7 +26,7 @@ Record facts := {
   shut : bool;                              (* weight 0 gets nothing beyond the guarantee *)
   all_tasks : nat -> option Q }.
 (** U and X *)
-Record stock := { used : node -> nat -> Q; held : node -> nat -> Q }.
+Record stock := { used : node -> nat -> Q; running : node -> nat -> Q }.
 
 Definition lsum (l : list Q) : Q := fold_right add 0 l.
 Definition some_of {A} (l : list A) : bool := match l with nil => false | _ => true end.
@@ -59,7 +59,7 @@ Definition between (c : node) (n : nat) : list nat :=
 Definition grows (c : node) (n r : nat) : bool :=
   forallb (fun v => le (keep F v r) (used H (Team v) r)) (between c n).
 Definition asks_for (n r : nat) : bool := lt 0 (asked F n r).
-Definition promised_to (c : node) (r : nat) : option Q := match c with Team v => due F v r | _ => None end.
+Definition promised_to (c : node) (r : nat) : option Q := match c with Team v => pledged F v r | _ => None end.
 Definition is_below (n : nat) (c : node) : bool :=
   existsb (fun r => asks_for n r && match promised_to c r with Some _ => true | None => false end) (seq 0 M) &&
   forallb (fun r => if asks_for n r then match promised_to c r with
@@ -85,8 +85,8 @@ Definition value (k : level_kind) (c : node) (i : nat) : Q :=
   | Share => quo (lsum (map (fun r => if Nat.eqb (kin F r) i then quo (mul (times F r) (larger 0 (extra c r))) (over F c i) else 0) (seq 0 M)))
       (weight_of F c)
   | Below => quo (used H c i) (or0 (promised_to c i))
-  | Held => quo (held H c i) (mul (whole F i) (weight_of F c))
-  | HeldBelow => quo (held H c i) (or0 (promised_to c i))
+  | Held => quo (running H c i) (mul (whole F i) (weight_of F c))
+  | HeldBelow => quo (running H c i) (or0 (promised_to c i))
   end.
 (** How fast a term rises with tasks that are added at such rates *)
 Notation rates := (list (nat * Q)).
@@ -161,11 +161,11 @@ End Sight.
 Definition rate (l : list (nat * Q)) (n : nat) : Q := lsum (map (fun p => if Nat.eqb (fst p) n then snd p else 0) l).
 
 (** What nodes use and hold when users have such tasks *)
-Fixpoint uses (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) : Q :=
+Fixpoint in_use (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) : Q :=
   match c, depth with
   | One n, _ => mul (t n) (asked F n r)
   | _, O => 0
-  | _, S d => lsum (map (fun k => match k with Team v => larger (uses F d t k r) (keep F v r) | _ => uses F d t k r end) (kids c))
+  | _, S d => lsum (map (fun k => match k with Team v => larger (in_use F d t k r) (keep F v r) | _ => in_use F d t k r end) (kids c))
   end.
 Fixpoint runs_of (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) : Q :=
   match c, depth with
@@ -173,7 +173,7 @@ Fixpoint runs_of (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) :
   | _, O => 0
   | _, S d => lsum (map (fun k => runs_of F d t k r) (kids c))
   end.
-Definition holding (F : facts) (t : nat -> Q) : stock := {| used := uses F (S V) t; held := runs_of F (S V) t |}.
+Definition holding (F : facts) (t : nat -> Q) : stock := {| used := in_use F (S V) t; running := runs_of F (S V) t |}.
 
 (** * What it depends on *)
 Definition is_node (c : node) : Prop := match c with Root => True | Team v => (v < V)%nat | One n => (n < N)%nat end.
@@ -188,7 +188,7 @@ Record same_facts (F F' : facts) : Prop := {
   s_node : forall c, is_node c -> weight_of F c = weight_of F' c /\ weighs_nothing F c = weighs_nothing F' c /\
     priority_of F c = priority_of F' c /\ forall i, (i < M)%nat -> over F c i = over F' c i;
   s_group : forall v r, (v < V)%nat -> (r < M)%nat ->
-    keep F v r = keep F' v r /\ due F v r = due F' v r /\ most_of F v r = most_of F' v r;
+    keep F v r = keep F' v r /\ pledged F v r = pledged F' v r /\ most_of F v r = most_of F' v r;
   s_resource : forall r, (r < M)%nat -> whole F r = whole F' r /\ whole_kept F r = whole_kept F' r /\
     times F r = times F' r /\ kin F r = kin F' r;
   s_flags : surplus F = surplus F' /\ shut F = shut F';
@@ -196,7 +196,7 @@ Record same_facts (F F' : facts) : Prop := {
 (** All comparisons come out the same. *)
 Record likewise (F : facts) (H : stock) (F' : facts) (H' : stock) : Prop := {
   a_keep : forall v r, (v < V)%nat -> (r < M)%nat -> le (keep F v r) (used H (Team v) r) = le (keep F v r) (used H' (Team v) r);
-  a_due : forall v r q, (v < V)%nat -> (r < M)%nat -> due F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);
+  a_due : forall v r q, (v < V)%nat -> (r < M)%nat -> pledged F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);
   a_most : forall v r q, (v < V)%nat -> (r < M)%nat -> most_of F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);
   a_whole : forall r, (r < M)%nat -> le (whole F r) (used H Root r) = le (whole F r) (used H' Root r);
   a_extra : forall c r, is_node c -> (r < M)%nat -> le 0 (extra F H c r) = le 0 (extra F' H' c r);
