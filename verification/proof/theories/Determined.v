@@ -2,7 +2,7 @@
     statements of the same problem and allocation agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
 From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Judge Parties Filled Roots.
-From Evenhand Require Turn Process.
+From Evenhand Require Turn Process Stopped.
 Open Scope Q_scope.
 
 (** Everything that a problem states is the same: all but [alone], which [well_formed] defines. *)
@@ -306,11 +306,18 @@ Proof.
   apply (content_same eps n (fun i r => entitlement P n * full P i r)); [auto| |apply H; auto].
   intros. apply prod_same; [apply entitlement_same; auto|auto].
 Qed.
+Lemma conserving_among_same eps (St St' : nat -> QArith_base.Q -> Prop) : (forall n z, (n < N)%nat -> St' n z -> St n z) ->
+  (forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
+  forall n z, user Q n -> runs Q n (slack Q y) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
+    sum (classes Q) z <= eps * g Q n.
+Proof.
+  intros I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
+  - apply (runs_back n (slack P x) (slack Q y)); auto.
+  - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are by auto. try rewrite <- ec. try reflexivity.
+Qed.
 Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q eps y.
 Proof.
-  intros H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. apply H; auto.
-  - apply (runs_back n (slack P x) (slack Q y)); auto.
-  - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are, <- ec by auto. reflexivity.
+  intros H n z Un R L. apply (conserving_among_same eps (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
 Lemma pareto_optimal_same eps : pareto_optimal P eps x -> pareto_optimal Q eps y.
 Proof.
@@ -506,16 +513,24 @@ Proof.
   intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
   apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
 Qed.
-Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
+Lemma placed_among_same eps (St St' : nat -> Prop) : (forall n, (n < N)%nat -> St' n -> St n) ->
+  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n -> 1 <= eps) ->
+  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n -> 1 <= eps.
 Proof.
-  intros [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl). apply user_in in U. destruct U as [U Hn]. ranges.
-  rewrite <- gamma_is in G by auto. apply (H n i); auto.
+  intros I [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl) St0. apply user_in in U. destruct U as [U Hn]. ranges.
+  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n Hn St0)].
   - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
   - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
     + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
       rewrite (takes_are n i r), (free_same P Q W V S l s r) by auto. apply F. auto.
     + right. split; [rewrite (s_count _ _ S) by auto; auto|]. intros r Hr.
       rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply F2. auto.
+Qed.
+Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
+Proof.
+  intros [A H]. destruct (placed_among_same eps (fun _ => True) (fun _ => True) (fun _ _ t => t)) as [B1 D].
+  - split; [exact A|]. intros n i U L Pl _. apply (H n i); auto.
+  - split; [exact B1|]. intros n i U L Pl. apply (D n i); auto.
 Qed.
 End Same_axioms.
 
@@ -654,6 +669,18 @@ Proof.
   - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
     rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
 Qed.
+(** ** What groups hold back *)
+Lemma not_stopped_same n z : a_forest P G -> (n < N)%nat -> Stopped.not_stopped P G x n z <-> Stopped.not_stopped Q G y n z.
+Proof.
+  intros Fo Hn. unfold Stopped.not_stopped. apply (Stopped.below_both P Q G _ _ _ _ eu er); auto; cbn [Stopped.the_tables t_use t_promise t_kept_back t_total t_above].
+  - intros. apply (s_base _ _ S); auto.
+  - intros. apply use_same; auto.
+  - intros. apply alike_refl.
+  - intros. reflexivity.
+  - intros. apply (total_same P Q S); auto.
+  - intros m Hm. split; [reflexivity|]. intros v. apply (Process.above_below P G Fo m v Hm).
+  - intros. apply (tasks_same P Q S x y E); auto.
+Qed.
 (** ** The filling by turns *)
 Lemma there_same r : (r < M)%nat -> Process.is_there P r = Process.is_there Q r.
 Proof. intros Hr. apply lt_ext; [reflexivity|]. apply (total_same P Q S). exact Hr. Qed.
@@ -754,6 +781,8 @@ Proof.
 Qed.
 Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
+Lemma hold_back_same : hold_back P G = hold_back Q G.
+Proof. unfold hold_back. rewrite has_limits_same, er. reflexivity. Qed.
 Lemma covered_same a : covered P G a = covered Q G a.
 Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?tree_applies_same, ?er; reflexivity. Qed.
 End Of_groups.
@@ -794,7 +823,15 @@ Proof.
     + apply (feasible_within_same P Q W V S stated_x stated_y ES); auto.
   - unfold the_placing. destruct placing_; apply integer_feasible_same; auto.
   - auto.
-  - unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
+  - rewrite <- (hold_back_same P Q S G). destruct (hold_back P G).
+    + intros [Fo H]. split; [destruct Fo as [F1 F2]; split; [exact F1|]; intros n v; rewrite <- eu; apply F2|].
+      destruct placing_ as [p|].
+      * refine (placed_among_same P Q W V S x y E p Cl eps (fun n => Stopped.not_stopped P G x n 1)
+          (fun n => Stopped.not_stopped Q G y n 1) _ H).
+        intros n Hn. apply (not_stopped_same P Q S G x y E n 1 Fo Hn).
+      * refine (conserving_among_same P Q W V S x y E eps (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ H).
+        intros n z Hn. apply (not_stopped_same P Q S G x y E n z Fo Hn).
+    + unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
   - apply pareto_optimal_same; auto.
   - apply integer_pareto_optimal_same; auto.
   - apply envy_free_same; auto.
@@ -828,6 +865,7 @@ Proof.
   destruct a; simpl; auto.
   - intros [A|A]; [left; exact A|right]. intros n i. rewrite <- eu, <- ec. intros Hn Hi Ne.
     rewrite <- (s_count _ _ S) by auto. apply (A n i); auto. rewrite (ES n i) by auto. exact Ne.
+  - rewrite (hold_back_same P Q S G). intros A B. exact (about_groups_same P Q S G (A B)).
   - apply whole_tasks_same.
   - apply whole_tasks_same.
   - intros [r A]. exists r. apply (is_bottleneck_same P Q W V S). exact A.

@@ -2,7 +2,7 @@
     The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Filled Roots Turn Process Follow.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Stopped Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
 (** The axioms by their names; [Another]: one that Spec.v does not state *)
@@ -26,15 +26,13 @@ Definition has_limits : bool :=
   any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
-(** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
-    no group has a limit, which only some of these keep. *)
+(** What is about all feasible allocations, where no group has a limit, which only some of these keep. *)
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
 (** Dominant shares without groups: the filling is max-min. *)
 Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
 Definition covered (a : axiom_name) : bool :=
   match a with
   | Another => false
-  | OfWorkConserving => negb hold_back
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => negb has_limits
   | _ => true
   end.
@@ -43,7 +41,7 @@ Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   match a with
   | OfFeasible => stated_within P stated_x placing_ eps
   | OfIntegerFeasible => integer_feasible P (the_placing P stated_x placing_) eps stated_x
-  | OfWorkConserving => conserving P placing_ eps x
+  | OfWorkConserving => if hold_back then conserving_of_groups P G placing_ eps x else conserving P placing_ eps x
   | OfParetoOptimal => pareto_optimal P eps x
   | OfIntegerParetoOptimal => integer_pareto_optimal P eps x
   | OfEnvyFree => envy_free P eps x
@@ -69,6 +67,7 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfBottleneck k => exists r, is_bottleneck P k r
   | OfMaxMin s | OfProportional (Some s) _ | OfRoot (Some s) _ _ => defined P s
   | OfLimits | OfGuarantees | OfGroupSharing | OfGroupEnvy => about_groups P G
+  | OfWorkConserving => hold_back = true -> about_groups P G
   | OfTree => tree_applies = true /\ defined P Drfh
   | _ => True
   end.
@@ -96,7 +95,7 @@ Inductive filling_claim := Ends (F : filling) | Turns (v : nat -> nat -> Q) (E :
 Inductive root_claim := RootPrices (v : roots) (p : prices) | RootBetter (v : roots) (y : allocation)
 | RootNothing (v : worths) (n : nat) | RootUndefined (v : nat -> nat -> Q) | RootIdle.
 Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim) | OfParties (c : party_claim)
-| OfFilling (c : filling_claim) | OfRoots (c : root_claim).
+| OfFilling (c : filling_claim) | OfRoots (c : root_claim) | OfStops.
 Inductive answer := Proven | Refused | NotCovered.
 
 Definition same_named (a b : named) : bool :=
@@ -130,7 +129,7 @@ Definition is_stated (s : shape) (st : statement) : bool :=
 Definition is_of (a : axiom_name) (c : claim) : bool :=
   match a, c with
   | OfFeasible, (Feasible | NoBound) | OfIntegerFeasible, (Integer | NoLimit | NotSingle) | OfNonWasteful, NonWasteful
-  | OfWorkConserving, (Conserving | Idle) | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
+  | OfWorkConserving, Idle | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
   | OfIntegerParetoOptimal, (WholePrices _ _ | BetterPlacing _ _ _ | IdleWhole | NotWhole)
   | OfEnvyFree, (Envy _ _ _ | NoPair) | OfEf1, (Ef1 _ _ _ | NoPair1 | NotWhole)
   | OfSharingIncentive, (Sharing | Idle) | OfNjc, (Njc | Idle) | OfPsDsf, (PsDsf _ | Idle)
@@ -140,6 +139,7 @@ Definition is_of (a : axiom_name) (c : claim) : bool :=
   | OfMaxMin s, (MaxMin t _ _ | Rise t _ _ _ | Undefined t _ | IdleShare t _ | Unwanted t _) => same_named s t
   | OfProportional (Some s) _, (Undefined t _ | IdleShare t _) => same_named s t
   | OfProportional s a, (Proportional t _ b _ | Better t _ b _ | Nothing t _ b _) => same_share s t && Nat.eqb a b
+  | OfWorkConserving, Conserving => negb hold_back
   | _, _ => false
   end.
 Definition is_of_groups (st : statement) (c : group_claim) : bool :=
@@ -194,6 +194,18 @@ Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h
   | _, _, _, _ => false
   end.
 
+Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : bool :=
+  hold_back &&
+  match about st, says st, margin st with
+  | OfWorkConserving, Some _, Some _ => check_about P G && match placing_ with
+      | None => verdict true true tolerance h m && check_stopped P G T H m
+      | Some l => verdict true false tolerance h m && check_none_waits P G T H l places_ m && negb (check_nobody P T) ||
+          verdict false true tolerance h m && check_one_waits P G T H l places_ m
+      end
+  | OfWorkConserving, None, None => negb (check_about P G)
+  | _, _, _ => false
+  end.
+
 (** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
@@ -209,6 +221,7 @@ Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evid
     | OfParties c => check_group_tables P G T H && check_party_claim tolerance st c h m
     | OfFilling c => check_filling_claim tolerance st c h m
     | OfRoots c => check_root_claim tolerance st c h m
+    | OfStops => check_group_tables P G T H && check_stops tolerance st h m
     end
   then Proven else Refused.
 
@@ -230,7 +243,7 @@ Proof.
   destruct st as [a sa ma]. simpl in *.
   set (h := match sa with Some b => b | None => false end) in *.
   set (m := match ma with Some m => m | None => 0 end) in *.
-  destruct e as [c|c|c|c|c].
+  destruct e as [c|c|c|c|c|].
   - rewrite !andb_true_iff in E. destruct E as [[O Sh] Ck].
     assert (Ab : is_about_limits c = true \/ only_limits = false).
     { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
@@ -252,7 +265,11 @@ Proof.
       | X : same_named _ _ = true |- _ => apply same_named_iff in X; subst
       | X : same_kind _ _ = true |- _ => apply same_kind_iff in X; subst
       | X : @eq nat _ _ |- _ => subst
-      end; simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
+      end;
+      try (apply negb_true_iff in O; assert (Ax : axiom_of OfWorkConserving = fun y eps => conserving P placing_ eps y)
+          by (unfold axiom_of; rewrite O; reflexivity);
+        cbn [about says margin]; rewrite Ax; split; [cbn [applies]; congruence|exact M]);
+      simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
       unfold check_claim in Ck; rewrite ?andb_true_iff in Ck.
     + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
       split; [exact I|]. split; [exact V|exact I].
@@ -349,5 +366,33 @@ Proof.
     + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
       intros O. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
     + right. apply Nobody. exact E.
+  - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_stops in E. simpl in E. apply andb_true_iff in E. destruct E as [Hb E].
+    destruct (case_sound _ _ _ _ _ _ _ _ C) as (W & _ & PL & F0 & _). unfold check_case in C.
+    rewrite !andb_true_iff in C. destruct C as [[[[[[[_ TB] _] _] PS] _] _] _].
+    pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R. pose proof (p_class _ _ _ PL) as Cl.
+    destruct a; try discriminate E.
+    assert (Fx : feasible P (t_x T)).
+    { apply F0. destruct only_limits; [discriminate Al|auto]. }
+    assert (Ax : axiom_of OfWorkConserving = fun y eps => conserving_of_groups P G placing_ eps y)
+      by (unfold axiom_of; rewrite Hb; reflexivity).
+    cbn [about says margin]. rewrite Ax. destruct sa as [sb|]; destruct ma as [q|]; try discriminate E; try (destruct sb; discriminate E).
+    + subst h m. cbv beta iota in E. apply andb_true_iff in E. destruct E as [Ab E]. apply check_about_iff in Ab.
+      unfold the_placing in PS, Cl. unfold excused. destruct placing_ as [l|].
+      * pose proof (fun E => check_none_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S1.
+        pose proof (fun E => check_one_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S2.
+        apply orb_true_iff in E. rewrite !andb_true_iff in E.
+        assert (V : if sb then holds (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q
+          else violated (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q).
+        { destruct E as [[[V E] _]|[V E]]; unfold verdict in V; destruct sb; try discriminate V; simpl in V.
+          - apply le_iff in V. split; auto.
+          - apply lt_iff in V. split; auto. }
+        destruct sb; (split; [intros _; exact Ab|exact V]).
+      * apply andb_true_iff in E. destruct E as [V E].
+        destruct (check_stopped_sound P G T H W stated_x _ R Gt Fx q E) as [S1 S2].
+        assert (V' : if sb then holds (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q
+          else violated (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q)
+          by (apply (verdict_iff _ true true _ _ _ V); auto).
+        destruct sb; (split; [intros _; exact Ab|exact V']).
+    + cbn [applies]. intros Ab. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
 Qed.
 End On.

@@ -39,7 +39,7 @@ End Tables.
 (** Nothing stops n before it has z tasks more. *)
 Definition not_stopped (x : allocation) (n : nat) (z : Q) : Prop := Forall (fun b => z <= b) (bounds_above (the_tables x) (tasks P x) n).
 Definition conserving_of_groups (placing_ : option placing) (eps : Q) (x : allocation) : Prop :=
-  match placing_ with
+  a_forest P G /\ match placing_ with
   | None => forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) ->
       not_stopped x n (sum K z) -> sum K z <= eps * g P n
   | Some l => 0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> not_stopped x n 1 -> 1 <= eps
@@ -58,7 +58,115 @@ Definition waits_free (n : nat) : bool := waits P T L F n && forallb (fun b => l
 Definition check_none_waits (m : Q) : bool := eqq m 0 && users_all P T (fun n => negb (waits_free n)).
 Definition check_one_waits (m : Q) : bool := eqq m (-1) && any N (fun n => is_active T n && waits_free n).
 
-(** * Soundness *)
+End On.
+
+(** ** Bounds of what is the same are the same. *)
+Section Both.
+Variables P Q : problem.
+Variable G : grouping.
+Variables H H' : group_tables.
+Variables tk tk' : nat -> QArith_base.Q.
+Notation N := (users P). Notation M := (resources P). Notation V := (groups G).
+Hypothesis eu : users P = users Q.
+Hypothesis er : resources P = resources Q.
+Hypothesis Eb : forall n r, (n < N)%nat -> (r < M)%nat -> base P n r == base Q n r.
+Hypothesis Eu : forall v r, (v < V)%nat -> (r < M)%nat -> t_use H v r == t_use H' v r.
+Hypothesis Ep : forall v r, (v < V)%nat -> (r < M)%nat -> alike (t_promise H v r) (t_promise H' v r).
+Hypothesis Ek : forall v r, (v < V)%nat -> (r < M)%nat -> t_kept_back H v r == t_kept_back H' v r.
+Hypothesis Et : forall r, (r < M)%nat -> t_total H r == t_total H' r.
+Hypothesis Ea : forall n, (n < N)%nat -> t_above H n = t_above H' n /\ forall v, In v (t_above H n) -> (v < V)%nat.
+Hypothesis Es : forall n, (n < N)%nat -> tk n == tk' n.
+
+Lemma flat_map_both {A} (R2 : QArith_base.Q -> QArith_base.Q -> Prop) (f h : A -> list QArith_base.Q) l :
+  (forall a, In a l -> Forall2 R2 (f a) (h a)) -> Forall2 R2 (flat_map f l) (flat_map h l).
+Proof. induction l; simpl; intros E; [constructor|]. apply Forall2_app; auto. Qed.
+Lemma before_both r v l : (r < M)%nat -> (forall c, In c l -> (c < V)%nat) -> t_before H r v l == t_before H' r v l.
+Proof.
+  intros Hr. induction l as [|c l IH]; simpl; intros I; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
+  rewrite !add_eq, IH by auto. apply Qplus_comp; [|reflexivity]. apply larger_ext; [reflexivity|].
+  rewrite !sub_eq, Ek, Eu by auto. reflexivity.
+Qed.
+Lemma root_both r : (r < M)%nat -> root_use P G H tk r == root_use Q G H' tk' r /\ root_keeps G H r = root_keeps G H' r.
+Proof.
+  intros Hr. split.
+  - unfold root_use. rewrite <- eu, !add_eq, !rsum_eq. apply Qplus_comp; apply sum_ext; intros k Hk.
+    + destruct (on_top _); [|reflexivity]. rewrite !mul_eq, Es, Eb by auto. reflexivity.
+    + destruct (on_top _); [|reflexivity]. apply larger_ext; auto.
+  - unfold root_keeps. assert (E : forall k, (k <= V)%nat -> any k (fun v => on_top (parent G v) && lt 0 (t_kept_back H v r)) =
+      any k (fun v => on_top (parent G v) && lt 0 (t_kept_back H' v r))).
+    { induction k; simpl; intros Hk; auto. rewrite (lt_ext 0 (t_kept_back H k r) 0 (t_kept_back H' k r)), IHk by
+        (try lia; try reflexivity; apply Ek; lia). reflexivity. }
+    apply E. lia.
+Qed.
+Lemma leaves_both m m' u u' b b' n r : (n < N)%nat -> (r < M)%nat -> m == m' -> u == u' -> b == b' ->
+  leaves P m u b n r == leaves Q m' u' b' n r.
+Proof.
+  intros Hn Hr E1 E2 E3. unfold leaves. rewrite !quo_eq, !add_eq, E3, Eb by auto.
+  rewrite (larger_ext 0 (sub m u) 0 (sub m' u')); [reflexivity|reflexivity|rewrite !sub_eq, E1, E2; reflexivity].
+Qed.
+Lemma bounds_both n : (n < N)%nat -> Forall2 Qeq (bounds_above P G H tk n) (bounds_above Q G H' tk' n).
+Proof.
+  intros Hn. destruct (Ea n Hn) as [Ab Ain].
+  assert (As : forall r, (r < M)%nat -> t_asks P H n r = t_asks Q H' n r).
+  { intros r Hr. unfold t_asks. rewrite (lt_ext 0 (base P n r) 0 (base Q n r)), (lt_ext 0 (t_total H r) 0 (t_total H' r)); auto; reflexivity. }
+  assert (Nm : forall v, (v < V)%nat -> t_names P H n v = t_names Q H' n v).
+  { intros v Hv. unfold t_names. rewrite <- er. assert (E : forall k, (k <= M)%nat ->
+      any k (fun r => t_asks P H n r && match t_promise H v r with Some _ => true | None => false end) =
+      any k (fun r => t_asks Q H' n r && match t_promise H' v r with Some _ => true | None => false end)).
+    { induction k; simpl; intros Hk; auto. rewrite As, IHk by lia. pose proof (Ep v k Hv ltac:(lia)) as E.
+      destruct (t_promise H v k), (t_promise H' v k); simpl in E; try tauto; reflexivity. }
+    apply E. lia. }
+  unfold bounds_above. rewrite <- er, <- Ab. apply Forall2_app.
+  - apply flat_map_both. intros v I. pose proof (Ain v I) as Hv. rewrite Nm by auto. apply Forall2_app.
+    + destruct (is_shut G v && negb (t_names Q H' n v)); repeat constructor.
+    + apply flat_map_both. intros r Ir. apply in_seq in Ir. assert (Hr : (r < M)%nat) by lia. rewrite As by auto.
+      destruct (t_asks Q H' n r); [|constructor]. cbv zeta.
+      assert (E : forall m m', m == m' -> leaves P m (t_use H v r) (t_before H r v (t_above H n)) n r ==
+        leaves Q m' (t_use H' v r) (t_before H' r v (t_above H n)) n r).
+      { intros m m' Em. apply leaves_both; auto. apply before_both; auto. }
+      apply Forall2_app.
+      * destruct (ceiling G v r); repeat constructor. apply E. reflexivity.
+      * pose proof (Ep v r Hv Hr) as Pr. destruct (t_promise H v r) as [q|], (t_promise H' v r) as [q'|]; simpl in Pr; try tauto; [|constructor].
+        destruct (is_shut G v); [|constructor]. repeat constructor.
+        destruct (eqq q 0) eqn:Z1, (eqq q' 0) eqn:Z2; try reflexivity.
+        -- apply eqq_iff in Z1. assert (eqq q' 0 = true) by (apply eqq_iff; lra). congruence.
+        -- apply eqq_iff in Z2. assert (eqq q 0 = true) by (apply eqq_iff; lra). congruence.
+        -- apply E. exact Pr.
+  - apply flat_map_both. intros r Ir. apply in_seq in Ir. assert (Hr : (r < M)%nat) by lia.
+    destruct (root_both r Hr) as [E1 E2]. rewrite As, E2 by auto.
+    destruct (t_asks Q H' n r && root_keeps G H' r); repeat constructor.
+    apply leaves_both; auto. apply before_both; auto.
+Qed.
+Lemma below_both n z : (n < N)%nat -> Forall (fun b => z <= b) (bounds_above P G H tk n) <-> Forall (fun b => z <= b) (bounds_above Q G H' tk' n).
+Proof.
+  intros Hn. pose proof (bounds_both n Hn) as B. revert B. generalize (bounds_above P G H tk n) (bounds_above Q G H' tk' n).
+  intros l l' B. induction B as [|a b l l' E B IH]; [split; constructor|].
+  split; intros A; inversion A; subst; constructor; try (apply IH; assumption); lra.
+Qed.
+End Both.
+
+Section Sound.
+Variable P : problem.
+Variable G : grouping.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P). Notation V := (groups G).
+Variable T : tables.
+Variable H : group_tables.
+Variable L : placing.
+Variable F : places.
+Notation bounds n := (bounds_above P G H (t_tasks T) n).
+Notation the_tables := (the_tables P G).
+Notation not_stopped := (not_stopped P G).
+Notation conserving_of_groups := (conserving_of_groups P G).
+Notation least_room := (least_room P G T H).
+Notation waits_free := (waits_free P G T H L F).
+Notation bounds_above := (bounds_above P G).
+Notation root_keeps := (root_keeps G).
+Notation is_shut := (is_shut G).
+Notation leaves := (leaves P).
+Notation check_stopped := (check_stopped P G T H).
+Notation check_none_waits := (check_none_waits P G T H L F).
+Notation check_one_waits := (check_one_waits P G T H L F).
+(** ** Soundness *)
 Hypothesis W : well_formed P.
 Variable stated_x : allocation.
 Variable placed : bool.
@@ -67,77 +175,14 @@ Hypothesis C : check_group_tables P G T H = true.
 Notation x := (t_x T).
 Notation true_bounds n := (bounds_above (the_tables x) (tasks P x) n).
 
-Lemma flat_map_both {A} (R2 : Q -> Q -> Prop) (f h : A -> list Q) l : (forall a, In a l -> Forall2 R2 (f a) (h a)) ->
-  Forall2 R2 (flat_map f l) (flat_map h l).
-Proof. induction l; simpl; intros E; [constructor|]. apply Forall2_app; auto. Qed.
-Lemma before_both r v l : (r < M)%nat -> (forall c, In c l -> (c < V)%nat) -> t_before H r v l == t_before (the_tables x) r v l.
-Proof.
-  intros Hr. induction l as [|c l IH]; simpl; intros I; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
-  rewrite !add_eq, IH by auto. apply Qplus_comp; [|reflexivity]. apply larger_ext; [reflexivity|].
-  rewrite !sub_eq, (kept_is P G T H C), (use_is P G T H C) by auto. reflexivity.
-Qed.
-Lemma root_both r : (r < M)%nat -> root_use H (t_tasks T) r == root_use (the_tables x) (tasks P x) r /\
-  root_keeps H r = root_keeps (the_tables x) r.
-Proof.
-  intros Hr. split.
-  - unfold root_use. rewrite !add_eq, !rsum_eq. apply Qplus_comp; apply sum_ext; intros k Hk.
-    + destruct (on_top _); [|reflexivity]. rewrite !mul_eq, (tasks_is _ _ _ _ R) by auto. reflexivity.
-    + destruct (on_top _); [|reflexivity]. apply larger_ext; [apply (use_is P G T H C)|apply (kept_is P G T H C)]; auto.
-  - unfold root_keeps. assert (E : forall k, (k <= V)%nat -> any k (fun v => on_top (parent G v) && lt 0 (t_kept_back H v r)) =
-      any k (fun v => on_top (parent G v) && lt 0 (kept_for G v r))).
-    { induction k; simpl; intros Hk; auto. rewrite (lt_ext 0 (t_kept_back H k r) 0 (kept_for G k r)), IHk by
-        (try lia; try reflexivity; apply (kept_is P G T H C); lia). reflexivity. }
-    apply E. lia.
-Qed.
-Lemma bounds_both n : (n < N)%nat -> Forall2 Qeq (bounds n) (true_bounds n).
-Proof.
-  intros Hn. pose proof (above_is P G T H C n Hn) as Ab. pose proof (above_in P G T H C n) as Ain.
-  assert (As : forall r, (r < M)%nat -> t_asks P H n r = t_asks P (the_tables x) n r).
-  { intros r Hr. apply (asks_is P G T H C n r Hr). }
-  assert (Nm : forall v, (v < V)%nat -> t_names P H n v = t_names P (the_tables x) n v).
-  { intros v Hv. unfold t_names. assert (E : forall k, (k <= M)%nat ->
-      any k (fun r => t_asks P H n r && match t_promise H v r with Some _ => true | None => false end) =
-      any k (fun r => t_asks P (the_tables x) n r && match promise G v r with Some _ => true | None => false end)).
-    { induction k; simpl; intros Hk; auto. rewrite As, IHk by lia. pose proof (promise_is P G T H C v k Hv ltac:(lia)) as E.
-      destruct (t_promise H v k), (promise G v k); simpl in E; try tauto; reflexivity. }
-    apply E. lia. }
-  assert (Lv : forall mark u u' b b' r, u == u' -> b == b' -> leaves mark u b n r == leaves mark u' b' n r).
-  { intros mark u u' b b' r E1 E2. unfold leaves. rewrite !quo_eq, !add_eq, E2.
-    rewrite (larger_ext 0 (sub mark u) 0 (sub mark u')); [reflexivity|reflexivity|rewrite !sub_eq, E1; reflexivity]. }
-  assert (Lm : forall mark mark' u b r, mark == mark' -> leaves mark u b n r == leaves mark' u b n r).
-  { intros mark mark' u b r E1. unfold leaves. rewrite !quo_eq, !add_eq.
-    rewrite (larger_ext 0 (sub mark u) 0 (sub mark' u)); [reflexivity|reflexivity|rewrite !sub_eq, E1; reflexivity]. }
-  unfold bounds_above. rewrite Ab. change (t_above (the_tables x) n) with (above G n). apply Forall2_app.
-  - apply flat_map_both. intros v I. pose proof (Ain v Hn I) as Hv. rewrite Nm by auto. apply Forall2_app.
-    + destruct (is_shut v && negb (t_names P (the_tables x) n v)); repeat constructor.
-    + apply flat_map_both. intros r Ir. apply in_seq in Ir. assert (Hr : (r < M)%nat) by lia. rewrite As by auto.
-      destruct (t_asks P (the_tables x) n r); [|constructor]. cbv zeta.
-      assert (E : forall mark, leaves mark (t_use H v r) (t_before H r v (above G n)) n r ==
-        leaves mark (use P G x v r) (t_before (the_tables x) r v (above G n)) n r).
-      { intros mark. apply Lv; [apply (use_is P G T H C); auto|apply before_both; auto; intros c; apply Ain; auto]. }
-      apply Forall2_app.
-      * destruct (ceiling G v r); repeat constructor. apply E.
-      * pose proof (promise_is P G T H C v r Hv Hr) as Pr. change (t_promise (the_tables x) v r) with (promise G v r).
-        destruct (t_promise H v r) as [q|], (promise G v r) as [q'|]; simpl in Pr; try tauto; [|constructor].
-        destruct (is_shut v); [|constructor]. repeat constructor.
-        destruct (eqq q 0) eqn:Z1, (eqq q' 0) eqn:Z2; try reflexivity.
-        -- apply eqq_iff in Z1. assert (eqq q' 0 = true) by (apply eqq_iff; lra). congruence.
-        -- apply eqq_iff in Z2. assert (eqq q 0 = true) by (apply eqq_iff; lra). congruence.
-        -- rewrite E. apply Lm. exact Pr.
-  - apply flat_map_both. intros r Ir. apply in_seq in Ir. assert (Hr : (r < M)%nat) by lia.
-    destruct (root_both r Hr) as [E1 E2]. rewrite As, E2 by auto.
-    destruct (t_asks P (the_tables x) n r && root_keeps (the_tables x) r); repeat constructor.
-    rewrite (Lm (t_total H r) (total P r)) by (apply (total_is P G T H C); auto).
-    apply Lv; [exact E1|apply before_both; auto; intros c; apply Ain; auto].
-Qed.
 Lemma bounds_nonneg n b : In b (bounds n) -> 0 <= b.
 Proof.
   assert (Bf : forall r v l, 0 <= t_before H r v l).
   { intros r v l. induction l as [|c l IH]; simpl; [lra|]. destruct (Nat.eqb c v); [lra|]. rewrite add_eq. minmax; lra. }
   assert (Lv : forall mark u r v l, t_asks P H n r = true -> 0 <= leaves mark u (t_before H r v l) n r).
   { intros mark u r v l A. unfold t_asks in A. apply andb_true_iff in A. destruct A as [A _]. apply lt_iff in A.
-    unfold leaves. rewrite quo_eq, add_eq. specialize (Bf r v l). apply quotient_nonneg; [minmax; lra|lra]. }
-  unfold bounds_above. intros I. apply in_app_or in I. destruct I as [I|I]; apply in_flat_map in I; destruct I as (a & _ & I).
+    unfold Stopped.leaves. rewrite quo_eq, add_eq. specialize (Bf r v l). apply quotient_nonneg; [minmax; lra|lra]. }
+  unfold Stopped.bounds_above. intros I. apply in_app_or in I. destruct I as [I|I]; apply in_flat_map in I; destruct I as (a & _ & I).
   - apply in_app_or in I. destruct I as [I|I].
     + destruct (_ && _); [|contradiction]. destruct I as [<-|[]]. lra.
     + apply in_flat_map in I. destruct I as (r & _ & I). destruct (t_asks P H n r) eqn:A; [|contradiction]. cbv zeta in I.
@@ -150,9 +195,14 @@ Proof.
 Qed.
 Lemma not_stopped_iff n z : (n < N)%nat -> not_stopped x n z <-> Forall (fun b => z <= b) (bounds n).
 Proof.
-  intros Hn. unfold not_stopped. pose proof (bounds_both n Hn) as B. revert B. generalize (bounds n) (true_bounds n).
-  intros l l' B. induction B as [|a b l l' E B IH]; [split; constructor|].
-  split; intros A; inversion A; subst; constructor; try (apply IH; assumption); lra.
+  intros Hn. symmetry. apply (below_both P P G H (the_tables x)); auto; intros.
+  - reflexivity.
+  - apply (use_is P G T H C); auto.
+  - apply (promise_is P G T H C); auto.
+  - apply (kept_is P G T H C); auto.
+  - apply (total_is P G T H C); auto.
+  - rewrite (above_is P G T H C) by auto. split; [reflexivity|]. intros v. apply (above_in P G T H C n0 v). auto.
+  - apply (tasks_is _ _ _ _ R); auto.
 Qed.
 
 Hypothesis Fx : feasible P x.
@@ -201,13 +251,13 @@ Proof.
 Qed.
 Theorem check_stopped_sound m : check_stopped m = true -> least_eps (fun eps => conserving_of_groups None eps x) m.
 Proof.
-  unfold check_stopped. intros A. apply andb_true_iff in A. destruct A as [A B]. rewrite (users_all_iff P T stated_x placed R) in A.
+  unfold Stopped.check_stopped. intros A. apply andb_true_iff in A. destruct A as [A B]. rewrite (users_all_iff P T stated_x placed R) in A.
   apply any_iff in B. destruct B as (k & Hk & B). apply andb_true_iff in B. destruct B as [Ak B]. apply eqq_iff in B.
   assert (Eg : forall n, (n < N)%nat -> - mul m (t_g T n) == - m * g P n).
   { intros n Hn. rewrite mul_eq, (g_is _ _ _ _ R) by auto. ring. }
   split.
-  - intros n z U. apply (free_iff n (- m) U). rewrite <- Eg by apply U. apply le_iff. auto.
-  - intros eps O. assert (U : user P k) by (eapply is_user; eauto). pose proof (proj1 (free_iff k eps U) (fun z => O k z U)) as D.
+  - split; [exact (forest P G T H C)|]. intros n z U. apply (free_iff n (- m) U). rewrite <- Eg by apply U. apply le_iff. auto.
+  - intros eps [_ O]. assert (U : user P k) by (eapply is_user; eauto). pose proof (proj1 (free_iff k eps U) (fun z => O k z U)) as D.
     rewrite B, Eg in D by auto. apply (below eps (- m) (g P k)); [apply user_g; auto|exact D].
 Qed.
 Hypothesis Cl : forall s, (s < servers L)%nat -> (class_of L s < K)%nat.
@@ -223,14 +273,14 @@ Qed.
 Theorem check_none_waits_sound m : check_none_waits m = true -> conserving_of_groups (Some L) (- m) x.
 Proof.
   unfold check_none_waits. intros A. apply andb_true_iff in A. destruct A as [A B]. apply eqq_iff in A.
-  rewrite (users_all_iff P T stated_x placed R) in B. split; [lra|]. intros n i U Wi Pl St. exfalso. specialize (B n U).
+  rewrite (users_all_iff P T stated_x placed R) in B. split; [exact (forest P G T H C)|]. split; [lra|]. intros n i U Wi Pl St. exfalso. specialize (B n U).
   apply negb_true_iff in B. rewrite <- not_true_iff_false in B. apply B. apply waits_free_iff; [apply U|]. eauto.
 Qed.
 Theorem check_one_waits_sound m : check_one_waits m = true -> forall eps, conserving_of_groups (Some L) eps x -> - m <= eps.
 Proof.
-  unfold check_one_waits. intros A eps [_ O]. apply andb_true_iff in A. destruct A as [E A]. apply eqq_iff in E.
+  unfold check_one_waits. intros A eps [_ [_ O]]. apply andb_true_iff in A. destruct A as [E A]. apply eqq_iff in E.
   apply any_iff in A. destruct A as (n & Hn & A). apply andb_true_iff in A. destruct A as [Ac A].
   apply waits_free_iff in A; auto. destruct A as (B & (i & D) & St).
   specialize (O n i (is_user P stated_x T placed R n Hn Ac) B D St). lra.
 Qed.
-End On.
+End Sound.
