@@ -134,6 +134,7 @@ let evidence s f (c : stated_claim) =
   let left_open = OfProblem NonWasteful (* Coq says that it is not covered *) in
   match c.statement.about, c.statement.says, c.statement.margin with
   | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups NotAbout
+  | OfWorkConserving, _, _ when hold_back s.p f.groups.grouping && (c.statement.says = None || c.statement.margin <> None) -> OfStops
   | OfGroupSharing, _, _ -> parties s f false c value
   | OfGroupEnvy, _, _ -> parties s f true c value
   | OfTree, None, _ -> OfFilling (NotFilled (worth_of s Drfh))
