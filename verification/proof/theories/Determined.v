@@ -783,8 +783,10 @@ Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
 Lemma hold_back_same : hold_back P G = hold_back Q G.
 Proof. unfold hold_back. rewrite has_limits_same, er. reflexivity. Qed.
-Lemma covered_same a : covered P G a = covered Q G a.
-Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?tree_applies_same, ?er; reflexivity. Qed.
+Lemma covered_same a b : covered P G a b = covered Q G a b.
+Proof. unfold covered. rewrite has_limits_same. reflexivity. Qed.
+Lemma comparable_same : comparable P G -> comparable Q G.
+Proof. intros [A B]. split; [apply about_groups_same; auto|]. intros v r. rewrite <- er. apply B. Qed.
 End Of_groups.
 
 (** * Claims *)
@@ -926,7 +928,9 @@ Proof.
   assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G Sib (about st) y eps ->
     axiom_of P stated_x placing_ G Sib (about st) x eps) by (intros eps; apply axiom_same; auto).
   assert (U : forall n, user P n <-> user Q n) by (apply user_same; auto).
-  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st)).
+  pose proof (comparable_same P Q S G) as K1. pose proof (comparable_same Q P S' G) as K2.
+  pose proof (has_limits_same P Q S G) as Hl.
+  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st) (says st)).
   destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
   - destruct H as [A [B D]]. auto 6.
   - destruct H as [A [B D]]. auto 6.
@@ -936,6 +940,8 @@ Proof.
   - destruct H as [A [B D]]. split; auto. split; auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
+  - intros [A B]. apply H. split; [apply A2; exact A|]. intros D. apply K2. apply B. rewrite <- Hl. exact D.
+  - intros [A B]. apply H. split; [apply A1; exact A|]. intros D. apply K1. apply B. rewrite Hl. exact D.
 Qed.
 (** So no two files about them prove that an axiom holds, and that it is violated. *)
 Theorem no_two_truths a m k :

@@ -75,6 +75,11 @@ Definition check_stop (s : (nat -> Q) * prices) : bool :=
 (** There is no room for n: it is worth something in prices whose bound is reached. *)
 Definition no_room (t : nat -> Q) (n : nat) : bool :=
   existsb (fun s => lt 0 (fst s n) && le (bound P T (snd s)) (worth_in s t)) (stops E).
+(** There is room for n beside what has a place in the end, of which everybody has as much as now. *)
+Definition kept_of (t : nat -> Q) (m : nat) : Q := if lt 0 (ends m) then quo (t m) (ends m) else 0.
+Definition load_now (t : nat -> Q) (i r : nat) : Q := rsum N (fun m => mul (mul (ending E m i) (kept_of t m)) (t_takes T m i r)).
+Definition has_spare (t : nat -> Q) (n : nat) : bool :=
+  any K (fun i => runs_on T n i && all M (fun r => le (t_takes T n i r) 0 || lt (load_now t i r) (t_full T i r))).
 Definition middle (t u : nat -> Q) (n : nat) : Q := quo (add (t n) (u n)) 2.
 Definition check_growth (S : list nat) (len : Q) (t u : nat -> Q) (l : list (nat * Q)) : bool :=
   all N (fun n => eqq (u n) (add (t n) (mul len (rate l n)))).
@@ -83,9 +88,9 @@ Definition check_stretch (t : nat -> Q) (H : stock) (s : stretch_proof) : bool :
   let who := filter (growing s) (seq 0 N) in
   lt 0 (lasts s) && check_holds u H' && check_holds tm Hm && all_steady H H' &&
   every nodes (evenly (S V) t u) &&
-  all N (fun n => le (t n) (u n) && le (u n) (ends n) &&
+  all N (fun n => le 0 (t n) && le (t n) (u n) && le (u n) (ends n) &&
     (match all_tasks F n with Some q => steady q q (t n) (u n) | None => true end) &&
-    if growing s n then is_active T n && clear M F H t n && clear M F Hm tm n && lt (t n) (ends n)
+    if growing s n then is_active T n && clear M F H t n && clear M F Hm tm n && (lt (t n) (ends n) || has_spare t n)
     else negb (is_active T n) || negb (clear M F H t n) && negb (clear M F Hm tm n) || no_room t n) &&
   check_growth who (lasts s) t u (turn G N M F H (S V) Root who) &&
   check_growth who (lasts s) t u (turn G N M F Hm (S V) Root who).
@@ -366,9 +371,9 @@ Definition rho (n : nat) : Q := rate (turn G N M F H (S V) Root who) n.
 
 Lemma stretch_parts : 0 < lasts s /\ check_holds u (at_end s) = true /\ check_holds (middle t u) (at_middle s) = true /\
   all_steady H (at_end s) = true /\ every nodes (evenly (S V) t u) = true /\
-  (forall n, (n < N)%nat -> t n <= u n /\ u n <= ends n /\
+  (forall n, (n < N)%nat -> (0 <= t n <= u n) /\ u n <= ends n /\
     (forall q, all_tasks F n = Some q -> steady q q (t n) (u n) = true) /\
-    if growing s n then is_active T n = true /\ clear M F H t n = true /\ clear M F (at_middle s) (middle t u) n = true /\ t n < ends n
+    if growing s n then is_active T n = true /\ clear M F H t n = true /\ clear M F (at_middle s) (middle t u) n = true /\ (t n < ends n \/ has_spare t n = true)
     else is_active T n = false \/ (clear M F H t n = false /\ clear M F (at_middle s) (middle t u) n = false) \/ no_room t n = true) /\
   (forall n, (n < N)%nat -> u n == t n + lasts s * rho n /\
     u n == t n + lasts s * rate (turn G N M F (at_middle s) (S V) Root who) n).
@@ -377,10 +382,10 @@ Proof.
   destruct CS as [[[[[[[A1 A2] A3] A4] A5] A6] A7] A8]. apply lt_iff in A1.
   unfold check_growth in A7, A8. rewrite all_iff in A6, A7, A8.
   split; [exact A1|]. split; [exact A2|]. split; [exact A3|]. split; [exact A4|]. split; [exact A5|]. split.
-  - intros n Hn. specialize (A6 n Hn). rewrite !andb_true_iff in A6. destruct A6 as [[[B1 B2] B3] B4]. apply le_iff in B1, B2.
-    split; [exact B1|]. split; [exact B2|]. split; [intros q Eq; rewrite Eq in B3; exact B3|].
+  - intros n Hn. specialize (A6 n Hn). rewrite !andb_true_iff in A6. destruct A6 as [[[[B0 B1] B2] B3] B4]. apply le_iff in B0, B1, B2.
+    split; [split; [exact B0|exact B1]|]. split; [exact B2|]. split; [intros q Eq; rewrite Eq in B3; exact B3|].
     destruct (growing s n).
-    + rewrite !andb_true_iff in B4. destruct B4 as [[[C1 C2] C3] C4]. apply lt_iff in C4. auto.
+    + rewrite !andb_true_iff, orb_true_iff, lt_iff in B4. tauto.
     + rewrite !orb_true_iff, andb_true_iff, !negb_true_iff in B4. tauto.
   - intros n Hn. specialize (A7 n Hn). specialize (A8 n Hn). apply eqq_iff in A7, A8. rewrite add_eq, mul_eq in A7, A8. auto.
 Qed.
@@ -388,8 +393,101 @@ Notation hpart := (part t u).
 Notation tpart := (at_part t u).
 Lemma part_between l n : 0 <= l <= 1 -> (n < N)%nat -> t n <= tpart l n /\ tpart l n <= ends n.
 Proof.
-  intros L Hn. destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). destruct (A n Hn) as (B1 & B2 & _). unfold at_part.
+  intros L Hn. destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). destruct (A n Hn) as ([B0 B1] & B2 & _). unfold at_part.
   pose proof (prod_le_l _ _ l B1 ltac:(lra)). pose proof (prod_le_l _ _ (1 - l) B1 ltac:(lra)). split; lra.
+Qed.
+Lemma a_little (c d : nat -> Q) m : (forall r, (r < m)%nat -> 0 <= c r /\ (c r <= 0 \/ 0 < d r) /\ 0 <= d r) ->
+  exists e, 0 < e /\ forall r, (r < m)%nat -> e * c r <= d r.
+Proof.
+  induction m; intros A; [exists 1; split; [lra|intros; lia]|]. destruct IHm as (e & E0 & E1); [intros; apply A; lia|].
+  destruct (A m ltac:(lia)) as (C0 & [C1|C1] & D0).
+  - exists e. split; auto. intros r Hr. destruct (Nat.eq_dec r m) as [->|Ne]; [|apply E1; lia].
+    assert (Z : c m == 0) by lra. rewrite Z. lra.
+  - exists (smaller e (d m / (c m + 1))). assert (P0 : 0 < d m / (c m + 1)).
+    { unfold Qdiv. apply Qmult_lt_0_compat; auto. apply Qinv_lt_0_compat. lra. }
+    split; [minmax; lra|]. intros r Hr. destruct (A r Hr) as (Cr & _ & _). destruct (Nat.eq_dec r m) as [->|Ne].
+    + assert (Q1 : d m / (c m + 1) * (c m + 1) == d m) by (field; lra).
+      assert (Q2 : smaller e (d m / (c m + 1)) <= d m / (c m + 1)) by (minmax; lra).
+      pose proof (prod_le _ _ (c m) Q2 Cr). lra.
+    + assert (Q2 : smaller e (d m / (c m + 1)) <= e) by (minmax; lra). pose proof (prod_le _ _ (c r) Q2 Cr).
+      specialize (E1 r ltac:(lia)). lra.
+Qed.
+Lemma spare_room l n : 0 <= l -> l < 1 -> user P n -> has_spare t n = true ->
+  (forall q, limit P n = Some q -> tpart l n < q) -> has_room P (tpart l) n.
+Proof.
+  intros L0 L1 U Sp Lim. assert (Hn : (n < N)%nat) by apply U.
+  destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). pose proof ending_feasible as Fe.
+  unfold has_spare in Sp. apply any_iff in Sp. destruct Sp as (i & Hi & Sp). apply andb_true_iff in Sp. destruct Sp as [Ro Sp].
+  rewrite all_iff in Sp. rewrite (runs_on_eq P stated_x T placed R) in Ro by auto. apply lt_iff in Ro.
+  set (v := tpart l). assert (Vb : forall m, (m < N)%nat -> 0 <= v m <= ends m).
+  { intros m Hm. destruct (A m Hm) as ([T0 _] & _). destruct (part_between l m ltac:(lra) Hm). unfold v. lra. }
+  set (h := fun m => kept_of v m). assert (Hb : forall m, (m < N)%nat -> 0 <= h m <= 1 /\ h m * ends m == v m).
+  { intros m Hm. specialize (Vb m Hm). unfold h, kept_of. destruct (lt 0 (ends m)) eqn:Pm; bools.
+    - rewrite quo_eq. split; [|field; lra]. split; [apply quotient_nonneg; lra|apply quotient_le; lra].
+    - split; lra. }
+  assert (En : forall m j, (m < N)%nat -> (j < K)%nat -> 0 <= ending E m j) by (intros; apply (f_nonneg P _ Fe); auto).
+  set (z := fun m j => ending E m j * h m).
+  assert (Zt : forall m, (m < N)%nat -> tasks P z m == v m).
+  { intros m Hm. unfold tasks, z. rewrite sum_scale_r. fold (tasks P (ending E) m). rewrite <- ends_are, Qmult_comm. apply Hb. auto. }
+  assert (Zl : forall j r, (j < K)%nat -> (r < M)%nat -> load P z j r <= full P j r).
+  { intros j r Hj Hr. apply Qle_trans with (2 := f_rows P _ Fe j r Hj Hr). apply sum_le. intros m Hm. unfold z.
+    destruct (Hb m Hm) as [H1 _]. pose proof (takes_nonneg P W m j r Hm Hj Hr) as Tk.
+    assert (Q1 : ending E m j * h m <= ending E m j) by (pose proof (prod_le_l _ _ (ending E m j) (proj2 H1) (En m j Hm Hj)); lra).
+    apply prod_le; auto. }
+  (* what is free there, now and at the end of the stretch *)
+  assert (Zi : forall r, (r < M)%nat -> t_takes T n i r <= 0 \/ load P z i r < full P i r).
+  { intros r Hr. specialize (Sp r Hr). apply orb_true_iff in Sp. destruct Sp as [Sp|Sp]; [left; apply le_iff; auto|right].
+    apply lt_iff in Sp. rewrite (full_is _ _ _ _ R) in Sp by auto.
+    assert (Kp : forall w, (forall m, (m < N)%nat -> 0 <= w m <= ends m) ->
+      load_now w i r == sum N (fun m => ending E m i * kept_of w m * takes P m i r)).
+    { intros w _. unfold load_now. rewrite rsum_eq. apply sum_ext. intros m Hm. rewrite !mul_eq, (takes_is _ _ _ _ R) by auto. reflexivity. }
+    assert (Ab : forall m, (m < N)%nat -> 0 <= t m <= ends m /\ 0 <= u m <= ends m).
+    { intros m Hm. destruct (A m Hm) as ([T0 T1] & T2 & _). lra. }
+    assert (Full : sum N (fun m => ending E m i * kept_of u m * takes P m i r) <= full P i r).
+    { apply Qle_trans with (2 := f_rows P _ Fe i r Hi Hr). apply sum_le. intros m Hm. destruct (Ab m Hm) as [_ Um].
+      pose proof (takes_nonneg P W m i r Hm Hi Hr) as Tk. apply prod_le; auto.
+      assert (Q1 : kept_of u m <= 1).
+      { unfold kept_of. destruct (lt 0 (ends m)) eqn:Pm; bools; [rewrite quo_eq; apply quotient_le; lra|lra]. }
+      pose proof (prod_le_l _ _ (ending E m i) Q1 (En m i Hm Hi)). lra. }
+    assert (Mix : load P z i r == (1 - l) * load_now t i r + l * sum N (fun m => ending E m i * kept_of u m * takes P m i r)).
+    { rewrite (Kp t) by (intros; apply Ab; auto). rewrite <- !sum_scale, <- sum_add. apply sum_ext. intros m Hm.
+      unfold z, h, kept_of. destruct (lt 0 (ends m)) eqn:Pm; bools; [|ring]. rewrite !quo_eq. unfold v, at_part. field. lra. }
+    rewrite Mix. pose proof (prod_le_l _ _ l Full L0).
+    assert (0 < (1 - l) * (full P i r - load_now t i r)) by (apply Qmult_lt_0_compat; lra). lra. }
+  destruct (a_little (fun r => if Nat.eqb r M then 1 else takes P n i r)
+    (fun r => if Nat.eqb r M then match limit P n with Some q => q - v n | None => 1 end else full P i r - load P z i r) (S M)) as (e & E0 & E1).
+  { intros r Hr. destruct (Nat.eqb r M) eqn:Er.
+    - split; [lra|]. destruct (limit P n) as [q|]; [specialize (Lim q eq_refl); fold v in Lim; split; [right|]; lra|split; [right|]; lra].
+    - apply Nat.eqb_neq in Er. assert (Hr' : (r < M)%nat) by lia. split; [apply takes_nonneg; auto|].
+      specialize (Zl i r Hi Hr'). split; [|lra]. destruct (Zi r Hr') as [Z0|Z0]; [left; rewrite <- (takes_is _ _ _ _ R) by auto; exact Z0|right; lra]. }
+  exists (fun m j => z m j + (if Nat.eqb m n && Nat.eqb j i then e else 0)).
+  assert (Yt : forall m, (m < N)%nat -> tasks P (fun m j => z m j + (if Nat.eqb m n && Nat.eqb j i then e else 0)) m ==
+    v m + (if Nat.eqb m n then e else 0)).
+  { intros m Hm. unfold tasks at 1. rewrite sum_add. fold (tasks P z m). rewrite Zt by auto. apply Qplus_comp; [reflexivity|].
+    destruct (Nat.eqb m n); simpl; [|apply sum_zero; reflexivity].
+    rewrite (sum_single K (fun j => if Nat.eqb j i then e else 0) i Hi); [rewrite Nat.eqb_refl; reflexivity|].
+    intros j _ Ne. apply Nat.eqb_neq in Ne. rewrite Ne. reflexivity. }
+  split; [|split].
+  - constructor.
+    + intros m j Hm Hj. assert (0 <= z m j) by (apply prod_nonneg; [auto|apply (Hb m Hm)]). destruct (_ && _); lra.
+    + intros m j Hm Hj G0. assert (Z0 : z m j == 0) by (unfold z; rewrite (f_can P _ Fe m j Hm Hj G0); ring). rewrite Z0.
+      destruct (Nat.eqb m n && Nat.eqb j i) eqn:Eq; [|lra]. apply andb_true_iff in Eq. destruct Eq as [Q1 Q2].
+      apply Nat.eqb_eq in Q1, Q2. subst. lra.
+    + intros j r Hj Hr. unfold load.
+      rewrite (sum_ext N _ (fun m => z m j * takes P m j r + (if Nat.eqb m n then (if Nat.eqb j i then e * takes P n i r else 0) else 0))).
+      2:{ intros m Hm. destruct (Nat.eqb m n) eqn:Q1; simpl; [|ring]. apply Nat.eqb_eq in Q1. subst m.
+          destruct (Nat.eqb j i) eqn:Q2; [apply Nat.eqb_eq in Q2; subst j; ring|ring]. }
+      rewrite sum_add. fold (load P z j r).
+      rewrite (sum_single N (fun m => if Nat.eqb m n then _ else 0) n Hn), Nat.eqb_refl.
+      2:{ intros m _ Ne. apply Nat.eqb_neq in Ne. rewrite Ne. reflexivity. }
+      destruct (Nat.eqb j i) eqn:Q2; [|specialize (Zl j r Hj Hr); lra]. apply Nat.eqb_eq in Q2. subst j.
+      specialize (E1 r ltac:(lia)). assert (Ne : Nat.eqb r M = false) by (apply Nat.eqb_neq; lia). rewrite Ne in E1. lra.
+    + intros m Hm. pose proof (f_limit P _ Fe m Hm) as Lm. unfold within_limit in *. destruct (limit P m) as [q|] eqn:Lq; auto.
+      rewrite Yt by auto. destruct (Nat.eqb m n) eqn:Q1.
+      * apply Nat.eqb_eq in Q1. subst m. specialize (E1 M ltac:(lia)). rewrite Nat.eqb_refl, Lq in E1. lra.
+      * rewrite <- ends_are in Lm. destruct (Vb m Hm). lra.
+  - intros m Um _. rewrite Yt by apply Um. destruct (Nat.eqb m n); unfold v; lra.
+  - rewrite Yt, Nat.eqb_refl by auto. unfold v. lra.
 Qed.
 (** Whether a user may grow, as it is in between *)
 Lemma may_at l n Hl tl : 0 <= l -> l < 1 -> (n < N)%nat ->
@@ -398,14 +496,19 @@ Lemma may_at l n Hl tl : 0 <= l -> l < 1 -> (n < N)%nat ->
   (growing s n = false -> is_active T n = false \/ clear M F Hl tl n = false \/ no_room t n = true) ->
   growing s n = true <-> may P G Sib (tpart l) n.
 Proof.
-  intros L0 L1 Hn Ec Yes No. destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). pose proof (A n Hn) as (B1 & B2 & _ & B4).
+  intros L0 L1 Hn Ec Yes No. destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). pose proof (A n Hn) as ([B0 B1] & B2 & _ & B4).
   split.
   - intros Gr. rewrite Gr in B4. destruct B4 as (C1 & _ & _ & C4). split; [eapply is_user; eauto|].
     change (held_at P G Sib (tpart l)) with (hpart l). rewrite <- Ec. split; [auto|].
-    exists (ending E). split; [apply ending_feasible|]. split.
-    + intros m Um _. rewrite <- ends_are. apply part_between; [lra|apply Um].
-    + rewrite <- ends_are. unfold at_part. pose proof (prod_le_l _ _ l B2 ltac:(lra)).
-      assert (0 < (1 - l) * (ends n - t n)) by (apply Qmult_lt_0_compat; lra). lra.
+    assert (Cl : clear M F Hl tl n = true) by auto. destruct C4 as [C4|C4].
+    + exists (ending E). split; [apply ending_feasible|]. split.
+      * intros m Um _. rewrite <- ends_are. apply part_between; [lra|apply Um].
+      * rewrite <- ends_are. unfold at_part. pose proof (prod_le_l _ _ l B2 ltac:(lra)).
+        assert (0 < (1 - l) * (ends n - t n)) by (apply Qmult_lt_0_compat; lra). lra.
+    + apply spare_room; auto; [eapply is_user; eauto|]. intros q Lq.
+      rewrite Ec in Cl. unfold clear in Cl. rewrite !andb_true_iff in Cl. destruct Cl as [[Cl _] _].
+      cbn [the_facts all_tasks] in Cl. rewrite Lq in Cl. cbn [reduced] in Cl. apply negb_true_iff, le_false in Cl.
+      rewrite Qred_correct in Cl. exact Cl.
   - intros (U & Cl & Rm). destruct (growing s n) eqn:Gr; auto. exfalso.
     change (held_at P G Sib (tpart l)) with (hpart l) in Cl. rewrite <- Ec in Cl.
     destruct (user_is P stated_x T placed R n U) as [_ Ac]. destruct (No eq_refl) as [D|[D|D]]; try congruence.

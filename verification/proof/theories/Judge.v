@@ -26,16 +26,18 @@ Definition has_limits : bool :=
   any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
-(** What is about all feasible allocations, where no group has a limit, which only some of these keep. *)
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
 (** Dominant shares without groups: the filling is max-min. *)
 Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
-Definition covered (a : axiom_name) : bool :=
+(** Where groups have limits, what compares with all feasible allocations compares with those that keep them: no theorem is
+    about that, but that it does not apply where something is kept back, or time is shared. *)
+Definition compares (a : axiom_name) : bool :=
   match a with
-  | Another => false
-  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => negb has_limits
-  | _ => true
+  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => true | _ => false
   end.
+Definition comparable : Prop := about_groups P G /\ forall v r, (v < groups G)%nat -> (r < resources P)%nat -> kept_for G v r == 0.
+Definition covered (a : axiom_name) (says : option bool) : bool :=
+  match a, says with Another, _ => false | a, Some _ => negb (compares a && has_limits) | _, None => true end.
 
 Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   match a with
@@ -78,9 +80,9 @@ Definition excused (tolerance : Q) (a : axiom_name) : Q :=
 (** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
     no eps is enough. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
-  covered (about st) = true /\
+  covered (about st) (says st) = true /\
   match says st, margin st with
-  | None, None => ~ applies (about st) x
+  | None, None => ~ (applies (about st) x /\ (compares (about st) && has_limits = true -> comparable))
   | Some true, None => (applies (about st) x /\ forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n
   | Some true, Some m => applies (about st) x /\ holds (axiom_of (about st) x) (excused tolerance (about st)) m
   | Some false, Some m => applies (about st) x /\ violated (axiom_of (about st) x) (excused tolerance (about st)) m
@@ -95,7 +97,7 @@ Inductive filling_claim := Ends (F : filling) | Turns (v : nat -> nat -> Q) (E :
 Inductive root_claim := RootPrices (v : roots) (p : prices) | RootBetter (v : roots) (y : allocation)
 | RootNothing (v : worths) (n : nat) | RootUndefined (v : nat -> nat -> Q) | RootIdle.
 Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim) | OfParties (c : party_claim)
-| OfFilling (c : filling_claim) | OfRoots (c : root_claim) | OfStops.
+| OfFilling (c : filling_claim) | OfRoots (c : root_claim) | OfStops | NotComparable.
 Inductive answer := Proven | Refused | NotCovered.
 
 Definition same_named (a b : named) : bool :=
@@ -206,11 +208,16 @@ Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : boo
   | _, _, _ => false
   end.
 
+Definition check_not_comparable (st : statement) : bool :=
+  compares (about st) && has_limits && negb (check_about P G &&
+    all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0))) &&
+  match says st, margin st with None, None => true | _, _ => false end.
+
 (** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
 Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=
-  if negb (covered (about st)) then NotCovered else
+  if negb (covered (about st) (says st)) then NotCovered else
   let h := match says st with Some b => b | None => false end in
   let m := match margin st with Some m => m | None => 0 end in
   if is_allowed only_limits (about st) &&
@@ -222,6 +229,7 @@ Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evid
     | OfFilling c => check_filling_claim tolerance st c h m
     | OfRoots c => check_root_claim tolerance st c h m
     | OfStops => check_group_tables P G T H && check_stops tolerance st h m
+    | NotComparable => check_group_tables P G T H && check_not_comparable st
     end
   then Proven else Refused.
 
@@ -237,13 +245,13 @@ Theorem judge_sound tolerance only_limits st e :
   check_case P stated_x placing_ T totals places_ tolerance only_limits = true ->
   judge tolerance only_limits st e = Proven -> is_true tolerance (t_x T) st.
 Proof.
-  intros C J. unfold judge in J. destruct (covered (about st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
+  intros C J. unfold judge in J. destruct (covered (about st) (says st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
   match type of J with (if ?b then _ else _) = _ => destruct b eqn:E; [|discriminate] end. clear J.
   apply andb_true_iff in E. destruct E as [Al E]. split; [exact Cov|].
   destruct st as [a sa ma]. simpl in *.
   set (h := match sa with Some b => b | None => false end) in *.
   set (m := match ma with Some m => m | None => 0 end) in *.
-  destruct e as [c|c|c|c|c|].
+  destruct e as [c|c|c|c|c| |].
   - rewrite !andb_true_iff in E. destruct E as [[O Sh] Ck].
     assert (Ab : is_about_limits c = true \/ only_limits = false).
     { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
@@ -274,7 +282,7 @@ Proof.
     + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
       split; [exact I|]. split; [exact V|exact I].
     + destruct Ck as [V _]. discriminate V.
-    + intros [r B]. exact (M r B).
+    + intros [[r B] _]. exact (M r B).
     + split; [apply (Worth n (v_u v)); tauto|exact M].
     + split; [apply (Worth n (v_u v)); tauto|exact M].
     + split; [apply (Worth n (v_u v)); tauto|exact M].
@@ -319,7 +327,7 @@ Proof.
       destruct (check_turns_sound P G Sib T Wf stated_x (is_placed placing_) R E' q E) as [S1 S2];
       (split; [split; [exact Ta|eapply check_defined_sound; eauto]|]);
       apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
-    + intros [Ta De]. apply orb_true_iff in E. destruct E as [E|E]; [apply negb_true_iff in E; congruence|].
+    + intros [[Ta De] _]. apply orb_true_iff in E. destruct E as [E|E]; [apply negb_true_iff in E; congruence|].
       apply andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
       exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO Drfh v B D De).
     + right. intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
@@ -364,7 +372,7 @@ Proof.
       apply (check_root_nothing_sound P T stated_x (is_placed placing_) R al rt n v E eps).
       apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
     + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
-      intros O. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
+      intros [O _]. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
     + right. apply Nobody. exact E.
   - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_stops in E. simpl in E. apply andb_true_iff in E. destruct E as [Hb E].
     destruct (case_sound _ _ _ _ _ _ _ _ C) as (W & _ & PL & F0 & _). unfold check_case in C.
@@ -393,6 +401,11 @@ Proof.
           else violated (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q)
           by (apply (verdict_iff _ true true _ _ _ V); auto).
         destruct sb; (split; [intros _; exact Ab|exact V']).
-    + cbn [applies]. intros Ab. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
+    + cbn [applies]. intros [Ab _]. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
+  - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_not_comparable in E. cbn [about says margin] in E.
+    rewrite !andb_true_iff, negb_true_iff in E. destruct E as [[[E1 E2] E3] E4]. destruct sa, ma; try discriminate E4.
+    cbn [about says margin]. intros [_ Co]. rewrite E1, E2 in Co. destruct (Co eq_refl) as [Ab Kp].
+    rewrite <- not_true_iff_false in E3. apply E3. apply andb_true_iff. split; [apply check_about_iff; exact Ab|].
+    apply all_iff. intros v Hv. apply all_iff. intros r Hr. apply eqq_iff. rewrite (kept_is P G T H Gt) by auto. auto.
 Qed.
 End On.
