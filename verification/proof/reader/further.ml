@@ -132,7 +132,10 @@ let evidence s f (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
   let left_open = OfProblem NonWasteful (* Coq says that it is not covered *) in
+  let is_kept v = List.exists (fun r -> sign (s.h.t_kept_back v r) <> 0) (range s.p.resources) in
+  let is_comparable () = not (List.exists s.p.timed (range s.p.classes) || List.exists is_kept (range f.groups.grouping.groups)) in
   match c.statement.about, c.statement.says, c.statement.margin with
+  | about, None, _ when s.limited && compares about && not (is_comparable ()) -> NotComparable
   | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups NotAbout
   | OfWorkConserving, _, _ when hold_back s.p f.groups.grouping && (c.statement.says = None || c.statement.margin <> None) -> OfStops
   | OfGroupSharing, _, _ -> parties s f false c value
@@ -145,7 +148,7 @@ let evidence s f (c : stated_claim) =
     OfFilling NobodyFilled
   | OfTree, _, _ when is_level f.groups.grouping f.groups.siblings -> filling s f value
   | OfTree, _, _ -> OfFilling (Turns (worth_of s Drfh, Turns.follow s f.groups value))
-  | OfRoot _, _, _ when s.limited -> left_open
+  | OfRoot _, Some _, _ when s.limited -> left_open
   | OfRoot (share, a, q), _, _ -> root s share a q c value
   | OfProportional (share, a), Some _, Some _ when get "values" value <> Absent && not s.limited -> root s share a 1 c value
   | _ -> Evidence.evidence s c

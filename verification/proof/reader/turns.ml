@@ -55,7 +55,9 @@ let follow s (groups : Groups.t) value =
     match List.filter (at grows) users with
     | [] -> if Array.for_all2 Q.equal t ends then List.rev made else raise Exit
     | who ->
-      List.iter (fun n -> if Q.geq t.(n) ends.(n) then uncovered "a filling in which somebody waits who never gets more") who;
+      let in_the_end = { ft = facts; ending = at2 y; at_start = now; stops = []; stretches = [] } in
+      List.iter (fun n -> if Q.geq t.(n) ends.(n) && not (has_spare p s.t in_the_end (at tasks) n)
+        then uncovered "a filling in which somebody waits who never gets more") who;
       let rates = turn g n m facts now (v + 1) Root who in
       let rate = Array.make n Q.zero in
       List.iter (fun (n, q) -> rate.(n) <- Q.add rate.(n) (to_q q)) rates;
