@@ -5,7 +5,8 @@ open Json
 open Reader
 open Evidence
 
-let most_stretches = 2_000 and most_entries = 20_000
+(* Comparisons of two terms of a filling, fewer in a browser; and what is looked at before it begins *)
+let most_comparisons () = !Budget.most_cells / 2 and most_entries = 20_000
 
 (* What a task of everybody is worth at least in prices of rows *)
 let worth_in s row =
@@ -47,8 +48,8 @@ let follow s (groups : Groups.t) value =
   let users = range n in
   let sum worth of_user = List.fold_left (fun sum n -> Q.add sum (Q.mul worth.(n) of_user.(n))) Q.zero users in
   let ends = Array.init n (fun n -> List.fold_left (fun sum i -> Q.add sum (to_q y.(n).(i))) Q.zero (range p.classes)) in
-  let rec go left t now made =
-    if left = 0 then uncovered "a filling of too many turns";
+  let left = ref (most_comparisons ()) in
+  let rec go t now made =
     let tasks = Array.map rational t in
     let has_room n = not (List.exists (fun (worth, bound, _) -> Q.sign worth.(n) > 0 && Q.leq bound (sum worth t)) stops) in
     let grows = Array.init n (fun n -> is_active s n && clear m facts now (at tasks) n && has_room n) in
@@ -80,7 +81,9 @@ let follow s (groups : Groups.t) value =
       List.iter (fun kind -> List.iter (fun parent ->
         let terms = List.concat_map (fun c -> List.map (fun i ->
           to_q (Proved.value m facts now kind c i), to_q (faster m facts now kind (below c) c i)) (range m)) (kids g n parent) in
-        Budget.spend (List.length terms * List.length terms);
+        let n = List.length terms in
+        left := !left - (n * n);
+        if !left < 0 then uncovered "a filling that is too large";
         List.iter (fun a -> meet a (still zero); List.iter (meet a) terms) terms) all) [Share; Below; Held; HeldBelow];
       match !first with
       | None -> raise Exit
@@ -91,8 +94,9 @@ let follow s (groups : Groups.t) value =
         let at_end = stock (to_ next) in
         let stretch = { lasts = rational len; growing = at grows; goes_to = to_ next; at_end;
           at_middle = stock (to_ (later (Q.of_ints 1 2))) } in
-        go (left - 1) next at_end (stretch :: made) in
+        decr left;
+        go next at_end (stretch :: made) in
   let nothing = Array.make n Q.zero in
   let at_start = stock (fun _ -> zero) in
-  { ft = facts; ending = at2 y; at_start; stretches = go most_stretches nothing at_start [];
+  { ft = facts; ending = at2 y; at_start; stretches = go nothing at_start [];
     stops = List.map (fun (worth, _, prices) -> at (Array.map rational worth), prices) stops }
