@@ -41,6 +41,8 @@ RESULTS = {
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
 }
+#: Names of 200 letters, and one line of JSON for each user, do not fit on paper.
+TOO_WIDE = ("long-names", "audited")
 #: Of those the ones that are folders, and the ones that end with another status than 0.
 FOLDERS = ("simulated", "audited", "measured", "reproduced")
 ENDS = {"cluster": 1}
@@ -131,6 +133,15 @@ REACHES = """return [...document.querySelectorAll("summary, a[href], button, .wi
 OPENS = """const first = document.querySelector(".matrix summary"); first?.click(); return !first || first.parentElement.open ? [] : ["a cell stays closed"];"""
 
 
+#: Paper cuts off what is wider than it.
+CUT = """
+    const most = document.documentElement.clientWidth + 1;
+    const seen = (e) => e.checkVisibility() && !e.closest("svg") && e.getBoundingClientRect().right > most;
+    return [...document.querySelectorAll("body *")].filter(seen).map((e) => e.tagName + " " + e.textContent.slice(0, 40)).slice(0, 3);"""
+#: The width of A4 between margins of 1 cm, in pixels.
+PAPER = 718
+
+
 #: A page on which every check of FAULTS finds something: one that finds nothing here would find nothing anywhere.
 FAULTY = """<!DOCTYPE html><title>faulty</title><style>.narrow{width:3em;overflow-wrap:anywhere}</style><h1>one</h1><h3>three</h3>
 <p style="font-size:9px">small</p><p style="color:#999;background:#fff">pale</p><p class="narrow">incomprehensible</p>
@@ -176,6 +187,14 @@ class Browser:
         self.ask("POST", "/url", {"url": path.as_uri() + hash})
         # What drives the page may run even where its own scripts may not.
         self.tool("Emulation.setScriptExecutionDisabled", value=False)
+
+    def print(self, path):
+        """The page as it is printed."""
+        self.open(path, PAPER, "light")
+        self.tool("Emulation.setEmulatedMedia", media="print", features=[])
+        cut = self.run(CUT)
+        self.tool("Emulation.setEmulatedMedia", media="", features=[])
+        return cut
 
     def run(self, script):
         return self.ask("POST", "/execute/sync", {"script": script, "args": []})
@@ -262,6 +281,8 @@ def main():
             faulty.write_text(FAULTY)
             browser.open(faulty, WIDTHS[0], "light")
             faults += [f"this check finds nothing anywhere: {what}" for what, script in FAULTS.items() if not browser.run(script)]
+            if not browser.print(faulty):
+                faults.append("nothing is cut off on paper, whatever its width")
             for name, page in pages.items():
                 for width in WIDTHS:
                     for scheme in ("light", "dark"):
@@ -273,6 +294,8 @@ def main():
                             faults += [f"{where}: {what}: {fault}" for fault in browser.run(script)]
                         faults += [f"{where}: {error}" for error in browser.errors()]
                         browser.picture(out / f"{name}-{width}-{scheme}.png")
+                if name not in TOO_WIDE:
+                    faults += [f"{name}, printed: cut off: {cut}" for cut in browser.print(page)]
                 browser.open(page, WIDTHS[0], "light", scripts=False)
                 for what, script in dict(FAULTS, **{"without a script": OPENS}).items():
                     faults += [f"{name}, without scripts: {what}: {fault}" for fault in browser.run(script)]

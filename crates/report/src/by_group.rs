@@ -122,9 +122,12 @@ pub(crate) fn group_table(
         .numbers("of all", |of| {
             let all = &problem.total_capacity()[of.resource];
             (!all.is_zero()).then(|| Cell::percent(&Rational::from(&of.amount / all)))
-        })
-        .numbers("due", |of| of.due.as_ref().map(|value| cell(of, value)))
-        .unless_all("-")
+        });
+    let table = match due {
+        Some(_) => table.numbers("due", |of| of.due.as_ref().map(|value| cell(of, value))),
+        None => table,
+    };
+    let table = table
         .numbers("guarantee", |of| of.guarantee.as_ref().map(|value| cell(of, value)))
         .unless_all("-")
         .numbers("limit", |of| of.limit.as_ref().map(|value| cell(of, value)))

@@ -35,6 +35,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     let found = crate::cluster::verdict(snapshot, verdict, compared).render(&Form::Html);
     let holdings = crate::holdings(problem, &verdict.allocation);
     let body = html! {
+        (PreEscaped(super::short(&crate::cluster::in_short(snapshot, verdict))))
         h2 { "What is due beside what is held" }
         (pictures(verdict))
         h2 { "The verdict" }
