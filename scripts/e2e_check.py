@@ -28,6 +28,7 @@ TABLES = """return [...document.querySelectorAll("a[data-certificate]")].map((li
     while (table && !table.querySelector("table")) table = table.previousElementSibling;
     if (!table) return null;
     const head = [...table.querySelectorAll("thead th")].findIndex((e) => e.textContent === "margin");
+    if (head < 0) return null;
     return [...table.querySelectorAll("tbody tr")].map((row) =>
       [row.cells[0].textContent, row.cells[head].textContent, row.cells[head].title]);
   });"""

@@ -27,10 +27,9 @@ pub fn admission(admitted: &Admitted) -> Page {
     let mut short = vec![format!(
         "{} earns {earned:.DIGITS$} per server and unit of time{of_all}; the optimum in the long run is {optimum:.DIGITS$}{}.",
         scenario.policy.words(),
-        Some(earned / optimum).filter(|part| part.is_finite()).map_or_else(String::new, |part| format!(
-            ", of which that is {:.1} %",
-            100.0 * part
-        ))
+        Some(earned / optimum)
+            .filter(|part| part.is_finite())
+            .map_or_else(String::new, |part| format!(", of which that is {:.1} %", 100.0 * part))
     )];
     short.push(format!(
         "{} jobs were admitted, and {} were rejected.",

@@ -74,10 +74,11 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
             short.push("Greedy packing earns the optimum at every load that was looked at.".to_owned());
         }
         Some((ratio, load)) => short.push(format!(
-            "Greedy packing earns at least {} of the optimum at the {} loads that were looked at, and least at {} times the load.",
-            text::percent(ratio),
+            "Of the {} loads that were looked at, greedy packing does worst at {} times the stated load, where it earns {} of the \
+             optimum.",
             points().count(),
-            text::number(load)
+            text::number(load),
+            text::percent(ratio)
         )),
     }
     if let Some(load) = &found.all_served {
@@ -85,9 +86,12 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     }
     if let Some(load) = &found.all_best {
         let load = text::number(load);
-        short.push(format!("From {load} times the load on, every server holds the configuration of greatest reward."));
+        short.push(format!(
+            "From {load} times the load on, every server holds the configuration of greatest reward."
+        ));
     }
-    let says = "Rewards per server of greedy packing and of the optimum, and their ratio, by multiples of the load";
+    let says =
+        "Rewards per server of greedy packing and of the optimum, and their ratio, by multiples of the load";
     let page = Page::new().heading(format!("Greedy against optimal: {name}")).picture(picture, says);
     page.append(sweep(found)).short(short)
 }

@@ -78,11 +78,13 @@ fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     let used: Vec<String> =
         used.filter_map(|(name, used)| Some(format!("{:.1} % of {name}", 100.0 * (*used)?))).collect();
     if !used.is_empty() {
-        sentences.push(format!("{first}{} was used on average over time.", few(&used, MOST_RESOURCES)));
+        sentences.push(format!("{first}the average use over time was {}.", few(&used, MOST_RESOURCES)));
     }
     let shares = || problem.users().iter().zip(&summary.dominant_share);
     let by_share = |a: &(&User, &f64), b: &(&User, &f64)| a.1.total_cmp(b.1);
-    if let (Some(most), Some(least), 2..) = (shares().max_by(by_share), shares().min_by(by_share), shares().len()) {
+    if let (Some(most), Some(least), 2..) =
+        (shares().max_by(by_share), shares().min_by(by_share), shares().len())
+    {
         sentences.push(format!(
             "{first}{} had the largest dominant share on average ({}), and {} the smallest ({}).",
             most.0.name(),
@@ -96,8 +98,10 @@ fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
 
 /// With a capital letter at its beginning, unless that is of a name.
 fn capital(sentence: String) -> String {
-    match sentence.strip_prefix("a job") {
-        Some(rest) => format!("A job{rest}"),
+    let begins = [("a job", "A job"), ("the average", "The average")];
+    let found = begins.iter().find_map(|(small, large)| Some((sentence.strip_prefix(small)?, large)));
+    match found {
+        Some((rest, large)) => format!("{large}{rest}"),
         None => sentence,
     }
 }

@@ -116,9 +116,9 @@ fn a_comparison_has_that_page_too() {
 fn folders_and_sweeps_have_a_page() {
     let folder = Folder::new();
     folder.write("vm.json", include_str!("../../../../examples/vm-types.json"));
-    let swept =
-        folder.run(&["ratio", "vm.json", "--sweep", "0:2:5", "-o", "sweep.html", "--plot", "sweep.svg"]);
-    assert!(swept.ends_with(0).stdout.contains("optimum"), "{}", swept.stdout);
+    let call = ["ratio", "vm.json", "--sweep", "0:2:5", "-o", "sweep.html", "--plot", "sweep.svg"];
+    let swept = folder.run(&call).ends_with(0).stdout;
+    assert!(swept.contains("optimum"), "{swept}");
     folder.run(&["ratio", "vm.json", "--sweep", "0:2:5", "--worst-load", "-o", "x.html"]).fails(2);
     folder.run(&["audit", "-m", "tsf", "--instances", "200", "-o", "audit"]).ends_with(0);
     folder.write(
@@ -134,10 +134,14 @@ fn folders_and_sweeps_have_a_page() {
         assert_eq!(page.matches("<svg role=\"img\" aria-label=").count(), pictures, "{name}: {page}");
         let files = page.split_once(">Files</h2>").map_or("", |(_, files)| files);
         let links = files.split("<a href=\"").skip(1).filter_map(|rest| rest.split_once('"'));
-        let links: Vec<&str> = links.map(|(link, _)| link).filter(|link| !link.starts_with("data:")).collect();
+        let links: Vec<&str> =
+            links.map(|(link, _)| link).filter(|link| !link.starts_with("data:")).collect();
         assert_eq!(links.is_empty(), name == "sweep.html", "{name}: {page}");
         let within = name.split_once('/').map_or("", |(within, _)| within);
-        assert!(links.iter().all(|link| folder.path().join(within).join(link).is_file()), "{name}: {links:?}");
+        assert!(
+            links.iter().all(|link| folder.path().join(within).join(link).is_file()),
+            "{name}: {links:?}"
+        );
     }
     // The certificates of an audit are checked where it is read.
     let page = folder.read("audit/index.html");

@@ -41,7 +41,8 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         h2 { "The verdict" }
         (PreEscaped(found))
         @if let Some(holdings) = holdings {
-            h2 { "Who holds what of every server class" }
+            h2 { "Who holds what" }
+            h3 { "Parts of every server class" }
             div class="card" { (bars(&holdings, problem.n_servers())) }
         }
         @if !snapshot.waiting.is_empty() {
@@ -76,7 +77,7 @@ fn pictures(verdict: &Verdict) -> Markup {
             div class="classes" {
                 @for r in shown {
                     div {
-                        h4 dir="auto" { (printable(&problem.resources()[r])) }
+                        h3 dir="auto" { (printable(&problem.resources()[r])) }
                         @for row in of(r) { (bar(verdict, row, r)) }
                     }
                 }

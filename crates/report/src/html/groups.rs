@@ -26,11 +26,7 @@ pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
 }
 
 /// The bars and the table; nothing where there are no groups. `due`: what is due, by the column of that name.
-pub(super) fn groups(
-    problem: &Problem,
-    allocation: &Allocation,
-    due: Option<(&str, &Allocation)>,
-) -> Markup {
+pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&str, &Allocation)>) -> Markup {
     let by = due.map(|(_, allocation)| allocation);
     let Some(table) = group_table(problem, allocation, by) else { return html! {} };
     let all = by_group(problem, allocation, by);

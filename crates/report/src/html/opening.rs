@@ -99,7 +99,8 @@ impl<'a> Judgement<'a> {
     fn not_applicable(&self) -> Markup {
         let all = without(self.columns, false);
         let count: usize = all.iter().map(|(names, ..)| names.len()).sum();
-        let (is, are) = ("mechanism does not apply to this problem", "mechanisms do not apply to this problem");
+        let (is, are) =
+            ("mechanism does not apply to this problem", "mechanisms do not apply to this problem");
         html! {
             @if count > 0 {
                 details class="more" open[shown(self.columns).next().is_none()] {

@@ -56,7 +56,9 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
         files.push(PageFile { name, text: drawn });
     }
     let names = files.iter().map(|file| file.name).chain(["accuracy.json"]).map(str::to_owned).collect();
-    let rows = Page::new().heading("All records").table(text::all(records).at_most(MOST_RECORDS, "records, which accuracy.csv has"));
+    let rows = Page::new()
+        .heading("All records")
+        .table(text::all(records).at_most(MOST_RECORDS, "records, which accuracy.csv has"));
     let html = page.short(text::short(records)).append(shown).append(rows).files(names).document();
     files.push(PageFile { name: "index.html", text: html });
     Ok(files)

@@ -120,7 +120,8 @@ fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
     let axioms = audit.axioms.iter().map(|each| (each.name.as_str(), each.violated, each.decided));
     let properties = audit.properties.iter().map(|each| (each.property.name(), each.refuted, each.tried));
     let (broken, others): (Vec<_>, Vec<_>) = axioms.chain(properties).partition(|(_, broken, _)| *broken > 0);
-    let kept = others.iter().filter(|(_, _, decided)| *decided > 0).map(|(name, ..)| *name).collect::<Vec<_>>();
+    let kept =
+        others.iter().filter(|(_, _, decided)| *decided > 0).map(|(name, ..)| *name).collect::<Vec<_>>();
     let mut sentences: Vec<String> = broken
         .iter()
         .map(|(axiom, broken, decided)| {
@@ -128,7 +129,7 @@ fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
         })
         .collect();
     if !kept.is_empty() {
-        sentences.push(format!("No problem that was tried breaks {}, which proves nothing.", kept.join(", ")));
+        sentences.push(format!("No problem that was tried breaks {}; that is no proof.", kept.join(", ")));
     }
     sentences
 }
