@@ -193,6 +193,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;
+        files::save_in(folder, "index.html", text::speed(&lines).document())?;
     }
     output::result(common, || document, || text::speed(&lines))
 }

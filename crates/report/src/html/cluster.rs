@@ -40,7 +40,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
     let body = html! {
-        (PreEscaped(Page::new().lines(sentences(snapshot, verdict)).render(&Form::Html)))
+        (PreEscaped(super::short(&crate::cluster::in_short(snapshot, verdict))))
         h2 { "Queues" }
         h3 { "What is due beside what is held" }
         (pictures(verdict))
