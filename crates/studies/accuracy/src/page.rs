@@ -52,8 +52,11 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
         }
         let drawn = figure.to_svg()?;
         let (title, what) = (Medium::Html.show(title), Medium::Html.show(what));
-        // Within the page, which loads nothing.
-        body += &format!("<h2>{title}</h2>\n<p>{what}</p>\n<figure>\n{drawn}</figure>\n");
+        // Within the page, which loads nothing; its letters stay as large as they are drawn.
+        let drawn_here = drawn.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{title}\" "), 1);
+        body += &format!(
+            "<h2>{title}</h2>\n<p>{what}</p>\n<figure class=\"full\" tabindex=\"0\">\n{drawn_here}</figure>\n"
+        );
         files.push(PageFile { name, text: drawn });
     }
     let rows = Page::new().heading("All records").table(text::all(records));
