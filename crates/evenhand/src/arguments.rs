@@ -508,6 +508,9 @@ pub struct Bench {
     /// Write the data, tables, plots and a page into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+    /// Run one contender on the case of standard input, for another process
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output"])]
+    pub worker: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
