@@ -102,7 +102,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Threads where nobody asks for a number; 0: as many as there are cores.
+    /// Threads where no number is stated; 0: as many as there are cores.
     pub fn default_threads(&self) -> usize {
         // The parts of a sweep are what runs at one time.
         usize::from(matches!(self, Self::Sweep(_)))

@@ -18,7 +18,7 @@ use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Time for one run of one contender, in seconds, where nobody says more.
+/// Time for one run of one contender, in seconds, unless stated.
 const SECONDS: f64 = 10.0;
 /// Where references are kept within the folder of a run.
 const REFERENCES: &str = "references";

@@ -28,7 +28,8 @@ use crate::{
 #[must_use]
 pub fn problem_to_json(problem: &Problem) -> String {
     let mut out = String::new();
-    canonical(problem, format_stated, &mut out);
+    canonical(&mut out, problem, format_stated);
+    out.push('\n');
     out
 }
 
@@ -37,11 +38,11 @@ pub fn problem_to_json(problem: &Problem) -> String {
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
     let mut hashed = Hashed::default();
-    canonical(problem, format_hashed, &mut hashed);
+    canonical(&mut hashed, problem, format_hashed);
     hashed.end()
 }
 
-/// A text of which nothing is kept but the hash.
+/// A text, but for the line break at its end, of which nothing is kept but the hash.
 #[derive(Default)]
 struct Hashed {
     digest: Sha256,
@@ -54,6 +55,7 @@ impl Hashed {
 
     fn end(mut self) -> String {
         self.digest.update(&self.waiting);
+        self.digest.update("\n");
         hexadecimal(&self.digest.finalize())
     }
 }
@@ -69,7 +71,8 @@ impl Write for Hashed {
     }
 }
 
-fn canonical(problem: &Problem, number: Number, out: &mut dyn Write) {
+/// Without a line break at the end.
+pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) {
     let mut file = Fields::file(out, number);
     file.text("kind", "allocation-problem");
     if !problem.name().is_empty() {
@@ -88,7 +91,7 @@ fn canonical(problem: &Problem, number: Number, out: &mut dyn Write) {
     if *groups.share() != GroupShare::default() {
         file.object("share", |share| write_share(share, groups.share(), problem.resources()));
     }
-    file.end();
+    file.close();
 }
 
 /// In hexadecimal.

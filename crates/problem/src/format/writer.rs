@@ -28,6 +28,11 @@ impl<'o> Fields<'o> {
         put(self.out, "\n}\n");
     }
 
+    /// Ends a file without a line break.
+    pub fn close(self) {
+        put(self.out, "\n}");
+    }
+
     fn key(&mut self, name: &str) {
         if !std::mem::take(&mut self.is_empty) {
             put(self.out, self.between);
@@ -53,6 +58,12 @@ impl<'o> Fields<'o> {
     pub fn plain(&mut self, name: &str, json: &str) {
         self.key(name);
         put(self.out, json);
+    }
+
+    /// A file inside the file.
+    pub fn inner(&mut self, name: &str, write: impl FnOnce(&mut dyn Write)) {
+        self.key(name);
+        write(self.out);
     }
 
     /// A text, where there is one.
@@ -144,6 +155,7 @@ fn put(out: &mut dyn Write, text: &str) {
 }
 
 fn quote(out: &mut dyn Write, name: &str) {
+    // Files may have millions of names.
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if name.bytes().all(is_plain) {
         put(out, "\"");
