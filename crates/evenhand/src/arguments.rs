@@ -102,7 +102,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Threads where nobody asks for a number; 0: as many as there are cores.
+    /// Threads where no number is stated; 0: as many as there are cores.
     pub fn default_threads(&self) -> usize {
         // The parts of a sweep are what runs at one time.
         usize::from(matches!(self, Self::Sweep(_)))
@@ -508,6 +508,9 @@ pub struct Bench {
     /// Write the data, tables, plots and a page into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+    /// Run one contender on the case of standard input, for another process
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output"])]
+    pub worker: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

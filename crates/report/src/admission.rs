@@ -55,7 +55,7 @@ pub fn admission(admitted: &Admitted) -> Page {
     page = page.short(short).text(words).table(table);
     if let Some(last) = admitted.beside.last() {
         let words = format!(
-            "with nobody rejected greedy packing would earn {:.DIGITS$} at time {}, and none more than {:.DIGITS$}",
+            "with no job rejected greedy packing would earn {:.DIGITS$} at time {}, and none more than {:.DIGITS$}",
             last.greedy, last.time, last.bound
         );
         page = page.text(words);

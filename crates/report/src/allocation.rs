@@ -12,7 +12,7 @@ use crate::text::{decimal, few, percent};
 
 /// Users beyond this many are left out of the table for people.
 const LONGEST: usize = 40;
-/// Resources beyond this many have no columns of their own: nobody reads so wide a table.
+/// Resources beyond this many have no columns of their own: so wide a table cannot be read.
 const MOST_RESOURCES: usize = 32;
 /// Server classes of one user beyond this many are left out of the table for people.
 const MOST_CLASSES: usize = 6;

@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
-/// Users that a table shows where nobody asks for all.
+/// Users that a table shows unless all are asked for.
 const MOST_USERS: usize = 20;
 /// Lines of a plot: more than this cannot be told apart.
 const MOST_LINES: usize = 8;

@@ -8,7 +8,7 @@ use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 use crate::text::few;
 
-/// Users that a table shows where nobody asks for all.
+/// Users that a table shows unless all are asked for.
 const MOST_USERS: usize = 20;
 /// Resources that a sentence names.
 const MOST_RESOURCES: usize = 6;

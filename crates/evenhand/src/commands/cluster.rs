@@ -167,14 +167,14 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!moves.short[1].is_empty())))
 }
 
-/// Whether a file, and not standard input, holds a snapshot. What cannot be read is for its reader to say.
+/// Whether a file holds a snapshot. What cannot be read is for its reader to say.
 pub fn is_snapshot(path: &Path) -> bool {
     let is_named = |text: &str| {
         let document = Source { name: "", text }.document().ok()?;
         let object = document.object(document.root()).ok()?;
         Some(object.get("kind")?.get() == "\"snapshot\"")
     };
-    !files::is_standard(path) && read_text(path).is_ok_and(|text| is_named(&text) == Some(true))
+    files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
 /// `report` of a snapshot: its verdict as a page.

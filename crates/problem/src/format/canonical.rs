@@ -1,6 +1,6 @@
 //! The canonical form of a problem: one text for all ways to write it.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -27,19 +27,53 @@ use crate::{
 /// ```
 #[must_use]
 pub fn problem_to_json(problem: &Problem) -> String {
-    canonical(problem, format_stated)
+    let mut out = String::new();
+    canonical(&mut out, problem, format_stated);
+    out.push('\n');
+    out
 }
 
 /// SHA-256 of the canonical form, in hexadecimal: the same for two files that state one problem in
 /// different spellings.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    sha256(&canonical(problem, format_hashed))
+    let mut hashed = Hashed::default();
+    canonical(&mut hashed, problem, format_hashed);
+    hashed.end()
 }
 
-fn canonical(problem: &Problem, number: Number) -> String {
-    let mut out = String::new();
-    let mut file = Fields::file(&mut out, number);
+/// A text, but for the line break at its end, of which nothing is kept but the hash.
+#[derive(Default)]
+struct Hashed {
+    digest: Sha256,
+    /// What is not hashed yet: long enough that one call after the other costs nothing.
+    waiting: Vec<u8>,
+}
+
+impl Hashed {
+    const AT_ONCE: usize = 1 << 14;
+
+    fn end(mut self) -> String {
+        self.digest.update(&self.waiting);
+        self.digest.update("\n");
+        hexadecimal(&self.digest.finalize())
+    }
+}
+
+impl Write for Hashed {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.waiting.extend_from_slice(text.as_bytes());
+        if self.waiting.len() >= Self::AT_ONCE {
+            self.digest.update(&self.waiting);
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Without a line break at the end.
+pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) {
+    let mut file = Fields::file(out, number);
     file.text("kind", "allocation-problem");
     if !problem.name().is_empty() {
         file.text("name", problem.name());
@@ -57,13 +91,11 @@ fn canonical(problem: &Problem, number: Number) -> String {
     if *groups.share() != GroupShare::default() {
         file.object("share", |share| write_share(share, groups.share(), problem.resources()));
     }
-    file.end();
-    out
+    file.close();
 }
 
 /// In hexadecimal.
-pub(super) fn sha256(text: &str) -> String {
-    let digest = Sha256::digest(text);
+fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -12,10 +12,10 @@ use crate::text::few;
 /// What most people would ask of a fair allocation, and how it is called in a sentence.
 const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Feasible, "everything fits"),
-    (Axiom::WorkConserving, "nothing that somebody could use is idle"),
-    (Axiom::ParetoOptimal, "nobody can have more without somebody having less"),
-    (Axiom::EnvyFree, "nobody would rather have what another holds"),
-    (Axiom::SharingIncentive, "nobody would be better off with a part of its own"),
+    (Axiom::WorkConserving, "no resource that a user could use is idle"),
+    (Axiom::ParetoOptimal, "no user can have more without another having less"),
+    (Axiom::EnvyFree, "no user would rather have what another holds"),
+    (Axiom::SharingIncentive, "no user would be better off with a part of its own"),
     (Axiom::Limits, "no group holds more than it may"),
     (Axiom::Guarantees, "every group that wants what it is promised has it"),
 ];

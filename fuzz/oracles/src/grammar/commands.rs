@@ -306,7 +306,19 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "import",
         operands: &[
-            OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes", "kueue", "csv"]),
+            OneOf(&[
+                "openb",
+                "google",
+                "azure",
+                "slurm",
+                "mesos",
+                "kubernetes",
+                "kueue",
+                "kai",
+                "volcano",
+                "yunikorn",
+                "csv",
+            ]),
             Input,
             Input,
         ],

@@ -99,7 +99,7 @@ fn claims(matrix: &Matrix, with_files: bool) -> Markup {
     html! {
         div class="card" {
             div class="wide" tabindex="0" role="region" aria-label="Claims of the papers" {
-                table class="matrix" {
+                table class="matrix claims" {
                     thead { tr {
                         @for title in ["Paper", "Mechanism", "Axiom or property", "Says"] { th scope="col" { (title) } }
                         th scope="col" { "Found" }
