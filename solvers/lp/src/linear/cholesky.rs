@@ -181,7 +181,7 @@ fn update(
     let below = rows[end * n..]
         .chunks_mut(TILE * n)
         .zip(strips.chunks_exact((strips.len() / n_strips.max(1)).max(1)));
-    let below: Vec<(usize, (&mut [f64], &[f64]))> = (end..n).step_by(TILE).zip(below).collect();
+    let below: Vec<_> = (end..n).step_by(TILE).zip(below).collect();
     let update_one = |(first, (rows, strip)): (usize, (&mut [f64], &[f64]))| {
         update_strip(rows, &Panel { n, end, first, strip, strips });
     };
