@@ -172,7 +172,7 @@ fn further(
         found += 1;
         let (before, after) = (bound.left(from), bound.left(&totals));
         if before > 0 && after < 0 && found < MOST_BOUNDS {
-            let part = Rational::from(&before / Rational::from(&before - &after)).to_f64() * WITHIN;
+            let part = (&before / Rational::from(&before - &after)).to_f64() * WITHIN;
             for (n, _) in &bound.worth {
                 let from = from[*n].to_f64();
                 let total = (totals[*n].to_f64() - from).mul_add(part, from);

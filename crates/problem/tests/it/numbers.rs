@@ -54,11 +54,11 @@ fn numbers_of_a_machine_word_and_longer_ones() {
         for point in 1..digits {
             let text = format!("{}.{}", &nines[..point], &nines[point..]);
             let below = u32::try_from(digits - point).unwrap();
-            assert_eq!(parse(&text).unwrap(), Rational::from(&value / ten(below)), "{text}");
+            assert_eq!(parse(&text).unwrap(), &value / ten(below), "{text}");
         }
         for power in 0..=41 {
-            assert_eq!(parse(&format!("{nines}e{power}")).unwrap(), Rational::from(&value * ten(power)));
-            assert_eq!(parse(&format!("{nines}e-{power}")).unwrap(), Rational::from(&value / ten(power)));
+            assert_eq!(parse(&format!("{nines}e{power}")).unwrap(), &value * ten(power));
+            assert_eq!(parse(&format!("{nines}e-{power}")).unwrap(), &value / ten(power));
         }
     }
 }
@@ -74,7 +74,7 @@ fn quotients_of_whole_doubles_are_rounded_to_the_nearest() {
         for denominator in &near {
             let value = Rational::from((*numerator, *denominator));
             let found = to_f64(&value);
-            let distance = |double: f64| Rational::from(&value - Rational::from_f64(double).unwrap()).abs();
+            let distance = |double: f64| (&value - Rational::from_f64(double).unwrap()).abs();
             assert!(distance(found) <= distance(found.next_up()), "{value}");
             assert!(distance(found) <= distance(found.next_down()), "{value}");
             assert_eq!(to_f64(&-value), -found);
