@@ -1,6 +1,7 @@
 //! What can be guaranteed of an axiom, and on which problems.
 
-use evenhand_problem::Problem;
+use evenhand_problem::groups::ZeroWeight;
+use evenhand_problem::{Problem, Promises, Rational};
 
 /// What is known about an axiom of the allocations that a mechanism makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub enum Condition {
     OneCriterion,
     /// Whole tasks go to the first server that fits, or to the best among those that do, one by one and without groups.
     FirstFit,
+    /// No group's limit is below what is kept back for its subgroups.
+    KeptWithinLimits,
+    /// Nothing is kept back, and no group has the weight 0 and gets nothing beyond its guarantee.
+    NothingHeldBack,
 }
 
 impl Condition {
@@ -49,6 +54,8 @@ impl Condition {
             }
             Self::OneCriterion => "where the criterion does not depend on the class",
             Self::FirstFit => "by first fit, without groups and gangs",
+            Self::KeptWithinLimits => "where no limit is below what is kept back for subgroups",
+            Self::NothingHeldBack => "where nothing is kept back and no group may get nothing",
         }
     }
 
@@ -76,7 +83,25 @@ impl Condition {
             }
             // A limit, or a gang that does not fit whole, leaves room that a task would fit into.
             Self::FirstFit => problem.groups().is_empty(),
+            Self::KeptWithinLimits => is_kept_within_limits(problem),
+            Self::NothingHeldBack => {
+                let never = problem.groups().share().zero_weight == ZeroWeight::Never;
+                Promises::new(problem.groups()).kept.iter().all(Vec::is_empty)
+                    && !(never && problem.groups().list().iter().any(|group| group.weight.is_zero()))
+            }
             Self::Always => true,
         }
     }
+}
+
+fn is_kept_within_limits(problem: &Problem) -> bool {
+    let list = problem.groups().list();
+    let kept = Promises::new(problem.groups()).kept;
+    let of = |v: usize, r: usize| kept[v].iter().find(|(of, _)| *of == r).map(|(_, amount)| amount);
+    list.iter().enumerate().all(|(v, group)| {
+        group.limit.iter().all(|(r, most)| {
+            let below = (0..list.len()).filter(|child| list[*child].parent == Some(v));
+            below.filter_map(|child| of(child, *r)).sum::<Rational>() <= *most
+        })
+    })
 }

@@ -26,7 +26,7 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let page = Page::new()
         .text(format!("{name}: {}", certainty(outcome)))
         .table(users(problem, allocation, all_users));
-    let page = match group_table(problem, allocation) {
+    let page = match group_table(problem, allocation, None) {
         None => page,
         Some(table) => page.heading("What each group holds").table(table),
     };

@@ -60,6 +60,14 @@ pub(crate) fn details(
     page.table(axioms(verdict)).lines(sentences).lines(reported(problem, compared)).lines(left_out(snapshot))
 }
 
+/// The answer in sentences, with the first queues that are short by a whole task.
+pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let short = verdict.queues.iter().filter(|row| row.by.is_some()).take(EXPLAINED);
+    let words = short.map(|row| in_words(verdict, row));
+    let lines = sentences(snapshot, verdict).into_iter().filter(|line| !line.starts_with(' '));
+    lines.chain(words).collect()
+}
+
 fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
     let some = |row: &&Row, r: usize| {
         !row.held[r].is_zero() || !row.due[r].is_zero() || row.guarantee.iter().any(|(of, _)| *of == r)

@@ -107,8 +107,8 @@ impl<'j> Certificate<'j> {
         }
         let by_time = self.allocation.by_time;
         if options.sharing.as_ref().map_or(by_time, |sharing| (sharing == "tdm") != by_time) {
-            let is = if by_time { "shared by time: tdm, which has to be asked for" } else { "divided: rdm" };
-            unmet.push(format!("the servers are {is}"));
+            let time = "shared by time (tdm), which has to be asked for";
+            unmet.push(format!("the servers are {}", if by_time { time } else { "divided (rdm)" }));
         }
         let most = match options.max_tolerance.as_ref().map(|text| parse(text, STATED)) {
             None => Rational::from(MOST_TOLERANCE),

@@ -1,5 +1,7 @@
 //! `bench`: solvers against exact answers, and how long mechanisms take.
 
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use evenhand_accuracy::case::{Case, Input};
 use evenhand_accuracy::record::Record;
 use evenhand_accuracy::references::{self, Reference, ReferenceError};
 use evenhand_accuracy::suite::{self, Suite};
+use evenhand_accuracy::worker::{Question, Worker};
 use evenhand_accuracy::{BenchError, Effort, document, page, speed, text};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -31,6 +34,7 @@ impl From<BenchError> for Failure {
 
 pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match call.what {
+        BenchKind::Accuracy if call.worker => work(),
         BenchKind::Accuracy => run_accuracy(call, common),
         BenchKind::Speed => run_speed(call, common),
     }
@@ -50,6 +54,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let mut settings = Settings::new(Duration::from_secs_f64(seconds));
     settings.effort = call.runs.map(|runs| Effort::of_runs(runs as usize));
     settings.outside.clone_from(&call.solver);
+    settings.worker = Some(worker(common)?);
     let (cases, count, mut about) = match &call.problem {
         Some(path) => {
             let cases = own_cases(path, common)?;
@@ -108,6 +113,32 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     output::result(common, || document::accuracy(&records, &about), || text::accuracy(&records))
+}
+
+/// This program, which runs contenders for itself.
+fn worker(common: &Common) -> Result<Worker, Failure> {
+    let program = std::env::current_exe().map_err(Failure::solver)?;
+    let threads = common.threads.map(|threads| format!("--threads={threads}"));
+    let arguments = ["bench", "accuracy", "--worker"].map(OsString::from).into_iter();
+    Ok(Worker { program, arguments: arguments.chain(threads.map(OsString::from)).collect() })
+}
+
+/// Runs a contender for another process, and ends with it.
+fn work() -> Result<ExitCode, Failure> {
+    let question = Question::read(&mut std::io::stdin().lock()).map_err(Failure::input)?;
+    // It is closed when that process is gone.
+    std::thread::spawn(|| {
+        let _closed = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(3)
+    });
+    let mut say = |line: &str| {
+        let mut output = std::io::stdout().lock();
+        // A solver may have begun a line.
+        writeln!(output, "\n{line}")?;
+        output.flush()
+    };
+    evenhand_accuracy::worker::answer(question, &mut say).map_err(Failure::input)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// All that can be asked about somebody's own problem, of either sort.
@@ -193,6 +224,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;
+        files::save_in(folder, "index.html", text::speed(&lines).document())?;
     }
     output::result(common, || document, || text::speed(&lines))
 }

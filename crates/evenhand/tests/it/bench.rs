@@ -100,6 +100,7 @@ fn accuracy_refuses_what_it_cannot_measure() {
     bench(&["--problem", "problem.json", "--suite", "small"]).fails_with(2, "--suite");
     bench(&["--suite", "huge"]).fails_with(2, "huge");
     bench(&["--seconds", "0", "--problem", "problem.json"]).fails_with(2, "--seconds");
+    bench(&["--worker"]).fails_with(2, "EOF");
     bench(&["--solver", "mine", "--problem", "problem.json"]).fails_with(2, "NAME=COMMAND");
     bench(&["--solver", "mine=x {problem}", "--problem", "problem.json"]).fails_with(2, "{answer}");
     folder.run(&["bench", "speed", "--suite", "small"]).fails_with(2, "bench accuracy");

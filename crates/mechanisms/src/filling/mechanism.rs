@@ -38,6 +38,7 @@ pub static FILL: Mechanism = Mechanism {
     proven: &[
         (Condition::Always, &[Axiom::IntegerFeasible]),
         (Condition::FirstFit, &[Axiom::WorkConserving]),
+        (Condition::KeptWithinLimits, &[Axiom::Limits]),
     ],
     flags: &[
         Flag {

@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
 use super::page;
-use crate::cluster::{details, in_order, sentences};
+use crate::cluster::{details, in_order, in_short};
 use crate::page::Page;
 use crate::pictures::holdings_of_queues;
 use crate::table::{Cell, Column, Form, Table};
@@ -40,7 +40,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
     let body = html! {
-        (PreEscaped(Page::new().lines(sentences(snapshot, verdict)).render(&Form::Html)))
+        (PreEscaped(super::short(&in_short(snapshot, verdict))))
         h2 { "Queues" }
         h3 { "What is due beside what is held" }
         (pictures(verdict))

@@ -11,6 +11,7 @@ use crate::outside::Outside;
 use crate::record::{Claims, Cost, Record, Status};
 use crate::references::Reference;
 use crate::timing::Effort;
+use crate::worker::Worker;
 
 /// How cases are run.
 #[derive(Clone)]
@@ -19,8 +20,10 @@ pub struct Settings {
     pub limit: Duration,
     /// Runs of each; as many as tell the median where none are stated, and one where that is long.
     pub effort: Option<Effort>,
-    /// Contenders that are compiled in.
+    /// Contenders; without a worker on threads, which cannot be ended.
     pub inside: Vec<Arc<dyn Contender>>,
+    /// Runs contenders that are compiled in.
+    pub worker: Option<Worker>,
     /// Programs from outside.
     pub outside: Vec<Outside>,
 }
@@ -30,7 +33,7 @@ impl Settings {
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let inside = crate::contenders::all().into_iter().map(Arc::from).collect();
-        Self { limit, effort: None, inside, outside: Vec::new() }
+        Self { limit, effort: None, inside, worker: None, outside: Vec::new() }
     }
 }
 
@@ -59,7 +62,8 @@ pub fn measure(
     let mut records = Vec::new();
     for contender in settings.inside.iter().filter(|contender| contender.applies(&case)) {
         progress(&contender.name());
-        let (answer, cost) = inside::run(contender, &case, settings.limit, settings.effort);
+        let (answer, cost) =
+            inside::run(contender, &case, settings.limit, settings.effort, settings.worker.as_ref());
         let record =
             Record { method: contender.method(), ..record(&judge, &case, &contender.name(), answer, cost) };
         records.push(record);

@@ -1,4 +1,4 @@
-//! Runs contenders that are compiled in, each on a thread of its own that is left behind when the time is up.
+//! Runs contenders that are compiled in, and keeps their time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,57 +12,98 @@ use crate::contenders::{Answer, Contender, NoAnswer};
 use crate::memory;
 use crate::record::Cost;
 use crate::timing::Effort;
+use crate::worker::Worker;
 
 /// A first run that took longer than this is not repeated, unless a number of runs was asked for.
 const LONG: Duration = Duration::from_millis(300);
 /// What a contender has above its limit to notice by itself that the time is up.
 const GRACE: f64 = 0.2;
+/// What a process has beside that to read the case.
+const READING: Duration = Duration::from_secs(120);
 
-/// The first answer, or why there is none, and what it took.
+/// One run.
+pub(crate) struct Ran {
+    pub answer: Result<Answer, NoAnswer>,
+    pub time: Duration,
+    /// The peak of memory above what there was before.
+    pub memory: Option<u64>,
+}
+
+/// What comes back while a contender runs.
+pub(crate) enum Said {
+    /// The case has been read.
+    Ready,
+    Ran(Ran),
+}
+
+/// Runs a contender as often as the effort says; ends where `say` does not take what came of it.
+pub(crate) fn runs(
+    contender: &dyn Contender,
+    case: &Case,
+    limit: Duration,
+    effort: Option<Effort>,
+    say: &mut dyn FnMut(Ran) -> bool,
+) {
+    let repeat = effort.unwrap_or_default();
+    let all = Instant::now();
+    for count in 0..=repeat.most_runs {
+        let before = (count == 0).then(memory::before);
+        let start = Instant::now();
+        let limits = Limits { time: Some(limit), ..Limits::default() };
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            within(&limits, || contender.solve(case, limit)).unwrap_or(Err(NoAnswer::Timeout))
+        }));
+        let time = start.elapsed();
+        let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
+        let memory = before.flatten().and_then(memory::above);
+        let is_last = answer.is_err() || (count == 0 && effort.is_none() && time > LONG);
+        if !say(Ran { answer, time, memory }) || is_last {
+            return;
+        }
+        if count >= repeat.least_runs && all.elapsed() >= repeat.enough {
+            return;
+        }
+    }
+}
+
+/// The first answer, or why there is none, and what it took: of a contender that is compiled in by a process of the worker,
+/// where there is one, else on a thread, which is left behind when the time is up.
 pub(crate) fn run(
     contender: &Arc<dyn Contender>,
     case: &Arc<Case>,
     limit: Duration,
     effort: Option<Effort>,
+    worker: Option<&Worker>,
 ) -> (Result<Answer, NoAnswer>, Cost) {
     let (send, receive) = channel();
-    let (own, shared) = (Arc::clone(contender), Arc::clone(case));
     let begun = Instant::now();
     let wait = limit.mul_f64(1.0 + GRACE) + Duration::from_millis(100);
-    let thread =
-        std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20).spawn(move || {
-            let repeat = effort.unwrap_or_default();
-            let all = Instant::now();
-            for count in 0..=repeat.most_runs {
-                let before = (count == 0).then(memory::before);
-                let start = Instant::now();
-                let limits = Limits { time: Some(limit), ..Limits::default() };
-                let answer = catch_unwind(AssertUnwindSafe(|| {
-                    within(&limits, || own.solve(&shared, limit)).unwrap_or(Err(NoAnswer::Timeout))
-                }));
-                let seconds = start.elapsed();
-                let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
-                let peak = before.flatten().and_then(memory::above);
-                let is_last = answer.is_err() || (count == 0 && effort.is_none() && seconds > LONG);
-                if send.send((answer, seconds, peak)).is_err() || is_last {
-                    return;
-                }
-                let is_enough = count >= repeat.least_runs && all.elapsed() >= repeat.enough;
-                if is_enough {
-                    return;
-                }
-            }
-        });
-    if let Err(error) = thread {
-        return (Err(NoAnswer::Failed(format!("no thread can be started: {error}"))), Cost::default());
+    let mut process = None;
+    let started = match worker {
+        Some(worker) => {
+            worker.start(&contender.name(), case, limit, effort, send).map(|started| process = Some(started))
+        }
+        None => {
+            let (own, shared) = (Arc::clone(contender), Arc::clone(case));
+            let thread = std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20);
+            let all = move || {
+                runs(&*own, &shared, limit, effort, &mut |ran| send.send(Said::Ran(ran)).is_ok());
+            };
+            thread.spawn(all).map(|_| ())
+        }
+    };
+    if let Err(error) = started {
+        return (Err(NoAnswer::Failed(format!("it cannot be started: {error}"))), Cost::default());
     }
     let (mut first, mut seconds, mut memory) = (None, Vec::new(), None);
+    let mut patience = if process.is_some() { wait + READING } else { wait };
     loop {
-        match receive.recv_timeout(wait) {
-            Ok((answer, time, peak)) => {
-                seconds.push(time.as_secs_f64());
-                memory = memory.or(peak);
-                first.get_or_insert(answer);
+        match receive.recv_timeout(patience) {
+            Ok(Said::Ready) => {}
+            Ok(Said::Ran(ran)) => {
+                seconds.push(ran.time.as_secs_f64());
+                memory = memory.or(ran.memory);
+                first.get_or_insert(ran.answer);
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
@@ -70,7 +111,13 @@ pub(crate) fn run(
                 break;
             }
         }
+        patience = wait;
     }
+    let ended = process.and_then(|(mut child, _held)| {
+        // It has ended by itself where this fails.
+        let _gone = child.kill();
+        child.wait().ok()
+    });
     // The first run warms up.
     if seconds.len() > 1 {
         seconds.remove(0);
@@ -78,7 +125,10 @@ pub(crate) fn run(
     let runs = seconds.len();
     seconds.sort_by(f64::total_cmp);
     let median = seconds.get(runs / 2).copied().unwrap_or_else(|| begun.elapsed().as_secs_f64());
-    let answer = first.unwrap_or(Err(NoAnswer::Failed("it ends without an answer".to_owned())));
+    let answer = first.unwrap_or_else(|| {
+        let how = ended.map(|status| format!(": {status}")).unwrap_or_default();
+        Err(NoAnswer::Failed(format!("it ends without an answer{how}")))
+    });
     let answer = match answer {
         Ok(_) if seconds.first().is_some_and(|least| *least > wait.as_secs_f64()) => Err(NoAnswer::Timeout),
         answer => answer,

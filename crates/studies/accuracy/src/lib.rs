@@ -23,6 +23,7 @@ pub mod suite;
 pub mod text;
 mod timing;
 pub mod utility;
+pub mod worker;
 
 use thiserror::Error;
 

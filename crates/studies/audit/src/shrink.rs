@@ -1,6 +1,7 @@
 //! Smaller problems that show the same.
 
 use evenhand_problem::Rational;
+use evenhand_problem::groups::GroupShareSpec;
 
 use crate::stated::Stated;
 
@@ -50,8 +51,10 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
         push(&|next| next.remove_group(v));
         push(&|next| next.groups[v].guarantee = None);
         push(&|next| next.groups[v].limit.clear());
+        push(&|next| next.groups[v].lend.clear());
         push(&|next| next.groups[v].weight = None);
     }
+    push(&|next| next.share = GroupShareSpec::default());
     for n in 0..stated.members.len() {
         push(&|next| next.members[n].group = None);
     }
@@ -88,6 +91,9 @@ fn smaller(stated: &Stated) -> Vec<Stated> {
             for r in 0..group.guarantee.as_ref().map_or(0, Vec::len) {
                 push(&|next| next.groups[v].guarantee.iter_mut().for_each(|list| less(&mut list[r].1)));
             }
+            for r in 0..group.lend.len() {
+                push(&|next| less(&mut next.groups[v].lend[r].1));
+            }
             push(&|next| next.groups[v].weight.iter_mut().for_each(less));
         }
     }
@@ -118,8 +124,10 @@ fn without_resource(stated: &mut Stated, r: usize) {
     let name = spec.resources.remove(r);
     for group in &mut stated.groups {
         group.limit.retain(|(of, _)| *of != name);
+        group.lend.retain(|(of, _)| *of != name);
         group.guarantee.iter_mut().for_each(|list| list.retain(|(of, _)| *of != name));
     }
+    stated.share.multipliers.retain(|(of, _)| *of != name);
     spec.servers.iter_mut().for_each(|server| drop(server.capacity.remove(r)));
     spec.users.iter_mut().for_each(|user| drop(user.demand.remove(r)));
 }

@@ -1,6 +1,6 @@
 //! Problems as searches state them: in full, so that every amount has a place, and with their groups.
 
-use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec, Named};
+use evenhand_problem::groups::{GroupShare, GroupShareSpec, GroupSpec, MemberSpec, Named};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 /// A problem as it is changed: every server and user states an amount of every resource.
@@ -12,6 +12,8 @@ pub struct Stated {
     pub groups: Vec<GroupSpec>,
     /// By user: its group; empty without groups.
     pub members: Vec<MemberSpec>,
+    /// How groups and users are compared.
+    pub share: GroupShareSpec,
 }
 
 impl From<ProblemSpec> for Stated {
@@ -20,7 +22,7 @@ impl From<ProblemSpec> for Stated {
     }
 }
 
-/// Groups by their weights, guarantees and limits, which are all that searches state of them.
+/// Groups by what searches state of them: neither limits on classes nor priorities.
 impl From<&Problem> for Stated {
     fn from(problem: &Problem) -> Self {
         let mut spec = ProblemSpec::from(problem);
@@ -37,6 +39,7 @@ impl From<&Problem> for Stated {
             weight: Some(group.weight.clone()),
             guarantee: group.guarantee.as_ref().map(named),
             limit: named(&group.limit),
+            lend: named(&group.lend),
             ..GroupSpec::default()
         });
         let member = |n: usize| MemberSpec {
@@ -44,7 +47,9 @@ impl From<&Problem> for Stated {
             ..MemberSpec::default()
         };
         let members = if list.is_empty() { 0 } else { problem.n_users() };
-        Self { spec, groups: groups.collect(), members: (0..members).map(member).collect() }
+        let GroupShare { of, over, multipliers, families, zero_weight } = problem.groups().share().clone();
+        let share = GroupShareSpec { of, over, multipliers: named(&multipliers), families, zero_weight };
+        Self { spec, groups: groups.collect(), members: (0..members).map(member).collect(), share }
     }
 }
 
@@ -59,8 +64,8 @@ impl Stated {
     /// The problem, where there is one: a search may have taken a user's last demand.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
-        let share = GroupShareSpec::default();
-        Problem::grouped(self.spec.clone(), self.groups.clone(), share, self.members.clone()).ok()
+        Problem::grouped(self.spec.clone(), self.groups.clone(), self.share.clone(), self.members.clone())
+            .ok()
     }
 
     /// The same with the names that problems of searches begin with.
@@ -95,8 +100,11 @@ impl Stated {
         }
         for group in &mut next.groups {
             amounts(&mut group.limit);
+            amounts(&mut group.lend);
             group.guarantee.iter_mut().for_each(amounts);
+            group.parent.iter_mut().for_each(|name| rename(&groups, name));
         }
+        amounts(&mut next.share.multipliers);
         next.members
             .iter_mut()
             .filter_map(|member| member.group.as_mut())

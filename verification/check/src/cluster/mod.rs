@@ -37,8 +37,8 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let (said, verdict) =
         bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
     // The reader's largest tolerance is about all of them.
-    let most = [&bundle.due.tolerance, &bundle.tolerance].into_iter().max().cloned();
-    bundle.held.tolerance = most.into_iter().fold(bundle.held.tolerance.clone(), Rational::max);
+    let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
+    bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
     let reason = file.reason(raw, bundle.held.unmet(options)?, verdict)?;
     let mut claims = Vec::new();
     for (of, part) in bundle.parts() {
@@ -102,7 +102,9 @@ impl<'j> Bundle<'j> {
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case)?;
         let mut state = State::new(&queues, &self.held.allocation)?;
-        let due = queues.held(&queues.totals(&self.due.allocation.tasks)?)?;
+        // What is judged, and so equal to what the filling ends with, are the tasks after their repair.
+        let due = Case::new(&self.due.problem, &self.due.allocation, Rational::new())?.total;
+        let due = queues.held(&due)?;
         let mut said = self.rows(&queues, &state, &due)?;
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;

@@ -287,7 +287,7 @@ fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
 }
 
 /// A value in YAML: objects in blocks, lists of objects with dashes.
-fn yaml(value: &Value, depth: usize) -> String {
+pub fn yaml(value: &Value, depth: usize) -> String {
     let space = " ".repeat(depth);
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -392,7 +392,6 @@ fn slurm(made: &mut Made) -> Vec<String> {
             server.has[1]
         );
     }
-    // Processors are whole, so that shapes with half of one have one here.
     for task in &made.tasks {
         let of = match task.on {
             Some(s) => format!("JobState=RUNNING NodeList={}", made.servers[s].name),
@@ -601,8 +600,12 @@ fn what_is_written_is_read() {
     for seed in 0..many {
         for form in &FORMS {
             let mut made = made(seed);
+            // Slurm gives whole processors, and has no empty list of jobs in text.
             if form.system == System::Slurm {
                 made.tasks.retain(|task| task.asks[0] % 1000 == 0);
+            }
+            if made.tasks.is_empty() {
+                continue;
             }
             if !form.has_waiting {
                 made.tasks.retain(|task| task.on.is_some());

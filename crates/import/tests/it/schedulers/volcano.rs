@@ -108,9 +108,9 @@ fn what_is_wrong_is_named_with_its_place() {
     with(
         "root/sci/dev",
         "sci/dev",
-        "queues: items[4].metadata.annotations.volcano.sh/hierarchy: expected a path from `root` on",
+        "queues: items[4].metadata.annotations[\"volcano.sh/hierarchy\"]: expected a path from `root` on",
     );
-    with("1/2/8", "1/-2/8", "hierarchy-weights: found the weight `-2`: expected a number of at least 0");
+    with("1/2/8", "1/-2/8", "hierarchy-weights\"]: found the weight `-2`: expected a number of at least 0");
     with(
         "\"minMember\": 2",
         "\"minMember\": 1.5",

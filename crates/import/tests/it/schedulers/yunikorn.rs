@@ -52,9 +52,10 @@ fn queues_are_groups() {
     );
     let groups = snapshot.problem.groups();
     assert_eq!(groups.share().over, ShareOver::Guarantee);
-    let (eng, ml, web) = (&groups.list()[0], &groups.list()[1], &groups.list()[2]);
-    assert_eq!([&eng.name, &ml.name, &web.name], ["root.eng", "root.eng.ml", "root.web"]);
-    assert_eq!([eng.parent, ml.parent, web.parent], [None, Some(0), None]);
+    let group = |name: &str| groups.list().iter().find(|group| group.name == name).unwrap();
+    let (eng, ml, web) = (group("root.eng"), group("root.eng.ml"), group("root.web"));
+    let above = ml.parent.map(|v| groups.list()[v].name.as_str());
+    assert_eq!((eng.parent, above, web.parent), (None, Some("root.eng"), None));
     assert_eq!(ml.guarantee, Some(vec![(0, Rational::from(4))]));
     assert_eq!(ml.limit, [(0, Rational::from(12)), (1, Rational::from(9000))]);
     assert_eq!((ml.priority, web.guarantee.clone()), (5, None));
@@ -115,7 +116,7 @@ fn what_is_wrong_is_named_with_its_place() {
     with(
         "\"maxResource\": {\"vcore\": 12000",
         "\"maxResource\": {\"vcore\": 1000",
-        "no problem can be made of this: groups[1].guarantee.vcore",
+        "no problem can be made of this: groups[0].guarantee.vcore",
     );
     refuses(System::Yunikorn, &[("dump", &DUMP[..700])], "the file is cut off");
     refuses(

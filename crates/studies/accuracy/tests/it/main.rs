@@ -5,3 +5,4 @@ mod contenders;
 mod outside;
 mod references;
 mod suite;
+mod workers;

@@ -18,8 +18,12 @@ use crate::contenders::{case, measured};
 fn run(case: Case, programs: &[(&str, String)], limit: Duration) -> Measured {
     let outside =
         programs.iter().map(|(name, command)| Outside { name: (*name).to_owned(), command: command.clone() });
-    let settings =
-        Settings { limit, effort: Some(Effort::of_runs(1)), inside: Vec::new(), outside: outside.collect() };
+    let settings = Settings {
+        inside: Vec::new(),
+        outside: outside.collect(),
+        effort: Some(Effort::of_runs(1)),
+        ..Settings::new(limit)
+    };
     measured(case, &settings)
 }
 

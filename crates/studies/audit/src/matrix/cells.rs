@@ -264,6 +264,13 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
     let shown = found.and_then(|found| shown(&search.subject, column, found));
     let known = match (&shown, found) {
         (Some(_), Some(found)) => of(StateOf::Refuted, refuted_by(found)),
+        (None, Some(found)) => of(
+            StateOf::Open,
+            format!(
+                "{} seem to refute it, and no certificate shows that",
+                crate::render::size(&found.problem)
+            ),
+        ),
         _ if instances == 0 && searched.is_some() && search.at > 0 => of(
             StateOf::NotApplicable,
             format!("it applies to none of the {} problems that were looked at", search.problems),
@@ -392,7 +399,9 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
 /// What the certificate of an allocation proves of it.
 fn compared(examination: &Examination) -> Compared {
     let certificate = &examination.certificate;
-    let Some(claim) = certificate.claims.first().filter(|claim| claim.holds == Some(true)) else {
+    // Within a gap it is near to what the mechanism gives.
+    let is_proven = |holds: Option<bool>| holds == Some(true) && certificate.tolerance == 0;
+    let Some(claim) = certificate.claims.first().filter(|claim| is_proven(claim.holds)) else {
         return Compared::Computed;
     };
     let criteria = certificate.problem.users().iter().map(|user| user.criterion());

@@ -51,7 +51,7 @@ pub fn document(matrix: &Matrix, with_files: bool) -> String {
         h2 { "What the papers say" }
         (claims(matrix, with_files))
     };
-    whole("Mechanisms by axioms and properties", &body.into_string())
+    whole("Mechanisms by axioms and properties", &body.into_string(), false)
 }
 
 fn row(matrix: &Matrix, column: Column, with_files: bool) -> Markup {
@@ -99,7 +99,7 @@ fn claims(matrix: &Matrix, with_files: bool) -> Markup {
     html! {
         div class="card" {
             div class="wide" tabindex="0" role="region" aria-label="Claims of the papers" {
-                table class="matrix" {
+                table class="matrix claims" {
                     thead { tr {
                         @for title in ["Paper", "Mechanism", "Axiom or property", "Says"] { th scope="col" { (title) } }
                         th scope="col" { "Found" }

@@ -20,8 +20,8 @@ pub enum Known {
     Open(Option<(String, String)>),
 }
 
-/// Where the guarantees of the axioms stand.
-const GUARANTEES: &str = "docs/guarantees.md";
+/// Where the guarantees of the axioms are proven.
+const GUARANTEES: &str = "docs/proofs.md#guarantees";
 const THEOREM_B: &str = "verification/proof/theories/TheoremB.v";
 const THEOREM_D: &str = "docs/proofs.md#theorem-d";
 const THEOREM_E: &str = "docs/proofs.md#theorem-e";
@@ -131,8 +131,11 @@ fn known_property(mechanism: &Mechanism, property: Property, premises: Premises)
         SingleServerDrf if share.is_some_and(|share| share != Share::Asset) || alone => {
             Some((any, ON_ONE_SERVER))
         }
-        // DRF takes no groups, and without any `tree` is max-min of dominant shares.
-        SingleServerDrf if ["ps-dsf", "tree"].contains(&mechanism.info.id) => Some((any, ON_ONE_SERVER)),
+        SingleServerDrf if mechanism.info.id == "ps-dsf" => Some((any, ON_ONE_SERVER)),
+        SingleServerDrf if mechanism.info.id == "tree" => {
+            let usual = "where the problem states no share".to_owned();
+            return Known::Open(Some((usual, ON_ONE_SERVER.to_owned())));
+        }
         _ => None,
     };
     match theorem {

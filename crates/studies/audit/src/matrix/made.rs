@@ -1,7 +1,8 @@
 //! Problems that are not small: drawn afresh at random, changed a little, with groups, and a known one.
 
+use evenhand_problem::Rational;
+use evenhand_problem::format::Source;
 use evenhand_problem::groups::{GroupSpec, MemberSpec};
-use evenhand_problem::{ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
 use rand_pcg::Pcg64;
 
@@ -14,30 +15,33 @@ const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
 /// Numbers beyond this are not made by changing others.
 const LARGEST: u32 = 9;
 
-/// Amounts of two resources, a row for every class or user.
-type Rows = &'static [[u32; 2]];
-
-/// Larger problems that are known to be bad for somebody: capacities and demands. On the first, found for Table I of PS-DSF
-/// (`evenhand reproduce`), a lie pays under PS-DSF with divided resources.
-const KNOWN: &[(Rows, Rows)] = &[(&[[7, 5], [3, 2]], &[[5, 1], [4, 3], [1, 5]])];
+/// Problems that are known to be bad for somebody: one found for Table I of PS-DSF (`evenhand reproduce`), on which a lie
+/// pays under PS-DSF with divided resources; and of `tree` more kept back than a limit above it, a group that may get
+/// nothing, and a share that is not the dominant one.
+const KNOWN: &[&str] = &[
+    r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
+        "servers": [{"name": "s1", "capacity": {"r1": 7, "r2": 5}}, {"name": "s2", "capacity": {"r1": 3, "r2": 2}}],
+        "users": [{"name": "u1", "demand": {"r1": 5, "r2": 1}}, {"name": "u2", "demand": {"r1": 4, "r2": 3}},
+                  {"name": "u3", "demand": {"r1": 1, "r2": 5}}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1"], "servers": [{"name": "s1", "capacity": {"r1": 2}}],
+        "groups": [{"name": "g1", "limit": {"r1": 1}},
+                   {"name": "g2", "parent": "g1", "guarantee": {"r1": 2}, "lend": {"r1": 0}}],
+        "users": [{"name": "u1", "demand": {"r1": 1}, "group": "g2"}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1"], "servers": [{"name": "s1", "capacity": {"r1": 1}}],
+        "groups": [{"name": "g1", "weight": 0}], "share": {"zero-weight": "never"},
+        "users": [{"name": "u1", "demand": {"r1": 1}, "group": "g1"}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
+        "servers": [{"name": "s1", "capacity": {"r1": 1, "r2": 1}}], "share": {"multipliers": {"r1": 2}},
+        "users": [{"name": "u1", "demand": {"r1": 1}}, {"name": "u2", "demand": {"r1": 1, "r2": 2}}]}"#,
+];
 
 /// How many problems are known.
 pub const N_KNOWN: u64 = KNOWN.len() as u64;
 
 /// The known problem of this number.
 pub fn known(number: u64, premises: Premises) -> Option<Stated> {
-    let (capacities, demands) = KNOWN.get(usize::try_from(number).ok()?)?;
-    let resources = ["r1".to_owned(), "r2".to_owned()];
-    let amounts = |row: &[u32; 2]| resources.iter().cloned().zip(row.map(Rational::from)).collect::<Vec<_>>();
-    let name = |prefix: &str, position: usize| format!("{prefix}{}", position + 1);
-    let server = |(i, row)| ServerSpec { name: name("s", i), count: None, capacity: amounts(row) };
-    let user = |(n, row)| UserSpec { name: name("u", n), demand: amounts(row), ..UserSpec::default() };
-    let mut stated = Stated::from(ProblemSpec {
-        resources: resources.to_vec(),
-        servers: capacities.iter().enumerate().map(server).collect(),
-        users: demands.iter().enumerate().map(user).collect(),
-        ..ProblemSpec::default()
-    });
+    let text = KNOWN.get(usize::try_from(number).ok()?)?;
+    let mut stated = Stated::from(&Source { name: "a known problem", text }.problem().ok()?);
     premises.impose(&mut stated);
     Some(stated)
 }

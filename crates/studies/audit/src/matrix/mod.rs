@@ -40,7 +40,7 @@ pub use html::document as html;
 pub use known::{Known, known};
 pub use premises::Premises;
 pub use render::{certificates, claim_name, document, page, table};
-pub use search::flags;
+pub use search::{contradicted, flags};
 pub use state::StateError;
 
 use search::Search;

@@ -89,7 +89,7 @@ impl Premises {
             // A server without a demanded resource bars a user as well.
             Condition::OneDemandEverywhere => self.one_server,
             Condition::OneCriterion => self.one_server,
-            Condition::FirstFit => false,
+            Condition::FirstFit | Condition::KeptWithinLimits | Condition::NothingHeldBack => false,
         }
     }
 

@@ -12,6 +12,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
 use super::column::{Column, request};
+use super::known::{Known, known};
 use super::made;
 use super::premises::Premises;
 use super::small::Universe;
@@ -292,6 +293,19 @@ impl Cell {
             self.near.truncate(MOST_NEAR);
         }
     }
+}
+
+/// What a theorem says of the mechanism and this problem refutes: nothing, unless a theorem is wrong.
+#[must_use]
+pub fn contradicted(mechanism: &'static Mechanism, premises: Premises, problem: &Problem) -> Vec<Column> {
+    let is_proven = |column: &Column| matches!(known(mechanism, *column, premises), Known::Proven(_));
+    let columns: Vec<Column> = Column::all().into_iter().filter(is_proven).collect();
+    let subject = Search::new(mechanism, None, premises, []).subject;
+    let Look::Seen(_, said) = look(&subject, premises, Stated::from(problem), &columns) else {
+        return Vec::new();
+    };
+    let refuted = columns.into_iter().zip(said).filter(|(_, said)| matches!(said, Said::Refuted));
+    refuted.map(|(column, _)| column).collect()
 }
 
 /// What the problem says of each column, within the work that one problem may take.

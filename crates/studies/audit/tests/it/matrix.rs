@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use evenhand_audit::matrix::{
-    Cell, Column, Compared, Matrix, Premises, Progress, Settings, StateError, StateOf, certificates,
-    claim_name, document, html, page, small_problems, table,
+    Cell, Column, Compared, Known, Matrix, Premises, Progress, Settings, StateError, StateOf, certificates,
+    claim_name, contradicted, document, html, known, page, small_problems, table,
 };
 use evenhand_exact::check;
 use evenhand_mechanisms::registry;
-use evenhand_problem::format::problem_sha256;
+use evenhand_problem::Problem;
+use evenhand_problem::format::{problem_sha256, problem_to_json};
+use rayon::prelude::*;
 
 const MARK: &str = "<!-- matrix: written from crates/studies/audit/finds.json -->\n";
 
@@ -191,6 +193,58 @@ fn small_problems_are_hardly_ever_there_twice() {
     assert_eq!(premises.words(), words);
 }
 
+/// Every mechanism on a part of all small problems, and on those where all levels are equal.
+#[test]
+fn nothing_that_is_proven_is_refuted_by_small_problems() {
+    let equal = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
+    for (premises, every) in [(Premises::NONE, 97), (equal, 11)] {
+        let some: Vec<Problem> = small_problems(premises).into_iter().step_by(every).collect();
+        assert!(some.len() > 30, "{}", some.len());
+        some.par_iter().for_each(|problem| {
+            for mechanism in registry::ALL {
+                let wrong = contradicted(mechanism, premises, problem);
+                assert_eq!(wrong, [], "{}: {}", mechanism.info.id, problem_to_json(problem));
+            }
+        });
+    }
+}
+
+/// What is only so on some problems is proven where all problems are of them.
+#[test]
+fn premises_decide_what_is_proven() {
+    let state = |mechanism: &str, column: &str, premises: Premises| {
+        let (mechanism, column) = (registry::find(mechanism).unwrap(), Column::parse(column).unwrap());
+        known(mechanism, column, premises)
+    };
+    let none = Premises::NONE;
+    let both = Premises { positive: true, unlimited: true, ..none };
+    let unlimited = Premises { unlimited: true, ..none };
+    let everywhere = Premises { everywhere: true, ..both };
+    for (mechanism, column, needs, too_little) in [
+        ("drf", "population-monotone", both, unlimited),
+        ("cdrf", "non-bossy", both, none),
+        ("tsf", "no-free-harm", everywhere, both),
+        ("ps-dsf", "bottleneck-fair", unlimited, none),
+    ] {
+        assert!(matches!(state(mechanism, column, needs), Known::Proven(_)), "{mechanism} {column}");
+        assert!(matches!(state(mechanism, column, too_little), Known::Open(Some(_))), "{mechanism} {column}");
+    }
+    let (all, fewer) = (small_problems(none), small_problems(both));
+    let kept: Vec<Problem> = all.into_iter().filter(|problem| both.hold(problem)).collect();
+    let hashes = |list: &[Problem]| list.iter().map(problem_sha256).collect::<BTreeSet<String>>();
+    assert_eq!(hashes(&kept), hashes(&fewer));
+    // What is drawn keeps to them as well, and what has been found is not taken over from another search.
+    let settings = Settings { instances: 64, premises: everywhere, ..Settings::default() };
+    let mut progress = Progress::new(settings);
+    while !progress.is_complete() {
+        progress.advance();
+    }
+    let matrix = progress.finish();
+    assert_eq!(matrix.cell("drfh", "population-monotone").unwrap().state, StateOf::Proven);
+    let shown: Vec<_> = matrix.cells.iter().filter_map(|cell| cell.shown.as_ref()).collect();
+    assert!(shown.len() > 50 && shown.iter().all(|shown| everywhere.hold(&shown.problem)));
+}
+
 #[test]
 fn a_damaged_state_is_refused() {
     let text = Progress::new(Settings::default()).to_json();
@@ -226,6 +280,7 @@ fn a_find_that_refutes_nothing_is_not_shown() {
     let matrix = Progress::read(&format!("{searches}\"of_claims\":[]}}")).unwrap().finish();
     let cell = matrix.cell("drfh", "sharing-incentive").unwrap();
     assert!(cell.state == StateOf::Open && cell.shown.is_none(), "{}", cell.reference);
+    assert!(cell.reference.contains("no certificate shows"), "{}", cell.reference);
 }
 
 #[test]
