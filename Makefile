@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e damage answers proof lint bench peers accuracy-peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e e2e-slurm damage answers proof lint bench peers accuracy-peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -59,8 +59,11 @@ doc: setup ## the API documentation, its formulas rendered, in target/doc
 book: setup ## the book, in target/book (installs mdbook under target/)
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/book.sh
 
-e2e: setup ## open the pages in a headless Chromium (installs it); pictures in target/e2e
+e2e: setup ## open the pages in a headless Chromium, judge a real Slurm of 30 nodes (installs both); pictures and dumps in target/e2e
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/e2e.sh
+
+e2e-slurm: setup ## the real Slurm alone
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/e2e.sh slurm
 
 # 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
 DAMAGE_SEEDS ?= 0 10000

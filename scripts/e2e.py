@@ -9,14 +9,16 @@ Needs `chromium` and `chromedriver`, which speaks WebDriver over HTTP; nothing e
 import base64
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 import e2e_check
 
+#: Seconds after which something hangs; no machine is so slow.
+PATIENCE = 600
 #: Widths of windows in pixels: a phone, a tablet, a screen.
 WIDTHS = (390, 768, 1280)
 #: Problems of which pages are made, with more arguments.
@@ -25,19 +27,38 @@ PAGES = {
     "google-cluster": ["google-cluster.json"],
     "queues": ["queues.json"],
     "long-names": ["<long>", "-m", "drfh", "-m", "utilitarian"],
+    "one-user": ["<one>"],
+    "nobody": ["<nobody>", "-m", "drfh", "-m", "tsf"],
+    "promised": ["queues-promised.json", "-m", "tree", "--allocation", "<held>"],
 }
+#: Other results, each with its command; the page is what `-o` names, or `index.html` in that folder.
+RESULTS = {
+    "compared": ["compare", "two-servers.json", "-m", "drfh", "-m", "tsf"],
+    "cluster": ["report", "cluster.json"],
+    "sweep": ["ratio", "vm-types.json", "--sweep", "0:2:21"],
+    "simulated": ["simulate", "<scenario>", "--replications", "2"],
+    "audited": ["audit", "-m", "tsf", "--instances", "200"],
+    "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
+    "reproduced": ["reproduce", "kesidis"],
+}
+#: Names of 200 letters, and one line of JSON for each user, do not fit on paper.
+TOO_WIDE = ("long-names", "audited")
+#: Of those the ones that are folders, and the ones that end with another status than 0.
+FOLDERS = ("simulated", "audited", "measured", "reproduced")
+ENDS = {"cluster": 1}
 #: What the checker says of each certificate of a page: 0 proven, 3 not all of it is covered.
 STATUSES = {
     "two-servers": [0] * 12,
     "google-cluster": [0] * 10,
     "queues": [3, 3],
     "long-names": [0, 0],
+    "compared": [0, 0],
     "certificate": [0],
 }
 #: What must be true of a page whatever its width; each script gives a list of faults.
 FAULTS = {
     "the body scrolls sideways": """
-        const over = document.documentElement.scrollWidth - window.innerWidth;
+        const over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
         return over > 0 ? [over + " pixels"] : [];""",
     "labels overlap": """
         const boxes = [...document.querySelectorAll(".plot text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
@@ -52,7 +73,7 @@ FAULTS = {
         const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         for (let n = walk.nextNode(); n; n = walk.nextNode()) {
           if (n.parentElement.closest(".hash, script, style")) continue;
-          for (const word of n.textContent.matchAll(/[^\\s\\-\\u00ad]+/g)) {
+          for (const word of n.textContent.matchAll(/[^\\s\\-\\u00ad{}<>\\\\]+/g)) {
             const range = document.createRange();
             range.setStart(n, word.index);
             range.setEnd(n, word.index + word[0].length);
@@ -96,9 +117,11 @@ FAULTS = {
 }
 #: What a script does: the first column of numbers is sorted, down and up.
 SORTS = """
-    const table = [...document.querySelectorAll("table.sorted")].find((t) => t.tBodies[0].rows.length > 1);
+    const can = (t) => t.tBodies[0].rows.length > 1 && t.querySelector("th.number");
+    const table = [...document.querySelectorAll("table.sorted")].find(can);
+    if (!table) return [];
     const head = table.querySelector("th.number");
-    const values = () => [...table.tBodies[0].rows].map((row) => Number.parseFloat(row.cells[head.cellIndex].dataset.value));
+    const values = () => [...table.tBodies[0].rows].map((row) => Number.parseFloat(row.cells[head.cellIndex].dataset.value ?? row.cells[head.cellIndex].textContent));
     const before = values().length;
     const up = (head.querySelector("button").click(), values());
     const down = (head.querySelector("button").click(), values());
@@ -107,7 +130,16 @@ SORTS = """
 #: Everything that acts is reached by the key Tab.
 REACHES = """return [...document.querySelectorAll("summary, a[href], button, .wide")].filter((e) => e.tabIndex < 0).map((e) => e.outerHTML.slice(0, 60));"""
 #: Cells open without a script of the page.
-OPENS = """const first = document.querySelector(".matrix summary"); first.click(); return first.parentElement.open ? [] : ["a cell stays closed"];"""
+OPENS = """const first = document.querySelector(".matrix summary"); first?.click(); return !first || first.parentElement.open ? [] : ["a cell stays closed"];"""
+
+
+#: Paper cuts off what is wider than it.
+CUT = """
+    const most = document.documentElement.clientWidth + 1;
+    const seen = (e) => e.checkVisibility() && !e.closest("svg") && e.getBoundingClientRect().right > most;
+    return [...document.querySelectorAll("body *")].filter(seen).map((e) => e.tagName + " " + e.textContent.slice(0, 40)).slice(0, 3);"""
+#: The width of A4 between margins of 1 cm, in pixels.
+PAPER = 718
 
 
 #: A page on which every check of FAULTS finds something: one that finds nothing here would find nothing anywhere.
@@ -120,27 +152,29 @@ FAULTY = """<!DOCTYPE html><title>faulty</title><style>.narrow{width:3em;overflo
 class Browser:
     """A window of Chromium that is driven over HTTP."""
 
-    def __init__(self, port):
-        self.port = port
-        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    def __init__(self):
+        # The system chooses a port that is free, and the driver says which once it listens.
+        command = ["chromedriver", "--port=0"]
+        self.driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        said = (re.search(r"started successfully on port (\d+)", line) for line in self.driver.stdout)
+        found = next((match for match in said if match), None)
+        if found is None:
+            raise OSError("chromedriver does not start")
+        self.port, self.session = int(found.group(1)), ""
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
         wanted = {"goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}
-        for attempt in range(100):
-            try:
-                self.session = ""
-                self.session = self.ask("POST", "", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
-                return
-            except OSError:
-                if self.driver.poll() is not None or attempt == 99:
-                    raise
-                time.sleep(0.1)
+        try:
+            self.session = self.ask("POST", "", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        except BaseException:
+            self.driver.terminate()
+            raise
 
     def ask(self, method, path, data=None):
         address = f"http://127.0.0.1:{self.port}/session"
         address += f"/{self.session}{path}" if self.session else path
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(address, body, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
     def tool(self, command, **parameters):
@@ -153,6 +187,14 @@ class Browser:
         self.ask("POST", "/url", {"url": path.as_uri() + hash})
         # What drives the page may run even where its own scripts may not.
         self.tool("Emulation.setScriptExecutionDisabled", value=False)
+
+    def print(self, path):
+        """The page as it is printed."""
+        self.open(path, PAPER, "light")
+        self.tool("Emulation.setEmulatedMedia", media="print", features=[])
+        cut = self.run(CUT)
+        self.tool("Emulation.setEmulatedMedia", media="", features=[])
+        return cut
 
     def run(self, script):
         return self.ask("POST", "/execute/sync", {"script": script, "args": []})
@@ -173,18 +215,55 @@ class Browser:
             self.driver.terminate()
 
 
-def long_names(folder):
-    """A problem whose names are long, of another direction, or look like markup."""
-    name = "a-name-of-a-department-that-never-ends-" * 3
-    users = [name, "مجموعة البحث", "<b>bold</b> & \"quoted\"", "漢字の名前"]
+SEEN = "\u202eevil\u2066\u200b\x1b[31m\n<script>alert(1)</script>"
+
+
+def files(program, examples, folder):
+    """Problems whose names are long, of another direction, hidden or look like markup; with one user, with nobody who asks for
+    anything; what queues hold; a scenario."""
+    name = "a-name-of-a-department-that-never-ends-" * 5
+    users = [name, "مجموعة البحث", "<b>bold</b> & \"quoted\"", "漢字の名前", SEEN]
     problem = {
-        "kind": "allocation-problem", "name": "Names of every kind", "resources": ["cpu", "memory"],
-        "servers": [{"name": name + "servers", "count": 3, "capacity": {"cpu": 8, "memory": 40}}],
-        "users": [{"name": user, "demand": {"cpu": 1 + k, "memory": 7 - k}} for k, user in enumerate(users)],
+        "kind": "allocation-problem", "name": "Names of <i>every</i> kind " + SEEN, "resources": ["cpu", "<u>memory</u>" + SEEN],
+        "servers": [{"name": name + "servers", "count": 3, "capacity": {"cpu": 8, "<u>memory</u>" + SEEN: 40}}],
+        "users": [{"name": user, "demand": {"cpu": 1 + k, "<u>memory</u>" + SEEN: 7 - k}} for k, user in enumerate(users)],
     }  # fmt: skip
-    path = folder / "long.json"
-    path.write_text(json.dumps(problem))
-    return str(path)
+    one = {"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 8}}],
+        "users": [{"name": "only", "demand": {"cpu": "3"}}]}  # fmt: skip
+    nobody = dict(one, users=[{"name": f"u{k}", "demand": {"cpu": "3"}, "tasks": 0} for k in range(3)])
+    scenario = {"kind": "scenario", "name": "two users", "resources": ["cpu", "memory"], "horizon": 30, "every": 1,
+        "servers": [{"name": "s", "count": 5, "capacity": {"cpu": 4, "memory": 9}}], "policy": {"server": "best-fit"},
+        "users": [{"name": user, "demand": {"cpu": 1 + k, "memory": 2},
+            "poisson": {"rate": 2, "tasks": 2, "duration": {"exponential": 4}}} for k, user in enumerate(users[:2])]}  # fmt: skip
+    made = {}
+    for kind, value in {"long": problem, "one": one, "nobody": nobody, "scenario": scenario}.items():
+        made[f"<{kind}>"] = str(folder / f"{kind}.json")
+        pathlib.Path(made[f"<{kind}>"]).write_text(json.dumps(value))
+    made["<held>"] = str(folder / "held.json")
+    run(program, "solve", examples / "queues-promised.json", "-m", "fill", "-o", made["<held>"])
+    return made
+
+
+def run(program, *arguments, status=0):
+    command = [str(argument) for argument in (program, *arguments, "--quiet")]
+    ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if ended.returncode != status:
+        raise RuntimeError(f"{' '.join(command)} ends with {ended.returncode}: {ended.stderr}")
+
+
+def made(program, examples, folder):
+    """All pages, by name."""
+    known = files(program, examples, folder)
+    named = lambda word: known.get(word) or (str(examples / word) if word.endswith(".json") else word)
+    pages = {}
+    for name, arguments in PAGES.items():
+        pages[name] = folder / f"{name}.html"
+        run(program, "report", *map(named, arguments), "-o", pages[name])
+    for name, arguments in RESULTS.items():
+        to = folder / (name if name in FOLDERS else f"{name}.html")
+        run(program, *map(named, arguments), "-o", to, status=ENDS.get(name, 0))
+        pages[name] = to / "index.html" if name in FOLDERS else to
+    return pages
 
 
 def main():
@@ -193,49 +272,46 @@ def main():
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {}
-        for name, (problem, *more) in PAGES.items():
-            problem = long_names(folder) if problem == "<long>" else str(examples / problem)
-            pages[name] = folder / f"{name}.html"
-            command = [str(program), "report", problem, *more, "-o", str(pages[name])]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        pages = made(program, examples, folder)
         pages["certificate"], text = e2e_check.certified(program, examples / "two-servers.json", folder)
-        browser = Browser(9515)
+        browser = Browser()
         checks = e2e_check.Pages(browser, program, folder)
         try:
             faulty = folder / "faulty.html"
             faulty.write_text(FAULTY)
             browser.open(faulty, WIDTHS[0], "light")
             faults += [f"this check finds nothing anywhere: {what}" for what, script in FAULTS.items() if not browser.run(script)]
+            if not browser.print(faulty):
+                faults.append("nothing is cut off on paper, whatever its width")
             for name, page in pages.items():
                 for width in WIDTHS:
                     for scheme in ("light", "dark"):
                         browser.open(page, width, scheme)
                         where = f"{name}, {width} pixels, {scheme}"
-                        browser.run("document.getElementById('check-run').click()")
-                        checks.wait(where)
-                        asked = dict(FAULTS, **{"the keyboard does not reach": REACHES})
-                        if name != "certificate":
-                            asked["tables are not sorted"] = SORTS
+                        checks.press_check(where)
+                        asked = dict(FAULTS, **{"the keyboard does not reach": REACHES, "tables are not sorted": SORTS})
                         for what, script in asked.items():
                             faults += [f"{where}: {what}: {fault}" for fault in browser.run(script)]
                         faults += [f"{where}: {error}" for error in browser.errors()]
                         browser.picture(out / f"{name}-{width}-{scheme}.png")
+                if name not in TOO_WIDE:
+                    faults += [f"{name}, printed: cut off: {cut}" for cut in browser.print(page)]
                 browser.open(page, WIDTHS[0], "light", scripts=False)
-                asked = FAULTS if name == "certificate" else dict(FAULTS, **{"without a script": OPENS})
-                for what, script in asked.items():
+                for what, script in dict(FAULTS, **{"without a script": OPENS}).items():
                     faults += [f"{name}, without scripts: {what}: {fault}" for fault in browser.run(script)]
                 if browser.run("return document.querySelectorAll('th button').length"):
                     faults.append(f"{name}, without scripts: a script ran")
-                checks.without_scripts(name, page)
-                checks.at_once(name, page)
-                checks.proves(name, page, STATUSES[name])
+                if browser.run(e2e_check.CHECKS):
+                    checks.without_scripts(name, page)
+                    checks.at_once(name, page)
+                    checks.proves(name, page, STATUSES.get(name))
+                    checks.numbers(name, page)
             checks.refuses("two-servers", pages["two-servers"], 12)
             checks.given("certificate", pages["certificate"], text)
             checks.stops("google-cluster", pages["google-cluster"])
             checks.without_workers("certificate", pages["certificate"], "0")
-            checks.keyboard("two-servers", pages["two-servers"])
-            checks.keyboard("certificate", pages["certificate"])
+            for name in ("two-servers", "certificate", "simulated", "audited"):
+                checks.keyboard(name, pages[name])
             if not checks.axe(pages, out):
                 print("e2e: axe-core was not asked: npm does not install it here")
             faults += checks.faults

@@ -164,7 +164,7 @@ fn start<T: Send + 'static>(
         let done = catch_unwind(AssertUnwindSafe(|| work(&tell)));
         own.broadcast(|_| outside.adopt());
         give_back(size.threads(), own);
-        // Nobody listens any more where the call was interrupted.
+        // The receiver is gone where the call was interrupted.
         drop(sender.send(Message::Done(done)));
     });
     Ok(())

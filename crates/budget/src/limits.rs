@@ -27,7 +27,7 @@ impl Limits {
     /// So many bytes of input are large.
     pub const LARGE: u64 = 1_000_000;
 
-    /// What a program grants when nobody says more: for less than a megabyte of input a minute's work and 2 GiB; for
+    /// What a program grants unless stated: for less than a megabyte of input a minute's work and 2 GiB; for
     /// more, work in proportion to it and 16 GiB. The input is what has been [`read`](crate::read) so far.
     #[must_use]
     pub fn by_input() -> Self {

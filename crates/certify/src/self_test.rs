@@ -59,7 +59,7 @@ pub(crate) fn self_test_within(
     let (sender, receiver) = channel();
     let (text, sharing) = (certificate.text(), certificate.sharing());
     let run = move || {
-        // Nobody listens any more where the time has run out.
+        // The receiver is gone where the time has run out.
         let _ = sender.send(check_text(&text, sharing));
     };
     let started = std::thread::Builder::new().stack_size(STACK).spawn(run);

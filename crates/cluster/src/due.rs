@@ -3,7 +3,6 @@
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance};
 use evenhand_mechanisms::tree::{self, Entitlements, Rule, Settings};
 use evenhand_problem::format::{Source, problem_sha256, problem_to_json};
-use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use serde_json::{Value, json};
 
@@ -21,34 +20,13 @@ pub struct Due {
     pub certificate: Option<Certificate>,
 }
 
-/// The share that a scheduler compares queues by, beside what the problem states; `None` where its rule is no share: it
-/// divides every resource alone, or does not put guarantees first.
-///
-/// This is what `tree --rule` compares by; a test holds both together.
-#[must_use]
-pub fn share_of(rule: Rule, stated: &GroupShare) -> Option<GroupShare> {
-    let usage = GroupShare::default();
-    match rule {
-        Rule::Hdrf | Rule::Mesos | Rule::Slurm => Some(usage),
-        Rule::Armada => Some(GroupShare { multipliers: stated.multipliers.clone(), ..usage }),
-        Rule::Kueue => Some(GroupShare {
-            of: ShareOf::Surplus,
-            over: ShareOver::Lendable,
-            families: true,
-            zero_weight: ZeroWeight::Last,
-            multipliers: Vec::new(),
-        }),
-        Rule::YuniKorn | Rule::Kai | Rule::KaiSoleQueue | Rule::Volcano => None,
-    }
-}
-
 /// The problem with the share of a rule in place of its own, where that is another share.
 ///
 /// # Errors
 /// None that a problem can meet.
 pub fn by_rule(problem: &Problem, rule: Option<Rule>) -> Result<Option<Problem>, ClusterError> {
     let stated = problem.groups().share();
-    let Some(share) = rule.and_then(|rule| share_of(rule, stated)).filter(|share| share != stated) else {
+    let Some(share) = rule.and_then(|rule| rule.share_alone(stated)).filter(|share| share != stated) else {
         return Ok(None);
     };
     let text = problem_to_json(problem);
@@ -79,7 +57,7 @@ impl Due {
         if let Some(entitlements) = tree::entitlements(problem, &settings)? {
             return Ok(Self { amounts: amounts(queues, &entitlements), tasks: None, certificate: None });
         }
-        if rule.is_some_and(|rule| share_of(rule, problem.groups().share()).is_none()) {
+        if rule.is_some_and(|rule| rule.share_alone(problem.groups().share()).is_none()) {
             let allocation = tree::allocate(problem, &settings)?.allocation;
             let amounts = queues.held(&allocation.totals());
             return Ok(Self { amounts, tasks: Some(allocation), certificate: None });

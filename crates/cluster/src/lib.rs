@@ -18,7 +18,7 @@ mod servers;
 mod verdict;
 
 pub use change::Changes;
-pub use due::{Due, by_rule, share_of};
+pub use due::{Due, by_rule};
 pub use error::ClusterError;
 pub use fits::Fit;
 pub use moves::Moves;

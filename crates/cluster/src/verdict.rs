@@ -61,7 +61,8 @@ pub struct Row {
     pub ends: Vec<End>,
     /// Of each resource that it is short of: who beside it holds more than its part, the most first.
     pub holders: Vec<(usize, Vec<(usize, Rational)>)>,
-    /// Of each resource that it is short of: who beside it does not use so much of what it is promised.
+    /// Of each resource that it is short of: who beside it does not use so much of what it is promised, and holds no more than
+    /// its part.
     pub lenders: Vec<(usize, Vec<(usize, Rational)>)>,
 }
 
@@ -229,7 +230,8 @@ impl Judge<'_> {
             let promised = self.guarantee(k).into_iter().find(|(of, _)| *of == r);
             promised.map(|(_, promised)| beyond(&promised, &self.held[k][r])).unwrap_or_default()
         };
-        let lenders = |r: &usize| of(*r, &|k| unused(k, *r));
+        let is_above = |k: usize, r: usize| self.held[k][r] > self.due.amounts[k][r];
+        let lenders = |r: &usize| of(*r, &|k| if is_above(k, *r) { Rational::new() } else { unused(k, *r) });
         Row {
             queue: self.queues.list[v].clone(),
             waiting,

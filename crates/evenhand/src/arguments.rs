@@ -9,7 +9,7 @@ mod import;
 pub mod names;
 mod places;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -65,7 +65,7 @@ pub enum Command {
     Compare(Compare),
     /// Write mechanisms side by side, or the verdict on a snapshot, as a page of HTML
     #[command(after_help = examples::REPORT)]
-    Report(Report),
+    Report(Compare),
     /// Solve and judge many problems under many mechanisms: a line of JSON for each
     #[command(after_help = examples::SWEEP)]
     Sweep(Sweep),
@@ -102,7 +102,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Threads where nobody asks for a number; 0: as many as there are cores.
+    /// Threads where no number is stated; 0: as many as there are cores.
     pub fn default_threads(&self) -> usize {
         // The parts of a sweep are what runs at one time.
         usize::from(matches!(self, Self::Sweep(_)))
@@ -296,26 +296,16 @@ pub struct Compare {
     /// Draw the dominant shares over the weights, from the least to the greatest, into this file (SVG)
     #[arg(long, value_name = "FILE", value_parser = names::picture)]
     pub plot: Option<PathBuf>,
+    /// Write the page (HTML) to this file besides, which `report` writes to report.html if none is named; `-`: the page on
+    /// standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Args)]
-pub struct Report {
-    #[command(flatten)]
-    pub comparison: Compare,
-    /// Write the page to this file and print what `compare` prints; `-`: the page on standard output
-    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
-    pub output: PathBuf,
-}
-
-impl AsRef<Self> for Compare {
-    fn as_ref(&self) -> &Self {
-        self
-    }
-}
-
-impl AsRef<Compare> for Report {
-    fn as_ref(&self) -> &Compare {
-        &self.comparison
+impl Compare {
+    /// Where `report` writes its page.
+    pub fn page(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("report.html"))
     }
 }
 
@@ -369,8 +359,8 @@ pub struct Audit {
     /// Resources of a problem, at most; 1 to 6
     #[arg(long, value_name = "M", default_value_t = 3)]
     pub resources: usize,
-    /// Write the smallest problem for each axiom that is violated, its allocation and its certificate into this
-    /// folder, which is made if need be; with --matrix a page, the matrix (JSON) and the certificates
+    /// Write a page (index.html) into this folder, which is made if need be, and the smallest problem for each axiom that is
+    /// violated, its allocation and its certificate; with --matrix a page, the matrix (JSON) and the certificates
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -384,7 +374,7 @@ pub struct Ratio {
     pub problem: PathBuf,
     /// STEPS multiples of the loads, FROM and TO included, and the critical ones exactly
     #[arg(long, value_name = "FROM:TO:STEPS", value_parser = Range::parse, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["worst_load", "output"])]
+    #[arg(conflicts_with = "worst_load")]
     pub sweep: Option<Range>,
     /// Draw the sweep into this file (SVG)
     #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "worst_load")]
@@ -396,12 +386,12 @@ pub struct Ratio {
     /// Whether more load never earns greedy less with these types (monotone greedy property); status 1 if it may
     #[arg(long, conflicts_with_all = ["sweep", "worst_load", "plot"])]
     pub monotone: bool,
-    /// Write the certificate to this file: of the ratio, or of the worst load; with --monotone a folder, for the
-    /// proof and the two ratio certificates of a no
-    #[arg(long, short, value_name = "CERT")]
+    /// Write the certificate to this file: of the ratio, or of the worst load; with --sweep a page (HTML) with the curve; with
+    /// --monotone a folder, for the proof and the two ratio certificates of a no
+    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Prove with branch trees alone, even where tables of a dynamic programme would be shorter
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with = "sweep")]
     pub trees: bool,
 }
 
@@ -465,7 +455,7 @@ pub struct Simulate {
         value_parser = clap::value_parser!(u64).range(1..)
     )]
     pub checkpoint_every: u64,
-    /// Write the summary, the tables and the plots into this folder, which is made if need be
+    /// Write a page (index.html), the summary, the tables and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     /// Form of the series in that folder
@@ -528,7 +518,7 @@ pub enum BenchKind {
     /// Solvers against exact answers, those compiled in and others (accuracy.json, .md, .csv, .tex,
     /// work-precision.svg, profiles.svg, index.html, references)
     Accuracy,
-    /// Mechanisms on growing clusters, in floating point and exactly (speed.json)
+    /// Mechanisms on growing clusters, in floating point and exactly (speed.json, index.html)
     Speed,
 }
 

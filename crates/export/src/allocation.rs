@@ -115,7 +115,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         (0..self.problem.n_users()).map(of).map(|g| if g.is_zero() { g } else { g.recip() }).collect()
     }
 
-    /// The most that `worth` grows where nobody loses, and that the prices bound it.
+    /// The most that `worth` grows where no user loses, and that the prices bound it.
     fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, NoProgramme> {
         let mut programme = self.no_worse(label, worth);
         let keeps = self.region.rows.len() + self.region.users.len();
@@ -131,7 +131,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(programme)
     }
 
-    /// Maximise `sum worth_n y_n` over the feasible `y` in which nobody loses.
+    /// Maximise `sum worth_n y_n` over the feasible `y` in which no user loses.
     fn no_worse(&self, label: &str, worth: &[Rational]) -> Programme {
         let objective = self.objective(|v| worth[self.region.columns[v].0].clone());
         let mut programme = self.programme(objective);

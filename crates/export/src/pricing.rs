@@ -240,7 +240,7 @@ impl<'c> Walk<'c> {
         let mut values = self.whole.to_vec();
         let mut terms = Terms::new();
         for (r, m) in multipliers {
-            // What nobody demands bounds nothing.
+            // A resource that no user demands bounds no allocation.
             let Some(resource) = self.resources.iter().find(|resource| resource.index == *r) else {
                 continue;
             };

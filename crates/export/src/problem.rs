@@ -2,7 +2,7 @@
 //!
 //! The feasible allocations, and the sum of the tasks by weight to be maximised (the mechanism
 //! `utilitarian`). Every row and the objective are multiplied by the least number that makes them whole,
-//! so that nothing is rounded. Rows that nobody uses are left out. The text is made as it is written: it has
+//! so that nothing is rounded. Rows that no user uses are left out. The text is made as it is written: it has
 //! entries for every user and class, and none of them is kept.
 
 use std::fmt::{self, Display, Formatter};
@@ -34,7 +34,7 @@ pub struct Programme<'p> {
     active: Vec<bool>,
     /// What the objective is multiplied by.
     objective: Integer,
-    /// By row of the classes, what it is multiplied by; `None` where nobody uses it.
+    /// By row of the classes, what it is multiplied by; `None` where no user uses it.
     factors: Vec<Option<Integer>>,
     /// Bits of the widest integer.
     widest: u32,

@@ -12,7 +12,8 @@ use std::{
 use csv::StringRecord;
 use evenhand_budget::charge;
 use evenhand_problem::printable;
-use flate2::bufread::MultiGzDecoder;
+use flate2::CrcReader;
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::ImportError;
@@ -29,7 +30,7 @@ pub const FREE_BYTES: u64 = 1 << 24;
 /// Steps for a row: its fields and the numbers in them, beside a step for each byte.
 const ROW: u64 = 50;
 
-/// A table to import, plain, gzip or zstd: its first bytes say which.
+/// A table to import, plain, gzip, zstd or alone in a zip archive: its first bytes say which.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
@@ -106,7 +107,84 @@ fn decompressed(bytes: Bytes) -> io::Result<Box<dyn Read>> {
     match *magic {
         [0x1f, 0x8b, ..] => Ok(Box::new(MultiGzDecoder::new(bytes))),
         [0x28, 0xb5, 0x2f, 0xfd] => Ok(Box::new(Zstd { frame: Some(frame(bytes)?) })),
+        [b'P', b'K', 3, 4] => Ok(Box::new(Zip::open(bytes)?)),
         _ => Ok(Box::new(bytes)),
+    }
+}
+
+/// The one file of a zip archive, as programs write it that answer with one (APPNOTE 6.3, sections 4.3.7 and 4.3.9).
+struct Zip {
+    file: CrcReader<DeflateDecoder<Bytes>>,
+    /// Its checksum, where the header has it; else it follows the file.
+    checksum: Option<u32>,
+    is_read: bool,
+}
+
+impl Zip {
+    fn open(mut bytes: Bytes) -> io::Result<Self> {
+        let mut header = [0; 30];
+        bytes.read_exact(&mut header)?;
+        let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        let (flags, method) = (number(6), number(8));
+        if method != 8 || flags & 1 != 0 {
+            return Err(io::Error::other("a zip archive whose file is not deflated, or encrypted"));
+        }
+        let names = u64::from(number(26)) + u64::from(number(28));
+        if io::copy(&mut bytes.by_ref().take(names), &mut io::sink())? < names {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let checksum = (flags & 8 == 0).then(|| u32::from_le_bytes([14, 15, 16, 17].map(|at| header[at])));
+        Ok(Self { file: CrcReader::new(DeflateDecoder::new(bytes)), checksum, is_read: false })
+    }
+
+    /// Compares the checksum, and makes sure that no other file follows.
+    fn end(&mut self) -> io::Result<()> {
+        let found = self.file.crc().sum();
+        let rest = self.file.get_mut().get_mut();
+        let mut word = || {
+            let mut word = [0; 4];
+            rest.read_exact(&mut word).map(|()| u32::from_le_bytes(word))
+        };
+        const DESCRIPTOR: u32 = 0x0807_4b50;
+        const FILE: u32 = 0x0403_4b50;
+        let mut next = word()?;
+        let stated = match self.checksum {
+            Some(checksum) => checksum,
+            None if next == DESCRIPTOR => word()?,
+            None => next,
+        };
+        if stated != found {
+            return Err(io::Error::other("the checksum of the file in the zip archive is another one"));
+        }
+        // Behind it are two sizes of four or eight bytes, and then the list of all files.
+        for _ in 0..if self.checksum.is_none() { 5 } else { 0 } {
+            if matches!(next, LIST | FILE) {
+                break;
+            }
+            next = word()?;
+        }
+        match next {
+            LIST => Ok(()),
+            FILE => Err(io::Error::other("a zip archive of several files: expected one")),
+            _ => Err(io::Error::other("a zip archive that does not end as it should")),
+        }
+    }
+}
+
+/// Begins the list of the files of a zip archive.
+const LIST: u32 = 0x0201_4b50;
+
+impl Read for Zip {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_read {
+            return Ok(0);
+        }
+        let read = self.file.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            self.is_read = true;
+            self.end()?;
+        }
+        Ok(read)
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Condition {
     OneServer,
     /// No demand depends on the class, and no user states its rate on a class.
     OneDemand,
-    /// [`Condition::OneDemand`], and nobody is ever satisfied: where a satisfied user runs is not settled.
+    /// [`Condition::OneDemand`], and no user is ever satisfied: where a satisfied user runs is not settled.
     OneDemandWithoutEnd,
     /// No user states its rate on a class, so that only resources limit.
     Resources,
@@ -50,7 +50,7 @@ impl Condition {
             Self::OneDemandWithoutEnd => "where no demand depends on the class and tasks are unlimited",
             Self::Resources => "where no class is shared by time",
             Self::OneDemandEverywhere => {
-                "where no demand depends on the class and everybody can run everywhere"
+                "where no demand depends on the class and every user can run everywhere"
             }
             Self::OneCriterion => "where the criterion does not depend on the class",
             Self::FirstFit => "by first fit, without groups and gangs",

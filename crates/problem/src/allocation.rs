@@ -53,7 +53,7 @@ pub struct Placement {
 }
 
 impl Allocation {
-    /// The allocation that gives nobody anything.
+    /// The allocation that gives no user anything.
     #[must_use]
     pub fn empty(n_users: usize, sharing: Sharing) -> Self {
         Self { sharing, tasks: vec![Vec::new(); n_users], ..Self::default() }

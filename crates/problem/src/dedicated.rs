@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every server has one owner, and nobody is far from its part of all servers.
+        /// Every server has one owner, and no user is far from its part of all servers.
         #[test]
         fn servers_are_dealt_out_by_weight(
             counts in prop::collection::vec(1_u32..40, 1..6),

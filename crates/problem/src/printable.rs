@@ -4,7 +4,7 @@
 /// What shows a text to a person.
 ///
 /// Every medium shows control characters, characters that change the direction of writing and characters
-/// that nobody sees as `\u{..}`. What it would take for something else than text, it gets escaped.
+/// that is invisible as `\u{..}`. What it would take for something else than text, it gets escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A line that is shown as it stands: on a terminal, in a log, in a picture whose writer escapes markup, in a

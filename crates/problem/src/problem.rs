@@ -11,6 +11,7 @@ mod builder;
 mod merged;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rug::Rational;
 
@@ -48,7 +49,7 @@ pub struct User {
     weight: Rational,
     tasks: Option<Rational>,
     base_demand: Quantities,
-    servers: Option<Vec<usize>>,
+    servers: Option<Arc<[usize]>>,
     demand_overrides: Vec<(usize, Quantities)>,
     given_gamma: Vec<(usize, Rational)>,
     criterion: Vec<(usize, Rational)>,
@@ -90,12 +91,27 @@ impl Problem {
         share: GroupShareSpec,
         members: Vec<MemberSpec>,
     ) -> Result<Self, ProblemError> {
+        let mut spec = spec;
+        let members = members.into_iter().chain(std::iter::repeat_with(MemberSpec::default));
+        let users = std::mem::take(&mut spec.users).into_iter().zip(members);
+        Self::one_by_one(spec, groups, share, users)
+    }
+
+    /// [`grouped`](Self::grouped) with users that are stated one by one beside the specification: what they
+    /// all state together may be much longer than the problem.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn one_by_one(
+        spec: ProblemSpec,
+        groups: Vec<GroupSpec>,
+        share: GroupShareSpec,
+        users: impl IntoIterator<Item = (UserSpec, MemberSpec)>,
+    ) -> Result<Self, ProblemError> {
         let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
         builder.groups(groups, share)?;
-        let members = members.into_iter().chain(std::iter::repeat_with(MemberSpec::default));
-        for (user, member) in spec.users.into_iter().zip(members) {
-            builder.user(user, member)?;
-        }
+        let stated = spec.users.into_iter().map(|user| (user, MemberSpec::default()));
+        stated.chain(users).try_for_each(|(user, member)| builder.user(user, member))?;
         Ok(builder.finish())
     }
 

@@ -21,6 +21,21 @@ pub fn admission(admitted: &Admitted) -> Page {
     let sum = |counts: &[u64]| counts.iter().sum::<u64>();
     let part = |run: &Admission| Some(run.reward / optimum).filter(|part| part.is_finite());
     let of_part = |part: f64| Cell::text(format!("{:.1} %", 100.0 * part)).with_value(part.to_string());
+    let earned = runs.iter().map(|(_, run)| run.reward).sum::<f64>() / runs.len().max(1) as f64;
+    let of_all = if runs.len() > 1 { format!(" (the mean of {} runs)", runs.len()) } else { String::new() };
+    let sum_of = |counts: fn(&Admission) -> &[u64]| runs.iter().map(|(_, run)| sum(counts(run))).sum::<u64>();
+    let mut short = vec![format!(
+        "{} earns {earned:.DIGITS$} per server and unit of time{of_all}; the optimum in the long run is {optimum:.DIGITS$}{}.",
+        scenario.policy.words(),
+        Some(earned / optimum)
+            .filter(|part| part.is_finite())
+            .map_or_else(String::new, |part| format!(", of which that is {:.1} %", 100.0 * part))
+    )];
+    short.push(format!(
+        "{} jobs were admitted, and {} were rejected.",
+        sum_of(|run| &run.admitted),
+        sum_of(|run| &run.rejected)
+    ));
     let table = Table::of(runs)
         .numbers("seed", |(seed, _)| *seed)
         .numbers("reward", |(_, run)| reward(run.reward))
@@ -37,10 +52,10 @@ pub fn admission(admitted: &Admitted) -> Page {
         scenario.policy.words(),
         scenario.servers
     );
-    page = page.text(words).table(table);
+    page = page.short(short).text(words).table(table);
     if let Some(last) = admitted.beside.last() {
         let words = format!(
-            "with nobody rejected greedy packing would earn {:.DIGITS$} at time {}, and none more than {:.DIGITS$}",
+            "with no job rejected greedy packing would earn {:.DIGITS$} at time {}, and none more than {:.DIGITS$}",
             last.greedy, last.time, last.bound
         );
         page = page.text(words);

@@ -12,7 +12,7 @@ use crate::text::{decimal, few, percent};
 
 /// Users beyond this many are left out of the table for people.
 const LONGEST: usize = 40;
-/// Resources beyond this many have no columns of their own: nobody reads so wide a table.
+/// Resources beyond this many have no columns of their own: so wide a table cannot be read.
 const MOST_RESOURCES: usize = 32;
 /// Server classes of one user beyond this many are left out of the table for people.
 const MOST_CLASSES: usize = 6;
@@ -26,7 +26,7 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let page = Page::new()
         .text(format!("{name}: {}", certainty(outcome)))
         .table(users(problem, allocation, all_users));
-    let page = match group_table(problem, allocation) {
+    let page = match group_table(problem, allocation, None) {
         None => page,
         Some(table) => page.heading("What each group holds").table(table),
     };

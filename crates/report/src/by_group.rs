@@ -18,39 +18,56 @@ pub(crate) struct Held {
     pub amount: Rational,
     pub guarantee: Option<Rational>,
     pub limit: Option<Rational>,
+    /// What it holds in the allocation that says what is due, where there is one.
+    pub due: Option<Rational>,
     /// Whether a user in it has fewer tasks than it asks for, and asks for the resource.
     pub wants_more: bool,
 }
 
 impl Held {
-    /// What it lacks of its guarantee; below 0 where it holds more.
+    /// What it lacks of what is due, or of its guarantee where that is not known; below 0 where it holds more.
     pub(crate) fn lacks(&self) -> Option<Rational> {
-        self.guarantee.as_ref().map(|guarantee| Rational::from(guarantee - &self.amount))
+        let due = self.due.as_ref().or(self.guarantee.as_ref());
+        due.map(|due| Rational::from(due - &self.amount))
     }
 }
 
-/// By group, those inside a group after it, and resource, where the group holds some of it, or is promised or denied some.
-pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> {
+/// What each group holds of each resource.
+fn amounts(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let groups = problem.groups();
-    let promises = Promises::new(groups);
-    let (n_groups, n_resources) = (groups.list().len(), problem.n_resources());
-    let mut amounts = vec![vec![Rational::new(); n_resources]; n_groups];
-    let mut wanted = vec![vec![false; n_resources]; n_groups];
+    let mut amounts = vec![vec![Rational::new(); problem.n_resources()]; groups.list().len()];
     for n in 0..problem.n_users() {
-        let mut above = groups.member(n).group;
-        let total = allocation.total(n);
         let held = match problem.servers().iter().any(ServerClass::is_time_shared) {
             true => held(problem, allocation, n),
             // As guarantees and limits count it, wherever the tasks run.
-            false => problem.users()[n].base_demand().iter().map(|d| Rational::from(d * &total)).collect(),
-        };
-        let wants = problem.users()[n].tasks().is_none_or(|tasks| total < *tasks);
-        while let Some(v) = above {
-            for r in 0..n_resources {
-                amounts[v][r] += &held[r];
-                wanted[v][r] |= wants && problem.is_active(n) && problem.users()[n].base_demand()[r] > 0;
+            false => {
+                let total = allocation.total(n);
+                problem.users()[n].base_demand().iter().map(|d| Rational::from(d * &total)).collect()
             }
-            above = groups.list()[v].parent;
+        };
+        for v in groups.above(groups.member(n).group) {
+            amounts[v].iter_mut().zip(&held).for_each(|(amount, held)| *amount += held);
+        }
+    }
+    amounts
+}
+
+/// By group, those inside a group after it, and resource, where the group holds some of it, or is promised, denied or due some.
+/// `due`: the allocation that says what is due.
+pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&Allocation>) -> Vec<Held> {
+    let groups = problem.groups();
+    let promises = Promises::new(groups);
+    let (n_groups, n_resources) = (groups.list().len(), problem.n_resources());
+    let mut amounts_of = amounts(problem, allocation);
+    let due = due.map(|due| amounts(problem, due));
+    let mut wanted = vec![vec![false; n_resources]; n_groups];
+    for n in (0..problem.n_users()).filter(|n| problem.is_active(*n)) {
+        let user = &problem.users()[n];
+        if user.tasks().is_some_and(|tasks| allocation.total(n) >= *tasks) {
+            continue;
+        }
+        for v in groups.above(groups.member(n).group) {
+            (0..n_resources).for_each(|r| wanted[v][r] |= user.base_demand()[r] > 0);
         }
     }
     let mut children = vec![Vec::new(); n_groups];
@@ -69,12 +86,14 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> 
                 group: v,
                 depth,
                 resource: r,
-                amount: std::mem::take(&mut amounts[v][r]),
+                amount: std::mem::take(&mut amounts_of[v][r]),
                 guarantee: promises.promised(v, r).cloned(),
                 limit: groups.list()[v].limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most.clone()),
+                due: due.as_ref().map(|due| due[v][r].clone()),
                 wants_more: wanted[v][r],
             };
-            if !held.amount.is_zero() || held.guarantee.is_some() || held.limit.is_some() {
+            let is_due = held.due.as_ref().is_some_and(|due| !due.is_zero());
+            if is_due || !held.amount.is_zero() || held.guarantee.is_some() || held.limit.is_some() {
                 all.push(held);
             }
         }
@@ -83,13 +102,17 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Held> 
 }
 
 /// The same as a table; nothing where there are no groups.
-pub(crate) fn group_table(problem: &Problem, allocation: &Allocation) -> Option<Table> {
+pub(crate) fn group_table(
+    problem: &Problem,
+    allocation: &Allocation,
+    due: Option<&Allocation>,
+) -> Option<Table> {
     if problem.groups().list().is_empty() {
         return None;
     }
     let resource = |of: &Held| problem.resources()[of.resource].as_str();
     let cell = |of: &Held, value: &Rational| Cell::decimal(value).shown_as(&amount(resource(of), value));
-    let table = Table::of(by_group(problem, allocation))
+    let table = Table::of(by_group(problem, allocation, due))
         .words("group", |of| {
             let name = &problem.groups().list()[of.group].name;
             Cell::text(format!("{}{name}", "  ".repeat(of.depth))).with_value(name)
@@ -99,16 +122,22 @@ pub(crate) fn group_table(problem: &Problem, allocation: &Allocation) -> Option<
         .numbers("of all", |of| {
             let all = &problem.total_capacity()[of.resource];
             (!all.is_zero()).then(|| Cell::percent(&Rational::from(&of.amount / all)))
-        })
+        });
+    let table = match due {
+        Some(_) => table.numbers("due", |of| of.due.as_ref().map(|value| cell(of, value))),
+        None => table,
+    };
+    let table = table
         .numbers("guarantee", |of| of.guarantee.as_ref().map(|value| cell(of, value)))
         .unless_all("-")
         .numbers("limit", |of| of.limit.as_ref().map(|value| cell(of, value)))
         .unless_all("-")
-        .words("beside its guarantee", |of| {
+        .words(if due.is_some() { "beside what is due" } else { "beside its guarantee" }, |of| {
             let lacks = of.lacks()?;
             let words = |what: &str, value: &Rational| format!("{} {what}", amount(resource(of), value));
             Some(match &lacks {
                 lacks if lacks.is_zero() => Cell::text("all of it"),
+                lacks if *lacks < 0 && of.due.is_some() => Cell::text(words("over", &Rational::from(-lacks))),
                 lacks if *lacks < 0 => Cell::text(words("more", &Rational::from(-lacks))),
                 lacks if of.wants_more => Cell::text(words("short", lacks)).bad(),
                 lacks => Cell::text(words("not used", lacks)),

@@ -300,11 +300,11 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             format!("{} would gain {} with the bundle of {}", user(*n), tasks(gain), user(*envied))
         }
         Evidence::Prices(_) => "prices prove it".to_owned(),
-        Evidence::Dominating(_) => "another allocation gives somebody more and nobody less".to_owned(),
+        Evidence::Dominating(_) => "another allocation gives some user more and no user less".to_owned(),
         Evidence::DominatingPlacements(_) => {
-            "other whole tasks give somebody more and nobody less".to_owned()
+            "other whole tasks give some user more and no user less".to_owned()
         }
-        Evidence::Short(short) if short.is_empty() => "everybody has all its tasks".to_owned(),
+        Evidence::Short(short) if short.is_empty() => "every user has all its tasks".to_owned(),
         Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
         Evidence::Filling { tasks: filling, .. } => filling_words(filling, certificate),
@@ -334,15 +334,15 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
         Evidence::Rise { user: n, resource, .. } => {
             let of = resource.map_or_else(String::new, |r| format!(" of {}", problem.resources()[r]));
             let name = user(*n);
-            format!("{name} could get more{of}, and nobody would fall below {name}'s new level")
+            format!("{name} could get more{of}, and no other user would fall below {name}'s new level")
         }
-        Evidence::Witnesses(_) => "everybody has all its tasks, or its part of a saturated row".to_owned(),
+        Evidence::Witnesses(_) => "every user has all its tasks, or its part of a saturated row".to_owned(),
         Evidence::Complaint(complaint) => format!(
             "{} is entitled to {} of a saturated row, and has that of none",
             user(complaint.user),
             number(&complaint.entitlement)
         ),
-        Evidence::Bottlenecks(_) => "everybody has all its tasks, or a bottleneck on every class".to_owned(),
+        Evidence::Bottlenecks(_) => "every user has all its tasks, or a bottleneck on every class".to_owned(),
         Evidence::Unblocked(unblocked) => unblocked_words(unblocked, problem, constraints),
         Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
         Evidence::Nothing { user: n } => format!("{} has nothing, and could have something", user(*n)),
@@ -374,7 +374,7 @@ fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
 fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificate) -> String {
     let used: Vec<&Level> = levels.iter().filter(|level| !level.covers.is_empty()).collect();
     match used.as_slice() {
-        [] => "everybody has all that it could have alone, or nobody wants any of it".to_owned(),
+        [] => "every user has all that it could have alone, or no user demands it".to_owned(),
         [level] => match level_of(level, share, certificate) {
             Some(level) => format!("prices prove the level {}", number(&level)),
             None => "prices prove one level".to_owned(),

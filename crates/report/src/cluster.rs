@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use evenhand_cluster::reported::Compared;
 use evenhand_cluster::script::Named;
-use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict};
+use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict, gang};
 use evenhand_exact::{Axiom, Claim, Outcome};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::snapshot::Snapshot;
@@ -31,6 +31,16 @@ struct Cells<'v> {
 /// The verdict on a snapshot.
 #[must_use]
 pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
+    details(snapshot, verdict, compared, sentences(snapshot, verdict))
+}
+
+/// The same with other sentences below the tables.
+pub(crate) fn details(
+    snapshot: &Snapshot,
+    verdict: &Verdict,
+    compared: &[Compared],
+    sentences: Vec<String>,
+) -> Page {
     let problem = &verdict.problem;
     let by = verdict
         .rule
@@ -48,9 +58,17 @@ pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) ->
         page = page.text(format!("... and {} more queues that are short of something.", all - EXPLAINED));
     }
     page.table(axioms(verdict))
-        .lines(sentences(snapshot, verdict))
+        .lines(sentences)
         .lines(reported(problem, compared))
         .lines(left_out(snapshot))
+}
+
+/// The answer in sentences, with the first queues that are short by a whole task.
+pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let short = verdict.queues.iter().filter(|row| row.by.is_some()).take(EXPLAINED);
+    let words = short.map(|row| in_words(verdict, row));
+    let lines = sentences(snapshot, verdict).into_iter().filter(|line| !line.starts_with(' '));
+    lines.chain(words).collect()
 }
 
 fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
@@ -66,7 +84,7 @@ fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
 }
 
 /// Each queue before those that stand in it.
-fn in_order(queues: &[Row]) -> Vec<&Row> {
+pub(crate) fn in_order(queues: &[Row]) -> Vec<&Row> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); queues.len()];
     let mut stack = Vec::new();
     for (v, row) in queues.iter().enumerate().rev() {
@@ -124,26 +142,32 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
     let is_told = |r: usize| is_end(r) || !(0..row.short.len()).any(is_end);
     let short = row.short.iter().enumerate().filter(|(r, short)| !short.is_zero() && is_told(*r));
     let short: Vec<String> = short.map(|(r, short)| of(r, short)).collect();
-    let mut text = format!("{}: {} short, ", row.queue.name, short.join(", "));
+    let mut text = format!("{} is short of {}", row.queue.name, short.join(", "));
     match row.by {
         Some(n) => {
-            let _ = write!(text, "one more task of {} is within its part", problem.users()[n].name());
+            let _ = write!(text, "; {} waits, and is within its part", one_of(problem, n));
         }
-        None => text.push_str("less than a whole task, or than is tolerated"),
+        None if verdict.tolerance.is_zero() => text.push_str("; no task that waits is within its part"),
+        None => text.push_str("; no task that waits is within its part, or less is missing than is tolerated"),
     }
-    let name = |v: usize| verdict.queues[v].queue.name.as_str();
-    let told = row.holders.iter().zip(&row.lenders).filter(|((r, _), _)| is_told(*r));
-    for ((r, holders), (_, lenders)) in told {
-        let holders: Vec<String> = holders
-            .iter()
-            .map(|(v, above)| format!("{} holds {} above its part", name(*v), of(*r, above)))
-            .collect();
-        let lenders: Vec<String> =
-            lenders.iter().map(|(v, unused)| format!("{} lends {}", name(*v), of(*r, unused))).collect();
-        for list in [holders, lenders].iter().filter(|list| !list.is_empty()) {
-            let _ = write!(text, "; {}", few(list, NAMED));
+    let told = |list: &[(usize, Vec<(usize, Rational)>)], said: &dyn Fn(&str, &str) -> String| {
+        // By queue, in the order in which they come.
+        let mut queues: Vec<(usize, Vec<String>)> = Vec::new();
+        for (r, amounts) in list.iter().filter(|(r, _)| is_told(*r)) {
+            for (v, value) in amounts {
+                match queues.iter_mut().find(|(queue, _)| queue == v) {
+                    Some((_, told)) => told.push(of(*r, value)),
+                    None => queues.push((*v, vec![of(*r, value)])),
+                }
+            }
         }
-    }
+        let said =
+            queues.iter().map(|(v, told)| said(&verdict.queues[*v].queue.name, &told.join(", "))).collect();
+        let said: Vec<String> = said;
+        if said.is_empty() { String::new() } else { format!("; {}", few(&said, NAMED)) }
+    };
+    text += &told(&row.holders, &|queue, amounts| format!("{queue} holds {amounts} above its part"));
+    text += &told(&row.lenders, &|queue, amounts| format!("{queue} lends {amounts} of its guarantee"));
     let ends: Vec<String> = row.ends.iter().map(|end| ends(problem, end)).collect();
     if !ends.is_empty() {
         let _ = write!(text, "; its part ends at {}", few(&ends, NAMED));
@@ -151,9 +175,18 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
     text + "."
 }
 
+/// What a user starts at once: a task, or a gang of tasks.
+fn one_of(problem: &Problem, user: usize) -> String {
+    let name = problem.users()[user].name();
+    match gang(problem, user) {
+        1 => format!("a task of {name}"),
+        many => format!("a gang of {many} tasks of {name}"),
+    }
+}
+
 fn ends(problem: &Problem, end: &End) -> String {
     match end {
-        End::Resource(r) => format!("all {} on its servers", problem.resources()[*r]),
+        End::Resource(r) => format!("the last {} of servers that it may use", problem.resources()[*r]),
         End::Limit(v, r) => {
             format!("the limit of {} on {}", problem.groups().list()[*v].name, problem.resources()[*r])
         }
@@ -198,7 +231,7 @@ fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
     name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
 }
 
-fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+pub(crate) fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
     let mut lines = Vec::new();
     let short: Vec<&str> = verdict.short().map(|row| row.queue.name.as_str()).collect();
@@ -209,18 +242,23 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     });
     match &verdict.fits {
         None => lines
-            .push("Tasks have no servers here: whether one fits is a matter of whole classes.".to_owned()),
-        Some(fits) if fits.is_empty() => lines.push("No waiting task fits on a server.".to_owned()),
+            .push("It is not known on which servers tasks run, nor whether one more fits.".to_owned()),
+        Some(fits) if fits.is_empty() => {
+            lines.push("No task that waits could start now.".to_owned());
+            if verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false)) {
+                lines.push("A part of a gang could, which the axiom counts; the whole gang could not.".to_owned());
+            }
+        }
         Some(fits) => {
             let one = |fit: &Fit| {
                 let places: Vec<String> = places(&fit.places, snapshot);
-                format!(
-                    "{} fits now on {}",
-                    called(problem, fit.user, task_name(snapshot, fit.user)),
-                    few(&places, NAMED)
-                )
+                let (what, fits) = match fit.places.len() {
+                    1 => (called(problem, fit.user, task_name(snapshot, fit.user)), "fits"),
+                    many => (format!("{many} tasks of {}", problem.users()[fit.user].name()), "fit"),
+                };
+                format!("{what} {fits} now on {}", few(&places, NAMED))
             };
-            lines.push("Not work-conserving: tasks wait that fit.".to_owned());
+            lines.push("Not work-conserving: tasks wait that could start now.".to_owned());
             lines.extend(fits.iter().take(EXPLAINED).map(|fit| format!("  {}.", one(fit))));
             if fits.len() > EXPLAINED {
                 lines.push(format!("  ... and tasks of {} more users.", fits.len() - EXPLAINED));
@@ -230,7 +268,7 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     for unmet in verdict.unmet.iter().take(EXPLAINED) {
         let name = problem.users()[unmet.user].name();
         lines.push(format!(
-            "{name} is {} below what its queues are promised, which can be met.",
+            "{name} lacks {} that its queues are promised, and lacks none in what is due.",
             tasks(&unmet.tasks)
         ));
     }
@@ -238,7 +276,7 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         && verdict.unmet.is_empty()
     {
         lines.push(match verdict.guarantees_can_be_met() {
-            Some(false) => "Not all guarantees can be met.".to_owned(),
+            Some(false) => "Not all guarantees are met, nor are they in what is due.".to_owned(),
             Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
             None => {
                 "Not all guarantees are met; by this rule it is not examined whether they can be.".to_owned()
@@ -246,7 +284,7 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         });
     }
     if !verdict.is_within_limits() {
-        lines.push("What runs exceeds what a server has, or a limit.".to_owned());
+        lines.push("What runs exceeds what servers have, or a limit.".to_owned());
     }
     lines
 }
@@ -349,10 +387,10 @@ pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
         .table();
     let short =
         |verdict: &Verdict| -> Vec<String> { verdict.short().map(|row| row.queue.name.clone()).collect() };
-    let said = |names: &[String]| if names.is_empty() { "nobody".to_owned() } else { few(names, EXPLAINED) };
+    let said = |names: &[String]| if names.is_empty() { "no queue".to_owned() } else { few(names, EXPLAINED) };
     let page = Page::new().heading("What changes, by queue");
     let page = if is_empty {
-        page.text("Nothing: every queue is due what it was, and is short of what it was.")
+        page.text("Nothing: every queue holds, is due and is short of what it was.")
     } else {
         page.table(table.at_most(LONGEST, "rows of queues and resources"))
     };
@@ -400,15 +438,15 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
     let moved = |count: usize| if count == 1 { "1 move".to_owned() } else { format!("{count} moves") };
     let mut lines = Vec::new();
     if before.is_empty() {
-        lines.push("Nobody is short by a whole task: there is nothing to move.".to_owned());
+        lines.push("No queue is short by a whole task: there is nothing to move.".to_owned());
     } else if after.is_empty() {
         let fewest = if moves.are_fewest() {
-            "fewer do not suffice".to_owned()
+            "Fewer moves do not suffice".to_owned()
         } else {
-            format!("at least {} are needed", decimal(&moves.least))
+            format!("At least {} are needed", moved_least(&moves.least))
         };
         lines.push(format!(
-            "{}, and {} stopped, after which nobody is short by a whole task: {fewest}.",
+            "{}, and {} stopped, after which no queue is short by a whole task. {fewest}.",
             moved(count),
             tasks(&Rational::from(moves.stopped()))
         ));
@@ -419,7 +457,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
             "no further move was found, which is no proof that there is none"
         };
         lines.push(format!(
-            "{}, and {} stopped, after which {} still short by a whole task ({why}); at least {} are needed before nobody is.",
+            "{}, and {} stopped, after which {} still short by a whole task ({why}); at least {} are needed before none is.",
             moved(count),
             tasks(&Rational::from(moves.stopped())),
             if after.len() == 1 { format!("{} is", after[0]) } else { format!("{} are", few(&after, EXPLAINED)) },
@@ -476,7 +514,7 @@ pub fn prometheus(verdict: &Verdict) -> String {
     }
     let facts = [
         ("work_conserving", "Whether no waiting task fits.", verdict.is_work_conserving()),
-        ("guarantees_met", "Whether every guarantee that can be met is.", verdict.unmet.is_empty()),
+        ("guarantees_met", "Whether nobody lacks a whole task that is promised and that what is due keeps.", verdict.unmet.is_empty()),
         ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),
     ];
     for (name, help, holds) in facts {

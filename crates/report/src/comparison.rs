@@ -62,7 +62,7 @@ impl Sheet<'_> {
             return None;
         }
         let held: Vec<Vec<Held>> =
-            self.shown.iter().map(|(_, judged)| by_group(self.problem, &judged.allocation)).collect();
+            self.shown.iter().map(|(_, judged)| by_group(self.problem, &judged.allocation, None)).collect();
         let largest = |of: &[Held], v: usize| {
             let parts = of.iter().filter(|held| held.group == v).filter_map(|held| {
                 let all = &self.problem.total_capacity()[held.resource];

@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
-/// Users that a table shows where nobody asks for all.
+/// Users that a table shows unless all are asked for.
 const MOST_USERS: usize = 20;
 /// Lines of a plot: more than this cannot be told apart.
 const MOST_LINES: usize = 8;
@@ -23,7 +23,7 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
         scenario.policy.words(),
         scenario.horizon
     );
-    page = page.text(words);
+    page = page.short(short(scenario, courses)).text(words);
     for course in courses {
         let shares = course.mean_shares();
         let table = Table::of(scenario.spec.users.iter().enumerate())
@@ -44,6 +44,29 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
         }
     }
     page
+}
+
+/// Who had most and least in the first run.
+fn short(scenario: &CourseScenario, courses: &[Course]) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "{} users shared the servers until time {} under {}.",
+        scenario.spec.users.len(),
+        scenario.horizon,
+        scenario.policy.words()
+    )];
+    let Some(first) = courses.first() else { return sentences };
+    let of_first = if courses.len() > 1 { "In the first run, " } else { "" };
+    let shares = first.mean_shares();
+    let named = || scenario.spec.users.iter().zip(&shares);
+    let most = named().max_by(|a, b| a.1.total_cmp(b.1));
+    let least = named().min_by(|a, b| a.1.total_cmp(b.1));
+    if let (Some((most, much)), Some((least, little)), 2..) = (most, least, shares.len()) {
+        sentences.push(format!(
+            "{of_first}{} had the largest dominant share on average ({much:.3}), and {} the smallest ({little:.3}).",
+            most.name, least.name
+        ));
+    }
+    sentences
 }
 
 fn number(value: f64) -> Cell {

@@ -19,7 +19,7 @@ pub fn why(problem: &Problem, why: &Why) -> Page {
         number(&standing.share),
         number(&standing.level),
         match &standing.next {
-            None => "; nobody in it wants more".to_owned(),
+            None => "; no user in it wants more".to_owned(),
             Some(next) => format!(
                 ", and it is number {}{} among its siblings",
                 next.rank,
@@ -132,7 +132,7 @@ pub fn levels(standings: &[Standing]) -> Page {
          group below its guarantee is compared by the part of it that is used, and comes before the others.",
     );
     if standings.iter().any(|of| of.next.as_ref().is_some_and(|next| next.is_stopped)) {
-        page.text("Stopped: nobody there may grow as things stand, for a limit, a weight of 0 or a resource that is used up.")
+        page.text("Stopped: no user there may grow as things stand, because of a limit, a weight of 0 or a resource that is used up.")
     } else {
         page
     }
@@ -176,7 +176,7 @@ pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option
     let starts = problem.users().iter().zip(&held.may_start).filter(|(_, may)| **may);
     let names: Vec<&str> = starts.map(|(user, _)| user.name()).collect();
     page.text(if names.is_empty() {
-        "Nobody may start one more task within what its groups are entitled to.".to_owned()
+        "No user may start one more task within what its groups are entitled to.".to_owned()
     } else {
         format!("One more task fits into what the groups are entitled to, of: {}.", names.join(", "))
     })

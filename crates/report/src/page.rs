@@ -23,6 +23,15 @@ enum Block {
     /// Line by line, as it was given.
     Text(Vec<String>),
     Table(Table),
+    // What follows stands in a document of HTML alone.
+    /// The answer in sentences.
+    Short(Vec<String>),
+    /// A picture (SVG), and what it shows.
+    Picture(String, String),
+    /// Name and text of a certificate, which the document then checks.
+    Certificate(String, String),
+    /// Names of files that stand beside it.
+    Files(Vec<String>),
 }
 
 impl Page {
@@ -63,6 +72,35 @@ impl Page {
         self
     }
 
+    /// Adds the answer in sentences, which a document of HTML opens with.
+    #[must_use]
+    pub fn short(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
+        let at = usize::from(matches!(self.blocks.first(), Some(Block::Heading(_))));
+        self.blocks.insert(at, Block::Short(sentences.into_iter().collect()));
+        self
+    }
+
+    /// Adds a picture (SVG) and what it shows, to a document of HTML.
+    #[must_use]
+    pub fn picture(mut self, svg: String, says: impl AsRef<str>) -> Self {
+        self.blocks.push(Block::Picture(svg, says.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds a certificate of that name to a document of HTML, which then carries the checker.
+    #[must_use]
+    pub fn certificate(mut self, name: &str, text: String) -> Self {
+        self.blocks.push(Block::Certificate(name.to_owned(), text));
+        self
+    }
+
+    /// Adds links to files that stand beside a document of HTML.
+    #[must_use]
+    pub fn files(mut self, names: Vec<String>) -> Self {
+        self.blocks.push(Block::Files(names));
+        self
+    }
+
     /// Spreadsheets are given this one table in place of those of the page.
     #[must_use]
     pub fn sheet(self, table: Table) -> Self {
@@ -91,7 +129,9 @@ impl Page {
         };
         let body = Self { blocks: rest.to_vec(), sheet: None }.render(&Form::Html);
         // Text is escaped, so that these are headings of ours: in a document they stand directly below the title.
-        html::document(title, &body.replace("<h3>", "<h2>").replace("</h3>", "</h2>"))
+        let body = body.replace("<h3>", "<h2>").replace("</h3>", "</h2>");
+        let checks = rest.iter().any(|block| matches!(block, Block::Certificate(..)));
+        html::document(title, &body, checks)
     }
 
     /// The page in that form; every line ends with a line feed.
@@ -118,7 +158,13 @@ impl Block {
     fn render(&self, form: &Form) -> Option<String> {
         match (self, form) {
             (Self::Table(table), form) => Some(table.render(form)),
-            (Self::Heading(_), Form::Csv) | (Self::Text(_), Form::Csv | Form::Latex) => None,
+            (Self::Short(lines), Form::Html) => Some(html::short(lines)),
+            (Self::Picture(svg, says), Form::Html) => Some(html::picture(svg, says)),
+            (Self::Certificate(name, text), Form::Html) => Some(html::link(name, text)),
+            (Self::Files(names), Form::Html) => Some(html::files(names)),
+            (Self::Short(_) | Self::Picture(..) | Self::Certificate(..) | Self::Files(_), _)
+            | (Self::Heading(_), Form::Csv)
+            | (Self::Text(_), Form::Csv | Form::Latex) => None,
             (Self::Heading(text), Form::Latex) => Some(format!("% {}\n", printable(text))),
             (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),

@@ -1,5 +1,7 @@
 //! Pictures of allocations: who holds what of every server class, and how equal shares are.
 
+use std::collections::BTreeSet;
+
 use evenhand_certify::compare::Compared;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::utilisation::dominant_share;
@@ -26,8 +28,34 @@ const ABOVE: f64 = 1.05;
 /// where there are more than eight; what all others hold is one part. `None` where no class has any capacity.
 #[must_use]
 pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
+    let names: Vec<String> = problem.users().iter().map(|user| user.name().to_owned()).collect();
+    let owners: Vec<usize> = (0..names.len()).collect();
+    of_owners(problem, allocation, &owners, &names)
+}
+
+/// The same of queues: innermost groups, and users that stand in none.
+pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
+    let groups = problem.groups();
+    let mut names: Vec<String> = groups.list().iter().map(|group| group.name.clone()).collect();
+    let mut owners = Vec::with_capacity(problem.n_users());
+    for (n, user) in problem.users().iter().enumerate() {
+        owners.push(groups.member(n).group.unwrap_or(names.len()));
+        if groups.member(n).group.is_none() {
+            names.push(user.name().to_owned());
+        }
+    }
+    of_owners(problem, allocation, &owners, &names)
+}
+
+/// `owners`: by user whose part its tasks belong to.
+fn of_owners(
+    problem: &Problem,
+    allocation: &Allocation,
+    owners: &[usize],
+    names: &[String],
+) -> Option<Bars> {
     let constraints = Constraints::new(problem, allocation.sharing);
-    let parts = Parts::new(problem, allocation);
+    let parts = Parts::new(problem, allocation, owners, names);
     let classes = (0..problem.n_servers()).filter(|&i| !constraints.class_rows(i).is_empty());
     let groups: Vec<Group> = classes
         .take(MOST_CLASSES)
@@ -46,32 +74,37 @@ pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     (!groups.is_empty()).then(|| Bars {
         title: String::new(),
         y: Axis::linear("part of the capacity"),
-        parts: parts.names(problem),
+        parts: parts.names,
         groups,
     })
 }
 
-/// Which users have a part of their own, and whether there are others.
+/// Who has a part of its own, and the part of every user.
 struct Parts {
-    users: Vec<usize>,
-    others: bool,
+    names: Vec<String>,
+    of: Vec<usize>,
 }
 
 impl Parts {
-    fn new(problem: &Problem, allocation: &Allocation) -> Self {
-        let mut users: Vec<usize> = (0..problem.n_users()).collect();
-        let others = users.len() > MOST_USERS + 1;
-        if others {
-            users.sort_by_cached_key(|&n| std::cmp::Reverse(dominant_share(problem, allocation, n)));
-            users.truncate(MOST_USERS);
-            users.sort_unstable();
+    fn new(problem: &Problem, allocation: &Allocation, owners: &[usize], names: &[String]) -> Self {
+        let is_owner: BTreeSet<usize> = owners.iter().copied().collect();
+        let mut shown: Vec<usize> = is_owner.into_iter().collect();
+        let all = shown.len();
+        if all > MOST_USERS + 1 {
+            let mut shares = vec![Rational::new(); names.len()];
+            for (n, owner) in owners.iter().enumerate() {
+                shares[*owner] += dominant_share(problem, allocation, n);
+            }
+            shown.sort_by(|a, b| shares[*b].cmp(&shares[*a]));
+            shown.truncate(MOST_USERS);
+            shown.sort_unstable();
         }
-        Self { users, others }
-    }
-
-    fn names(&self, problem: &Problem) -> Vec<String> {
-        let named = self.users.iter().map(|&n| problem.users()[n].name().to_owned());
-        named.chain(self.others.then(|| format!("{} others", problem.n_users() - self.users.len()))).collect()
+        let others = (all > shown.len()).then(|| format!("{} others", all - shown.len()));
+        let part = |owner: &usize| shown.binary_search(owner).unwrap_or(shown.len());
+        Self {
+            names: shown.iter().map(|owner| names[*owner].clone()).chain(others).collect(),
+            of: owners.iter().map(part).collect(),
+        }
     }
 
     /// By part: what it holds of that row of class `i`, as a part of the capacity; 0 where there is none.
@@ -82,15 +115,14 @@ impl Parts {
         i: usize,
         kind: RowKind,
     ) -> Vec<f64> {
-        let mut held = vec![Rational::new(); self.users.len() + usize::from(self.others)];
+        let mut held = vec![Rational::new(); self.names.len()];
         let Some(row) = constraints.row_of(i, kind) else { return vec![0.0; held.len()] };
         let position = row - constraints.class_rows(i).start;
         for (n, tasks) in allocation.tasks.iter().enumerate() {
             let Some((_, x)) = tasks.iter().find(|(class, _)| *class == i) else { continue };
             let Some(usage) = constraints.usage(n, i) else { continue };
             let Some((_, each)) = usage.entries().find(|(at, _)| *at == position) else { continue };
-            let part = self.users.binary_search(&n).unwrap_or(self.users.len());
-            held[part] += Rational::from(x * each);
+            held[self.of[n]] += Rational::from(x * each);
         }
         let capacity = &constraints.rows()[row].capacity;
         held.into_iter().map(|held| to_f64(&(held / capacity))).collect()

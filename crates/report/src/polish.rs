@@ -19,7 +19,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
         _ => "the exact answer that it finds",
     };
     let totals = match farthest {
-        None => format!("{mechanism}: {which} gives everybody the same tasks"),
+        None => format!("{mechanism}: {which} gives every user the same tasks"),
         Some((n, part)) => format!(
             "{mechanism}: {which} changes the tasks of `{}` most, by {} ({} of what it would have alone)",
             problem.users()[*n].name(),

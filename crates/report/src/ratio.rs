@@ -62,6 +62,40 @@ pub fn sweep(found: &Sweep) -> Page {
     Page::new().table(table).lines(words.lines())
 }
 
+/// [`sweep`] under a name, with its picture (SVG).
+#[must_use]
+pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
+    let points = || found.points.iter().chain(&found.at_critical_loads);
+    let ratios = points().filter_map(|point| Some((point.ratio.as_ref()?, &point.load)));
+    let mut short: Vec<String> = Vec::new();
+    match ratios.min() {
+        None => short.push("There is nothing to earn at these loads.".to_owned()),
+        Some((ratio, _)) if *ratio == 1 => {
+            short.push("Greedy packing earns the optimum at every load that was looked at.".to_owned());
+        }
+        Some((ratio, load)) => short.push(format!(
+            "Of the {} loads that were looked at, greedy packing does worst at {} times the stated load, where it earns {} of the \
+             optimum.",
+            points().count(),
+            text::number(load),
+            text::percent(ratio)
+        )),
+    }
+    if let Some(load) = &found.all_served {
+        short.push(format!("Up to {} times the load everything is served.", text::number(load)));
+    }
+    if let Some(load) = &found.all_best {
+        let load = text::number(load);
+        short.push(format!(
+            "From {load} times the load on, every server holds the configuration of greatest reward."
+        ));
+    }
+    let says =
+        "Rewards per server of greedy packing and of the optimum, and their ratio, by multiples of the load";
+    let page = Page::new().heading(format!("Greedy against optimal: {name}")).picture(picture, says);
+    page.append(sweep(found)).short(short)
+}
+
 /// The loads at which greedy looks worst.
 #[must_use]
 pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {

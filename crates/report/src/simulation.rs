@@ -1,14 +1,17 @@
 //! Simulations: what they come to as a page, and their pictures.
 
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, User};
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
 
 use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
+use crate::text::few;
 
-/// Users that a table shows where nobody asks for all.
+/// Users that a table shows unless all are asked for.
 const MOST_USERS: usize = 20;
+/// Resources that a sentence names.
+const MOST_RESOURCES: usize = 6;
 /// Users whose shares are drawn: more lines than this cannot be told apart.
 const MOST_LINES: usize = 8;
 
@@ -40,14 +43,67 @@ pub fn simulation(simulated: &Simulated) -> Page {
     }
     let runs = runs.words("utilisation", |((problem, _), summary)| utilisation(problem, summary));
     page = page.table(runs.table());
-    if let Some((problem, run)) = simulated.runs.first() {
-        let summary = Summary::new(problem, run);
-        page = page.table(users(problem, run, &summary));
+    if let (Some((problem, run)), Some(summary)) = (simulated.runs.first(), summaries.first()) {
+        page = page.short(short(problem, summary, &summaries)).table(users(problem, run, summary));
         if summary.completion.is_some() {
-            page = page.table(sizes(&summary));
+            page = page.table(sizes(summary));
         }
     }
     page
+}
+
+/// What became of the tasks of all runs, and how long jobs took and who held what in the first.
+fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
+    let sum = |count: &dyn Fn(&Summary) -> u64| all.iter().map(count).sum::<u64>();
+    let (runs, first) = match all.len() {
+        1 => (String::new(), ""),
+        runs => (format!("In {runs} runs, "), "In the first run, "),
+    };
+    let mut sentences = vec![format!(
+        "{runs}{} of {} tasks were done by the end; {} were running and {} were waiting.",
+        sum(&|of| of.tasks.completed),
+        sum(&|of| of.tasks.submitted),
+        sum(&|of| of.tasks.running()),
+        sum(&|of| of.tasks.waiting())
+    )];
+    if let Some(times) = &summary.completion {
+        sentences.push(format!(
+            "{first}a job took {} on average from its arrival to the end of its last task; nine in ten took {} or less, and the slowest {}.",
+            short_number(times.mean),
+            short_number(times.p90),
+            short_number(times.max)
+        ));
+    }
+    let used = problem.resources().iter().zip(&summary.utilisation);
+    let used: Vec<String> =
+        used.filter_map(|(name, used)| Some(format!("{:.1} % of {name}", 100.0 * (*used)?))).collect();
+    if !used.is_empty() {
+        sentences.push(format!("{first}the average use over time was {}.", few(&used, MOST_RESOURCES)));
+    }
+    let shares = || problem.users().iter().zip(&summary.dominant_share);
+    let by_share = |a: &(&User, &f64), b: &(&User, &f64)| a.1.total_cmp(b.1);
+    if let (Some(most), Some(least), 2..) =
+        (shares().max_by(by_share), shares().min_by(by_share), shares().len())
+    {
+        sentences.push(format!(
+            "{first}{} had the largest dominant share on average ({}), and {} the smallest ({}).",
+            most.0.name(),
+            short_number(*most.1),
+            least.0.name(),
+            short_number(*least.1)
+        ));
+    }
+    sentences.into_iter().map(capital).collect()
+}
+
+/// With a capital letter at its beginning, unless that is of a name.
+fn capital(sentence: String) -> String {
+    let begins = [("a job", "A job"), ("the average", "The average")];
+    let found = begins.iter().find_map(|(small, large)| Some((sentence.strip_prefix(small)?, large)));
+    match found {
+        Some((rest, large)) => format!("{large}{rest}"),
+        None => sentence,
+    }
 }
 
 fn utilisation(problem: &Problem, summary: &Summary) -> Cell {
@@ -63,11 +119,11 @@ fn utilisation(problem: &Problem, summary: &Summary) -> Cell {
 }
 
 fn number(value: f64) -> Cell {
-    Cell::text(short(value)).with_value(value.to_string())
+    Cell::text(short_number(value)).with_value(value.to_string())
 }
 
 /// Four digits, or the whole number.
-fn short(value: f64) -> String {
+fn short_number(value: f64) -> String {
     if value.abs() >= 1000.0 || value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 

@@ -28,7 +28,7 @@ const DIGITS: usize = (u64::BITS / DIGIT) as usize;
 /// A radix heap. Times never go back, so that a task stands by the first digit in which the bits of its end
 /// differ from those of the last time, and by its value there: the first of these groups holds whoever ends
 /// next. When it is reached it is divided by later digits; a task moves a few times, and is compared with
-/// nobody. Tasks that end at the same time are always in one group, in the order in which they came.
+/// no user. Tasks that end at the same time are always in one group, in the order in which they came.
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// By digit, the last one first, and value.

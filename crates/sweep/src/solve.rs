@@ -33,7 +33,7 @@ impl Subject {
         Self { problem, sha256, bytes }
     }
 
-    /// Bytes of its canonical form, by which limits grow that nobody states.
+    /// Bytes of its canonical form, by which limits that are not stated grow.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes

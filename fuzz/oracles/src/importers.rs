@@ -1,12 +1,16 @@
-//! Importers of cluster traces.
+//! Importers of cluster traces, and of the dumps of schedulers.
 //!
-//! An input is a line `openb` or `google TIME user|shape`, then files with a line `----` between them; a
+//! An input is a line `openb`, `google TIME user|shape` or the name of a scheduler, then files with a line `----` between them; a
 //! file may be packed.
 
 use std::io::Cursor;
 
-use evenhand_import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, google, openb};
+use evenhand_import::{
+    GoogleOptions, GoogleUsers, Import, ImportError, Input, Options, google, openb, snapshot,
+};
+use evenhand_problem::format::{Source, snapshot_to_json};
 use evenhand_problem::printable;
+use evenhand_problem::snapshot::System;
 
 use crate::{readers, said};
 
@@ -17,13 +21,31 @@ const BETWEEN: &[u8] = b"\n----\n";
 pub fn importers(bytes: &[u8]) {
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return };
     let Ok(command) = std::str::from_utf8(&bytes[..end]) else { return };
-    match imported(command, split(&bytes[end + 1..])) {
+    let files = split(&bytes[end + 1..]);
+    if let Ok(system) = command.parse() {
+        return dumps(system, files);
+    }
+    match imported(command, files) {
         None => {}
         Some(Ok(import)) => {
             import.notes.iter().for_each(|note| said::one_line(&printable(&note.to_string())));
             readers::same_problem(&import.problem);
         }
         Some(Err(error)) => said::one_line(&printable(&error.to_string())),
+    }
+}
+
+/// A snapshot is written and read again as the same.
+fn dumps(system: System, files: Vec<&[u8]>) {
+    let inputs = files.into_iter().map(|bytes| Input::new("file", Cursor::new(bytes.to_vec())));
+    let Ok(inputs) = inputs.collect() else { return };
+    match snapshot(system, inputs, &Options::default()) {
+        Err(error) => said::one_line(&printable(&error.to_string())),
+        Ok(made) => {
+            let text = snapshot_to_json(&made);
+            let read = Source { name: "snapshot", text: &text }.snapshot();
+            assert!(read.as_ref().is_ok_and(|read| *read == made), "{read:?} of\n{text}");
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Pool {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// There is nobody to share.
+    /// There is no user to share.
     #[error("a pool needs at least one user")]
     NoUsers,
     /// A vector of another length than the users and resources ask for.

@@ -11,9 +11,9 @@ use crate::work::Checked;
 pub type Tasks = Vec<Amounts>;
 
 /// What a file of the reader's own may say beside what a certificate states, and is not read.
-const DECORATIONS: &str = "alpha criterion rule summary decimals utilisation seconds prices user_prices gap \
-    relative_gap witness bottlenecks status levels width iterations selection faces extreme_points \
-    integrality series search warnings version $schema description";
+const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
+    relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
+    integrality? series? search? warnings? version? $schema? description?";
 
 #[derive(PartialEq)]
 pub struct Allocation {
@@ -86,17 +86,12 @@ impl Allocation {
     /// reader's own; besides, the hash of the problem that it states.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {
         of_kind(raw, "allocation")?;
-        let [_, mechanism, sharing, arithmetic, hash, by_class, on_servers] = raw.fields_beside(
-            "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?",
-            if is_file { DECORATIONS } else { "" },
-        )?;
+        let names = "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?";
+        let names = if is_file { format!("{names} {DECORATIONS}") } else { names.to_owned() };
+        let [_, mechanism, sharing, arithmetic, hash, by_class, on_servers] = raw.fields(&names)?;
         mechanism.given().map(Json::text).transpose()?;
-        let word = |raw: &Json<'_>, words: [&str; 2]| match raw.given().map_or(Ok(words[0]), Json::text)? {
-            word if words.contains(&word) => Ok(word == words[1]),
-            _ => raw.wrong(format!("expected \"{}\" or \"{}\"", words[0], words[1])),
-        };
-        let by_time = word(sharing, ["rdm", "tdm"])?;
-        word(arithmetic, ["exact", "float"])?;
+        let by_time = sharing.word(&["rdm", "tdm"])? == 1;
+        arithmetic.word(&["exact", "float"])?;
         let mut placements = on_servers.given().map(|raw| placements(raw, problem)).transpose()?;
         if placements.as_ref().is_some_and(|placements| !are_servers(placements, problem)) {
             return on_servers.wrong("a server is given twice, or is not there");

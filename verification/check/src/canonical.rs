@@ -7,7 +7,7 @@
 use rug::Rational;
 
 use crate::allocation::{Allocation, Placement};
-use crate::json::{object, quoted};
+use crate::json::{object, quoted, record};
 use crate::names::{Amounts, Names};
 use crate::number::hashed;
 use crate::problem::Problem;
@@ -25,25 +25,20 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     let amounts = |names: &Names, amounts: &Amounts| {
         by_name(names, amounts.iter().map(|(at, x)| (*at, Some(quoted(&x.to_string())))), true)
     };
-    let by_user = || {
+    let sharing = quoted(if allocation.by_time { "tdm" } else { "rdm" });
+    let Some(placements) = &allocation.placements else {
         let tasks = allocation.tasks.iter().enumerate().filter(|(_, tasks)| !tasks.is_empty());
-        by_name(users, tasks.map(|(n, on)| (n, Some(amounts(classes, on)))), true)
+        let tasks = by_name(users, tasks.map(|(n, on)| (n, Some(amounts(classes, on)))), true);
+        return sha256(&record("kind sharing tasks", [quoted("allocation"), sharing, tasks].map(Some)));
     };
-    let by_server = |placements: &Vec<Placement>| {
-        let line = |on: &Placement| {
-            let server = Some(quoted(&classes.list[on.class]));
-            let tasks = Some(amounts(users, &on.tasks));
-            object([("server", server), ("index", Some(on.index.to_string())), ("tasks", tasks)])
-        };
-        let mut servers: Vec<&Placement> = placements.iter().collect();
-        servers.sort_by_key(|on| (&classes.list[on.class], on.index));
-        format!("[{}]", servers.into_iter().map(line).collect::<Vec<_>>().join(","))
+    let line = |on: &&Placement| {
+        let (class, index) = (quoted(&classes.list[on.class]), on.index.to_string());
+        record("server index tasks", [class, index, amounts(users, &on.tasks)].map(Some))
     };
-    let placements = allocation.placements.as_ref().map(by_server);
-    let tasks = placements.is_none().then(by_user);
-    let sharing = Some(quoted(if allocation.by_time { "tdm" } else { "rdm" }));
-    let kind = Some(quoted("allocation"));
-    sha256(&object([("kind", kind), ("sharing", sharing), ("tasks", tasks), ("placements", placements)]))
+    let mut servers: Vec<&Placement> = placements.iter().collect();
+    servers.sort_by_key(|on| (&classes.list[on.class], on.index));
+    let servers = format!("[{}]", servers.iter().map(line).collect::<Vec<_>>().join(","));
+    sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers].map(Some)))
 }
 
 /// Whether two problems mean the same, whatever the order and the spelling in their files.
@@ -86,11 +81,9 @@ fn text(problem: &Problem, sorted: bool) -> String {
     let by_class = |of: &Amounts| (!of.is_empty()).then(|| numbers(&problem.class_names, of));
     let server = |i: usize| {
         let class = &problem.classes[i];
-        object([
-            ("name", Some(quoted(&problem.class_names.list[i]))),
-            ("count", (class.count != 1).then(|| format!("\"{}\"", class.count))),
-            ("capacity", amounts(&class.capacity)),
-        ])
+        let count = (class.count != 1).then(|| quoted(&class.count.to_string()));
+        let name = Some(quoted(&problem.class_names.list[i]));
+        record("name count capacity", [name, count, amounts(&class.capacity)])
     };
     let user = |n: usize| {
         let user = &problem.users[n];

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rug::Rational;
 
 use crate::allocation::{Allocation, Placement, Tasks, entries};
-use crate::json::{Field, Json};
+use crate::json::Json;
 use crate::names::{Amounts, at};
 use crate::problem::Problem;
 use crate::share::Share;
@@ -125,27 +125,23 @@ impl<'a> Case<'a> {
     }
 
     /// The row of a class for the resource of a name that stands at `place`.
-    pub fn row_named(&self, i: usize, name: &str, place: &Json<'_>) -> Checked<usize> {
-        let time = self.row(i, None).filter(|_| name == "time");
-        let of = |r| self.row(i, Some(r));
-        match time.map_or_else(|| self.problem.resources.find(name, place).map(of), |row| Ok(Some(row)))? {
-            Some(row) => Ok(row),
-            None => place.wrong(format!("the server has no `{name}` that is shared")),
-        }
-    }
-
-    /// `{resource: value}` of a class, by row ascending.
-    pub fn by_row(&self, i: usize, raw: &Json<'_>) -> Checked<Amounts> {
-        let row = |(name, raw): &Field<'_>| Ok((self.row_named(i, name, raw)?, raw.computed()?));
-        let mut rows = raw.object()?.iter().map(row).collect::<Checked<Amounts>>()?;
-        rows.sort_by_key(|(row, _)| *row);
-        Ok(rows)
+    fn row_named(&self, i: usize, name: &str, place: &Json<'_>) -> Checked<usize> {
+        let is_time = name == "time" && self.row(i, None).is_some();
+        let resource = if is_time { None } else { Some(self.problem.resources.find(name, place)?) };
+        let none = || place.wrong(format!("the server has no `{name}` that is shared"));
+        self.row(i, resource).map_or_else(none, Ok)
     }
 
     /// `{server: {resource: value}}`, by row ascending.
     pub fn by_class_and_row(&self, raw: &Json<'_>) -> Checked<Amounts> {
-        let by_class = self.problem.class_names.map(raw, |i, raw| self.by_row(i, raw))?;
-        Ok(by_class.into_iter().flat_map(|(_, rows)| rows).collect())
+        let mut rows = Amounts::new();
+        for (i, raw) in self.problem.class_names.map(raw, |_, raw| raw.object())? {
+            for (name, raw) in raw {
+                rows.push((self.row_named(i, name, raw)?, raw.computed()?));
+            }
+        }
+        rows.sort_by_key(|(row, _)| *row);
+        Ok(rows)
     }
 
     /// `(row, d)` for every row that a task of user `n` takes something of, on a class where it can run.
@@ -207,13 +203,6 @@ impl<'a> Case<'a> {
         if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
 
-    /// `(x_n - T_n) / g_n` of somebody who has so much; `None` where tasks are unlimited, or nothing can be
-    /// given.
-    pub fn above_tasks(&self, n: usize, total: &Rational) -> Option<Rational> {
-        let tasks = self.problem.users[n].tasks.as_ref().filter(|_| self.is_active(n))?;
-        Some(Rational::from(total - tasks) / &self.g[n])
-    }
-
     /// `T_n - x_n`; `None` where tasks are unlimited.
     pub fn tasks_left(&self, n: usize) -> Option<Rational> {
         self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
@@ -239,11 +228,6 @@ impl<'a> Case<'a> {
             }
         }
         Ok(servers)
-    }
-
-    /// `x_ni`.
-    pub fn on(&self, n: usize, i: usize) -> Rational {
-        at(&self.x[n], i).cloned().unwrap_or_default()
     }
 }
 

@@ -8,12 +8,12 @@ use crate::allocation::Allocation;
 use crate::axioms::{AXIOMS, axiom_named, feasible, required};
 use crate::canonical::{hash, hash_of_tasks, same};
 use crate::case::{Case, Claim};
-use crate::json::{Json, object, quoted};
+use crate::json::{Json, quoted, record};
 use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::Problem;
 use crate::work::{self, Checked, Fault, about, ensure};
-use crate::{File, Options, Report, Unusable};
+use crate::{File, Options, Report, Unusable, Usable};
 
 /// Tolerances above this are refused where nothing else is said: beyond any rounding.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
@@ -37,10 +37,8 @@ impl<'j> Certificate<'j> {
         of_kind(raw, "certificate")?;
         let [_, version, problem, allocation, tolerance, claims, not_checked] =
             raw.fields("kind version problem allocation tolerance? claims not_checked")?;
-        match version.number()? {
-            two if two == 2 => {}
-            one if one == 1 => return version.wrong("version 1: `certify` writes it anew"),
-            _ => return version.wrong("expected version 2"),
+        if version.number()? != 2 {
+            return version.wrong("expected version 2; `certify` writes those of version 1 anew");
         }
         let problem = Problem::read(problem)?;
         work::has_problem();
@@ -96,7 +94,7 @@ impl<'j> Certificate<'j> {
     }
 
     /// What its reader asks for, and it is not.
-    pub fn unmet(&self, options: &Options) -> Result<Vec<String>, Unusable> {
+    pub fn unmet(&self, options: &Options) -> Usable<Vec<String>> {
         let mut unmet = Vec::new();
         if let Some(file) = &options.problem {
             let is_same = same(&self.problem, &file.read(Problem::read)?);
@@ -109,9 +107,8 @@ impl<'j> Certificate<'j> {
         }
         let by_time = self.allocation.by_time;
         if options.sharing.as_ref().map_or(by_time, |sharing| (sharing == "tdm") != by_time) {
-            let is =
-                if by_time { "shared by time (tdm), which has to be asked for" } else { "divided (rdm)" };
-            unmet.push(format!("the servers are {is}"));
+            let time = "shared by time (tdm), which has to be asked for";
+            unmet.push(format!("the servers are {}", if by_time { time } else { "divided (rdm)" }));
         }
         let most = match options.max_tolerance.as_ref().map(|text| parse(text, STATED)) {
             None => Rational::from(MOST_TOLERANCE),
@@ -156,13 +153,12 @@ impl<'j> Certificate<'j> {
         };
         let verdict = |claim: &Claim<'_>| {
             let or_null = |value: Option<String>| Some(value.unwrap_or("null".to_owned()));
-            object([
-                ("axiom", Some(quoted(claim.axiom))),
-                ("share", claim.share.map(|share| quoted(&share.name(problem)))),
-                ("alpha", claim.alpha.map(|alpha| quoted(&Rational::from(alpha).to_string()))),
-                ("holds", or_null(claim.holds.map(|holds| holds.to_string()))),
-                ("margin", or_null(claim.margin.as_ref().map(|margin| quoted(&margin.to_string())))),
-            ])
+            let in_text = |number: &Rational| quoted(&number.to_string());
+            let share = claim.share.map(|share| quoted(&share.name(problem)));
+            let alpha = claim.alpha.map(|alpha| in_text(&Rational::from(alpha)));
+            let holds = or_null(claim.holds.map(|holds| holds.to_string()));
+            let margin = or_null(claim.margin.as_ref().map(in_text));
+            record("axiom share alpha holds margin", [Some(quoted(claim.axiom)), share, alpha, holds, margin])
         };
         // What a certificate claims that is not valid is no verdict.
         let verdicts: Vec<String> = self.claims.iter().filter(|_| reason.is_none()).map(verdict).collect();
@@ -170,12 +166,11 @@ impl<'j> Certificate<'j> {
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
         let allocation = hash_of_tasks(&self.allocation, problem);
-        let about = object([
-            ("name", Some(quoted(&problem.name))),
-            ("users", Some(users.to_string())),
-            ("classes", Some(classes.to_string())),
-            ("sha256", Some(quoted(hash))),
-        ]);
+        let about = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
+        let about = record("name users classes sha256", about.map(Some));
+        let allocation_json = record("sha256", [Some(quoted(&allocation))]);
+        let verdicts = format!("[{}]", verdicts.join(","));
+        let more = [quoted(&tolerance), quoted(sharing), about, allocation_json, verdicts];
         Report {
             reason,
             claims: self.claims.iter().map(says).collect(),
@@ -184,20 +179,17 @@ impl<'j> Certificate<'j> {
                 format!("allocation: sha256 {allocation}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
-            more: vec![
-                ("tolerance", quoted(&tolerance)),
-                ("sharing", quoted(sharing)),
-                ("problem", about),
-                ("allocation", object([("sha256", Some(quoted(&allocation)))])),
-                ("verdicts", format!("[{}]", verdicts.join(","))),
-            ],
+            more: ["tolerance", "sharing", "problem", "allocation", "verdicts"]
+                .into_iter()
+                .zip(more)
+                .collect(),
         }
     }
 }
 
 /// Judges a certificate about an allocation.
-pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
-    let unmet = certificate.unmet(options)?.into_iter().next();
+    let unmet = certificate.unmet(options)?;
     Ok(certificate.report(file.reason(raw, unmet, certificate.verify())?))
 }

@@ -48,13 +48,9 @@ impl<'t> Json<'t> {
         Err(Fault::Malformed { at: self.at, what: what.into() })
     }
 
-    pub fn is_absent(&self) -> bool {
-        matches!(self.kind, Kind::Absent)
-    }
-
     /// The value, where it is there.
     pub fn given(&self) -> Option<&Self> {
-        (!self.is_absent()).then_some(self)
+        (!matches!(self.kind, Kind::Absent)).then_some(self)
     }
 
     pub fn text(&self) -> Checked<&str> {
@@ -63,6 +59,13 @@ impl<'t> Json<'t> {
 
     pub fn list(&self) -> Checked<&[Json<'t>]> {
         if let Kind::List(list) = &self.kind { Ok(list) } else { self.wrong("expected a list") }
+    }
+
+    /// The place of a word among these; that of the first where it is absent.
+    pub fn word(&self, words: &[&str]) -> Checked<usize> {
+        let word = self.given().map_or(Ok(words[0]), Json::text)?;
+        let found = words.iter().position(|known| *known == word);
+        found.map_or_else(|| self.wrong(format!("`{word:.60}` is none of {}", words.join(", "))), Ok)
     }
 
     /// The fields of an object.
@@ -79,27 +82,23 @@ impl<'t> Json<'t> {
     /// The values of an object with just these fields, in this order, or the first of them; those whose name
     /// ends with `?` may be absent.
     pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
-        self.fields_beside(names, "")
-    }
-
-    /// The same beside others, which are not read.
-    pub fn fields_beside<const N: usize>(&self, names: &str, others: &str) -> Checked<[&Json<'t>; N]> {
-        let mut known = names.split_whitespace().chain(others.split_whitespace());
+        let mut known = names.split_whitespace();
         let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
         if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !is_known(name)) {
-            let expected = names.replace("?", "");
-            return value.wrong(format!("unknown field `{name:.60}`: expected one of {}", expected.trim()));
+            let expected = names.replace('?', "");
+            return value.wrong(format!("unknown field `{name:.60}`: expected one of {expected}"));
         }
-        let is_missing = |name: &&str| !name.ends_with('?') && self.get(name).is_absent();
+        let is_missing = |name: &&str| !name.ends_with('?') && self.get(name).given().is_none();
         if let Some(name) = names.split_whitespace().find(is_missing) {
             return self.wrong(format!("the field `{name}` is missing"));
         }
         Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
     }
 
-    /// The fields of every object of a list.
+    /// The fields of every object of a list; none where it is absent.
     pub fn rows<const N: usize>(&self, names: &str) -> Checked<Vec<[&Json<'t>; N]>> {
-        self.list()?.iter().map(|row| row.fields(names)).collect()
+        let list = self.given().map_or(Ok(&[][..]), Json::list)?;
+        list.iter().map(|row| row.fields(names)).collect()
     }
 
     /// The way to the innermost value that begins at a byte: `.claims[3].margin`.
@@ -287,4 +286,9 @@ pub fn quoted(text: &str) -> String {
 pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
     let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
     format!("{{{}}}", given.collect::<Vec<_>>().join(","))
+}
+
+/// The same of these names and values, in their order.
+pub fn record<const N: usize>(names: &str, values: [Option<String>; N]) -> String {
+    object(names.split_whitespace().zip(values))
 }

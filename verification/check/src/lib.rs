@@ -95,6 +95,9 @@ pub struct Unusable {
     pub what: String,
 }
 
+/// What can be said of a file, or why nothing can.
+type Usable<T> = Result<T, Unusable>;
+
 impl Unusable {
     fn usage(what: &str) -> Self {
         Self { status: 2, what: what.to_owned() }
@@ -102,12 +105,12 @@ impl Unusable {
 }
 
 impl File {
-    fn parsed(&self) -> Result<Json<'_>, Unusable> {
+    fn parsed(&self) -> Usable<Json<'_>> {
         json::read(&self.text).map_err(|fault| self.unusable(&json::ABSENT, fault))
     }
 
     /// What a file of the reader's own holds.
-    fn read<T>(&self, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T, Unusable> {
+    fn read<T>(&self, read: impl Fn(&Json<'_>) -> Checked<T>) -> Usable<T> {
         let root = self.parsed()?;
         read(&root).map_err(|fault| self.unusable(&root, fault))
     }
@@ -116,22 +119,16 @@ impl File {
     fn unusable(&self, root: &Json<'_>, fault: Fault) -> Unusable {
         let Fault::Malformed { at, what } = fault else { return Unusable { status: 3, what: fault.what() } };
         let before = String::from_utf8_lossy(&self.text.as_bytes()[..at.min(self.text.len())]);
-        let (line, start) =
-            (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |newline| newline + 1));
-        let (column, path) = (before[start..].chars().count() + 1, root.path(at));
+        let (line, last) = (before.matches('\n').count() + 1, before.rsplit('\n').next());
+        let (column, path) = (last.unwrap_or_default().chars().count() + 1, root.path(at));
         let path = if path.is_empty() { path } else { format!("{}: ", path.trim_start_matches('.')) };
         Unusable { status: 2, what: format!("{}:{line}:{column}: {path}{what}", self.name) }
     }
 
     /// Why a certificate is not valid, where it could be read: what it is not that was asked for, or what is
     /// false.
-    fn reason(
-        &self,
-        root: &Json<'_>,
-        unmet: Option<String>,
-        verdict: Checked<()>,
-    ) -> Result<Option<String>, Unusable> {
-        match (verdict, unmet) {
+    fn reason(&self, root: &Json<'_>, unmet: Vec<String>, verdict: Checked<()>) -> Usable<Option<String>> {
+        match (verdict, unmet.into_iter().next()) {
             (Err(fault @ Fault::Malformed { .. }), _) => Err(self.unusable(root, fault)),
             (_, Some(reason)) | (Err(Fault::False(reason)), None) => Ok(Some(reason)),
             (Err(fault), None) => Err(self.unusable(root, fault)),
@@ -170,14 +167,12 @@ impl Report {
     /// What is said to programs: one document.
     #[must_use]
     pub fn json(&self) -> String {
-        let fields = [
-            ("kind", Some(quoted("verdict"))),
-            ("version", Some("1".to_owned())),
-            ("valid", Some(self.reason.is_none().to_string())),
-            ("claims", Some(self.claims.len().to_string())),
-            ("reason", self.reason.as_deref().map(quoted)),
-        ];
-        object(fields.into_iter().chain(self.more.iter().map(|(name, value)| (*name, Some(value.clone())))))
+        let (valid, claims) = (self.reason.is_none().to_string(), self.claims.len().to_string());
+        let reason = self.reason.iter().map(|reason| ("reason", quoted(reason)));
+        let fields =
+            [("kind", quoted("verdict")), ("version", "1".to_owned()), ("valid", valid), ("claims", claims)];
+        let all = fields.into_iter().chain(reason).chain(self.more.iter().cloned());
+        object(all.map(|(name, value)| (name, Some(value))))
     }
 }
 

@@ -13,13 +13,10 @@ Verifies a certificate of fairness, of a ratio or a worst load, or of a running 
   CERTIFICATE              the file to check; - reads standard input
   --problem PROBLEM        refuse a certificate that is not about this problem
   --allocation ALLOCATION  refuse a certificate that is not about this allocation
-  --require AXIOM[:PARAMETER]
-                           refuse a certificate that does not claim it to hold; may be given several
-                           times; max-min and proportional need their parameter, as in max-min:drfh; of a
-                           ratio or worst-load certificate: exact, or ratio:A for at least the part A
+  --require AXIOM[:PARAMETER]  refuse one that does not claim it to hold, as in max-min:drfh; of a ratio or
+                           worst load: exact, or ratio:A for at least the part A; may be given several times
   --max-tolerance T        refuse a larger tolerance (default: 1e-6)
-  --sharing rdm|tdm        refuse another way of sharing servers (default: rdm, resources are divided; tdm,
-                           time is shared, always has to be asked for)
+  --sharing rdm|tdm        refuse resources that are not divided (rdm, default), or time that is not (tdm)
   --format table|json      how to say it (default: table)
   -h, --help               this text
   -V, --version            the version
@@ -75,10 +72,9 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable
         }
     }
     let Some(certificate) = certificate else { return usage("no certificate is named") };
-    let is_one_of = |value: &Option<String>, words: [&str; 2]| {
-        value.as_ref().is_none_or(|value| words.contains(&value.as_str()))
-    };
-    if !is_one_of(&format, ["table", "json"]) || !is_one_of(&options.sharing, ["rdm", "tdm"]) {
+    let is_known = matches!(format.as_deref(), None | Some("table" | "json"))
+        && matches!(options.sharing.as_deref(), None | Some("rdm" | "tdm"));
+    if !is_known {
         return usage("--format is table or json, --sharing rdm or tdm");
     }
     let files = [Some(&certificate), problem.as_ref(), allocation.as_ref()];

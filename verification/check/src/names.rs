@@ -63,7 +63,7 @@ impl Names {
         read: impl Fn(usize, &'j Json<'t>) -> Checked<T>,
     ) -> Checked<Vec<(usize, T)>> {
         let mut found = Vec::new();
-        for (name, value) in if object.is_absent() { &[] } else { object.object()? } {
+        for (name, value) in if object.given().is_none() { &[] } else { object.object()? } {
             let at = self.find(name, value)?;
             found.push((at, read(at, value)?));
         }

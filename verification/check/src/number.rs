@@ -22,7 +22,7 @@ impl Json<'_> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// The same, or null.
+    /// The same, or nothing where it is absent or null.
     pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
         if matches!(self.kind, Kind::Absent | Kind::Null) { Ok(None) } else { self.computed().map(Some) }
     }
@@ -41,11 +41,8 @@ impl Json<'_> {
 
     /// A number of at least 0 that somebody states, which may have a suffix where it is a string.
     pub fn quantity(&self) -> Checked<Rational> {
-        let is_text = matches!(self.kind, Kind::Text(_));
-        let number = self.parsed(|text| match suffix(text).filter(|_| is_text) {
-            Some((bare, _)) if bare.contains(['/', 'e', 'E']) => {
-                Err("a suffix beside a quotient or exponent")
-            }
+        let number = self.parsed(|text| match suffix(text) {
+            Some((bare, _)) if bare.contains(['/', 'e', 'E']) => Err("a suffix beside a quotient or `e`"),
             Some((bare, factor)) => Ok(parse(bare, STATED)? * factor),
             None => parse(text, STATED),
         })?;
@@ -100,10 +97,9 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     let value = if let Some((above, below)) = unsigned.split_once('/') {
         let (above, below) = (integer(above)?, integer(below)?);
         if below.is_zero() {
-            Err("a quotient with a zero denominator")
-        } else {
-            Ok(Rational::from((above, below)))
+            return Err("a quotient with a zero denominator");
         }
+        Rational::from((above, below))
     } else {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
         let parts = Integer::from(10).pow(fraction.len() as u32);
@@ -111,9 +107,9 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
         let size = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
         let size = if is_digits(size) { size.parse::<u64>().ok().filter(|size| *size <= most) } else { None };
         let power = size.ok_or("an exponent that is out of range, or none")? as i32;
-        Ok(value * Rational::from(10).pow(if exponent.starts_with('-') { -power } else { power }))
+        value * Rational::from(10).pow(if exponent.starts_with('-') { -power } else { power })
     };
-    value.map(|value| if unsigned == text { value } else { -value })
+    Ok(if unsigned == text { value } else { -value })
 }
 
 /// The form that is hashed, of a number of at least 0: a quotient in lowest terms; where that has more than

@@ -50,6 +50,13 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
     Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
 }
 
+/// How many tasks a server has room for; 0 of those that ask for nothing.
+pub fn most_tasks(demand: &Amounts, capacity: &Amounts) -> Rational {
+    let zero = Rational::new();
+    let of = |(r, d): &(usize, Rational)| at(capacity, *r).unwrap_or(&zero) / d.clone();
+    demand.iter().map(of).min().unwrap_or_default()
+}
+
 impl Problem {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
         of_kind(raw, "allocation-problem")?;
@@ -61,11 +68,8 @@ impl Problem {
         if resources.list.is_empty() || classes.is_empty() {
             return raw.wrong("expected at least one resource and one server class");
         }
-        let rows = users.given().map_or(Ok(Vec::new()), |users| {
-            users.rows(
-                "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?",
-            )
-        })?;
+        let names = "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?";
+        let rows = users.rows(names)?;
         let mut groups = Groups::read(groups, share, &resources, &class_names)?;
         let user_names = Names::new("user", rows.iter().map(|row| row[0]))?;
         let mut users = Vec::new();
@@ -100,7 +104,7 @@ impl Problem {
             users.push(user);
         }
         let states =
-            |(raw, class): &(&Json<'_>, &Class)| class.states_time || !raw.get("capacity").is_absent();
+            |(raw, class): &(&Json<'_>, &Class)| class.states_time || raw.get("capacity").given().is_some();
         match servers.list()?.iter().zip(&classes).find(|class| !states(class)) {
             Some((raw, _)) => raw.wrong("the field `capacity` is missing"),
             None => Ok(Self { name, resources, class_names, classes, user_names, users, groups }),
@@ -134,9 +138,7 @@ impl Problem {
         if let Some(gamma) = at(&self.users[n].gamma, i) {
             return gamma.clone();
         }
-        let zero = Rational::new();
-        let of = |(r, d): &(usize, Rational)| at(&self.classes[i].capacity, *r).unwrap_or(&zero) / d.clone();
-        self.demand(n, i).iter().map(of).min().unwrap_or_default() * self.classes[i].count
+        most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count
     }
 
     /// Capacity of all servers together, by resource.

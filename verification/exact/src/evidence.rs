@@ -244,10 +244,10 @@ pub enum Evidence {
     },
     /// Pareto optimal and proportional: yes. For proportional the weights are left empty.
     Prices(Prices),
-    /// Pareto optimal: no, since this allocation is better for somebody and worse for nobody.
+    /// Pareto optimal: no, since this allocation is better for some user and worse for no user.
     Dominating(Tasks),
     /// Integer Pareto optimal: no, since these whole tasks on single servers are better for somebody and
-    /// worse for nobody.
+    /// worse for no user.
     DominatingPlacements(Vec<Placement>),
     /// Work-conserving: what is short for every user with pending tasks, users ascending.
     Short(Vec<(usize, Short)>),
@@ -265,7 +265,7 @@ pub enum Evidence {
     Levels(Vec<Level>),
     /// The bottleneck axioms: `(resource, levels)` for every resource that they are about, ascending.
     LevelsByResource(Vec<(usize, Vec<Level>)>),
-    /// Max-min: no, since this allocation gives the user more and nobody less that has no more.
+    /// Max-min: no, since this allocation gives the user more and no user less that has no more.
     Rise {
         /// The resource that is shared, for the bottleneck axioms.
         resource: Option<usize>,

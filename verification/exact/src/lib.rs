@@ -20,7 +20,7 @@
 //! denominator.
 //!
 //! # Examples
-//! The two servers and users of DRFH, Figure 1: 10 tasks each, and nobody envies anybody.
+//! The two servers and users of DRFH, Figure 1: 10 tasks each, and no user envies another.
 //! ```
 //! use evenhand_exact::{Axiom, Claim, Instance};
 //! use evenhand_problem::{Rational, format::Source};

@@ -47,6 +47,8 @@ function ml_z_abs(a) { return ml_z_sign(a) < 0 ? ml_z_neg(a) : a; }
 //Provides: ml_z_add const
 //Requires: z_big, z_form, z_of_double
 function ml_z_add(a, b) {
+  if (a === 0) return b;
+  if (b === 0) return a;
   return typeof a === "number" && typeof b === "number" ? z_of_double(a + b) : z_form(z_big(a) + z_big(b));
 }
 
@@ -128,7 +130,7 @@ function ml_z_cdiv(a, b) { return z_rounded(a, b, true); }
 
 //Provides: ml_z_divexact const
 //Requires: ml_z_div
-function ml_z_divexact(a, b) { return ml_z_div(a, b); }
+function ml_z_divexact(a, b) { return b === 1 ? a : ml_z_div(a, b); }
 
 //Provides: ml_z_compare const
 //Requires: z_0
@@ -210,8 +212,28 @@ function z_gcd_of_bigs(x, y) {
   }
 }
 
+//Provides: z_kept
+//Requires: z_1
+// Pairs whose greatest common divisor was computed, each with it: seven in eight are asked for again. Longer numbers than `most`
+// are not kept, so that memory is bounded.
+var z_kept = { pairs: new globalThis.Array(3 << 14).fill(0), most: z_1 << globalThis.BigInt(1024) };
+
+//Provides: z_kept_gcd
+//Requires: z_kept, z_gcd_of_bigs
+function z_kept_gcd(x, y) {
+  if (x > z_kept.most || y > z_kept.most) return z_gcd_of_bigs(x, y);
+  var low = globalThis.BigInt.asUintN, kept = z_kept.pairs;
+  var at = 3 * (globalThis.Number(low(14, x)) ^ globalThis.Number(low(14, y)));
+  if (kept[at] !== x || kept[at + 1] !== y) {
+    kept[at + 2] = z_gcd_of_bigs(x, y);
+    kept[at] = x;
+    kept[at + 1] = y;
+  }
+  return kept[at + 2];
+}
+
 //Provides: ml_z_gcd const
-//Requires: z_big, z_of_double, z_gcd_of_doubles, z_gcd_of_bigs, z_0, ml_z_abs
+//Requires: z_big, z_of_double, z_gcd_of_doubles, z_kept_gcd, z_0, ml_z_abs
 function ml_z_gcd(a, b) {
   if (typeof a === "number") {
     if (typeof b === "number") return z_of_double(z_gcd_of_doubles(a < 0 ? -a : a, b < 0 ? -b : b));
@@ -223,7 +245,7 @@ function ml_z_gcd(a, b) {
     var r = globalThis.Number(a % globalThis.BigInt(b));
     return z_of_double(z_gcd_of_doubles(b, r < 0 ? -r : r));
   }
-  return z_gcd_of_bigs(a < z_0 ? -a : a, b < z_0 ? -b : b);
+  return z_kept_gcd(a < z_0 ? -a : a, b < z_0 ? -b : b);
 }
 
 //Provides: ml_z_logand const
@@ -312,6 +334,7 @@ function ml_z_to_int(a) {
 //Provides: ml_z_to_int64 const
 //Requires: z_big, z_overflow, caml_int64_create_lo_hi
 function ml_z_to_int64(a) {
+  if (typeof a === "number") return caml_int64_create_lo_hi(a, a >> 31);
   var x = z_big(a), Big = globalThis.BigInt;
   if (Big.asIntN(64, x) !== x) z_overflow();
   return caml_int64_create_lo_hi(globalThis.Number(Big.asIntN(32, x)), globalThis.Number(x >> Big(32)));

@@ -290,12 +290,9 @@ let claim s (c : stated_claim) =
   | OfBottleneck k, _, _ -> bottlenecks s k m value
   | OfProportional (share, a), _, _ -> proportional s share a value
   | (OfLimits | OfGuarantees | OfRoot _ | OfGroupSharing | OfGroupEnvy | OfTree | Another), _, _ -> raise Exit
-let is_about_optima = function
-  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ -> true
-  | _ -> false
 let evidence s (c : stated_claim) =
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
-  let is_left_open = s.limited && is_about_optima c.statement.about in
+  let is_left_open = s.limited && compares c.statement.about && c.statement.says <> None in
   if is_left_open then OfProblem NonWasteful (* Coq says that it is not covered *) else
   match c.statement.about, c.statement.says, c.statement.margin with
   | (OfLimits | OfGuarantees), None, _ -> OfGroups NotAbout

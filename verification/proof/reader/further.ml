@@ -64,28 +64,15 @@ let parties s f envy (c : stated_claim) value =
 (* * The filling: with the prices that stop its users it is max-min. *)
 
 let filling s f value =
-  only "filling prices limit_prices?" value;
-  let y = read_tasks s.c.on (get "filling" value) in
-  let vectors = List.map (fun rows -> (prices s (Object ["prices", rows])).on_row) (list (get "prices" value)) in
-  (match get "limit_prices" value with
-   | Absent -> ()
-   | v -> if List.exists (fun l -> list l <> []) (list v) || List.length (list v) <> List.length vectors then raise Exit);
+  let y, rows = Turns.stated s value in
   let ended = Evidence.case { s.c with x = y; placing = None } f.groups in
   let a = shares ended (worth_at s.p s.totals Drfh) in
-  let one_resource r _ h = if h = r then rational Q.one else zero in
   let users = List.filter (is_active s) (range s.p.users) in
   let total n = to_q (ended.t.t_tasks n) in
   let waits = List.filter (fun n -> match s.p.limit n with Some l -> Q.lt (total n) (to_q l) | None -> true) users in
   let stopped = Array.make s.p.users false in
   let level row =
-    let cost n i = List.fold_left (fun sum r -> Q.add sum (Q.mul (to_q (row i r)) (to_q (s.p.demand n i r)))) Q.zero
-      (range s.p.resources) in
-    let worth = Array.make s.p.users Q.zero in
-    List.iter (fun n ->
-      match List.map (cost n) (List.filter (runs_on s n) (range s.p.classes)) with
-      | [] -> () | first :: rest -> worth.(n) <- List.fold_left Q.min first rest) users;
-    let bound = List.fold_left (fun sum i -> List.fold_left (fun sum r ->
-      Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_full i r)))) sum (range s.p.resources)) Q.zero (range s.p.classes) in
+    let worth = Turns.worth_in s row and bound = Turns.bound_of s row in
     let reached = List.fold_left (fun sum n -> Q.add sum (Q.mul worth.(n) (total n))) Q.zero users in
     if not (Q.equal bound reached) then None else begin
       let valued = List.filter (fun n -> Q.sign worth.(n) > 0) users in
@@ -100,7 +87,7 @@ let filling s f value =
       else Some { covers; on_share = at on_share; at_prices = { on_row = row; on_user = (fun _ -> zero) };
         base_level = rational top }
     end in
-  let levels = List.filter_map level (vectors @ List.map one_resource (range s.p.resources)) in
+  let levels = List.filter_map level rows in
   if not (List.for_all (fun n -> stopped.(n)) waits) then raise Exit;
   OfFilling (Ends { ends_with = at2 y; its_tables = ended.t; its_shares = a; its_levels = levels })
 
@@ -145,20 +132,23 @@ let evidence s f (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
   let left_open = OfProblem NonWasteful (* Coq says that it is not covered *) in
+  let is_kept v = List.exists (fun r -> sign (s.h.t_kept_back v r) <> 0) (range s.p.resources) in
+  let is_comparable () = not (List.exists s.p.timed (range s.p.classes) || List.exists is_kept (range f.groups.grouping.groups)) in
   match c.statement.about, c.statement.says, c.statement.margin with
+  | about, None, _ when s.limited && compares about && not (is_comparable ()) -> NotComparable
   | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups NotAbout
+  | OfWorkConserving, _, _ when hold_back s.p f.groups.grouping && (c.statement.says = None || c.statement.margin <> None) -> OfStops
   | OfGroupSharing, _, _ -> parties s f false c value
   | OfGroupEnvy, _, _ -> parties s f true c value
-  | OfTree, None, _ when not (List.exists s.p.timed (range s.p.classes)) -> uncovered "that dominant shares are not defined"
-  | OfTree, None, _ -> OfFilling NotFilled
-  | OfTree, _, _ when f.groups.grouping.groups > 0 || not f.groups.siblings.plain -> left_open
+  | OfTree, None, _ -> OfFilling (NotFilled (worth_of s Drfh))
   | OfTree, _, None ->
-    ignore (filling s f value);
+    ignore (Turns.stated s value);
     let is_some (_, of_user) = List.exists (fun (_, q) -> Q.sign (number computed q) <> 0) (obj of_user) in
     if List.exists is_some (obj (get "filling" value)) then raise Exit;
     OfFilling NobodyFilled
-  | OfTree, _, _ -> filling s f value
-  | OfRoot _, _, _ when s.limited -> left_open
+  | OfTree, _, _ when is_level f.groups.grouping f.groups.siblings -> filling s f value
+  | OfTree, _, _ -> OfFilling (Turns (worth_of s Drfh, Turns.follow s f.groups value))
+  | OfRoot _, Some _, _ when s.limited -> left_open
   | OfRoot (share, a, q), _, _ -> root s share a q c value
   | OfProportional (share, a), Some _, Some _ when get "values" value <> Absent && not s.limited -> root s share a 1 c value
   | _ -> Evidence.evidence s c

@@ -1,16 +1,16 @@
 (* Groups of users. Believed of a problem that has groups: what is said of parents, weights, guarantees, limits and what is
-   lent. What siblings are compared by is in more.ml. *)
+   lent, and of what siblings are compared by. *)
 open Proved
 open Json
 open Reader
 
 type group = { up : int option; worth : Q.t; priority : Q.t; stated : (int * Q.t) list option; most : (int * Q.t) list;
   lent : (int * Q.t) list }
-type t = { names : names; list : group array; member : int option array; never : bool; grouping : grouping; siblings : siblings }
+type t = { names : names; list : group array; member : int option array; grouping : grouping; siblings : siblings;
+  words : (string * string) list; multipliers : (int * Q.t) list; families : bool }
 
 let deepest = 100
 let amounts s read value = List.sort compare (by_name s.resource read value)
-let share s name = let share = get "share" s.source in if share = Absent then Absent else get name share
 
 let read (s : statement) =
   let rows name value = match get name value with Absent -> [] | v -> list v in
@@ -31,14 +31,24 @@ let read (s : statement) =
   let rec height v = function 0 -> 0 | left -> match list.(v).up with None -> 0 | Some u -> 1 + height u (left - 1) in
   Array.iteri (fun v _ -> if height v deepest >= deepest then malformed "a group stands in itself, or in too many") list;
   let member = Array.of_list (List.map (fun u -> Option.map (named names) (given (get "group" u))) users) in
-  let never = share s "zero-weight" = Text "never" in
+  let share = match get "share" s.source with Absent -> Object [] | share -> share in
+  only "of? over? multipliers? families? zero-weight?" share;
+  let word (name, words) = name, one_of words (get name share) in
+  let words = List.map word
+    ["of", ["usage"; "surplus"]; "over", ["cluster"; "lendable"; "guarantee"]; "zero-weight", ["last"; "never"]] in
+  let said name word = List.assoc name words = word and families = flag "families" share in
+  let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (amounts s positive (get "multipliers" share)) in
   let lookup of_group v r = Option.map rational (List.assoc_opt r (of_group list.(v))) in
   let grouping = { groups = Array.length list; parent = (fun v -> list.(v).up); group_of = (fun n -> member.(n));
-    priced = (fun v -> Q.sign list.(v).worth > 0); never;
+    priced = (fun v -> Q.sign list.(v).worth > 0); never = said "zero-weight" "never";
     states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
     ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent) } in
-  let own_demands = Array.exists (Array.exists Fun.id) s.own_demand in
+  let last name = List.hd (List.rev (String.split_on_char '/' name)) in
+  let first r = List.find (fun h -> h = r || (families && last s.resource.list.(h) = last s.resource.list.(r))) (List.init (r + 1) Fun.id) in
   let siblings = { group_weight = (fun v -> rational list.(v).worth);
-    plain = get "share" s.source = Absent && not own_demands } in
-  { names; list; member; never; grouping; siblings }
+    plain = get "share" s.source = Absent && not (Array.exists (Array.exists Fun.id) s.own_demand); priority = (fun v -> rational list.(v).priority);
+    of_surplus = said "of" "surplus";
+    measure = (if said "over" "cluster" then OfCluster else if said "over" "lendable" then OfLendable else OfGuarantee);
+    multiplier = (fun r -> rational (Option.value (List.assoc_opt r multipliers) ~default:Q.one)); family = first } in
+  { names; list; member; grouping; siblings; words; multipliers; families }

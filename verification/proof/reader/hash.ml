@@ -103,8 +103,9 @@ let of_problem s (g : Groups.t) (more : More.t) =
       "priority", (if Q.sign priority = 0 then None else Some (number priority));
       "guarantee", Option.map stated promise; "limit", some most; "lend", some lent] in
   let groups = match lines g.names group with "" -> "" | lines -> ",\n\"groups\":[" ^ lines ^ "\n]" in
-  let fields = List.map2 (fun name word -> name, Option.map quoted word) ["of"; "over"; "zero-weight"] more.words
-    @ ["multipliers", some more.multipliers; "families", if more.families then Some "true" else None] in
+  let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"] then None else Some (quoted word) in
+  let fields = List.map word g.words
+    @ ["multipliers", some g.multipliers; "families", if g.families then Some "true" else None] in
   let share = if List.for_all (fun (_, v) -> v = None) fields then "" else ",\n\"share\":" ^ record fields in
   sha256 (Printf.sprintf "{\n\"kind\":\"allocation-problem\",\n%s\"resources\":%s,\n\"servers\":[%s\n]%s,\n\"users\":[%s\n]%s\n}\n"
     (if s.title = "" then "" else "\"name\":" ^ quoted s.title ^ ",\n")

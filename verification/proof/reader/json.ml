@@ -25,6 +25,11 @@ let text = function Text s -> s | _ -> malformed "expected a string"
 let list = function List l -> l | _ -> malformed "expected a list"
 let obj = function Object fields -> fields | _ -> malformed "expected an object"
 let given = function Absent -> None | v -> Some v
+(* One of some words; the first is meant where none is given. *)
+let one_of words = function
+  | Absent -> List.hd words
+  | v -> if List.mem (text v) words then text v else malformed "expected one of %s" (String.concat ", " words)
+let flag name value = match get name value with Absent -> false | Bool b -> b | _ -> malformed "expected true or false"
 
 (* The object has just these fields; those whose name ends with ? may be absent. *)
 let only names value =

@@ -35,7 +35,6 @@ let at2 a i j = at (at a i) j
 let at3 a i j k = at (at2 a i j) k
 
 let of_kind kind value =
-  ignore (obj value);
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
 type statement = { problem : problem; resource : names; server : names; user : names; counts : Z.t array;
@@ -68,17 +67,14 @@ let read_problem by_time value =
   let read_user n u =
     let field name = get name u in
       weight.(n) <- rational (match field "weight" with Absent -> Q.one | v -> positive v);
-    (match field "tasks" with
-     | Absent -> () | v -> limit.(n) <- Some (rational (at_least Q.zero (number Json.stated v))));
+    Option.iter (fun v -> limit.(n) <- Some (rational (at_least Q.zero (number Json.stated v)))) (given (field "tasks"));
     base.(n) <- row m (amounts (field "demand"));
-    (match field "servers" with
-     | Absent -> ()
-     | v ->
-       let listed = List.map (named server) (list v) in
-       if listed = [] then malformed "expected at least one server class, or no `servers` at all";
-       if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
-       Array.fill allowed.(n) 0 k false;
-       List.iter (fun i -> allowed.(n).(i) <- true) listed);
+    Option.iter (fun v ->
+      let listed = List.map (named server) (list v) in
+      if listed = [] then malformed "expected at least one server class, or no `servers` at all";
+      if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
+      Array.fill allowed.(n) 0 k false;
+      List.iter (fun i -> allowed.(n).(i) <- true) listed) (given (field "servers"));
     demand.(n) <- Array.make k base.(n);
     let speaks = Array.make k false in
     List.iter (fun (i, d) ->
@@ -112,12 +108,8 @@ let read_sharing value =
   of_kind "allocation" value;
   only "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?" value;
   ignore (Option.map text (given (get "mechanism" value)));
-  let word name words = match get name value with
-    | Absent -> List.hd words
-    | v when List.mem (text v) words -> text v
-    | v -> malformed "there is no %s `%s`" name (text v) in
-  ignore (word "arithmetic" ["exact"; "float"]);
-  word "sharing" ["rdm"; "tdm"] = "tdm"
+  ignore (one_of ["exact"; "float"] (get "arithmetic" value));
+  one_of ["rdm"; "tdm"] (get "sharing" value) = "tdm"
 
 let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "non-wasteful", OfNonWasteful;
   "work-conserving", OfWorkConserving; "pareto-optimal", OfParetoOptimal; "integer-pareto-optimal", OfIntegerParetoOptimal;

@@ -9,51 +9,49 @@ let short q =
   let text = Q.to_string q in
   if String.length text <= 60 then text else String.sub text 0 40 ^ "..."
 
-(* An axiom, and that it applies, in the words of Spec.v; (x: what it is said of) *)
-let words placed (about : Proved.axiom_name) =
+(* An axiom, and that it applies, in the words of the theories; (x: what it is said of) *)
+let words placed held level (c : stated_claim) =
   let named : Proved.named -> string = function
     | Drfh -> "Drfh" | Cdrf -> "Cdrf" | Tsf -> "Tsf" | Asset -> "Asset" | Generic -> "Generic"
     | Resource r -> Printf.sprintf "(Resource %d)" r in
+  let worth = function None -> "1" | Some u -> "(worth " ^ named u ^ ")" in
+  let defined = function None -> "" | Some u -> "defined " ^ named u in
   let bottleneck : Proved.bottleneck -> string = function
     | OnEveryClass -> "OnEveryClass" | OfTheCluster -> "OfTheCluster" | Single -> "Single" in
-  match about with
+  let name = String.map (fun c -> if c = '-' then '_' else c) c.axiom in
+  match c.statement.about with
   | OfFeasible -> (if placed then "placed_within placing" else "feasible_within"), ""
-  | OfWorkConserving -> (if placed then "placed_conserving placing" else "work_conserving"), ""
-  | OfIntegerFeasible -> "integer_feasible placing", "on_single_servers"
-  | OfIntegerParetoOptimal -> "integer_pareto_optimal", "whole_tasks x" | OfEf1 -> "ef1", "whole_tasks x"
+  | OfWorkConserving when held -> "conserving_of_groups " ^ (if placed then "placing" else "None"), "about_groups"
+  | OfWorkConserving -> (if placed then "placed_conserving placing" else name), ""
+  | OfIntegerFeasible -> name ^ " placing", "on_single_servers"
+  | OfIntegerParetoOptimal | OfEf1 -> name, "whole_tasks x"
   | OfBottleneck k -> "bottleneck_fair " ^ bottleneck k, "is_bottleneck " ^ bottleneck k ^ " r for some r"
-  | OfMaxMin share -> "max_min (worth " ^ named share ^ ")", "defined " ^ named share
-  | OfProportional (Some u, a) -> Printf.sprintf "proportional (worth %s) %d" (named u) a, "defined " ^ named u
-  | OfRoot (Some u, a, q) -> Printf.sprintf "alpha_fair (worth %s) %d %d" (named u) a q, "defined " ^ named u
-  | OfRoot (None, a, q) -> Printf.sprintf "alpha_fair 1 %d %d" a q, ""
-  | OfGroupSharing -> "group_sharing_incentive", "about_groups" | OfGroupEnvy -> "group_envy_free", "about_groups"
-  | OfTree -> "filled", "tree_applies"
-  | OfProportional (None, a) -> Printf.sprintf "proportional 1 %d" a, ""
-  | OfLimits -> "limits_kept", "about_groups" | OfGuarantees -> "guarantees_kept", "about_groups"
-  | OfParetoOptimal -> "pareto_optimal", "" | OfEnvyFree -> "envy_free", "" | OfPsDsf -> "ps_dsf", ""
-  | OfSharingIncentive -> "sharing_incentive", "" | OfNjc -> "no_justified_complaints", ""
-  | OfNonWasteful -> "True", "" | Another -> "", ""
+  | OfMaxMin share -> "max_min " ^ worth (Some share), defined (Some share)
+  | OfProportional (share, a) -> Printf.sprintf "proportional %s %d" (worth share) a, defined share
+  | OfRoot (share, a, q) -> Printf.sprintf "alpha_fair %s %d %d" (worth share) a q, defined share
+  | OfGroupSharing | OfGroupEnvy -> name, "about_groups" | OfLimits | OfGuarantees -> name ^ "_kept", "about_groups"
+  | OfTree -> (if level then "filled" else "filled_by_turns"), "tree_applies"
+  | OfNjc -> "no_justified_complaints", "" | OfNonWasteful -> "True", "" | _ -> name, ""
 
-let sentence placed (c : stated_claim) =
-  let axiom, applies = words placed c.statement.about in
+let sentence (axiom, applies) (c : stated_claim) =
   let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
   let said = if applies = "" then "" else "; " ^ applies in
-  match c.statement.says, Option.map to_q c.statement.margin with
-  | None, _ -> Printf.sprintf "%s does not apply: not %s" c.name applies
-  | Some true, Some m -> Printf.sprintf "%s holds%s, margin %s: %s (%s) %s%s" c.name
+  c.name ^ match c.statement.says, Option.map to_q c.statement.margin with
+  | None, _ -> " does not apply: not " ^ applies
+  | Some true, Some m -> Printf.sprintf " holds%s, margin %s: %s (%s) %s%s"
     (if Q.sign m < 0 then " within the tolerance" else "") (short m) axiom (short (Q.neg m)) x said
-  | Some false, Some m -> Printf.sprintf "%s is violated, margin %s: %s eps %s for no eps < %s%s" c.name (short m) axiom x
+  | Some false, Some m -> Printf.sprintf " is violated, margin %s: %s eps %s for no eps < %s%s" (short m) axiom x
     (short (Q.neg m)) said
-  | Some true, None ->
-    Printf.sprintf "%s holds: for every eps %s eps %s%s; or for no n user n" c.name axiom x said
-  | Some false, None -> Printf.sprintf "%s is violated: for no eps %s eps %s%s" c.name axiom x said
+  | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
+  | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
 
 let check_allocation root by_time_asked most_tolerance =
   let c = read root in
   let s = c.on in
   let x n i = c.x.(n).(i) and placing = Option.map placing_of c.placing and groups = Groups.read s in
   let case = Evidence.case c groups in
-  let further = Further.further case groups in
+  let further = Further.further case groups and g = groups.grouping in
+  let level = Proved.is_level g groups.siblings in
   let names = List.map (fun c -> c.name) c.claims in
   (* Coq's program refuses whatever needs a feasible allocation where this is true. *)
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
@@ -62,7 +60,7 @@ let check_allocation root by_time_asked most_tolerance =
     | exception Uncovered what -> `Uncovered what
     | evidence ->
       match Further.judge case further only_limits claim.statement evidence with
-      | Proven -> `Proven (sentence (c.placing <> None) claim)
+      | Proven -> `Proven (sentence (words (c.placing <> None) (Proved.hold_back s.problem g) level claim) claim)
       | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
       | NotCovered -> `Uncovered "no theorem is about it here" in
   let first = if c.claims = [] then Some "nothing is claimed"

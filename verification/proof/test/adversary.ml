@@ -75,7 +75,7 @@ let lies (groups : Groups.t) s f =
   given `All everywhere @ given `Groups of_groups @ of_parties
 
 (* The lies about numbers of the evidence that there is one of: shares, levels, what tasks are worth *)
-let lies_of_evidence s e =
+let lies_of_evidence (groups : Groups.t) s e =
   let n = s.p.users and k = s.p.classes in
   let at_user ok f =
     match List.filter ok (range n) with
@@ -96,6 +96,32 @@ let lies_of_evidence s e =
   | OfProblem (Proportional (share, v, a, p)) -> each (of_worths v) (fun v -> Proportional (share, v, a, p))
   | OfProblem (Better (share, v, a, y)) -> each (of_worths v) (fun v -> Better (share, v, a, y))
   | OfFilling (Ends e) -> List.map (fun (name, a) -> name, OfFilling (Ends { e with its_shares = a })) (of_shares e.its_shares)
+  | OfFilling (Turns (v, e)) ->
+    let all = Array.of_list (nodes s.p groups.grouping) in
+    let m = s.p.resources and groups = groups.grouping.groups in
+    let at_node f = let c0 = all.(Random.int (Array.length all)) in
+      let v = different (f c0) in fun c -> if c = c0 then v else f c in
+    let at_node2 f = let c0 = all.(Random.int (Array.length all)) in
+      let row = put1 m (f c0) in fun c -> if c = c0 then row else f c in
+    let used (h : stock) = { h with used = at_node2 h.used } and running (h : stock) = { h with running = at_node2 h.running } in
+    let facts f = [Turns (v, { e with ft = f })] in
+    let stretch f = match e.stretches with
+      | [] -> []
+      | some -> let i0 = Random.int (List.length some) in
+        [Turns (v, { e with stretches = List.mapi (fun i s -> if i = i0 then f s else s) some })] in
+    List.concat_map (fun (name, lies) -> List.map (fun lie -> name, OfFilling lie) lies) [
+      "worth", [Turns (put2 n k v, e)]; "asked", facts { e.ft with asked = put2 n m e.ft.asked };
+      "weight", facts { e.ft with weight_of = at_node e.ft.weight_of }; "over", facts { e.ft with over = at_node2 e.ft.over };
+      "whole", facts { e.ft with whole = put1 m e.ft.whole }; "times", facts { e.ft with times = put1 m e.ft.times };
+      "keep", (if groups = 0 then [] else facts { e.ft with keep = put2 groups m e.ft.keep });
+      "pledged", (if groups = 0 then [] else facts { e.ft with pledged = put_option groups m e.ft.pledged });
+      "most", (if groups = 0 then [] else facts { e.ft with most_of = put_option groups m e.ft.most_of });
+      "used at first", [Turns (v, { e with at_start = used e.at_start })];
+      "used", stretch (fun s -> { s with at_end = used s.at_end }); "running", stretch (fun s -> { s with at_end = running s.at_end });
+      "used halfway", stretch (fun s -> { s with at_middle = used s.at_middle });
+      "running halfway", stretch (fun s -> { s with at_middle = running s.at_middle });
+      "length", stretch (fun s -> { s with lasts = different s.lasts });
+      "tasks", stretch (fun s -> { s with goes_to = put1 n s.goes_to }) ]
   | OfRoots (RootPrices (v, p)) -> List.map (fun (name, v) -> name, OfRoots (RootPrices (v, p)))
     ["worth", { v with r_u = put2 n k v.r_u }; "spent", { v with r_spent = different v.r_spent };
      "value", { v with r_value = at_user (is_active s) v.r_value }]
@@ -132,10 +158,10 @@ let attack text =
     end in
   List.iter (fun (name, of_which, of_case) ->
     let s, f = of_case () in
-    let matters claim = match of_which with
-      | `All -> true | `Groups -> about_groups claim | `Parties -> about_parties claim in
-    List.iter (fun (claim, e) -> if matters claim then lie name s f claim e) proven) (lies groups truth parties);
-  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth parties claim e) (lies_of_evidence truth e)) proven;
+    let matters claim e = match of_which, e with
+      | `All, _ | `Groups, OfStops -> true | `Groups, _ -> about_groups claim | `Parties, _ -> about_parties claim in
+    List.iter (fun (claim, e) -> if matters claim e then lie name s f claim e) proven) (lies groups truth parties);
+  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth parties claim e) (lies_of_evidence groups truth e)) proven;
   proven <> []
 
 let () =

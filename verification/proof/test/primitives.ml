@@ -49,6 +49,7 @@ let calls = [
   whole "add" Z.add; whole "sub" Z.sub; whole "mul" Z.mul; whole "gcd" Z.gcd; whole "fdiv" Z.fdiv; whole "cdiv" Z.cdiv;
   whole "div" Z.div; whole "rem" Z.rem; whole "lcm" Z.lcm; whole "min" Z.min; whole "max" Z.max;
   whole "logand" Z.logand; whole "logor" Z.logor;
+  two "gcd again" (fun x y -> String.concat " " (List.map shown [Z.gcd x y; Z.gcd y x; Z.gcd x y; Z.gcd (Z.succ x) y; Z.gcd x y]));
   two "div_rem" (fun x y -> let q, r = Z.div_rem x y in shown q ^ " " ^ shown r);
   two "divexact" (fun x y -> shown (Z.divexact (Z.mul x y) y));
   two "compare" (fun x y -> string_of_int (Z.compare x y)); two "equal" (fun x y -> flag (Z.equal x y));

@@ -2,6 +2,7 @@
     statements of the same problem and allocation agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
 From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Judge Parties Filled Roots.
+From Evenhand Require Turn Process Stopped.
 Open Scope Q_scope.
 
 (** Everything that a problem states is the same: all but [alone], which [well_formed] defines. *)
@@ -305,11 +306,18 @@ Proof.
   apply (content_same eps n (fun i r => entitlement P n * full P i r)); [auto| |apply H; auto].
   intros. apply prod_same; [apply entitlement_same; auto|auto].
 Qed.
+Lemma conserving_among_same eps (St St' : nat -> QArith_base.Q -> Prop) : (forall n z, (n < N)%nat -> St' n z -> St n z) ->
+  (forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
+  forall n z, user Q n -> runs Q n (slack Q y) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
+    sum (classes Q) z <= eps * g Q n.
+Proof.
+  intros I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
+  - apply (runs_back n (slack P x) (slack Q y)); auto.
+  - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are by auto. try rewrite <- ec. try reflexivity.
+Qed.
 Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q eps y.
 Proof.
-  intros H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. apply H; auto.
-  - apply (runs_back n (slack P x) (slack Q y)); auto.
-  - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are, <- ec by auto. reflexivity.
+  intros H n z Un R L. apply (conserving_among_same eps (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
 Lemma pareto_optimal_same eps : pareto_optimal P eps x -> pareto_optimal Q eps y.
 Proof.
@@ -505,16 +513,24 @@ Proof.
   intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
   apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
 Qed.
-Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
+Lemma placed_among_same eps (St St' : nat -> Prop) : (forall n, (n < N)%nat -> St' n -> St n) ->
+  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n -> 1 <= eps) ->
+  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n -> 1 <= eps.
 Proof.
-  intros [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl). apply user_in in U. destruct U as [U Hn]. ranges.
-  rewrite <- gamma_is in G by auto. apply (H n i); auto.
+  intros I [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl) St0. apply user_in in U. destruct U as [U Hn]. ranges.
+  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n Hn St0)].
   - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
   - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
     + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
       rewrite (takes_are n i r), (free_same P Q W V S l s r) by auto. apply F. auto.
     + right. split; [rewrite (s_count _ _ S) by auto; auto|]. intros r Hr.
       rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply F2. auto.
+Qed.
+Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
+Proof.
+  intros [A H]. destruct (placed_among_same eps (fun _ => True) (fun _ => True) (fun _ _ t => t)) as [B1 D].
+  - split; [exact A|]. intros n i U L Pl _. apply (H n i); auto.
+  - split; [exact B1|]. intros n i U L Pl. apply (D n i); auto.
 Qed.
 End Same_axioms.
 
@@ -653,14 +669,124 @@ Proof.
   - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
     rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
 Qed.
+(** ** What groups hold back *)
+Lemma not_stopped_same n z : a_forest P G -> (n < N)%nat -> Stopped.not_stopped P G x n z <-> Stopped.not_stopped Q G y n z.
+Proof.
+  intros Fo Hn. unfold Stopped.not_stopped. apply (Stopped.below_both P Q G _ _ _ _ eu er); auto; cbn [Stopped.the_tables t_use t_promise t_kept_back t_total t_above].
+  - intros. apply (s_base _ _ S); auto.
+  - intros. apply use_same; auto.
+  - intros. apply alike_refl.
+  - intros. reflexivity.
+  - intros. apply (total_same P Q S); auto.
+  - intros m Hm. split; [reflexivity|]. intros v. apply (Process.above_below P G Fo m v Hm).
+  - intros. apply (tasks_same P Q S x y E); auto.
+Qed.
+(** ** The filling by turns *)
+Lemma there_same r : (r < M)%nat -> Process.is_there P r = Process.is_there Q r.
+Proof. intros Hr. apply lt_ext; [reflexivity|]. apply (total_same P Q S). exact Hr. Qed.
+Lemma reduced_same a b : alike a b -> Process.reduced a = Process.reduced b.
+Proof. destruct a, b; simpl; try tauto. intros A. f_equal. apply Qred_complete. exact A. Qed.
+Lemma lendable_same d p r : (r < M)%nat -> Process.lendable P G d p r == Process.lendable Q G d p r.
+Proof.
+  intros Hr. revert p. induction d; intros p; [reflexivity|]. cbn [Process.lendable]. destruct p as [v|].
+  - rewrite !sub_eq. apply Qplus_comp; [|reflexivity].
+    assert (Em : add (Process.lendable P G d (parent G v) r) (kept_for G v r) == add (Process.lendable Q G d (parent G v) r) (kept_for G v r)).
+    { rewrite !add_eq, IHd. reflexivity. }
+    destruct (ceiling G v r); [apply smaller_ext; [exact Em|reflexivity]|exact Em].
+  - rewrite !sub_eq, (total_same P Q S r Hr). reflexivity.
+Qed.
+Lemma share_over_same c f : Process.share_over P G Sib c f == Process.share_over Q G Sib c f.
+Proof.
+  unfold Process.share_over. rewrite <- er.
+  assert (Kn : forall a b : nat -> QArith_base.Q, (forall r, (r < M)%nat -> a r == b r) ->
+    Turn.lsum (map (fun r => if Process.is_there P r && Nat.eqb (family Sib r) f then a r else 0) (seq 0 M)) ==
+    Turn.lsum (map (fun r => if Process.is_there Q r && Nat.eqb (family Sib r) f then b r else 0) (seq 0 M))).
+  { intros a b Ab. apply Process.lsum_ext. intros r I. apply in_seq in I. rewrite there_same by lia.
+    destruct (_ && _); [apply Ab; lia|reflexivity]. }
+  destruct (measure Sib).
+  - apply Kn. intros. apply (total_same P Q S). auto.
+  - apply Kn. intros. apply lendable_same. auto.
+  - cbv zeta. set (g1 := fun r => match c with Turn.Team v => or0 (promise G v r) | _ => 0 end).
+    pose proof (Kn g1 g1 ltac:(reflexivity)) as Eg. unfold g1 in Eg. cbv beta in Eg.
+    assert (Ez : forall a b, a == b -> eqq a 0 = eqq b 0).
+    { intros a b Ab. destruct (eqq b 0) eqn:B; [apply eqq_iff in B; apply eqq_iff; lra|].
+      destruct (eqq a 0) eqn:A; auto. apply eqq_iff in A. assert (eqq b 0 = true) by (apply eqq_iff; lra). congruence. }
+    rewrite (Ez _ _ Eg). destruct (_ && _); [apply Kn; intros; apply (total_same P Q S); auto|exact Eg].
+Qed.
+Lemma facts_same : a_forest P G -> Turn.same_facts G N M (Process.the_facts P G Sib) (Process.the_facts Q G Sib).
+Proof.
+  intros Fo. constructor; cbn [Process.the_facts Turn.line_of Turn.asked Turn.weight_of Turn.weighs_nothing Turn.priority_of
+    Turn.keep Turn.pledged Turn.most_of Turn.whole Turn.whole_kept Turn.surplus Turn.times Turn.kin Turn.over Turn.shut Turn.all_tasks].
+  - intros n Hn. split; [reflexivity|]. intros v. apply (Process.above_below P G Fo n v Hn).
+  - intros n r Hn Hr. rewrite there_same by auto. destruct (Process.is_there Q r); [|reflexivity].
+    apply Qred_complete. apply (s_base _ _ S); auto.
+  - intros c C. repeat split; auto.
+    + destruct c; auto. apply Qred_complete. apply (s_weight _ _ S). exact C.
+    + intros i _. apply Qred_complete. apply share_over_same.
+  - intros v r Hv Hr. rewrite there_same by auto. auto.
+  - intros r Hr. rewrite there_same, er by auto. repeat split; auto. apply Qred_complete. apply (total_same P Q S). auto.
+  - split; reflexivity.
+  - intros n Hn. apply reduced_same. apply (s_limit _ _ S). auto.
+Qed.
+Section Turns.
+Hypothesis Fo : a_forest P G.
+Lemma likewise_same t : Turn.likewise G N M (Process.the_facts P G Sib) (Process.held_at P G Sib t) (Process.the_facts Q G Sib) (Process.held_at Q G Sib t).
+Proof.
+  apply Process.likewise_ext; [apply facts_same; exact Fo|]. intros c r C Hr. unfold Process.held_at, Turn.holding. rewrite <- eu. cbn [Turn.used Turn.running].
+  destruct (Process.uses_facts P G _ _ (facts_same Fo) (Datatypes.S (groups G)) t c r C Hr) as [-> ->]. split; reflexivity.
+Qed.
+Lemma may_turn_same t n : Process.may P G Sib t n <-> Process.may Q G Sib t n.
+Proof.
+  unfold Process.may. rewrite (user_same P Q W V S n). split; intros (U & C & y1 & Y & O & L); (split; [exact U|]);
+    assert (Hn : (n < N)%nat) by (rewrite eu; apply U);
+    pose proof (Turn.clear_same G N M _ _ _ _ (facts_same Fo) (likewise_same t) t t n Hn ltac:(auto)) as Ec; rewrite <- er in *;
+    (split; [congruence|]); exists y1.
+  - assert (Yy : agree P y1 y1) by (intros ? ? _ _; reflexivity). split; [apply (feasible_same P Q W V S y1 y1 Yy Y)|].
+    rewrite <- (tasks_same P Q S y1 y1 Yy n Hn). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
+    rewrite <- (tasks_same P Q S y1 y1 Yy m) by apply Um. auto.
+  - assert (Yy : agree Q y1 y1) by (intros ? ? _ _; reflexivity). pose proof (same_sym _ _ S) as S'.
+    split; [apply (feasible_same Q P V W S' y1 y1 Yy Y)|]. assert (Hn' : (n < users Q)%nat) by apply U.
+    rewrite <- (tasks_same Q P S' y1 y1 Yy n Hn'). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
+    rewrite <- (tasks_same Q P S' y1 y1 Yy m) by apply Um. auto.
+Qed.
+Lemma direction_turn_same t rho : Process.is_direction P G Sib t rho -> Process.is_direction Q G Sib t rho.
+Proof.
+  intros (f & Ff & R). exists f. rewrite <- eu, <- er. split.
+  - intros n Hn. rewrite <- may_turn_same. auto.
+  - intros n Hn. rewrite R by auto.
+    rewrite (Turn.turn_same G N M _ _ _ _ (facts_same Fo) (likewise_same t)); [reflexivity|exact I|apply (Process.users_filtered P)].
+Qed.
+Lemma run_turn_same t e : Process.run P G Sib t e -> Process.run Q G Sib t e.
+Proof.
+  induction 1 as [t e A|t rho len v e [L D] A R IH].
+  - apply Process.Stop. intros n. rewrite <- eu. auto.
+  - apply (Process.Go Q G Sib t rho len v e); auto.
+    + split; auto. intros s S0 S1. apply direction_turn_same. auto.
+    + intros n. rewrite <- eu. auto.
+Qed.
+End Turns.
+Lemma turns_same eps : Process.filled_by_turns P G Sib eps x -> Process.filled_by_turns Q G Sib eps y.
+Proof.
+  intros (Fo & e & [(z & Z & R) St] & D). split.
+  - destruct Fo as [F1 F2]. split; [exact F1|]. intros n v. rewrite <- eu. apply F2.
+  - exists e. split; [split|].
+    + exists z. rewrite <- eu. split; auto. apply run_turn_same; auto.
+    + intros n A. apply (may_turn_same Fo) in A. exact (St n A).
+    + intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
+      rewrite <- (tasks_same P Q S x y E n Hn), <- (g_same P Q W V S n Hn). auto.
+Qed.
 Lemma tree_applies_same : tree_applies P = tree_applies Q.
 Proof.
   unfold tree_applies. rewrite <- ec. apply all_same. intros i Hi. rewrite (s_timed _ _ S) by auto. reflexivity.
 Qed.
 Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
-Lemma covered_same a : covered P G Sib a = covered Q G Sib a.
-Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?tree_applies_same, ?er; reflexivity. Qed.
+Lemma hold_back_same : hold_back P G = hold_back Q G.
+Proof. unfold hold_back. rewrite has_limits_same, er. reflexivity. Qed.
+Lemma covered_same a b : covered P G a b = covered Q G a b.
+Proof. unfold covered. rewrite has_limits_same. reflexivity. Qed.
+Lemma comparable_same : comparable P G -> comparable Q G.
+Proof. intros [A B]. split; [apply about_groups_same; auto|]. intros v r. rewrite <- er. apply B. Qed.
 End Of_groups.
 
 (** * Claims *)
@@ -699,7 +825,15 @@ Proof.
     + apply (feasible_within_same P Q W V S stated_x stated_y ES); auto.
   - unfold the_placing. destruct placing_; apply integer_feasible_same; auto.
   - auto.
-  - unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
+  - rewrite <- (hold_back_same P Q S G). destruct (hold_back P G).
+    + intros [Fo H]. split; [destruct Fo as [F1 F2]; split; [exact F1|]; intros n v; rewrite <- eu; apply F2|].
+      destruct placing_ as [p|].
+      * refine (placed_among_same P Q W V S x y E p Cl eps (fun n => Stopped.not_stopped P G x n 1)
+          (fun n => Stopped.not_stopped Q G y n 1) _ H).
+        intros n Hn. apply (not_stopped_same P Q S G x y E n 1 Fo Hn).
+      * refine (conserving_among_same P Q W V S x y E eps (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ H).
+        intros n z Hn. apply (not_stopped_same P Q S G x y E n z Fo Hn).
+    + unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
   - apply pareto_optimal_same; auto.
   - apply integer_pareto_optimal_same; auto.
   - apply envy_free_same; auto.
@@ -719,7 +853,7 @@ Proof.
   - apply guarantees_kept_same; auto.
   - apply group_sharing_same; auto.
   - apply group_envy_same; auto.
-  - apply filled_same; auto.
+  - destruct (is_level G Sib); [apply filled_same; auto|apply turns_same; auto].
   - auto.
 Qed.
 Lemma whole_tasks_same : whole_tasks P placing_ x -> whole_tasks Q placing_ y.
@@ -733,6 +867,7 @@ Proof.
   destruct a; simpl; auto.
   - intros [A|A]; [left; exact A|right]. intros n i. rewrite <- eu, <- ec. intros Hn Hi Ne.
     rewrite <- (s_count _ _ S) by auto. apply (A n i); auto. rewrite (ES n i) by auto. exact Ne.
+  - rewrite (hold_back_same P Q S G). intros A B. exact (about_groups_same P Q S G (A B)).
   - apply whole_tasks_same.
   - apply whole_tasks_same.
   - intros [r A]. exists r. apply (is_bottleneck_same P Q W V S). exact A.
@@ -743,7 +878,7 @@ Proof.
   - apply about_groups_same; auto.
   - apply about_groups_same; auto.
   - apply about_groups_same; auto.
-  - rewrite (tree_applies_same P Q S). auto.
+  - rewrite (tree_applies_same P Q S). intros [A D]. split; [exact A|]. exact (defined_same P Q W V S Drfh D).
 Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
 Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]|destruct s as [[]|]]; simpl; tauto. Qed.
@@ -793,7 +928,9 @@ Proof.
   assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G Sib (about st) y eps ->
     axiom_of P stated_x placing_ G Sib (about st) x eps) by (intros eps; apply axiom_same; auto).
   assert (U : forall n, user P n <-> user Q n) by (apply user_same; auto).
-  unfold is_true, holds, violated. rewrite (covered_same P Q S G Sib (about st)).
+  pose proof (comparable_same P Q S G) as K1. pose proof (comparable_same Q P S' G) as K2.
+  pose proof (has_limits_same P Q S G) as Hl.
+  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st) (says st)).
   destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
   - destruct H as [A [B D]]. auto 6.
   - destruct H as [A [B D]]. auto 6.
@@ -803,6 +940,8 @@ Proof.
   - destruct H as [A [B D]]. split; auto. split; auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
+  - intros [A B]. apply H. split; [apply A2; exact A|]. intros D. apply K2. apply B. rewrite <- Hl. exact D.
+  - intros [A B]. apply H. split; [apply A1; exact A|]. intros D. apply K1. apply B. rewrite Hl. exact D.
 Qed.
 (** So no two files about them prove that an axiom holds, and that it is violated. *)
 Theorem no_two_truths a m k :

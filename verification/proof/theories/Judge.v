@@ -2,7 +2,7 @@
     The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Filled Roots.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Stopped Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
 (** The axioms by their names; [Another]: one that Spec.v does not state *)
@@ -26,23 +26,24 @@ Definition has_limits : bool :=
   any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
-(** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
-    no group has a limit, which only some of these keep; `tree` where there are no groups, or where it does not apply. *)
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
-Definition covered (a : axiom_name) : bool :=
+(** Dominant shares without groups: the filling is max-min. *)
+Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
+(** Where groups have limits, what compares with all feasible allocations compares with those that keep them: no theorem is
+    about that, but that it does not apply where something is kept back, or time is shared. *)
+Definition compares (a : axiom_name) : bool :=
   match a with
-  | Another => false
-  | OfWorkConserving => negb hold_back
-  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => negb has_limits
-  | OfTree => negb tree_applies || Nat.eqb (groups G) 0 && plain Sib
-  | _ => true
+  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => true | _ => false
   end.
+Definition comparable : Prop := about_groups P G /\ forall v r, (v < groups G)%nat -> (r < resources P)%nat -> kept_for G v r == 0.
+Definition covered (a : axiom_name) (says : option bool) : bool :=
+  match a, says with Another, _ => false | a, Some _ => negb (compares a && has_limits) | _, None => true end.
 
 Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   match a with
   | OfFeasible => stated_within P stated_x placing_ eps
   | OfIntegerFeasible => integer_feasible P (the_placing P stated_x placing_) eps stated_x
-  | OfWorkConserving => conserving P placing_ eps x
+  | OfWorkConserving => if hold_back then conserving_of_groups P G placing_ eps x else conserving P placing_ eps x
   | OfParetoOptimal => pareto_optimal P eps x
   | OfIntegerParetoOptimal => integer_pareto_optimal P eps x
   | OfEnvyFree => envy_free P eps x
@@ -56,7 +57,7 @@ Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   | OfRoot s a q => alpha_fair P (worth_of_tasks P s) a q eps x
   | OfGroupSharing => group_sharing_incentive P G Sib x eps
   | OfGroupEnvy => group_envy_free P G Sib x eps
-  | OfTree => filled P eps x
+  | OfTree => if is_level then filled P eps x else filled_by_turns P G Sib eps x
   | OfLimits => limits_kept P G eps x
   | OfGuarantees => guarantees_kept P G eps x
   | OfNonWasteful | Another => True
@@ -68,7 +69,8 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfBottleneck k => exists r, is_bottleneck P k r
   | OfMaxMin s | OfProportional (Some s) _ | OfRoot (Some s) _ _ => defined P s
   | OfLimits | OfGuarantees | OfGroupSharing | OfGroupEnvy => about_groups P G
-  | OfTree => tree_applies = true
+  | OfWorkConserving => hold_back = true -> about_groups P G
+  | OfTree => tree_applies = true /\ defined P Drfh
   | _ => True
   end.
 (** Of tasks on single servers no excess is tolerated. *)
@@ -78,9 +80,9 @@ Definition excused (tolerance : Q) (a : axiom_name) : Q :=
 (** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
     no eps is enough. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
-  covered (about st) = true /\
+  covered (about st) (says st) = true /\
   match says st, margin st with
-  | None, None => ~ applies (about st) x
+  | None, None => ~ (applies (about st) x /\ (compares (about st) && has_limits = true -> comparable))
   | Some true, None => (applies (about st) x /\ forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n
   | Some true, Some m => applies (about st) x /\ holds (axiom_of (about st) x) (excused tolerance (about st)) m
   | Some false, Some m => applies (about st) x /\ violated (axiom_of (about st) x) (excused tolerance (about st)) m
@@ -91,11 +93,11 @@ Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
 (** * The program *)
 Inductive party_claim := Compared (envy : bool) (f : nat -> nat -> party_proof)
 | Gains (envy : bool) (k h : nat) (y : allocation) | NoParties (envy : bool).
-Inductive filling_claim := Ends (F : filling) | NotFilled | NobodyFilled.
+Inductive filling_claim := Ends (F : filling) | Turns (v : nat -> nat -> Q) (E : following) | NotFilled (v : nat -> nat -> Q) | NobodyFilled.
 Inductive root_claim := RootPrices (v : roots) (p : prices) | RootBetter (v : roots) (y : allocation)
 | RootNothing (v : worths) (n : nat) | RootUndefined (v : nat -> nat -> Q) | RootIdle.
 Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim) | OfParties (c : party_claim)
-| OfFilling (c : filling_claim) | OfRoots (c : root_claim).
+| OfFilling (c : filling_claim) | OfRoots (c : root_claim) | OfStops | NotComparable.
 Inductive answer := Proven | Refused | NotCovered.
 
 Definition same_named (a b : named) : bool :=
@@ -129,7 +131,7 @@ Definition is_stated (s : shape) (st : statement) : bool :=
 Definition is_of (a : axiom_name) (c : claim) : bool :=
   match a, c with
   | OfFeasible, (Feasible | NoBound) | OfIntegerFeasible, (Integer | NoLimit | NotSingle) | OfNonWasteful, NonWasteful
-  | OfWorkConserving, (Conserving | Idle) | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
+  | OfWorkConserving, Idle | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
   | OfIntegerParetoOptimal, (WholePrices _ _ | BetterPlacing _ _ _ | IdleWhole | NotWhole)
   | OfEnvyFree, (Envy _ _ _ | NoPair) | OfEf1, (Ef1 _ _ _ | NoPair1 | NotWhole)
   | OfSharingIncentive, (Sharing | Idle) | OfNjc, (Njc | Idle) | OfPsDsf, (PsDsf _ | Idle)
@@ -139,6 +141,7 @@ Definition is_of (a : axiom_name) (c : claim) : bool :=
   | OfMaxMin s, (MaxMin t _ _ | Rise t _ _ _ | Undefined t _ | IdleShare t _ | Unwanted t _) => same_named s t
   | OfProportional (Some s) _, (Undefined t _ | IdleShare t _) => same_named s t
   | OfProportional s a, (Proportional t _ b _ | Better t _ b _ | Nothing t _ b _) => same_share s t && Nat.eqb a b
+  | OfWorkConserving, Conserving => negb hold_back
   | _, _ => false
   end.
 Definition is_of_groups (st : statement) (c : group_claim) : bool :=
@@ -168,8 +171,10 @@ Definition check_party_claim (tolerance : Q) (st : statement) (c : party_claim) 
   end.
 Definition check_filling_claim (tolerance : Q) (st : statement) (c : filling_claim) (h : bool) (m : Q) : bool :=
   match about st, c, says st, margin st with
-  | OfTree, Ends F, Some _, Some _ => tree_applies && verdict true true tolerance h m && check_filled P T totals F m
-  | OfTree, NotFilled, None, None => negb tree_applies
+  | OfTree, Ends F, Some _, Some _ => is_level && tree_applies && verdict true true tolerance h m && check_filled P T totals F m
+  | OfTree, Turns v E, Some _, Some _ => negb is_level && tree_applies && verdict true true tolerance h m &&
+      check_worth P totals Drfh v && check_defined P T totals Drfh v && check_turns P G Sib T E m
+  | OfTree, NotFilled v, None, None => negb tree_applies || check_worth P totals Drfh v && negb (check_defined P T totals Drfh v)
   | OfTree, NobodyFilled, Some true, None => check_nobody P T
   | _, _, _, _ => false
   end.
@@ -191,11 +196,28 @@ Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h
   | _, _, _, _ => false
   end.
 
+Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : bool :=
+  hold_back &&
+  match about st, says st, margin st with
+  | OfWorkConserving, Some _, Some _ => check_about P G && match placing_ with
+      | None => verdict true true tolerance h m && check_stopped P G T H m
+      | Some l => verdict true false tolerance h m && check_none_waits P G T H l places_ m && negb (check_nobody P T) ||
+          verdict false true tolerance h m && check_one_waits P G T H l places_ m
+      end
+  | OfWorkConserving, None, None => negb (check_about P G)
+  | _, _, _ => false
+  end.
+
+Definition check_not_comparable (st : statement) : bool :=
+  compares (about st) && has_limits && negb (check_about P G &&
+    all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0))) &&
+  match says st, margin st with None, None => true | _, _ => false end.
+
 (** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
 Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=
-  if negb (covered (about st)) then NotCovered else
+  if negb (covered (about st) (says st)) then NotCovered else
   let h := match says st with Some b => b | None => false end in
   let m := match margin st with Some m => m | None => 0 end in
   if is_allowed only_limits (about st) &&
@@ -206,6 +228,8 @@ Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evid
     | OfParties c => check_group_tables P G T H && check_party_claim tolerance st c h m
     | OfFilling c => check_filling_claim tolerance st c h m
     | OfRoots c => check_root_claim tolerance st c h m
+    | OfStops => check_group_tables P G T H && check_stops tolerance st h m
+    | NotComparable => check_group_tables P G T H && check_not_comparable st
     end
   then Proven else Refused.
 
@@ -221,13 +245,13 @@ Theorem judge_sound tolerance only_limits st e :
   check_case P stated_x placing_ T totals places_ tolerance only_limits = true ->
   judge tolerance only_limits st e = Proven -> is_true tolerance (t_x T) st.
 Proof.
-  intros C J. unfold judge in J. destruct (covered (about st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
+  intros C J. unfold judge in J. destruct (covered (about st) (says st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
   match type of J with (if ?b then _ else _) = _ => destruct b eqn:E; [|discriminate] end. clear J.
   apply andb_true_iff in E. destruct E as [Al E]. split; [exact Cov|].
   destruct st as [a sa ma]. simpl in *.
   set (h := match sa with Some b => b | None => false end) in *.
   set (m := match ma with Some m => m | None => 0 end) in *.
-  destruct e as [c|c|c|c|c].
+  destruct e as [c|c|c|c|c| |].
   - rewrite !andb_true_iff in E. destruct E as [[O Sh] Ck].
     assert (Ab : is_about_limits c = true \/ only_limits = false).
     { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
@@ -249,12 +273,16 @@ Proof.
       | X : same_named _ _ = true |- _ => apply same_named_iff in X; subst
       | X : same_kind _ _ = true |- _ => apply same_kind_iff in X; subst
       | X : @eq nat _ _ |- _ => subst
-      end; simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
+      end;
+      try (apply negb_true_iff in O; assert (Ax : axiom_of OfWorkConserving = fun y eps => conserving P placing_ eps y)
+          by (unfold axiom_of; rewrite O; reflexivity);
+        cbn [about says margin]; rewrite Ax; split; [cbn [applies]; congruence|exact M]);
+      simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
       unfold check_claim in Ck; rewrite ?andb_true_iff in Ck.
     + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
       split; [exact I|]. split; [exact V|exact I].
     + destruct Ck as [V _]. discriminate V.
-    + intros [r B]. exact (M r B).
+    + intros [[r B] _]. exact (M r B).
     + split; [apply (Worth n (v_u v)); tauto|exact M].
     + split; [apply (Worth n (v_u v)); tauto|exact M].
     + split; [apply (Worth n (v_u v)); tauto|exact M].
@@ -290,13 +318,18 @@ Proof.
   - unfold check_filling_claim in E. simpl in E.
     unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
     apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
-    destruct a; try discriminate E. destruct c as [F| |]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
-      try discriminate E; subst h m; rewrite ?andb_true_iff in E; simpl.
-    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
-      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
-    + destruct E as [[Ta V] E]. destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E).
-      split; [exact Ta|]. unfold excused. apply (verdict_iff _ true true _ _ _ V); auto.
-    + apply negb_true_iff in E. congruence.
+    destruct a; try discriminate E. destruct c as [F|v E'|v|]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
+      try discriminate E; subst h m; rewrite ?andb_true_iff in E; cbn [about says margin applies axiom_of].
+    1, 2: destruct E as [[[Lv Ta] V] E]; destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E) as [S1 S2];
+      destruct (ended P T totals Wf stated_x (is_placed placing_) R TO F q E) as (_ & _ & De & _); (split; [split; [exact Ta|exact De]|]);
+      apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
+    1, 2: destruct E as [[[[[Lv Ta] V] Wo] De] E]; apply negb_true_iff in Lv;
+      destruct (check_turns_sound P G Sib T Wf stated_x (is_placed placing_) R E' q E) as [S1 S2];
+      (split; [split; [exact Ta|eapply check_defined_sound; eauto]|]);
+      apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
+    + intros [[Ta De] _]. apply orb_true_iff in E. destruct E as [E|E]; [apply negb_true_iff in E; congruence|].
+      apply andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
+      exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO Drfh v B D De).
     + right. intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
       unfold check_nobody in E. rewrite all_iff in E. specialize (E n Hn). rewrite An in E. discriminate.
   - unfold check_root_claim in E. simpl in E.
@@ -339,7 +372,40 @@ Proof.
       apply (check_root_nothing_sound P T stated_x (is_placed placing_) R al rt n v E eps).
       apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
     + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
-      intros O. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
+      intros [O _]. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
     + right. apply Nobody. exact E.
+  - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_stops in E. simpl in E. apply andb_true_iff in E. destruct E as [Hb E].
+    destruct (case_sound _ _ _ _ _ _ _ _ C) as (W & _ & PL & F0 & _). unfold check_case in C.
+    rewrite !andb_true_iff in C. destruct C as [[[[[[[_ TB] _] _] PS] _] _] _].
+    pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R. pose proof (p_class _ _ _ PL) as Cl.
+    destruct a; try discriminate E.
+    assert (Fx : feasible P (t_x T)).
+    { apply F0. destruct only_limits; [discriminate Al|auto]. }
+    assert (Ax : axiom_of OfWorkConserving = fun y eps => conserving_of_groups P G placing_ eps y)
+      by (unfold axiom_of; rewrite Hb; reflexivity).
+    cbn [about says margin]. rewrite Ax. destruct sa as [sb|]; destruct ma as [q|]; try discriminate E; try (destruct sb; discriminate E).
+    + subst h m. cbv beta iota in E. apply andb_true_iff in E. destruct E as [Ab E]. apply check_about_iff in Ab.
+      unfold the_placing in PS, Cl. unfold excused. destruct placing_ as [l|].
+      * pose proof (fun E => check_none_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S1.
+        pose proof (fun E => check_one_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S2.
+        apply orb_true_iff in E. rewrite !andb_true_iff in E.
+        assert (V : if sb then holds (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q
+          else violated (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q).
+        { destruct E as [[[V E] _]|[V E]]; unfold verdict in V; destruct sb; try discriminate V; simpl in V.
+          - apply le_iff in V. split; auto.
+          - apply lt_iff in V. split; auto. }
+        destruct sb; (split; [intros _; exact Ab|exact V]).
+      * apply andb_true_iff in E. destruct E as [V E].
+        destruct (check_stopped_sound P G T H W stated_x _ R Gt Fx q E) as [S1 S2].
+        assert (V' : if sb then holds (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q
+          else violated (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q)
+          by (apply (verdict_iff _ true true _ _ _ V); auto).
+        destruct sb; (split; [intros _; exact Ab|exact V']).
+    + cbn [applies]. intros [Ab _]. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
+  - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_not_comparable in E. cbn [about says margin] in E.
+    rewrite !andb_true_iff, negb_true_iff in E. destruct E as [[[E1 E2] E3] E4]. destruct sa, ma; try discriminate E4.
+    cbn [about says margin]. intros [_ Co]. rewrite E1, E2 in Co. destruct (Co eq_refl) as [Ab Kp].
+    rewrite <- not_true_iff_false in E3. apply E3. apply andb_true_iff. split; [apply check_about_iff; exact Ab|].
+    apply all_iff. intros v Hv. apply all_iff. intros r Hr. apply eqq_iff. rewrite (kept_is P G T H Gt) by auto. auto.
 Qed.
 End On.

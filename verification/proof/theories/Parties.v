@@ -5,8 +5,11 @@ From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Pri
 Open Scope Q_scope.
 
 (** What siblings are compared by: the weights of groups; [plain]: dominant shares, by usage over the cluster, of
-    users who demand the same on all classes *)
-Record siblings := { group_weight : nat -> Q; plain : bool }.
+    users who demand the same on all classes; and what a share is otherwise ([family]: resources that are added up have the
+    same) *)
+Inductive measured := OfCluster | OfLendable | OfGuarantee.
+Record siblings := { group_weight : nat -> Q; plain : bool; priority : nat -> Q; of_surplus : bool; measure : measured;
+  multiplier : nat -> Q; family : nat -> nat }.
 
 Section On.
 Variable P : problem.

@@ -1,6 +1,6 @@
 //! Evidence for and against Pareto optimality among whole tasks on single servers.
 //!
-//! Prices of the greatest divisible sum that leaves nobody worse off prove it where that sum gains less than
+//! Prices of the greatest divisible sum that leaves no user worse off prove it where that sum gains less than
 //! a task. Else HiGHS looks for whole tasks that dominate; what it finds is rounded and verified exactly.
 //! That it finds nothing is no proof.
 
@@ -49,7 +49,7 @@ pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Cla
         .map_err(|dominating| Undecided::Neither { proof: refusal, refutation: dominating.to_string() })
 }
 
-/// Prices of the greatest sum of tasks in which nobody has less.
+/// Prices of the greatest sum of tasks in which no user has less.
 fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
     let users = 0..instance.problem().n_users();
     let worth = vec![Rational::from(1); users.len()];
@@ -64,7 +64,7 @@ fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
     Ok(Prices { user_weights: weights.collect(), rows: optimum.prices, users: optimum.user_prices })
 }
 
-/// Whole tasks on single servers that give nobody less and, as HiGHS finds, somebody more.
+/// Whole tasks on single servers that give no user less and, as HiGHS finds, some user more.
 fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
     let problem = instance.problem();
     let constraints = instance.constraints();

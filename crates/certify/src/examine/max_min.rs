@@ -144,7 +144,7 @@ impl Prover<'_> {
         Ok(is_beyond.then_some((user, tasks)))
     }
 
-    /// A step towards the optimum, short enough that nobody who loses falls below `user`.
+    /// A step towards the optimum, short enough that no user that loses falls below `user`.
     fn short_step(&self, present: &[Rational], possible: &[Rational], user: usize, optimum: &Tasks) -> Tasks {
         let rise = Rational::from(&possible[user] - &present[user]);
         let mut step = Rational::from(1);
@@ -216,7 +216,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).filter(|&n| !self.is_covered(n, tolerance)).collect()
     }
 
-    /// Whether nobody can rise at all.
+    /// Whether no user can rise at all.
     fn is_exact(&self) -> bool {
         self.is_within(&Rational::new())
     }

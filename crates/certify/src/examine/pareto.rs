@@ -1,7 +1,7 @@
 //! Pareto optimality of any feasible allocation.
 //!
 //! The prices that made the allocation prove most optimal ones without a programme. Else the greatest sum
-//! of tasks, each over what its user would have alone, that leaves nobody worse off decides: its dual
+//! of tasks, each over what its user would have alone, that leaves no user worse off decides: its dual
 //! proves yes and leaves just what that sum gains, its optimum dominates.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices};

@@ -17,7 +17,7 @@ struct Found {
     proofs: Vec<PartyPrices>,
 }
 
-/// Whether nobody gains more than the tolerance.
+/// Whether no user gains more than the tolerance.
 ///
 /// # Errors
 /// [`Undecided`].

@@ -1,4 +1,4 @@
-//! Prices that the allocation itself gives away: at an optimum nobody runs where a task costs more than
+//! Prices that the allocation itself gives away: at an optimum no user runs where a task costs more than
 //! elsewhere, so that who runs on several classes says how their full rows compare.
 //!
 //! At a vertex there are just as many such equations as full rows but one, and their solution is the dual

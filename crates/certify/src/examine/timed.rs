@@ -45,7 +45,7 @@ pub fn certify_within(
             let search = || examine(&problem, &allocation, &requests, &tolerance, &Optima::default(), &found);
             let timed = Limits { time: Some(of_the_search), ..Limits::default() };
             let ended = catch_unwind(AssertUnwindSafe(|| limits.enter(|| within(&timed, search))));
-            // Nobody listens any more where the time has run out.
+            // The receiver is gone where the time has run out.
             let _ = sender.send(ended);
         }
     };

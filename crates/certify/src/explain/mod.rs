@@ -39,7 +39,7 @@ pub struct Explanation {
     pub dominant_share: Rational,
     /// The share that the mechanism of the allocation equalises, with the user's level of it.
     pub level: Option<(Share, Rational)>,
-    /// Its entitlement, and what answers its complaint; for mechanisms that leave nobody with one.
+    /// Its entitlement, and what answers its complaint; for mechanisms that leave no user with one.
     pub entitled: Option<Entitled>,
     /// What keeps it from more.
     pub verdict: ExplanationVerdict,
@@ -133,7 +133,7 @@ pub fn explain(
         true => one_more.iter().any(|class| class.fits > 0),
         false => classes.iter().any(|class| class.bottlenecks.is_empty()),
     };
-    // Where groups do not share the problem they stop nobody.
+    // Where groups do not share the problem they stop no user.
     let stops = match problem.groups().list().is_empty() {
         true => Vec::new(),
         false => {

@@ -278,7 +278,7 @@ impl Asked {
         })
     }
 
-    /// The user gains no more than this by one more unit of a row. Nobody has more than with everything to itself; and
+    /// The user gains no more than this by one more unit of a row. No user has more than with everything to itself; and
     /// prices bound what it can have.
     fn bound(
         &self,

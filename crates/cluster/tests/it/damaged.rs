@@ -36,7 +36,7 @@ fn moved_by(value: &Value, change: i32) -> Value {
     }
 }
 
-/// The parts of a bundle that claim something beside the ordinary certificates.
+/// The parts of a bundle that claim something: those beside the ordinary certificates, and the margins of these.
 fn claimed(document: &Value) -> Vec<String> {
     let mut ways = Vec::new();
     for part in ["queues", "fits"] {
@@ -44,6 +44,12 @@ fn claimed(document: &Value) -> Vec<String> {
     }
     for part in ["steps", "least"] {
         numbers(&document["moves"][part], &format!("/moves/{part}"), &mut ways);
+    }
+    for part in ["/held", "/due", "/moves/after"] {
+        let claims = document.pointer(&format!("{part}/claims")).and_then(Value::as_array);
+        for (at, claim) in claims.into_iter().flatten().enumerate() {
+            numbers(&claim["margin"], &format!("{part}/claims/{at}/margin"), &mut ways);
+        }
     }
     ways
 }

@@ -3,6 +3,8 @@
 mod changes;
 mod common;
 mod damaged;
+mod kueue;
 mod moves;
+mod published;
 mod rules;
 mod verdicts;

@@ -2,7 +2,7 @@
 
 use crate::common::random;
 
-use evenhand_cluster::{Due, Queues, by_rule, share_of};
+use evenhand_cluster::{Due, Queues, by_rule};
 use evenhand_mechanisms::tree::{self, Rule, Settings};
 
 #[test]
@@ -20,7 +20,7 @@ fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
             let queues = Queues::new(&changed);
             let due = Due::new(&queues, Some(rule)).unwrap();
             assert_eq!(due.tasks.as_ref().unwrap().totals(), expected, "{rule}, seed {seed}");
-            let is_known = share_of(rule, problem.groups().share()).is_some();
+            let is_known = rule.share_alone(problem.groups().share()).is_some();
             assert_eq!(due.certificate.is_some(), is_known, "{rule}");
         }
     }

@@ -64,7 +64,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 fn steps(text: &str) -> Result<u64, String> {
-    // Whole numbers of steps below 2^53 are exact doubles, and nobody waits for more.
+    // Whole numbers of steps below 2^53 are exact doubles, and more would take months.
     let most = 2_f64.powi(53);
     match text.replace('_', "").parse::<f64>() {
         Ok(steps) if (1.0..=most).contains(&steps) => Ok(steps as u64),

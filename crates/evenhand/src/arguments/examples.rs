@@ -68,7 +68,7 @@ Examples:
 pub const COMPARE: &str = "\
 Examples:
   evenhand compare problem.json
-  evenhand compare problem.json -m drfh -m tsf -m ps-dsf
+  evenhand compare problem.json -m drfh -m tsf -m ps-dsf -o compared.html
   evenhand compare problem.json --format markdown";
 
 pub const REPORT: &str = "\
@@ -80,7 +80,7 @@ pub const RATIO: &str = "\
 Examples:
   evenhand ratio reservation.json
   evenhand ratio reservation.json --trees -o certificate.json
-  evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg
+  evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg -o sweep.html
   evenhand ratio reservation.json --worst-load -o certificate.json
   evenhand ratio reservation.json --monotone -o proof";
 

@@ -50,6 +50,12 @@ pub enum ImportSource {
     Kubernetes,
     /// Kueue: kubectl get nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o json
     Kueue,
+    /// KAI: the scheduler's snapshot, or kubectl get nodes,pods,queues,podgroups -A -o json
+    Kai,
+    /// Volcano: kubectl get nodes,pods,queues,podgroups,jobs.batch.volcano.sh -A -o json
+    Volcano,
+    /// YuniKorn: /ws/v1/fullstatedump
+    Yunikorn,
     /// Slurm: what scontrol, squeue, sshare and sacctmgr print
     Slurm,
     /// Mesos: /state, /roles
@@ -64,6 +70,9 @@ impl ImportSource {
             Self::Csv => Some(System::Csv),
             Self::Kubernetes => Some(System::Kubernetes),
             Self::Kueue => Some(System::Kueue),
+            Self::Kai => Some(System::Kai),
+            Self::Volcano => Some(System::Volcano),
+            Self::Yunikorn => Some(System::Yunikorn),
             Self::Slurm => Some(System::Slurm),
             Self::Mesos => Some(System::Mesos),
         }

@@ -27,11 +27,15 @@ impl Command {
                 files([&call.snapshot].into_iter().chain(&call.submit).chain(&call.from), &call.output)
             }
             Self::Moves(call) => files([&call.snapshot], call.after.iter().chain(&call.output)),
-            Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), &call.plot),
+            Self::Compare(call) => {
+                let outputs = call.plot.iter().chain(&call.output);
+                files([&call.problem].into_iter().chain(&call.allocations), outputs)
+            }
             Self::Report(call) => {
-                let asked = &call.comparison;
-                let outputs = [&call.output].into_iter().chain(&asked.plot);
-                files([&asked.problem].into_iter().chain(&asked.allocations), outputs)
+                let inputs = [&call.problem].into_iter().chain(&call.allocations);
+                let mut places = files(inputs, &call.plot);
+                places.outputs.push(call.page());
+                places
             }
             Self::Ratio(call) if call.monotone => {
                 Places { inputs: vec![&call.problem], ..folder(call.output.as_deref()) }

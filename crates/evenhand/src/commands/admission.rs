@@ -10,10 +10,9 @@ use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
 use evenhand_budget::{Limits, within};
 
-use super::simulate::{finish, refuse_checkpoints, save, seeds};
+use super::simulate::{Kept, finish, refuse_checkpoints, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
-use crate::files;
 
 pub fn run(
     document: &Document<'_>,
@@ -39,17 +38,18 @@ pub fn run(
         AdmissionError::Packing(error) => Failure::solver(error),
         error => Failure::input(format!("{}: {error}", source.name)),
     })?;
-    if let Some(folder) = &call.output {
+    let mut kept = Kept::new(call, admitted.runs.len());
+    if kept.is_asked_for() {
         for (seed, run) in &admitted.runs {
-            let save = |name: &str, text: String| save(folder, (*seed, admitted.runs.len()), name, text);
-            save("series.csv", reservation::series_csv(&admitted, run))?;
-            save("series.svg", report::admission_series(&admitted, run).to_svg().map_err(Failure::solver)?)?;
+            kept.save(Some(*seed), "series.csv", reservation::series_csv(&admitted, run))?;
+            let says = "The reward over time beside the optimum in the long run, and slots and jobs by type";
+            kept.picture(*seed, "series.svg", report::admission_series(&admitted, run).to_svg(), says)?;
         }
-        files::save_in(folder, "bounds.csv", reservation::beside_csv(&admitted))?;
+        kept.save(None, "bounds.csv", reservation::beside_csv(&admitted))?;
     }
     let stopped = admitted.runs.iter().filter_map(|(seed, run)| Some((*seed, run.stopped_at?)));
     let summary = reservation::document(&admitted);
-    let status = finish(call, common, summary, || report::admission(&admitted), stopped)?;
+    let status = finish(kept, common, summary, || report::admission(&admitted), stopped)?;
     if admitted.is_beside_cut {
         let why = "--seconds: the time was up: the runs are done, and bounds.csv ends before them";
         return Err(Failure::solver(why));

@@ -8,6 +8,7 @@ use evenhand::Problem;
 use evenhand::certify::{CertifyError, Request};
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
+use evenhand::report::Page;
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 
 use super::mechanism as known_mechanism;
@@ -33,15 +34,23 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
     let found = found?;
     if let Some(folder) = &call.output {
+        let heading = format!("An audit of {}", settings.mechanism.info.id);
+        let mut page = Page::new().heading(heading).append(audit::page(&settings, &found));
+        let mut names = Vec::new();
         for each in &found.axioms {
             if let Some(example) = &each.example {
                 output::unchecked(common, example.examination.unchecked.as_deref());
                 let name = each.name.replace(':', "-");
+                page = page.certificate(&name, example.examination.certificate.to_json());
                 for (kind, text) in texts(example)? {
-                    files::save_in(folder, &format!("{name}.{kind}.json"), text)?;
+                    let file = format!("{name}.{kind}.json");
+                    files::save_in(folder, &file, text)?;
+                    names.push(file);
                 }
             }
         }
+        let page = if names.is_empty() { page } else { page.files(names) };
+        files::save_in(folder, "index.html", page.document())?;
     }
     output::result(common, || audit::document(&settings, &found), || audit::page(&settings, &found))
 }

@@ -21,7 +21,7 @@ use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Time for one run of one contender, in seconds, where nobody says more.
+/// Time for one run of one contender, in seconds, unless stated.
 const SECONDS: f64 = 10.0;
 /// Where references are kept within the folder of a run.
 const REFERENCES: &str = "references";
@@ -224,6 +224,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         files::save_in(folder, "speed.json", format!("{document:#}\n"))?;
+        files::save_in(folder, "index.html", text::speed(&lines).document())?;
     }
     output::result(common, || document, || text::speed(&lines))
 }

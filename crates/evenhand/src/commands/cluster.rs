@@ -15,7 +15,7 @@ use evenhand::problem::{Problem, Rational, User};
 use evenhand::report;
 
 use crate::arguments::cluster::{By, Moves, Verdict as VerdictCall, WhatIf};
-use crate::arguments::{Common, Format, Report};
+use crate::arguments::{Common, Compare, Format};
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
@@ -167,19 +167,18 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!moves.short[1].is_empty())))
 }
 
-/// Whether a file, and not standard input, holds a snapshot. What cannot be read is for its reader to say.
+/// Whether a file holds a snapshot. What cannot be read is for its reader to say.
 pub fn is_snapshot(path: &Path) -> bool {
     let is_named = |text: &str| {
         let document = Source { name: "", text }.document().ok()?;
         let object = document.object(document.root()).ok()?;
         Some(object.get("kind")?.get() == "\"snapshot\"")
     };
-    !files::is_standard(path) && read_text(path).is_ok_and(|text| is_named(&text) == Some(true))
+    files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
 /// `report` of a snapshot: its verdict as a page.
-pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
-    let asked = &call.comparison;
+pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     let is_plain = asked.mechanisms.is_empty()
         && asked.allocations.is_empty()
         && asked.axioms.is_empty()
@@ -198,8 +197,8 @@ pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
     let rule = rule(&By { rule: None }, &snapshot, common);
     let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
     let compared = compared(&snapshot, &found.problem, found.rule)?;
-    if !files::write(&call.output, &report::html::cluster(&snapshot, &found, &compared))? {
-        output::note(common, format!("the page is in {}", call.output.display()));
+    if !files::write(asked.page(), &report::html::cluster(&snapshot, &found, &compared))? {
+        output::note(common, format!("the page is in {}", asked.page().display()));
         say(&snapshot, &found, common)?;
     }
     status(&found)

@@ -14,29 +14,24 @@ use evenhand::report;
 
 use super::requests::request;
 use super::{alpha, mechanism};
-use crate::arguments::{Common, Compare, Format, Report};
+use crate::arguments::{Common, Compare, Format};
 use crate::failure::Failure;
 use crate::{files, output, watch};
 
 pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
-    compared(call, common, print)
+    compared(call, common, if call.output.is_some() { write_page } else { print })
 }
 
 /// `report`: a comparison as one document of HTML, with plots and certificates.
-pub fn report(call: &Report, common: &Common) -> Result<ExitCode, Failure> {
-    if super::cluster::is_snapshot(&call.comparison.problem) {
+pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
+    if super::cluster::is_snapshot(&call.problem) {
         return super::cluster::report(call, common);
     }
     compared(call, common, write_page)
 }
 
-fn write_page(
-    call: &Report,
-    problem: &Problem,
-    columns: &[Compared],
-    common: &Common,
-) -> Result<(), Failure> {
-    let asked = &call.comparison;
+/// The page of the comparison, whose certificates the kernel has accepted.
+fn page(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<String, Failure> {
     for judged in columns.iter().filter_map(|column| column.result.as_ref().ok()) {
         let certificate = &judged.examination.certificate;
         if !certificate.claims.is_empty() {
@@ -44,14 +39,23 @@ fn write_page(
             output::unchecked(common, unchecked.as_deref());
         }
     }
+    Ok(report::document(problem, columns, call.users.is_some()))
+}
+
+fn write_page(
+    call: &Compare,
+    problem: &Problem,
+    columns: &[Compared],
+    common: &Common,
+) -> Result<(), Failure> {
+    let document = page(call, problem, columns, common)?;
     // `print` draws as well.
-    if files::is_standard(&call.output) {
-        draw(asked, problem, columns)?;
+    if files::is_standard(call.page()) {
+        draw(call, problem, columns)?;
     }
-    let document = report::document(problem, columns, asked.users.is_some());
-    if !files::write(&call.output, &document)? {
-        output::note(common, format!("the page is in {}", call.output.display()));
-        print(asked, problem, columns, common)?;
+    if !files::write(call.page(), &document)? {
+        output::note(common, format!("the page is in {}", call.page().display()));
+        print(call, problem, columns, common)?;
     }
     Ok(())
 }
@@ -63,7 +67,7 @@ fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Commo
     }
     match common.format {
         Format::Json => output::json(&report::json::comparison(problem, columns), common),
-        Format::Html => output::text(&report::document(problem, columns, call.users.is_some())),
+        Format::Html => output::text(&page(call, problem, columns, common)?),
         _ => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
     }
 }
@@ -79,13 +83,13 @@ fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool,
 ///
 /// # Errors
 /// A file cannot be read or written; or, after all is written, a column is too large.
-fn compared<C: AsRef<Compare> + Clone + Send + 'static>(
-    call: &C,
+fn compared(
+    call: &Compare,
     common: &Common,
-    write: fn(&C, &Problem, &[Compared], &Common) -> Result<(), Failure>,
+    write: fn(&Compare, &Problem, &[Compared], &Common) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
-    let problem = files::problem(&call.as_ref().problem, common)?;
-    let comparison = comparison(call.as_ref(), &problem)?;
+    let problem = files::problem(&call.problem, common)?;
+    let comparison = comparison(call, &problem)?;
     let names = comparison.names();
     let done = Arc::new(Mutex::new(Some(Vec::new())));
     let take =

@@ -7,7 +7,7 @@ use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::{self, Course, SimulateError};
 
-use super::simulate::{finish, refuse_checkpoints, save, seeds};
+use super::simulate::{Kept, finish, refuse_checkpoints, seeds};
 use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 
@@ -24,18 +24,18 @@ pub fn run(
     let run = |seed: u64| simulate::run_course(&scenario, seed, until);
     let courses: Result<Vec<Course>, SimulateError> = seeds(call, common).into_iter().map(run).collect();
     let courses = courses.map_err(|error| of_policy(document, error))?;
-    if let Some(folder) = &call.output {
-        for course in &courses {
-            let save = |name: &str, text: String| save(folder, (course.seed, courses.len()), name, text);
-            save("series.csv", simulate::course_tasks_csv(&scenario, course))?;
-            save("utilisation.csv", simulate::course_utilisation_csv(&scenario, course))?;
-            save("series.svg", report::course_series(&scenario, course).to_svg().map_err(Failure::solver)?)?;
-        }
+    let mut kept = Kept::new(call, courses.len());
+    for course in courses.iter().filter(|_| call.output.is_some()) {
+        let seed = Some(course.seed);
+        kept.save(seed, "series.csv", simulate::course_tasks_csv(&scenario, course))?;
+        kept.save(seed, "utilisation.csv", simulate::course_utilisation_csv(&scenario, course))?;
+        let says = "Dominant shares of users, and what is used of each server class, over time";
+        kept.picture(course.seed, "series.svg", report::course_series(&scenario, course).to_svg(), says)?;
     }
     let stopped = courses.iter().filter(|course| course.end < scenario.horizon);
     let stopped = stopped.map(|course| (course.seed, course.end));
     let summary = simulate::course_document(&scenario, &courses);
-    finish(call, common, summary, || report::course(&scenario, &courses), stopped)
+    finish(kept, common, summary, || report::course(&scenario, &courses), stopped)
 }
 
 /// A mechanism that has no allocation for users of the scenario: said at the policy.

@@ -145,19 +145,19 @@ fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) ->
     if found.points.iter().all(|point| point.ratio.is_none()) {
         output::warn(common, "there is nothing to earn: no type has both a reward and a load");
     }
-    let printed = match &call.plot {
-        Some(path) => draw(path, &found, problem, &call.problem)?,
+    let file = call.problem.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = if problem.name().is_empty() { file.unwrap_or_default() } else { problem.name().to_owned() };
+    let svg = || report::sweep(&found, &name).to_svg().map_err(Failure::solver);
+    let mut printed = match &call.plot {
+        Some(path) => files::write(path, &svg()?)?,
         None => false,
     };
+    if let Some(path) = &call.output {
+        printed |= files::write(path, &report::ratio::sweep_page(&found, &name, svg()?).document())?;
+        output::note(common, format!("the page is in {}", path.display()));
+    }
     if !printed {
         output::result(common, || report::json::sweep(&found), || report::ratio::sweep(&found))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn draw(path: &Path, found: &ratio::Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
-    let file = problem.file_name().map(|name| name.to_string_lossy().into_owned());
-    let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
-    let svg = report::sweep(found, &name).to_svg().map_err(Failure::solver)?;
-    files::write(path, &svg)
 }

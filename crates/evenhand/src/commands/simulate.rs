@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::problem::format::{Document, Source, read_text};
+use evenhand::report::plot::PlotError;
 use evenhand::report::{self, Page};
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
@@ -42,12 +43,11 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     for note in &simulated.notes {
         output::note(common, note);
     }
-    if let Some(folder) = &call.output {
-        write(folder, &simulated, &call.series)?;
-    }
+    let mut kept = Kept::new(call, simulated.runs.len());
+    write(&mut kept, &simulated, &call.series)?;
     let stopped = simulated.runs.iter().filter(|(_, run)| run.is_stopped).map(|(_, run)| (run.seed, run.end));
     let summary = simulate::document(&simulated);
-    let stopped = finish(call, common, summary, || report::simulation(&simulated), stopped);
+    let stopped = finish(kept, common, summary, || report::simulation(&simulated), stopped);
     match &call.resume {
         Some(file) => {
             stopped.map_err(|failure| failure.tip(format!("the same call goes on from {}", file.display())))
@@ -73,30 +73,81 @@ pub(super) fn seeds(call: &Simulate, common: &Common) -> Vec<u64> {
     (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect()
 }
 
-/// Saves a file of one of several runs, which are told apart by their seeds.
-pub(super) fn save(
-    folder: &Path,
-    (seed, runs): (u64, usize),
-    name: &str,
-    bytes: impl AsRef<[u8]>,
-) -> Result<(), Failure> {
-    let name = if runs == 1 { name.to_owned() } else { format!("{seed}-{name}") };
-    files::save_in(folder, &name, bytes)
+/// The folder of the runs, if one is asked for, and what its page shows beside the tables.
+pub(super) struct Kept<'a> {
+    call: &'a Simulate,
+    runs: usize,
+    files: Vec<String>,
+    /// Pictures of the first run, and what they show.
+    pictures: Vec<(String, &'static str)>,
 }
 
-/// Writes the summary last, since where it stands everything else does, and says the result. Runs that were stopped,
-/// each with its seed and the time in it, are no success.
+impl<'a> Kept<'a> {
+    pub fn new(call: &'a Simulate, runs: usize) -> Self {
+        Self { call, runs, files: Vec::new(), pictures: Vec::new() }
+    }
+
+    /// Whether there is a folder.
+    pub fn is_asked_for(&self) -> bool {
+        self.call.output.is_some()
+    }
+
+    /// Saves a file; where there are several runs, under the seed of its own.
+    pub fn save(&mut self, seed: Option<u64>, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+        let Some(folder) = &self.call.output else { return Ok(()) };
+        let name = match seed {
+            Some(seed) if self.runs > 1 => format!("{seed}-{name}"),
+            _ => name.to_owned(),
+        };
+        files::save_in(folder, &name, bytes)?;
+        self.files.push(name);
+        Ok(())
+    }
+
+    /// Saves a picture; the page shows those of the first run.
+    pub fn picture(
+        &mut self,
+        seed: u64,
+        name: &str,
+        picture: Result<String, PlotError>,
+        says: &'static str,
+    ) -> Result<(), Failure> {
+        let picture = picture.map_err(Failure::solver)?;
+        self.save(Some(seed), name, &picture)?;
+        if !self.pictures.iter().any(|(_, shown)| *shown == says) {
+            self.pictures.push((picture, says));
+        }
+        Ok(())
+    }
+
+    /// Writes the page, and the summary last, since where it stands everything else does.
+    fn end(mut self, page: Page, summary: &Value) -> Result<(), Failure> {
+        if !self.is_asked_for() {
+            return Ok(());
+        }
+        let of_first = if self.runs > 1 { " (the first run)" } else { "" };
+        let mut page = page;
+        for (picture, says) in std::mem::take(&mut self.pictures) {
+            page = page.picture(picture, format!("{says}{of_first}"));
+        }
+        let files = [std::mem::take(&mut self.files), vec!["summary.json".to_owned()]].concat();
+        self.save(None, "index.html", page.files(files).document())?;
+        self.save(None, "summary.json", format!("{summary:#}\n"))
+    }
+}
+
+/// Writes page and summary, and says the result. Runs that were stopped, each with its seed and the time in it, are no success.
 pub(super) fn finish(
-    call: &Simulate,
+    kept: Kept<'_>,
     common: &Common,
     summary: Value,
     page: impl FnOnce() -> Page,
     stopped: impl Iterator<Item = (u64, f64)>,
 ) -> Result<ExitCode, Failure> {
-    if let Some(folder) = &call.output {
-        files::save_in(folder, "summary.json", format!("{summary:#}\n"))?;
-    }
-    output::result(common, || summary, page)?;
+    let call = kept.call;
+    let page = page();
+    kept.end(page.clone(), &summary)?;
+    output::result(common, || summary, || page)?;
     let mut stopped = stopped.peekable();
     let Some(&(seed, time)) = stopped.peek() else { return Ok(ExitCode::SUCCESS) };
     let others = match stopped.count() - 1 {
@@ -190,23 +241,25 @@ fn with_checkpoints(
 }
 
 /// The tables and plots of every run; those of several runs are told apart by their seeds.
-fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure> {
-    for (problem, run) in &simulated.runs {
-        let save = |what: &str, bytes: &[u8]| save(folder, (run.seed, simulated.runs.len()), what, bytes);
-        save("jobs.csv", simulate::jobs_csv(problem, run).as_bytes())?;
-        save("users.csv", simulate::users_csv(problem, run).as_bytes())?;
-        save("completion-times.csv", simulate::completion_csv(run).as_bytes())?;
+fn write(kept: &mut Kept<'_>, simulated: &Simulated, form: &str) -> Result<(), Failure> {
+    for (problem, run) in simulated.runs.iter().filter(|_| kept.is_asked_for()).collect::<Vec<_>>() {
+        let seed = Some(run.seed);
+        kept.save(seed, "jobs.csv", simulate::jobs_csv(problem, run))?;
+        kept.save(seed, "users.csv", simulate::users_csv(problem, run))?;
+        kept.save(seed, "completion-times.csv", simulate::completion_csv(run))?;
         if let Some(figure) = report::simulation_series(problem, run) {
             if form == "parquet" {
                 let series = simulate::series_parquet(problem, run).map_err(Failure::solver)?;
-                save("series.parquet", &series)?;
+                kept.save(seed, "series.parquet", &series)?;
             } else {
-                save("series.csv", simulate::series_csv(problem, run).as_bytes())?;
+                kept.save(seed, "series.csv", simulate::series_csv(problem, run))?;
             }
-            save("series.svg", figure.to_svg().map_err(Failure::solver)?.as_bytes())?;
+            let says = "What is used of each resource, and the dominant shares of users, over time";
+            kept.picture(run.seed, "series.svg", figure.to_svg(), says)?;
         }
         if let Some(plot) = report::simulation_completion(run) {
-            save("completion-times.svg", plot.to_svg().map_err(Failure::solver)?.as_bytes())?;
+            let says = "The part of the jobs that is done within a time after arrival";
+            kept.picture(run.seed, "completion-times.svg", plot.to_svg(), says)?;
         }
     }
     Ok(())

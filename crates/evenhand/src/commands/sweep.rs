@@ -176,7 +176,7 @@ fn say_the_last_line(state: &Arc<Mutex<State>>) {
         let head = now.current.take()?;
         let written = now.put(&Line { head, found: Err(Fault::new(Cause::Limit, why)) });
         let is_kept = matches!(now.sink, Sink::Kept(_));
-        // Nobody writes behind it any more.
+        // No writer is left that could add to it.
         std::mem::forget(now);
         Some(match written {
             Err(failure) => Err(failure),

@@ -6,8 +6,9 @@ mod temporary;
 mod write;
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use evenhand::problem::format::{AllocationFile, FormatError, Source, read_text};
+use evenhand::problem::format::{AllocationFile, FormatError, ReadError, Source, read_text};
 use evenhand::{Allocation, Problem};
 
 use crate::arguments::Common;
@@ -19,9 +20,24 @@ pub use partial::Partial;
 pub use temporary::clear;
 pub use write::{save, save_by, save_in, write, write_in};
 
+/// What [`peek`] saw of standard input, which cannot be read twice.
+static PEEKED: Mutex<Option<Result<String, ReadError>>> = Mutex::new(None);
+
+/// Looks at a file that is read afterwards; `None` where it cannot be read, which its reader says.
+pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
+    let text = read_text(path);
+    let found = text.as_ref().ok().map(|text| look(text));
+    if is_standard(path) {
+        *PEEKED.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    }
+    found
+}
+
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
-    let text = read_text(path)?;
+    let peeked = || PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let peeked = if is_standard(path) { peeked() } else { None };
+    let text = peeked.unwrap_or_else(|| read_text(path))?;
     let name = path.to_string_lossy();
     parse(&Source { name: &name, text: &text }).map_err(|error| Failure::format(&error, &text))
 }

@@ -29,7 +29,7 @@ pub fn clear() {
     std::mem::forget(there);
 }
 
-/// A new file in a folder, whose name nobody can foresee. It is locked, so that [`sweep`] leaves it alone.
+/// A new file in a folder, whose name cannot be foreseen. It is locked, so that [`sweep`] leaves it alone.
 ///
 /// # Errors
 /// The system refuses.
@@ -108,7 +108,7 @@ pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
     }
 }
 
-/// Removes the file while it is locked, so that it is nobody else's.
+/// Removes the file while it is locked, so that no other process owns it.
 impl Drop for Lock {
     fn drop(&mut self) {
         let mut there = there();

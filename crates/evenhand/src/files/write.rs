@@ -41,7 +41,7 @@ pub type Content<'c> = &'c dyn Fn(&mut (dyn Write + Send)) -> io::Result<()>;
 ///
 /// A symbolic link is followed, one that leads nowhere refused. The permissions of a file that is there are
 /// kept; a new file has those that the umask leaves. What is no ordinary file, such as a pipe or `/dev/null`, is written to
-/// directly. The temporary file beside it has a name that nobody can foresee and is created exclusively.
+/// directly. The temporary file beside it has a name that cannot be foreseen and is created exclusively.
 ///
 /// # Errors
 /// The system refuses, with status 3: whether there is somewhere to write to was found out before.

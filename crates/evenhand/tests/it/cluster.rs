@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::Folder;
 
+use evenhand_testkit::clusters::{ClusterSize, write_cluster};
 use serde_json::{Value, json};
 
 const CLUSTER: &str = include_str!("../../../../examples/cluster.json");
@@ -283,7 +284,43 @@ fn the_page_of_a_snapshot() {
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
+    // The same from standard input; and a problem from there is compared.
+    folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
+    assert_eq!(folder.read("same.html"), page);
+    let problem = include_str!("../../../../examples/two-servers.json");
+    folder.run_with(&["report", "-", "-m", "drfh", "-o", "problem.html"], problem).ends_with(0);
+    folder.run_with(&["report", "-"], "{").ends_with(2);
     folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
+}
+
+/// The dumps that the README shows are those that the test kit makes, and a verdict is found of each; so it is of the real one
+/// of Mesos, where it is.
+#[test]
+fn dumps_of_the_readme() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let folder = Folder::new();
+    let verdict = |system: &str, dump: &str| {
+        folder.run(&["import", system, dump, "-o", "dump.snap"]).ends_with(0);
+        folder.run(&["verdict", "dump.snap", "-o", "dump.cert"]);
+        folder.run(&["check", "dump.cert"]).ends_with(0);
+        let snapshot: Value = serde_json::from_str(&folder.read("dump.snap")).unwrap();
+        (snapshot["problem"].clone(), snapshot["allocation"].clone())
+    };
+    for (system, kueue) in [("kubernetes", None), ("kueue", Some("v1beta2"))] {
+        let size = ClusterSize { nodes: 30, pods: 200, queues: 6, kueue, odd: false };
+        let mut dump = Vec::new();
+        write_cluster(&mut dump, size, 1).unwrap();
+        folder.write("made.json", dump);
+        let kept = verdict(system, &format!("{root}/examples/schedulers/{system}/dump.json.gz"));
+        assert!(kept == verdict(system, "made.json"), "{system}: the dump is not that of the test kit");
+    }
+    verdict("mesos", &format!("{root}/examples/schedulers/mesos/state.json"));
+    let real = format!("{root}/../shared/data/fixtures_mesos/dcos_ui_state.json.zst");
+    if std::path::Path::new(&real).exists() {
+        verdict("mesos", &real);
+    } else {
+        println!("skipped: {real} is not there");
+    }
 }
 
 #[test]

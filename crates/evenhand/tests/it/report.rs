@@ -96,3 +96,54 @@ fn columns_that_are_done_are_written() {
     folder.run(&[&["report", "-o", "page.html"], &little[..]].concat()).ends_with(3);
     assert!(folder.read("page.html").contains("too large"));
 }
+
+/// `compare -o` writes the report's page besides what it prints.
+#[test]
+fn a_comparison_has_that_page_too() {
+    let folder = Folder::with(PROBLEM);
+    let call = ["compare", "problem.json", "-m", "drfh", "-m", "tsf"];
+    let printed = folder.run(&call).ends_with(0).stdout;
+    assert_eq!(folder.run(&[&call[..], &["-o", "page.html"]].concat()).ends_with(0).stdout, printed);
+    let reported =
+        folder.run(&["report", "problem.json", "-m", "drfh", "-m", "tsf", "-o", "-"]).ends_with(0).stdout;
+    assert_eq!(folder.read("page.html"), reported);
+    folder.run(&["compare", "problem.json", "-m", "drfh", "-o", "problem.json"]).fails(2);
+    assert!(!folder.names().contains(&"report.html".to_owned()));
+}
+
+/// The page of a result opens with the answer, shows its pictures, and names files that are there.
+#[test]
+fn folders_and_sweeps_have_a_page() {
+    let folder = Folder::new();
+    folder.write("vm.json", include_str!("../../../../examples/vm-types.json"));
+    let call = ["ratio", "vm.json", "--sweep", "0:2:5", "-o", "sweep.html", "--plot", "sweep.svg"];
+    let swept = folder.run(&call).ends_with(0).stdout;
+    assert!(swept.contains("optimum"), "{swept}");
+    folder.run(&["ratio", "vm.json", "--sweep", "0:2:5", "--worst-load", "-o", "x.html"]).fails(2);
+    folder.run(&["audit", "-m", "tsf", "--instances", "200", "-o", "audit"]).ends_with(0);
+    folder.write(
+        "s.json",
+        r#"{"kind": "scenario", "name": "<b>", "resources": ["cpu"], "horizon": 10, "every": 1,
+            "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}], "policy": {"server": "first-fit"},
+            "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 0, "tasks": 3, "duration": 2}]}]}"#,
+    );
+    folder.run(&["simulate", "s.json", "--replications", "2", "-o", "runs"]).ends_with(0);
+    for (name, pictures) in [("sweep.html", 1), ("audit/index.html", 0), ("runs/index.html", 2)] {
+        let page = folder.read(name);
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("In short</h2>"), "{name}: {page}");
+        assert_eq!(page.matches("<svg role=\"img\" aria-label=").count(), pictures, "{name}: {page}");
+        let files = page.split_once(">Files</h2>").map_or("", |(_, files)| files);
+        let links = files.split("<a href=\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        let links: Vec<&str> =
+            links.map(|(link, _)| link).filter(|link| !link.starts_with("data:")).collect();
+        assert_eq!(links.is_empty(), name == "sweep.html", "{name}: {page}");
+        let within = name.split_once('/').map_or("", |(within, _)| within);
+        assert!(
+            links.iter().all(|link| folder.path().join(within).join(link).is_file()),
+            "{name}: {links:?}"
+        );
+    }
+    // The certificates of an audit are checked where it is read.
+    let page = folder.read("audit/index.html");
+    assert!(page.contains("id=\"check-run\"") && page.contains("data-certificate="), "{page}");
+}

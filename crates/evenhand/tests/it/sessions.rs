@@ -48,6 +48,16 @@ fn lines(text: &str) -> String {
     text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// Copies a folder with those in it.
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let copy = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy_all(&path, &copy) } else { drop(fs::copy(&path, copy).unwrap()) }
+    }
+}
+
 #[track_caller]
 fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     let folder = tempfile::tempdir().unwrap();
@@ -59,12 +69,8 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             fs::copy(&path, examples.join(path.file_name().unwrap())).unwrap();
         }
     }
-    let dumps = Path::new("schedulers/slurm");
-    fs::create_dir_all(examples.join(dumps)).unwrap();
-    for entry in fs::read_dir(root().join("examples").join(dumps)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, examples.join(dumps).join(path.file_name().unwrap())).unwrap();
-    }
+    let dumps = examples.join("schedulers");
+    copy_all(&root().join("examples/schedulers"), &dumps);
     // Commands on `grid.json` are run where it is.
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();
@@ -86,8 +92,17 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             );
             continue;
         }
-        let output = Command::new(env!("CARGO_BIN_EXE_evenhand"))
-            .args(words)
+        let program = Path::new(env!("CARGO_BIN_EXE_evenhand"));
+        // A pipe is for a shell, which finds the program by its name.
+        let mut call = if command.contains(" | ") { Command::new("sh") } else { Command::new(program) };
+        if command.contains(" | ") {
+            let path = std::env::var("PATH").unwrap_or_default();
+            call.args(["-c", &command])
+                .env("PATH", format!("{}:{path}", program.parent().unwrap().display()));
+        } else {
+            call.args(words);
+        }
+        let output = call
             .current_dir(if command.contains(" grid.json") { &sweeps } else { folder.path() })
             .output()
             .unwrap();

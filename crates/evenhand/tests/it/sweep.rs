@@ -172,7 +172,7 @@ fn wrong_grids_are_refused_with_the_place() {
     let wrong = [
         (String::new(), "grid.json:1:1: the file is empty"),
         ("[]".to_owned(), "expected an object"),
-        (FIGURE_1.to_owned(), "kind: this file is a `allocation-problem`: expected `sweep`"),
+        (FIGURE_1.to_owned(), "kind: this file is of the kind `allocation-problem`: expected `sweep`"),
         (of(r#""problems": ["a-1.json"]"#), "the field `mechanisms` is missing"),
         (of(r#""mechanisms": ["drfh"]"#), "the field `problems` is missing"),
         (with(r#""axiom": []"#), "unknown field `axiom`"),

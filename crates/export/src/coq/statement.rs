@@ -6,7 +6,7 @@ use super::Writer;
 use super::evidence::{bottleneck, named};
 use super::literal::number;
 
-/// Nobody is there of whom an axiom could say something.
+/// No user is there of whom an axiom could say something.
 const NOBODY: &str = "forall n, ~ user the_problem n";
 
 impl Writer<'_, '_> {

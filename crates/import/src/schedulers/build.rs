@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenhand_budget::charge;
-use evenhand_problem::groups::MemberSpec;
+use evenhand_problem::groups::{MemberSpec, Named};
 use evenhand_problem::on::{OnSpec, ServersSpec};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use evenhand_problem::snapshot::{Reported, Rounded, Running, Snapshot, Subject, Waiting};
@@ -21,7 +21,14 @@ struct UserKey {
     group: Option<usize>,
     demand: Vec<(usize, Rational)>,
     gang: u64,
-    classes: Vec<usize>,
+    /// Place of its set of classes.
+    classes: usize,
+}
+
+/// The users, in the order in which the dump first names their tasks, and the sets of classes that they share.
+struct Users {
+    list: Ordered<UserKey, UserTasks>,
+    sets: Ordered<Vec<usize>, ()>,
 }
 
 #[derive(Default)]
@@ -40,8 +47,8 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
         return Err(ImportError::Dumps("the dump has no server that a task may use".to_owned()));
     }
     let users = users(&mut cluster, &classes, allowed);
-    let problem = problem(&mut cluster, &classes, allowed, users.entries())?;
-    let users: Vec<UserTasks> = users.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
+    let problem = problem(&mut cluster, &classes, allowed, &users)?;
+    let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
     let names =
         |class: &Class| class.servers.iter().map(|s| cluster.servers.entries()[*s].0.clone()).collect();
     let servers = classes.list.iter().map(names).collect();
@@ -99,12 +106,13 @@ fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// The users, in the order in which the dump first names their tasks.
-fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Ordered<UserKey, UserTasks> {
+fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
     let places = cluster.places.entries().iter();
     let at: Vec<Option<(usize, u64)>> =
         places.map(|(name, ())| cluster.servers.find(name).and_then(|s| classes.of[s])).collect();
     let mut users: Ordered<UserKey, UserTasks> = Ordered::default();
+    let mut sets: Ordered<Vec<usize>, ()> = Ordered::default();
+    let mut by_ask: Ordered<(usize, Named), usize> = Ordered::default();
     let mut by_rule: Ordered<usize, Vec<usize>> = Ordered::default();
     for (shape, tasks) in std::mem::take(&mut cluster.tasks).into_entries() {
         if shape.demand.is_empty() {
@@ -119,44 +127,49 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Ordered
             (0..classes.list.len()).filter(allows).collect::<Vec<_>>()
         };
         let may_use = &*by_rule.value(&shape.rule, open);
-        charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
-        let fits = |i: &&usize| {
-            let capacity = &classes.list[**i].capacity;
-            shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
-        };
-        let fitting: Vec<usize> = may_use.iter().filter(fits).copied().collect();
-        let key = |fitting: &[usize]| UserKey {
+        // Queues have tasks alike: what fits is asked once for all of them.
+        let own = *by_ask.value(&(shape.rule, shape.demand.clone()), || {
+            charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
+            let fits = |i: &&usize| {
+                let capacity = &classes.list[**i].capacity;
+                shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
+            };
+            sets.place(&may_use.iter().filter(fits).copied().collect::<Vec<_>>(), || ())
+        });
+        charge(1 + shape.demand.len() as u64, "the users");
+        let key = |classes: usize| UserKey {
             group: shape.group,
             demand: shape.demand.clone(),
             gang: shape.gang,
-            classes: fitting.to_vec(),
+            classes,
         };
         let Tasks { running, waiting, admitted } = tasks;
         for (place, name) in running {
             // A class has every server on which something runs.
             let Some((class, index)) = at[place] else { continue };
+            let fitting = &sets.entries()[own].0;
             let of = match fitting.binary_search(&class) {
-                Ok(_) => key(&fitting),
+                Ok(_) => key(own),
                 Err(position) => {
                     let mut with = fitting.clone();
                     with.insert(position, class);
-                    key(&with)
+                    key(sets.place(&with, || ()))
                 }
             };
             let user = users.value(&of, UserTasks::default);
             user.running.entry((class, index)).or_default().push(name);
         }
-        if fitting.is_empty() {
+        if sets.entries()[own].0.is_empty() {
             let rest = Tasks { waiting, admitted, ..Tasks::default() };
             let why = nowhere(cluster, classes, &shape, may_use);
             leave_out(cluster, why, rest);
             continue;
         }
         if admitted > 0 {
-            users.value(&key(&fitting), UserTasks::default).admitted += admitted;
+            users.value(&key(own), UserTasks::default).admitted += admitted;
         }
         for (reason, waits) in waiting.into_entries() {
-            let user = users.value(&key(&fitting), UserTasks::default);
+            let user = users.value(&key(own), UserTasks::default);
             match user.waiting.iter_mut().find(|(known, ..)| *known == reason) {
                 Some((_, tasks, names)) => {
                     *tasks += waits.tasks;
@@ -166,7 +179,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Ordered
             }
         }
     }
-    users
+    Users { list: users, sets }
 }
 
 /// Why tasks fit on none of the classes that they may use.
@@ -201,44 +214,43 @@ fn problem(
     cluster: &mut Cluster,
     classes: &Classes,
     allowed: &Allowed,
-    users: &[(UserKey, UserTasks)],
+    users: &Users,
 ) -> Result<Problem, ImportError> {
     let resource = |r: usize| cluster.resources.entries()[r].0.clone();
-    let named = |amounts: &mut dyn Iterator<Item = (usize, Rational)>| {
-        amounts.map(|(r, amount)| (resource(r), amount)).collect::<Vec<_>>()
-    };
     let servers = classes.list.iter().map(|class| ServerSpec {
         name: class.name.clone(),
         count: Some(Rational::from(class.servers.len())),
-        capacity: named(&mut class.capacity.iter().map(|(r, amount)| (*r, amount.clone()))),
+        capacity: class.capacity.iter().map(|(r, amount)| (resource(*r), amount.clone())).collect(),
     });
     let servers = servers.collect();
+    let resources: Vec<String> = classes.kept.iter().map(|r| resource(*r)).collect();
+    let groups = groups(cluster, classes, allowed, &resources);
+    let cluster = &*cluster;
+    let resource = |r: usize| cluster.resources.entries()[r].0.clone();
     let group = |v: usize| cluster.groups.entries()[v].0.clone();
     let mut of_group: Ordered<Option<usize>, u64> = Ordered::default();
-    let (mut specs, mut members) = (Vec::with_capacity(users.len()), Vec::with_capacity(users.len()));
-    for (key, tasks) in users {
+    let users = users.list.entries().iter().map(|(key, tasks)| {
         let number = of_group.value(&key.group, || 0);
         *number += 1;
         let name = match key.group {
             Some(v) => format!("{}/{number}", group(v)),
             None => format!("tasks/{number}"),
         };
-        let classes_of = (key.classes.len() < classes.list.len())
-            .then(|| key.classes.iter().map(|i| classes.list[*i].name.clone()).collect());
-        specs.push(UserSpec {
+        let set = &users.sets.entries()[key.classes].0;
+        let classes_of = (set.len() < classes.list.len())
+            .then(|| set.iter().map(|i| classes.list[*i].name.clone()).collect());
+        let user = UserSpec {
             name,
             tasks: Some(Rational::from(tasks.count())),
-            demand: named(&mut key.demand.iter().cloned()),
+            demand: key.demand.iter().map(|(r, amount)| (resource(*r), amount.clone())).collect(),
             servers: classes_of,
             ..UserSpec::default()
-        });
+        };
         let gang = (key.gang > 1).then(|| Rational::from(key.gang));
-        members.push(MemberSpec { group: key.group.map(group), gang, pinned: None });
-    }
-    let resources: Vec<String> = classes.kept.iter().map(|r| resource(*r)).collect();
-    let groups = groups(cluster, classes, allowed, &resources);
-    let spec = ProblemSpec { name: String::new(), resources, servers, users: specs };
-    Problem::grouped(spec, groups, cluster.share.clone(), members).map_err(|error| {
+        (user, MemberSpec { group: key.group.map(group), gang, pinned: None })
+    });
+    let spec = ProblemSpec { name: String::new(), resources, servers, users: Vec::new() };
+    Problem::one_by_one(spec, groups, cluster.share.clone(), users).map_err(|error| {
         ImportError::Dumps(format!("no problem can be made of this: {}: {error}", error.place))
     })
 }

@@ -8,6 +8,7 @@ mod build;
 mod classes;
 mod cluster;
 mod json;
+mod kai;
 mod kube;
 mod kubernetes;
 mod kueue;
@@ -16,7 +17,9 @@ mod slurm;
 mod source;
 mod tables;
 mod tree;
+mod volcano;
 mod yaml;
+mod yunikorn;
 
 use evenhand_problem::Snapshot;
 use evenhand_problem::snapshot::System;
@@ -57,7 +60,9 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
         System::Kubernetes => kubernetes::read(inputs, part),
         System::Kueue => kueue::read(inputs, part),
         System::Mesos => mesos::read(inputs, part),
-        _ => Err(ImportError::Dumps(format!("{system} cannot be imported yet"))),
+        System::Kai => kai::read(inputs, part),
+        System::Volcano => volcano::read(inputs, part),
+        System::Yunikorn => yunikorn::read(inputs, part),
     }
 }
 

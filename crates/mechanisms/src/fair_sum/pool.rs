@@ -11,7 +11,7 @@ use super::{FairPoint, OnClass};
 const GOOD: f64 = 1e-12;
 
 /// The proportionally fair allocation of one server; `None` where the numbers leave the range of
-/// the method, its accuracy is poor, or nobody can be given anything.
+/// the method, its accuracy is poor, or no user can be given anything.
 ///
 /// `barrier`, by resource, weighs the barrier of the path, whose limit does not depend on it (THEORY, fact 4b).
 pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Option<FairPoint> {

@@ -164,7 +164,7 @@ impl Candidate {
     }
 
     /// Whether the user fits on its server, or on another one, which is its server then. The best one of all is looked
-    /// for when it is the user's turn, if nobody has to know before who can be drawn.
+    /// for when it is the user's turn, if it need not be known before who can be drawn.
     fn may_fit<D: Digits>(&mut self, state: &State<'_, D>, servers: &Servers<'_, D>) -> bool {
         if matches!(servers.index, Index::ByProportion(_)) && state.model.rule.ties != Ties::Random {
             return true;

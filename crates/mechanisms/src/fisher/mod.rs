@@ -87,7 +87,7 @@ struct Reading {
     /// See [`NO_PRICE`].
     no_price: f64,
     /// Whether a purchase that is negligible to its user counts where it is not to the class: next to a class of
-    /// millions of servers nobody misses what it does on a single one, which has to be sold.
+    /// millions of servers no user misses what it does on a single one, which has to be sold.
     by_class: bool,
 }
 

@@ -110,7 +110,7 @@ impl<M: ExactMarket> Forest<'_, M> {
         let spenders: Vec<usize> = (0..places.len()).filter(|k| is_spender(&places[*k])).collect();
         let mut money: Rational = places.iter().filter_map(|place| self.fixed_money(place)).sum();
         if spenders.is_empty() && money.is_zero() {
-            // Nobody pays for what is left over; where nothing is, a range of prices does.
+            // No user pays for what is left over; where nothing is, a range of prices does.
             if !left.is_zero() {
                 return (left > 0 && places.len() == 1).then_some(());
             }

@@ -22,7 +22,7 @@ const LEAST_TAU: f64 = 1e-9;
 const NEXT_CENTRE: f64 = 1e-9;
 /// Fraction of a class's price that is spent at any price, so that the price does not vanish where no user pays.
 const LEAST_PART: f64 = 1e-13;
-/// Least logarithm of a price that nobody pays, in units of all money: far from what doubles cannot hold.
+/// Least logarithm of a price that no user pays, in units of all money: far from what doubles cannot hold.
 const LEAST_LOG_PRICE: f64 = -500.0;
 /// `tau` from which users are decided.
 const DECIDED_FROM: f64 = 0.05;
@@ -163,7 +163,7 @@ impl<'a> Approach<'a> {
     }
 
     /// A `tau` for which everybody buys a little of everything. There the money that is spent whatever a class costs
-    /// becomes small in stages, so that prices that nobody pays have fallen before choices become sharp.
+    /// becomes small in stages, so that prices that no user pays have fallen before choices become sharp.
     fn first_stages(&mut self) -> Option<()> {
         let market = &self.market;
         let mut range = 0.0_f64;
@@ -387,7 +387,7 @@ impl<'a> Approach<'a> {
         (0..self.market.n_buyers()).map(list).collect()
     }
 
-    /// Classes that nobody pays for: among those that users tie together nothing is spent but the barrier.
+    /// Classes that no user pays for: among those that users tie together nothing is spent but the barrier.
     fn free_classes(&self, lists: &[Vec<(usize, f64)>]) -> Vec<bool> {
         let n_goods = self.goods.n_goods();
         let mut group: Vec<usize> = (0..n_goods).collect();

@@ -5,7 +5,7 @@
 //! fact 5). Newton's method finds the prices in floating point, for a smoothed cost of a task at first
 //! (`evenhand_ode::market`). Users that have a clear choice are counted once and for all; those near a tie stay. In the end
 //! these and the classes form a forest whose prices and purchases follow in rationals ([`basis`]), and a pass over
-//! all users verifies that nobody wants anything else ([`judge`]).
+//! all users verifies that no user wants anything else ([`judge`]).
 //!
 //! Where the forest is not the right one, it is all stated anew relative to the prices that have been found: differences
 //! between classes, to the limits of users and of what classes have to spare are computed in rationals and rounded then,

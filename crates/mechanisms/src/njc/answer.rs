@@ -22,7 +22,7 @@ pub static INFO: Info = Info {
     id: "njc",
     aliases: &[],
     title: "No Justified Complaints",
-    equalises: "nothing; everybody has all its tasks or its entitlement of a saturated resource",
+    equalises: "no share; every user has all its tasks or its entitlement of a saturated resource",
     guarantees: "Pareto optimal on one pool; sharing incentive on one pool",
     reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
 };

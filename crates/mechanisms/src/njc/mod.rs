@@ -47,7 +47,7 @@ pub static NJC: Mechanism = Mechanism {
         Flag {
             name: "c-max",
             takes: Takes::Number("C"),
-            help: "njc with --method trajectory: integrate up to this c (default: 1e13, or until nobody complains)",
+            help: "njc with --method trajectory: integrate up to this c (default: 1e13, or until no user complains)",
         },
         Flag {
             name: "barrier",

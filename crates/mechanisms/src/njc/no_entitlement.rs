@@ -35,7 +35,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     let without = settings.no_entitlement.iter().map(index).collect::<Result<Vec<usize>, _>>()?;
     let with: Vec<usize> = (0..problem.n_users()).filter(|n| !without.contains(n)).collect();
     if with.is_empty() {
-        return Err(bad("somebody has to be entitled to something".to_owned()));
+        return Err(bad("at least one user needs an entitlement above 0".to_owned()));
     }
     let rule = format!("{} {}", FLAG.name, settings.no_entitlement.join(","));
     let settings = Settings { no_entitlement: Vec::new(), ..settings.clone() };

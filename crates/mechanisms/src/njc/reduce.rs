@@ -19,7 +19,7 @@ use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, 
 /// A smaller problem, and what was settled on the way.
 #[derive(Debug, Clone)]
 pub struct Reduction {
-    /// The problem of those that are left; `None` when nobody is.
+    /// The problem of those that are left; `None` when none is.
     pub problem: Option<Problem>,
     /// Users of the smaller problem, by their index in the whole one.
     pub users: Vec<usize>,

@@ -2,7 +2,7 @@
 //!
 //! The level of user `n` on server class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share per weight:
 //! all its tasks count, wherever they run. An allocation is PS-DSF when every user has all its tasks or has a
-//! bottleneck on every class on which it may run: a resource that it demands, that is full, and that nobody
+//! bottleneck on every class on which it may run: a resource that it demands, that is full, and that no user
 //! of a higher level holds (PS-DSF, Theorem 1). Resources are divided (RDM); a class on which somebody states
 //! its `gamma` is shared by time.
 //!

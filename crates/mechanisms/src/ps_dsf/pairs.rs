@@ -120,7 +120,7 @@ impl<T: Scalar> PairModel<T> {
         self.of_user.len()
     }
 
-    /// Nobody has anything.
+    /// No user has anything.
     pub fn empty(&self) -> Point<T> {
         Point { tasks: vec![T::zero(); self.pairs.len()], totals: vec![T::zero(); self.n_users()] }
     }

@@ -9,13 +9,13 @@ use super::pairs::{PairModel, Point};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
     /// A number of tasks is negative.
-    #[error("somebody has less than nothing")]
+    #[error("a user has fewer than 0 tasks")]
     Negative,
     /// More of a row is used than there is.
     #[error("a resource is overfilled")]
     Overfilled,
     /// A user has more than `T_n` tasks.
-    #[error("somebody has more than all its tasks")]
+    #[error("a user has more than all its tasks")]
     AboveLimit,
     /// A user that lacks tasks has no bottleneck on a class on which it may run.
     #[error("user {} has no bottleneck on class {}", user + 1, class + 1)]

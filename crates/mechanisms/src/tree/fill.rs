@@ -1,4 +1,4 @@
-//! Filling the tree, segment by segment, until nobody can grow.
+//! Filling the tree, segment by segment, until no user can grow.
 //!
 //! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
 //! What comes of it is looked at from time to time; where it has no place it breaks a further bound, and the filling

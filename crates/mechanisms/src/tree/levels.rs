@@ -27,7 +27,7 @@ pub struct Standing {
     pub level: Rational,
     /// What the scheduler of the rule itself reports, where that is another number.
     pub reported: Option<Reported>,
-    /// What it is compared with its siblings by; `None` where nobody below it wants more.
+    /// What it is compared with its siblings by; `None` where no user below it wants more.
     pub next: Option<Next>,
 }
 
@@ -53,7 +53,7 @@ pub struct Next {
     pub rank: usize,
     /// Whether a sibling has the same key: the rule leaves open which of them comes first.
     pub is_tied: bool,
-    /// Whether nobody below it may grow as things stand: all who want more are stopped by a limit, by a weight of 0, or
+    /// Whether no user below it may grow as things stand: all who want more are stopped by a limit, by a weight of 0, or
     /// by a resource that is used up.
     pub is_stopped: bool,
 }

@@ -37,7 +37,7 @@ pub fn reported(
 }
 
 /// Kueue, status.fairSharing.weightedShare: thousandths of the share over the weight, rounded up; the root's is 0, and
-/// of a group of weight 0 it is infinite as soon as the group borrows, even what nobody lends.
+/// of a group of weight 0 it is infinite as soon as the group borrows, even what no group lends.
 fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     let (node, used) = (&forest.nodes[v], &holdings.used[v]);
     let nominal =

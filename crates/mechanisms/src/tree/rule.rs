@@ -81,6 +81,13 @@ impl Rule {
         fields.into_iter().filter(|(left_out, _)| *left_out).map(|(_, name)| name).collect()
     }
 
+    /// The share by which siblings are filled, beside what the problem states; `None` where the rule is not that alone: it
+    /// divides every resource alone, or does not put guarantees first.
+    #[must_use]
+    pub fn share_alone(self, stated: &GroupShare) -> Option<GroupShare> {
+        (self.per_resource().is_none() && self.puts_guarantees_first()).then(|| self.share(stated))
+    }
+
     /// The share by which siblings are compared, with what it takes from the problem's own.
     pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
         let usage = GroupShare::default();

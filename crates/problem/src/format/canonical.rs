@@ -27,19 +27,22 @@ use crate::{
 /// ```
 #[must_use]
 pub fn problem_to_json(problem: &Problem) -> String {
-    canonical(problem, format_stated)
+    let mut out = String::new();
+    canonical(&mut out, problem, format_stated);
+    out
 }
 
 /// SHA-256 of the canonical form, in hexadecimal: the same for two files that state one problem in
 /// different spellings.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    sha256(&canonical(problem, format_hashed))
+    let mut out = String::new();
+    canonical(&mut out, problem, format_hashed);
+    sha256(&out)
 }
 
-fn canonical(problem: &Problem, number: Number) -> String {
-    let mut out = String::new();
-    let mut file = Fields::file(&mut out, number);
+pub(super) fn canonical(out: &mut String, problem: &Problem, number: Number) {
+    let mut file = Fields::file(out, number);
     file.text("kind", "allocation-problem");
     if !problem.name().is_empty() {
         file.text("name", problem.name());
@@ -58,7 +61,6 @@ fn canonical(problem: &Problem, number: Number) -> String {
         file.object("share", |share| write_share(share, groups.share(), problem.resources()));
     }
     file.end();
-    out
 }
 
 /// In hexadecimal.

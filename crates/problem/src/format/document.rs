@@ -199,7 +199,7 @@ impl<'t> Document<'t> {
         self.number_by(raw, number::parse_result)
     }
 
-    /// That the value, which nobody reads, at least names no field twice.
+    /// That the value, which is not read, at least names no field twice.
     ///
     /// # Errors
     /// [`FormatError`] at the field that is repeated.
@@ -354,7 +354,7 @@ impl<'t> Object<'t> {
         if found == kind {
             return Ok(());
         }
-        Err(document.error(raw, format!("this file is a `{}`: expected `{kind}`", shorten(&found))))
+        Err(document.error(raw, format!("this file is of the kind `{}`: expected `{kind}`", shorten(&found))))
     }
 }
 

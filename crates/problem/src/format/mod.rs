@@ -12,7 +12,7 @@
 //! | read other JSON with the same care | [`Document`] |
 //! | read a server class, a user or groups in other JSON | [`server_spec`], [`user_spec`], [`groups_spec`], [`member_spec`] |
 //! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
-//! | read a snapshot of a cluster | [`Source::snapshot`], [`Source::snapshot_in`] |
+//! | read a snapshot of a cluster | [`Source::snapshot`] |
 //! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`], [`snapshot_to_json`] |
 //!
 //! # Examples

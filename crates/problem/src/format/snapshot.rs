@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::canonical::problem_to_json;
+use super::canonical::canonical;
 use super::document::shorten;
 use super::fields::{some_text, strings};
 use super::writer::Fields;
@@ -37,25 +37,14 @@ const FIELDS: [&str; 12] = [
 
 type Stated<T> = Result<T, FormatError>;
 
-impl<'a> Source<'a> {
+impl Source<'_> {
     /// The text as a snapshot.
     ///
     /// # Errors
     /// [`FormatError`] when the text is no JSON or no snapshot, when its problem or allocation is none, when it names what
     /// the problem has not, or when more tasks run and wait than the problem says.
     pub fn snapshot(&self) -> Result<Snapshot, FormatError> {
-        self.snapshot_of(&self.document()?, &Place::root())
-    }
-
-    /// A snapshot inside this text: `raw` is borrowed from [`Source::text`] and stands at `at` in the document.
-    ///
-    /// # Errors
-    /// As [`Source::snapshot`], with lines and columns of the whole text.
-    pub fn snapshot_in(&self, raw: &'a RawValue, at: &Place) -> Result<Snapshot, FormatError> {
-        self.snapshot_of(&self.document_in(raw, at)?, at)
-    }
-
-    fn snapshot_of(&self, document: &Document<'a>, at: &Place) -> Stated<Snapshot> {
+        let document = &self.document()?;
         let object = document.object(document.root())?;
         object.of_kind(document, "snapshot")?;
         object.only_at_top(document, &FIELDS)?;
@@ -66,9 +55,9 @@ impl<'a> Source<'a> {
         }
         let system = some_text(document, &object, "system")?;
         let system = system.map(|name| system_named(document, &object, &name)).transpose()?;
-        let problem = self.problem_in(object.need(document, "problem")?, &at.key("problem"))?;
+        let problem = self.problem_in(object.need(document, "problem")?, &Place::root().key("problem"))?;
         let stated = object.need(document, "allocation")?;
-        let allocation = self.allocation_in(stated, &at.key("allocation"), &problem)?;
+        let allocation = self.allocation_in(stated, &Place::root().key("allocation"), &problem)?;
         if !allocation.is_for(&problem) {
             return Err(document.error(stated, "this allocation is for another problem"));
         }
@@ -399,7 +388,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
     if let Some(system) = snapshot.system {
         file.text("system", system);
     }
-    file.plain("problem", problem_to_json(problem).trim_end());
+    file.inner("problem", |out| canonical(out, problem, format_stated));
     file.object("allocation", |of| write_allocation(of, problem, allocation));
     if snapshot.servers.iter().any(|names| !names.is_empty()) {
         file.object("servers", |of| {

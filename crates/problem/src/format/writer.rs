@@ -53,6 +53,13 @@ impl<'o> Fields<'o> {
         self.out.push_str(json);
     }
 
+    /// A file inside the file.
+    pub fn inner(&mut self, name: &str, write: impl FnOnce(&mut String)) {
+        self.key(name);
+        write(self.out);
+        self.out.truncate(self.out.trim_end().len());
+    }
+
     /// A text, where there is one.
     pub fn some_text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
@@ -138,6 +145,13 @@ impl<'o> Fields<'o> {
 }
 
 fn quote(out: &mut String, name: &str) {
+    // Files may have millions of names.
+    if name.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
+        out.push('"');
+        out.push_str(name);
+        out.push('"');
+        return;
+    }
     // A string always has a JSON form.
     out.push_str(&serde_json::to_string(name).unwrap_or_default());
 }

@@ -1,6 +1,7 @@
 //! A problem from what is stated: names become positions, amounts are examined.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use rug::Rational;
 
@@ -18,6 +19,8 @@ pub(crate) struct ProblemBuilder {
     server_index: Index,
     group_index: Index,
     user_names: HashSet<String>,
+    /// Sets of classes, which many users share.
+    sets: HashSet<Arc<[usize]>>,
 }
 
 impl ProblemBuilder {
@@ -50,8 +53,8 @@ impl ProblemBuilder {
         }
         let groups = Groups::default();
         let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity };
-        let (group_index, user_names) = (Index::new(), HashSet::new());
-        Ok(Self { problem, resource_index, server_index, group_index, user_names })
+        let (group_index, user_names, sets) = (Index::new(), HashSet::new(), HashSet::new());
+        Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
     /// States the groups, before the first user.
@@ -74,7 +77,13 @@ impl ProblemBuilder {
             let kind = ProblemErrorKind::DuplicateName { what: "user", name: spec.name };
             return Err(at.key("name").error(kind));
         }
-        let user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
+        let mut user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
+        if let Some(set) = &mut user.servers {
+            match self.sets.get(set) {
+                Some(known) => *set = Arc::clone(known),
+                None => drop(self.sets.insert(Arc::clone(set))),
+            }
+        }
         for (i, _) in &user.given_gamma {
             self.problem.servers[*i].time_shared = true;
         }
@@ -137,7 +146,7 @@ impl User {
             weight,
             tasks,
             base_demand,
-            servers: named,
+            servers: named.map(Arc::from),
             demand_overrides,
             given_gamma,
             criterion,

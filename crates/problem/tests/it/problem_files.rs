@@ -107,7 +107,7 @@ fn wrong_kind_and_fields() {
     refuses("{}", "p.json:1:1: the field `kind` is missing: expected \"kind\": \"allocation-problem\"");
     refuses(
         r#"{"kind": "allocation"}"#,
-        "p.json:1:10: kind: this file is a `allocation`: expected `allocation-problem`",
+        "p.json:1:10: kind: this file is of the kind `allocation`: expected `allocation-problem`",
     );
     refuses(r#"{"kind": 3}"#, "p.json:1:10: kind: found a number: expected a string");
     refuses(

@@ -129,7 +129,7 @@ fn every_fault_has_its_place() {
     );
     refuses(
         r#"{"kind":"allocation-problem"}"#,
-        "r.json:1:9: kind: this file is a `allocation-problem`: expected `reservation-problem`",
+        "r.json:1:9: kind: this file is of the kind `allocation-problem`: expected `reservation-problem`",
     );
 }
 

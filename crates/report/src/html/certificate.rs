@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Characters that stand for themselves in a `data` link, beside letters and digits.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+pub(super) const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// The longest certificate that is a link as it is, in bytes; longer ones are compressed, to about a tenth.
 const LONGEST_PLAIN: usize = 20_000;
 /// Bytes that the links of a page may take in all, so that it can be sent.

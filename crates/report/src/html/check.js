@@ -47,9 +47,9 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     worker = null;
   };
   // The answer of a worker; null where there can be none.
-  const apart = async (job, told) => {
+  const apart = async (program, job, told) => {
     if (!worker) {
-      const address = URL.createObjectURL(new Blob([await checker(), WORKER], { type: "text/javascript" }));
+      const address = URL.createObjectURL(new Blob([program, WORKER], { type: "text/javascript" }));
       try {
         worker = new Worker(address);
       } catch {
@@ -73,8 +73,8 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     });
   };
   // The policy of this page allows no other text in such an element.
-  const here = async (job) => {
-    if (!window.evenhandProof) element("script", await checker(), document.head);
+  const here = (program, job) => {
+    if (!window.evenhandProof) element("script", program, document.head);
     return window.evenhandProof(...job, null);
   };
 
@@ -95,9 +95,10 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
       state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}).`;
       let answer;
       try {
-        const job = [await text(), sharing, most];
+        const job = [await text(), sharing, most], program = await checker();
+        // Nothing is begun any more once it is stopped.
         if (mine !== turn) return;
-        answer = (await apart(job, told)) ?? (await here(job));
+        answer = (await apart(program, job, told)) ?? here(program, job);
       } catch (fault) {
         answer = { status: 3, lines: ["error: " + fault.message] };
       }

@@ -33,7 +33,7 @@ pub(super) fn card() -> Markup {
                 "The button runs a checker whose soundness is proved in Coq, in this browser, on the certificates that this page carries: "
                 "what it says is proven is so of the problem and the allocation that they state. "
                 "It does not prove that the words and pictures of this page say the same, nor that its sender left the checker as it was: "
-                "save a certificate below and verify it by " code { "evenhand-check" } " or " code { "evenhand-proof" }
+                "save one of its certificates and verify it by " code { "evenhand-check" } " or " code { "evenhand-proof" }
                 " of your own, which believe nothing of this page."
             }
             noscript { p { "Scripts are off: the button needs them, everything else works." } }

@@ -9,15 +9,19 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
 use super::page;
+use crate::cluster::{details, in_order, sentences};
 use crate::page::Page;
-use crate::table::{Form, Table};
-use crate::text::amount;
+use crate::pictures::holdings_of_queues;
+use crate::table::{Cell, Column, Form, Table};
+use crate::text::{amount, few};
 
 /// Queues that have a bar, and resources of which a queue has one: more make no picture that fits a page.
 const MOST_QUEUES: usize = 24;
 const MOST_RESOURCES: usize = 6;
-/// Lines of what waits.
-const MOST_WAITING: usize = 40;
+/// Lines of what waits, and of what is lent.
+const MOST_LINES: usize = 40;
+/// Queues of a line that are named.
+const MOST_NAMES: usize = 4;
 
 /// The page that goes to the teams.
 #[must_use]
@@ -32,19 +36,27 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         verdict.queues.len(),
         sources.first().map_or_else(String::new, |time| format!(", as of {time}"))
     );
-    let found = crate::cluster::verdict(snapshot, verdict, compared).render(&Form::Html);
-    let holdings = crate::holdings(problem, &verdict.allocation);
+    let found = details(snapshot, verdict, compared, Vec::new()).render(&Form::Html);
+    let holdings = holdings_of_queues(problem, &verdict.allocation);
+    let lending = lending(verdict);
     let body = html! {
-        h2 { "What is due beside what is held" }
+        (PreEscaped(super::short(&crate::cluster::in_short(snapshot, verdict))))
+        h2 { "Queues" }
+        h3 { "What is due beside what is held" }
         (pictures(verdict))
+        @if !lending.is_empty() {
+            h3 { "Who lends, who borrows" }
+            (PreEscaped(Page::new().table(lending.at_most(MOST_LINES, "rows")).render(&Form::Html)))
+        }
         h2 { "The verdict" }
         (PreEscaped(found))
+        h2 { "The cluster" }
         @if let Some(holdings) = holdings {
-            h2 { "Who holds what of every server class" }
+            h3 { "Who holds what of every server class" }
             div class="card" { (bars(&holdings, problem.n_servers())) }
         }
         @if !snapshot.waiting.is_empty() {
-            h2 { "What waits" }
+            h3 { "What waits" }
             (PreEscaped(waiting(snapshot).render(&Form::Html)))
         }
     };
@@ -52,31 +64,78 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
 }
 
 fn waiting(snapshot: &Snapshot) -> Page {
+    let problem = &snapshot.problem;
+    let queue = |n: usize| problem.groups().member(n).group.map(|v| problem.groups().list()[v].name.as_str());
     let table = Table::of(&snapshot.waiting)
-        .words("user", |of| snapshot.problem.users()[of.user].name())
+        .words("queue", |of| queue(of.user).unwrap_or("-"))
+        .unless_all("-")
+        .words("user", |of| problem.users()[of.user].name())
         .numbers("tasks", |of| of.tasks)
-        .words("why, as the scheduler says", |of| of.reason.as_str())
+        .words("why, as the scheduler says", |of| if of.reason.is_empty() { "-" } else { of.reason.as_str() })
+        .unless_all("-")
         .table();
-    Page::new().table(table.at_most(MOST_WAITING, "users and reasons"))
+    Page::new().table(table.at_most(MOST_LINES, "users and reasons"))
+}
+
+/// Among the queues of each group of which one holds less of something than it is guaranteed: which do, and which hold more.
+fn lending(verdict: &Verdict) -> Table {
+    let problem = &verdict.problem;
+    let rows = &verdict.queues;
+    let mut table = Table::new([
+        Column::words("among"),
+        Column::words("resource"),
+        Column::words("holds less than its guarantee"),
+        Column::words("holds more"),
+    ]);
+    let mut parents: Vec<Option<usize>> = rows.iter().map(|row| row.queue.parent).collect();
+    parents.sort_unstable();
+    parents.dedup();
+    for (parent, r) in parents.into_iter().flat_map(|of| (0..problem.n_resources()).map(move |r| (of, r))) {
+        let mut lists: [Vec<(Rational, &str)>; 2] = Default::default();
+        for row in rows.iter().filter(|row| row.queue.parent == parent) {
+            let promised = row.guarantee.iter().find(|(of, _)| *of == r).map(|(_, promised)| promised.clone());
+            let beyond = &row.held[r] - promised.unwrap_or_default();
+            if !beyond.is_zero() {
+                lists[usize::from(beyond > 0)].push((beyond.abs(), &row.queue.name));
+            }
+        }
+        if lists[0].is_empty() {
+            continue;
+        }
+        let told = |mut list: Vec<(Rational, &str)>| {
+            list.sort_by(|a, b| b.0.cmp(&a.0));
+            let by = |(by, name): &(Rational, &str)| format!("{name} {}", amount(&problem.resources()[r], by));
+            let words: Vec<String> = list.iter().map(by).collect();
+            if words.is_empty() { "-".to_owned() } else { few(&words, MOST_NAMES) }
+        };
+        let [less, more] = lists.map(told);
+        let among = parent.map_or("all queues", |v| rows[v].queue.name.as_str());
+        table.row([among, problem.resources()[r].as_str(), less.as_str(), more.as_str()].map(Cell::text));
+    }
+    table
 }
 
 /// A bar for every queue and resource: what is held, with a mark at what is due.
 fn pictures(verdict: &Verdict) -> Markup {
     let problem = &verdict.problem;
     let has = |row: &&Row, r: usize| !row.held[r].is_zero() || !row.due[r].is_zero();
-    let of = |r: usize| verdict.queues.iter().filter(move |row| has(row, r)).take(MOST_QUEUES);
+    let ordered = in_order(&verdict.queues);
+    let of = |r: usize| ordered.iter().copied().filter(move |row| has(row, r)).take(MOST_QUEUES);
     let shown = (0..problem.n_resources().min(MOST_RESOURCES)).filter(|r| of(*r).next().is_some());
     html! {
         div class="card" {
             ul class="key" {
                 li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "held" }
+                li { svg aria-hidden="true" { rect class="part-1" width="12" height="12" {} } "held above what is due" }
+                li { svg aria-hidden="true" { rect class="lacks" width="12" height="12" {} } "short" }
                 li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "due" }
             }
             div class="classes" {
                 @for r in shown {
+                    @let most = of(r).flat_map(|row| [&row.held[r], &row.due[r]]).max().cloned().unwrap_or_default();
                     div {
                         h4 dir="auto" { (printable(&problem.resources()[r])) }
-                        @for row in of(r) { (bar(verdict, row, r)) }
+                        @for row in of(r) { (bar(verdict, row, r, &most)) }
                     }
                 }
             }
@@ -87,25 +146,26 @@ fn pictures(verdict: &Verdict) -> Markup {
     }
 }
 
-fn bar(verdict: &Verdict, row: &Row, r: usize) -> Markup {
-    let problem = &verdict.problem;
-    let all = &problem.total_capacity()[r];
-    let part = |value: &Rational| match all.is_zero() {
-        true => 0.0,
-        false => 100.0 * to_f64(&Rational::from(value / all)).clamp(0.0, 1.0),
-    };
-    let resource = &problem.resources()[r];
-    let (held, due) = (amount(resource, &row.held[r]), amount(resource, &row.due[r]));
-    let words = format!("{} holds {held}, due {due}", printable(&row.queue.name));
+/// `most` is as long as the bar.
+fn bar(verdict: &Verdict, row: &Row, r: usize, most: &Rational) -> Markup {
+    let part = |value: &Rational| 100.0 * to_f64(&Rational::from(value / most));
+    let percent = |value: &Rational| format!("{:.3}%", part(value));
+    let resource = &verdict.problem.resources()[r];
+    let said = |value: &Rational| amount(resource, value);
+    let (held, due) = (&row.held[r], &row.due[r]);
+    let name = printable(&row.queue.name);
+    let words = format!("{name} holds {}, due {}", said(held), said(due));
     html! {
-        div class="bar" {
-            span dir="auto" { (printable(&row.queue.name)) }
+        div class="bar due" {
+            span dir="auto" { ("\u{b7} ".repeat(row.queue.depth)) (name) }
             svg role="img" aria-label=(words) {
                 rect class="back" width="100%" height="16" {}
-                rect class="part-0" width=(format!("{:.3}%", part(&row.held[r]))) height="16" { title { (words) } }
-                rect class="mark" x=(format!("{:.3}%", part(&row.due[r]))) width="3" height="16" {}
+                rect class="part-0" width=(percent(held.min(due))) height="16" { title { (words) } }
+                @if held > due { rect class="part-1" x=(percent(due)) width=(percent(&Rational::from(held - due))) height="16" {} }
+                @if !row.short[r].is_zero() { rect class="lacks" x=(percent(held)) width=(percent(&row.short[r])) height="16" {} }
+                rect class="mark" x=(format!("{:.3}%", 0.99 * part(due))) width="3" height="16" {}
             }
-            span class="number" { (held) }
+            span class="number" { (said(held)) " of " (said(due)) }
         }
     }
 }

@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use super::bars::bars;
 use super::certificate::{Room, csv};
 use super::check;
-use super::groups::groups;
+use super::groups::{due, groups};
 use super::matrix::matrix;
 use super::opening::{Judgement, shown};
 use super::scatter::scatter;
@@ -51,7 +51,7 @@ pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> Str
         @for column in &of_columns { (column) }
         (of_problem(problem))
     };
-    let title = if problem.name().is_empty() { "A fair allocation" } else { problem.name() };
+    let title = if problem.name().is_empty() { "Allocations side by side" } else { problem.name() };
     super::page(title, &facts(problem), &body, room.has_some())
 }
 
@@ -141,7 +141,7 @@ fn of_column(
                 h3 { "Who holds what part of each server class" }
                 div class="card" { (bars(&of, problem.n_servers())) }
             }
-            (groups(problem, &judged.allocation))
+            (groups(problem, &judged.allocation, due(columns).filter(|(of, _)| *of != name)))
             h3 { "What each user holds" }
             (table_of(&users(problem, &judged.allocation, false), "What each user holds"))
         }

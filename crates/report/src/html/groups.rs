@@ -1,10 +1,13 @@
 //! Who holds what by group: a bar for every group and resource, with its guarantee and its limit marked.
 
+use evenhand_certify::compare::{Compared, Judged};
+use evenhand_exact::{Axiom, Outcome};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Problem, Rational, printable};
 use maud::{Markup, html};
 
 use super::comparison::table_of;
+use super::opening::shown;
 use crate::by_group::{Held, by_group, group_table};
 use crate::text::amount;
 
@@ -12,10 +15,21 @@ use crate::text::amount;
 const MOST_GROUPS: usize = 24;
 const MOST_RESOURCES: usize = 6;
 
-/// The bars and the table; nothing where there are no groups.
-pub(super) fn groups(problem: &Problem, allocation: &Allocation) -> Markup {
-    let Some(table) = group_table(problem, allocation) else { return html! {} };
-    let all = by_group(problem, allocation);
+/// What `tree` gives every group, and the name of the column, where it is proven that it is what the rule gives.
+pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
+    let is_tree = |judged: &Judged| {
+        let own = judged.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Tree);
+        let claim = own.and_then(|(axiom, parameters)| judged.examination.claim(*axiom, parameters));
+        claim.is_some_and(|claim| matches!(claim.outcome(), Outcome::Holds | Outcome::Within))
+    };
+    shown(columns).find(|(_, judged)| is_tree(judged)).map(|(name, judged)| (name, &judged.allocation))
+}
+
+/// The bars and the table; nothing where there are no groups. `due`: what is due, by the column of that name.
+pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&str, &Allocation)>) -> Markup {
+    let by = due.map(|(_, allocation)| allocation);
+    let Some(table) = group_table(problem, allocation, by) else { return html! {} };
+    let all = by_group(problem, allocation, by);
     let of = |r: usize| all.iter().filter(move |held| held.resource == r).take(MOST_GROUPS);
     let shown = (0..problem.n_resources().min(MOST_RESOURCES)).filter(|r| of(*r).next().is_some());
     html! {
@@ -23,6 +37,9 @@ pub(super) fn groups(problem: &Problem, allocation: &Allocation) -> Markup {
         div class="card" {
             ul class="key" {
                 li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "held" }
+                @if let Some((name, _)) = due {
+                    li { svg aria-hidden="true" { rect class="mark due" x="5" width="3" height="12" {} } "due, what " bdi { (printable(name)) } " gives it" }
+                }
                 li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "guarantee" }
                 li { svg aria-hidden="true" { rect class="mark most" x="5" width="3" height="12" {} } "limit" }
             }
@@ -51,9 +68,10 @@ fn bar(problem: &Problem, held: &Held) -> Markup {
         value.as_ref().map_or_else(String::new, |value| format!(", {what} {}", amount(resource, value)))
     };
     let words = format!(
-        "{} holds {}{}{}",
+        "{} holds {}{}{}{}",
         printable(name),
         amount(resource, &held.amount),
+        said("due", &held.due),
         said("guarantee", &held.guarantee),
         said("limit", &held.limit)
     );
@@ -63,6 +81,9 @@ fn bar(problem: &Problem, held: &Held) -> Markup {
             svg role="img" aria-label=(words) {
                 rect class="back" width="100%" height="16" {}
                 rect class="part-0" width=(format!("{:.3}%", part(&held.amount))) height="16" { title { (words) } }
+                @if let Some(due) = &held.due {
+                    rect class="mark due" x=(format!("{:.3}%", part(due))) width="3" height="16" {}
+                }
                 @if let Some(guarantee) = &held.guarantee {
                     rect class="mark" x=(format!("{:.3}%", part(guarantee))) width="3" height="16" {}
                 }

@@ -13,8 +13,9 @@ mod scatter;
 mod strips;
 
 use data_encoding::BASE64;
-use evenhand_problem::{Rational, printable};
+use evenhand_problem::{Medium, Rational, printable};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use percent_encoding::utf8_percent_encode;
 use sha2::{Digest, Sha256};
 
 use crate::page::Page;
@@ -45,10 +46,63 @@ fn policy(checks: bool) -> String {
     )
 }
 
-/// A whole document: its title, which is text, and its body, which is HTML.
+/// A whole document: its title, which is text, and its body, which is HTML. `checks`: whether links to certificates stand in
+/// it ([`link`]), which the document then checks.
 #[must_use]
-pub fn document(title: &str, body: &str) -> String {
-    page(title, "", &PreEscaped(body.to_owned()), false)
+pub fn document(title: &str, body: &str, checks: bool) -> String {
+    let body = html! {
+        (PreEscaped(body))
+        @if checks { (check::card()) }
+    };
+    page(title, "", &body, checks)
+}
+
+/// The answer in sentences, which a document opens with.
+#[must_use]
+pub fn short(sentences: &[String]) -> String {
+    let markup = html! {
+        section class="card" aria-labelledby="short" {
+            h2 id="short" { "In short" }
+            ul { @for sentence in sentences { li { (printable(sentence)) } } }
+        }
+    };
+    markup.into_string() + "\n"
+}
+
+/// A picture of [`crate::plot`] within a document, and what it shows. It keeps its size, so that its letters can be read, and
+/// scrolls by itself where it is wider than the window.
+#[must_use]
+pub fn picture(svg: &str, says: &str) -> String {
+    let named = format!("<svg role=\"img\" aria-label=\"{}\" ", Medium::Html.show(says));
+    let markup = html! {
+        figure class="card" tabindex="0" {
+            (PreEscaped(svg.replacen("<svg ", &named, 1)))
+            figcaption { (printable(says)) }
+        }
+    };
+    markup.into_string() + "\n"
+}
+
+/// A certificate within a document that checks it.
+pub(crate) fn link(name: &str, text: &str) -> String {
+    certificate::Link::new(name, text, Asked::default()).show().into_string() + "\n"
+}
+
+/// Files beside a document that are named.
+const MOST_FILES: usize = 40;
+
+/// Links to files that stand beside a document.
+pub(crate) fn files(names: &[String]) -> String {
+    let markup = html! {
+        h3 { "Files" }
+        ul {
+            @for name in names.iter().take(MOST_FILES) {
+                li { a href=(utf8_percent_encode(name, certificate::PLAIN)) { (printable(name)) } }
+            }
+            @if names.len() > MOST_FILES { li { "and " (names.len() - MOST_FILES) " more" } }
+        }
+    };
+    markup.into_string() + "\n"
 }
 
 /// [`document`] with a line of facts below the title. `checks`: whether [`check::card`] stands in it.

@@ -12,10 +12,10 @@ use crate::text::few;
 /// What most people would ask of a fair allocation, and how it is called in a sentence.
 const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Feasible, "everything fits"),
-    (Axiom::WorkConserving, "nothing that somebody could use is idle"),
-    (Axiom::ParetoOptimal, "nobody can have more without somebody having less"),
-    (Axiom::EnvyFree, "nobody would rather have what another holds"),
-    (Axiom::SharingIncentive, "nobody would be better off with a part of its own"),
+    (Axiom::WorkConserving, "no resource that a user could use is idle"),
+    (Axiom::ParetoOptimal, "no user can have more without another having less"),
+    (Axiom::EnvyFree, "no user would rather have what another holds"),
+    (Axiom::SharingIncentive, "no user would be better off with a part of its own"),
     (Axiom::Limits, "no group holds more than it may"),
     (Axiom::Guarantees, "every group that wants what it is promised has it"),
 ];
@@ -71,13 +71,16 @@ impl<'a> Judgement<'a> {
             section class="card" aria-labelledby="short" {
                 h2 id="short" { "In short" }
                 ul {
+                    @if !(0..self.problem.n_users()).any(|n| self.problem.is_active(n)) {
+                        li { "No user here asks for a task that fits: everybody has nothing, whatever the mechanism." }
+                    }
                     @if !fair.is_empty() {
                         li {
                             strong dir="auto" { (listed(&names)) }
                             @if names.len() == 1 { " keeps" } @else { " keep" }
                             " what most people ask of a fair allocation: " (promises.join("; ")) "."
                             @if !rounded.is_empty() {
-                                " Of " strong dir="auto" { (listed(&rounded)) } " something of it holds within the tolerance only."
+                                " With " strong dir="auto" { (listed(&rounded)) } " some of it holds only within the tolerance."
                             }
                         }
                         (self.best_of(&fair))
@@ -85,9 +88,24 @@ impl<'a> Judgement<'a> {
                         li { "None of these keeps all that most people ask of a fair allocation: " (promises.join("; ")) "." }
                     }
                     @for (name, judged) in rest { (self.of(name, judged)) }
-                    @for (names, word, why) in without(self.columns) {
-                        li { strong dir="auto" { (listed(&names)) } " " (word) ": " (printable(why)) "." }
-                    }
+                    @for (names, word, why) in without(self.columns, true) { (reason(&names, word, why)) }
+                }
+                (self.not_applicable())
+            }
+        }
+    }
+
+    /// The mechanisms that do not apply, folded where there is something else to see.
+    fn not_applicable(&self) -> Markup {
+        let all = without(self.columns, false);
+        let count: usize = all.iter().map(|(names, ..)| names.len()).sum();
+        let (is, are) =
+            ("mechanism does not apply to this problem", "mechanisms do not apply to this problem");
+        html! {
+            @if count > 0 {
+                details class="more" open[shown(self.columns).next().is_none()] {
+                    summary { (count) " " (if count == 1 { is } else { are }) }
+                    ul { @for (names, word, why) in all { (reason(&names, word, why)) } }
                 }
             }
         }
@@ -172,29 +190,36 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// Why columns have no allocation.
+fn reason(names: &[String], word: &str, why: &str) -> Markup {
+    html! { li { strong dir="auto" { (listed(names)) } " " (word) ": " (printable(why)) "." } }
+}
+
 /// The columns without an allocation: names, what is said of them, and why; those of which the same is said together.
-fn without(columns: &[Compared]) -> Vec<(Vec<String>, &'static str, &str)> {
-    let mut all: Vec<(Vec<String>, bool, &str)> = Vec::new();
+/// `applies`: those of mechanisms that apply and have no answer, or the others.
+fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static str, &str)> {
+    let mut all: Vec<(Vec<String>, &str)> = Vec::new();
     for column in columns {
-        let (applies, why) = match &column.result {
+        let (of, why) = match &column.result {
             Ok(_) => continue,
             Err(NoResult::NotApplicable(why)) => (false, why.as_str()),
             Err(NoResult::Failed(why) | NoResult::TooLarge(why)) => (true, why.as_str()),
             Err(NoResult::OutOfTime) => (true, "more time was needed than is allowed"),
         };
         let name = printable(&column.name);
-        match all.iter_mut().find(|(_, others, same)| (*others, *same) == (applies, why)) {
-            Some((names, ..)) => names.push(name),
-            None => all.push((vec![name], applies, why)),
+        match all.iter_mut().find(|(_, same)| *same == why) {
+            _ if of != applies => {}
+            Some((names, _)) => names.push(name),
+            None => all.push((vec![name], why)),
         }
     }
-    let words = |names: &[String], applies: bool| match (names.len(), applies) {
+    let words = |names: &[String]| match (names.len(), applies) {
         (1, false) => "does not apply",
         (_, false) => "do not apply",
         (1, true) => "has no answer",
         (_, true) => "have no answer",
     };
-    all.into_iter().map(|(names, applies, why)| (names.clone(), words(&names, applies), why)).collect()
+    all.into_iter().map(|(names, why)| (names.clone(), words(&names), why)).collect()
 }
 
 /// Serves what it can: the part of the most weighted tasks that any allocation could serve.

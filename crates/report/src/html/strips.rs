@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use super::number;
 use super::opening::{Judgement, shown};
+use crate::table::markup::WRAPS;
 
 /// Users that have a line: those whose tasks differ most between the mechanisms.
 const MOST: usize = 16;
@@ -54,7 +55,8 @@ pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
                         @for n in users {
                             @let (least, most) = bounds(n);
                             tr {
-                                th scope="row" dir="auto" { (printable(problem.users()[n].name())) }
+                                @let name = printable(problem.users()[n].name());
+                                th scope="row" class=[(name.chars().count() > WRAPS).then_some("long")] dir="auto" { (name) }
                                 td class="strip" { (strip(&all, n, &most)) }
                                 td class="number" { (number(&least)) }
                                 td class="number" { (number(&most)) }

@@ -54,7 +54,7 @@ const BETWEEN: i32 = 46;
 /// Width of a character of a name below bars.
 const CHARACTER: i32 = 8;
 const TICKS: usize = 6;
-const FONT: i32 = 13;
+const FONT: i32 = 14;
 
 impl Bars {
     /// The bars with their legend as a document of its own.

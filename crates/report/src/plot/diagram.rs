@@ -46,7 +46,7 @@ const BETWEEN: i32 = 270;
 const GAP: i32 = 22;
 const ROW: i32 = 20;
 const CHARACTER: i32 = 8;
-const FONT: i32 = 13;
+const FONT: i32 = 14;
 /// Texts of lines stand within these parts of their lengths from the left: those of different boxes at the
 /// right at different places, so that they do not cover each other.
 const ALONG: (f64, f64) = (0.12, 0.88);

@@ -123,7 +123,7 @@ const ROW: u32 = 22;
 const AROUND: u32 = 12;
 /// Width of the piece of line before a name.
 const SAMPLE: i32 = 34;
-const FONT: i32 = 13;
+const FONT: i32 = 14;
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
@@ -178,7 +178,7 @@ fn draw(plot: &Plot, root: &Area<'_>, area: &Area<'_>, names: &[&Series]) -> Res
         builder.caption(printable(&plot.title), ("sans-serif", 16).into_font());
     }
     let mut chart = builder.build_cartesian_2d(x.clone(), y.clone()).map_err(failed)?;
-    let small = ("sans-serif", 13).into_font();
+    let small = ("sans-serif", FONT).into_font();
     chart
         .configure_mesh()
         .light_line_style(GRID)

@@ -36,7 +36,7 @@ pub(super) fn markdown(table: &Table) -> String {
 }
 
 /// Letters of a cell of words from which its column may wrap.
-const WRAPS: usize = 32;
+pub(crate) const WRAPS: usize = 32;
 
 /// The table, which a script may sort, and below it how many rows are not shown. It scrolls by itself where it is wider
 /// than the window. The exact number is the title of a cell that shows a rounded one.

@@ -313,7 +313,7 @@ impl Table {
         Self { most: Some((rows, what.to_owned())), ..self }
     }
 
-    /// So many rows were not made, which nobody would be shown.
+    /// So many rows were not made, as they would not be shown.
     #[must_use]
     pub fn without(self, not_made: usize) -> Self {
         Self { not_made, ..self }

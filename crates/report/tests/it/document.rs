@@ -207,7 +207,7 @@ fn there_may_be_nobody_and_nothing() {
             "servers": [{"name": "s", "capacity": {}}], "users": []}"#,
     );
     let html = of(&nobody, &["drfh"]);
-    assert!(is_balanced(&html) && html.contains("<title>A fair allocation</title>"), "{html}");
+    assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
 /// A mechanism that charges nothing ends by the processor's clock; the column after it has its turn.

@@ -44,3 +44,29 @@ fn comparisons_and_their_pages_name_the_groups() {
     assert!(html.contains("&lt;a&gt; holds 512 GiB, guarantee 2 TiB") && !html.contains("<a>"), "{html}");
     assert!(html.contains("1.5 TiB short"));
 }
+
+/// What `tree` gives is due to the groups of every other allocation, as the page says.
+#[test]
+fn what_is_due_is_what_the_tree_gives() {
+    let problem = Source { name: "p", text: PROBLEM }.problem().unwrap();
+    let text = r#"{"kind": "allocation", "tasks": {"v": {"s": 10}}}"#;
+    let held = || ("held".to_owned(), Source { name: "a", text }.allocation(&problem).unwrap());
+    let mechanisms = vec![registry::find("tree").unwrap()];
+    let allocations = vec![held()];
+    let columns = compare(&problem, &Comparison { mechanisms, allocations, ..Comparison::default() });
+    let html = document(&problem, &columns, false);
+    for words in [
+        "&lt;a&gt; holds 0, due 4, limit 4",
+        "&lt;a&gt; holds 0, due 512 GiB, guarantee 2 TiB",
+        "b holds 10, due 8<",
+        ">4 short<",
+        ">512 GiB short<",
+        ">2 over<",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+    // What is due is not said where nothing says it.
+    let alone = compare(&problem, &Comparison { allocations: vec![held()], ..Comparison::default() });
+    let html = document(&problem, &alone, false);
+    assert!(!html.contains(", due ") && html.contains("2 TiB short"), "{html}");
+}

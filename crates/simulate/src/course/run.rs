@@ -194,7 +194,7 @@ fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), Mechani
     }
 }
 
-/// What users have while nobody comes or goes.
+/// What users have while no user comes or goes.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
     tasks: Vec<Option<f64>>,
@@ -203,7 +203,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// Nobody is there.
+    /// No user is there.
     fn nobody(scenario: &CourseScenario) -> Result<Self, SimulateError> {
         let problem = scenario.problem(&vec![false; scenario.changes.len()])?;
         let allocation = Allocation::empty(0, evenhand_problem::Sharing::Rdm);

@@ -1,4 +1,4 @@
-//! What greedy packing and the best packing would earn, were nobody rejected (Reservation, section 7.2): along given
+//! What greedy packing and the best packing would earn, were no job rejected (Reservation, section 7.2): along given
 //! jobs, and along a run.
 
 use std::time::Instant;
@@ -61,7 +61,7 @@ pub(super) fn beside(
 }
 
 /// At each of `times`, ascending, the optimum of the configuration programme per server, where everybody who
-/// has come and would not be done yet is there: as in a system with so many servers that nobody is rejected.
+/// has come and would not be done yet is there: as in a system with so many servers that no job is rejected.
 ///
 /// # Errors
 /// [`AdmissionError::Job`] where jobs are out of order, [`AdmissionError::Packing`].

@@ -32,7 +32,7 @@ pub struct Admission {
     pub jobs: Vec<Vec<u64>>,
     /// By point of the series, by type: slots, filled or not; nothing for policies without configurations.
     pub slots: Vec<Vec<u64>>,
-    /// By point of the series, by type: jobs that came and would not be done yet, were nobody rejected.
+    /// By point of the series, by type: jobs that came and would not be done yet, were no job rejected.
     pub all: Vec<Vec<u64>>,
     /// By type: jobs that were admitted.
     pub admitted: Vec<u64>,
@@ -157,7 +157,7 @@ struct Run<'a> {
     rate: f64,
     /// By type: jobs that run.
     running: Vec<u64>,
-    /// By type: jobs that would run, were nobody rejected, and their ends as bits.
+    /// By type: jobs that would run, were no job rejected, and their ends as bits.
     all: Vec<u64>,
     ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
     memory: Growing,
@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
         policy.begun()
     }
 
-    /// A job of this type is there until then, were nobody rejected.
+    /// A job of this type is there until then, were no job rejected.
     fn count(&mut self, of_type: usize, end: f64) {
         self.all[of_type] += 1;
         self.ends_of_all.push(Reverse((end.to_bits(), of_type)));

@@ -1,7 +1,5 @@
 //! The folder of a run: records, tables in three forms, pictures, and a page that shows all of it.
 
-use evenhand_problem::Medium;
-use evenhand_report::html::document;
 use evenhand_report::plot::PlotError;
 use evenhand_report::{Form, Page};
 
@@ -33,6 +31,9 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ),
 ];
 
+/// Records that the page shows.
+const MOST_RECORDS: usize = 1_000;
+
 /// Everything but `accuracy.json`: tables, pictures, and `index.html`, which is last.
 ///
 /// # Errors
@@ -44,24 +45,21 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
         PageFile { name: "accuracy.csv", text: page.render(&Form::Csv) },
         PageFile { name: "accuracy.tex", text: page.render(&Form::Latex) },
     ];
+    let mut shown = Page::new();
     let figures = [pictures::work_precision(records), pictures::profiles(records)];
-    let mut body = String::new();
     for ((name, title, what), figure) in PICTURES.into_iter().zip(figures) {
         if records.is_empty() {
             continue;
         }
         let drawn = figure.to_svg()?;
-        let (title, what) = (Medium::Html.show(title), Medium::Html.show(what));
-        // Within the page, which loads nothing; its letters stay as large as they are drawn.
-        let drawn_here = drawn.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{title}\" "), 1);
-        body += &format!(
-            "<h2>{title}</h2>\n<p>{what}</p>\n<figure class=\"full\" tabindex=\"0\">\n{drawn_here}</figure>\n"
-        );
+        shown = shown.heading(title).picture(drawn.clone(), what);
         files.push(PageFile { name, text: drawn });
     }
-    let rows = Page::new().heading("All records").table(text::all(records));
-    let tables = page.render(&Form::Html) + &rows.render(&Form::Html);
-    let html = document("Accuracy", &(tables.replace("<h3>", "<h2>").replace("</h3>", "</h2>") + &body));
+    let names = files.iter().map(|file| file.name).chain(["accuracy.json"]).map(str::to_owned).collect();
+    let rows = Page::new()
+        .heading("All records")
+        .table(text::all(records).at_most(MOST_RECORDS, "records, which accuracy.csv has"));
+    let html = page.short(text::short(records)).append(shown).append(rows).files(names).document();
     files.push(PageFile { name: "index.html", text: html });
     Ok(files)
 }

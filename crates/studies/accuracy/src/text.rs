@@ -39,6 +39,32 @@ pub fn accuracy(records: &[Record]) -> Page {
         .sheet(all(records))
 }
 
+/// How many answers are right.
+#[must_use]
+pub fn short(records: &[Record]) -> Vec<String> {
+    let answers: Vec<&Record> = records.iter().filter(|record| record.status == Status::Solved).collect();
+    let right = answers.iter().filter(|record| record.distance().is_some_and(|off| off <= RIGHT)).count();
+    let far = answers.iter().filter(|record| record.distance().is_some_and(|off| off > RIGHT)).count();
+    let mut sentences = vec![format!(
+        "Of {} runs {} ended with an answer: {right} answers are within {RIGHT:e} of the exact one, {far} are further off, and {} \
+         cannot be compared with it.",
+        records.len(),
+        answers.len(),
+        answers.len() - right - far
+    )];
+    let wrong = worst_solved(records);
+    if let Some(worst) = wrong.first() {
+        sentences.push(format!(
+            "{} answers that are further off are called solved by their contender; the worst is that of {} on {}, off by {:.1e}.",
+            wrong.len(),
+            worst.contender,
+            worst.instance,
+            worst.distance().unwrap_or(0.0)
+        ));
+    }
+    sentences
+}
+
 /// Every record, for spreadsheets.
 #[must_use]
 pub fn all(records: &[Record]) -> Table {
@@ -181,8 +207,8 @@ fn by_kind(records: &[Record]) -> Table {
     table
 }
 
-/// What contenders call solved and is not, worst first, and what has no answer.
-fn said(records: &[Record]) -> Table {
+/// What contenders call solved and is not, worst first.
+fn worst_solved(records: &[Record]) -> Vec<&Record> {
     let says_solved = |record: &&Record| {
         let status = record.claims.status.as_deref().unwrap_or("").to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| status.contains(word));
@@ -191,6 +217,12 @@ fn said(records: &[Record]) -> Table {
     let far = |record: &&Record| record.distance().is_some_and(|off| off > RIGHT);
     let mut rows: Vec<&Record> = records.iter().filter(says_solved).filter(far).collect();
     rows.sort_by(|a, b| b.distance().unwrap_or(0.0).total_cmp(&a.distance().unwrap_or(0.0)));
+    rows
+}
+
+/// [`worst_solved`], and what has no answer.
+fn said(records: &[Record]) -> Table {
+    let mut rows = worst_solved(records);
     rows.extend(records.iter().filter(|record| record.status != Status::Solved));
     Table::of(rows)
         .words("instance", |record| record.instance.as_str())

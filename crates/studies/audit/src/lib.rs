@@ -256,7 +256,7 @@ enum Look {
 
 fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
     let spec = draw(settings.seed, number, settings.size);
-    // Nobody demands nothing here, and every name is there; a server that has nothing is no fault either.
+    // No user demands nothing here, and every name is there; a server that has nothing is no fault either.
     let Ok(problem) = Problem::new(spec.clone()) else { return Ok(Look::NotApplicable) };
     let subject = settings.subject();
     let allocation = match subject.allocated(&problem) {

@@ -12,21 +12,21 @@ use crate::stated::Stated;
 /// A property of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Property {
-    /// Nobody can run more tasks by stating another demand, other classes, or both.
+    /// No user can run more tasks by stating another demand, other classes, or both.
     StrategyProof,
-    /// Nobody can run more tasks by stating another demand.
+    /// No user can run more tasks by stating another demand.
     ByDemand,
-    /// Nobody can run more tasks by stating other classes.
+    /// No user can run more tasks by stating other classes.
     ByClasses,
     /// As [`StrategyProof`](Self::StrategyProof), where a liar keeps the time that its tasks were to take.
     InTime,
-    /// Nobody takes tasks from another by a lie that costs it nothing (PS-DSF, Lemma 1).
+    /// No user takes tasks from another by a lie that costs it nothing (PS-DSF, Lemma 1).
     NoFreeHarm,
-    /// Nobody changes what another can run by a lie that leaves what it can run itself.
+    /// No user changes what another can run by a lie that leaves what it can run itself.
     NonBossy,
-    /// Nobody has fewer tasks when somebody else leaves.
+    /// No user has fewer tasks when somebody else leaves.
     PopulationMonotone,
-    /// Nobody has fewer tasks when a server has more of a resource.
+    /// No user has fewer tasks when a server has more of a resource.
     ResourceMonotone,
     /// On one single server everybody has what DRF gives it (DRFH, section III-C).
     SingleServerDrf,

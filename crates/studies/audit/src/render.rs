@@ -107,11 +107,31 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
             Cell::text(each.example.as_ref().map(|example| size(&example.problem)).unwrap_or_default()),
         ]);
     }
-    let page = Page::new().text(searched(settings, audit)).table(table);
+    let page = Page::new().short(short(settings, audit)).text(searched(settings, audit)).table(table);
     let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
     let page = shown.fold(page, |page, (each, example)| page.lines(told(each, example)));
     let shown = audit.properties.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
     shown.fold(page, |page, (each, example)| page.lines(refuted(each, example)))
+}
+
+/// What is broken, and what nothing that was tried breaks.
+fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
+    let name = settings.mechanism.info.id;
+    let axioms = audit.axioms.iter().map(|each| (each.name.as_str(), each.violated, each.decided));
+    let properties = audit.properties.iter().map(|each| (each.property.name(), each.refuted, each.tried));
+    let (broken, others): (Vec<_>, Vec<_>) = axioms.chain(properties).partition(|(_, broken, _)| *broken > 0);
+    let kept =
+        others.iter().filter(|(_, _, decided)| *decided > 0).map(|(name, ..)| *name).collect::<Vec<_>>();
+    let mut sentences: Vec<String> = broken
+        .iter()
+        .map(|(axiom, broken, decided)| {
+            format!("{name} breaks {axiom} on {broken} of the {decided} problems on which it was decided.")
+        })
+        .collect();
+    if !kept.is_empty() {
+        sentences.push(format!("No problem that was tried breaks {}; that is no proof.", kept.join(", ")));
+    }
+    sentences
 }
 
 fn searched(settings: &Settings, audit: &Audit) -> String {

@@ -1,16 +1,16 @@
 //! Everything that is reproduced as files: a table of each kind and a picture for every table and figure, and
 //! a page that shows them side by side.
 
-use std::fmt::Write;
-
 use crate::data::Missing;
 use crate::entry::Entry;
 use crate::error::PaperError;
 use crate::exhibits::Exhibit;
 use crate::render::table;
-use evenhand_problem::Medium;
-use evenhand_report::html::document;
+use evenhand_problem::printable;
+use evenhand_report::html::{document, picture, short};
+use evenhand_report::text::few;
 use evenhand_report::{Form, Page};
+use maud::{PreEscaped, html};
 
 /// A file of an album.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct AlbumFile {
 const FORMS: [(Form, &str); 3] = [(Form::Markdown, "md"), (Form::Csv, "csv"), (Form::Latex, "tex")];
 /// Entries that belong to no table or figure.
 const OTHERS: &str = "other-values";
+/// Values that differ and are named at the head of the page.
+const NAMED: usize = 12;
 
 /// The files of the album of these tables and figures and these values, the page `index.html` last.
 ///
@@ -34,22 +36,43 @@ const OTHERS: &str = "other-values";
 /// A picture cannot be drawn.
 pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, PaperError> {
     let mut files = Vec::new();
-    let mut page = Html::new();
+    let mut body = short(&sentences(entries));
     for exhibit in exhibits {
         let values: Vec<Entry> = entries.iter().filter(|entry| exhibit.holds(entry)).cloned().collect();
         let picture = exhibit.picture()?;
-        page.section(exhibit.id, exhibit.title, picture.as_deref(), exhibit.missing(), &values);
+        body += &section(exhibit.id, exhibit.title, picture.as_deref(), exhibit.missing(), &values);
         files.extend(tables(exhibit.id, &values));
         files.extend(picture.map(|text| AlbumFile { name: format!("{}.svg", exhibit.id), text }));
     }
     let is_other = |entry: &&Entry| !exhibits.iter().any(|exhibit| exhibit.holds(entry));
     let others: Vec<Entry> = entries.iter().filter(is_other).cloned().collect();
     if !others.is_empty() {
-        page.section(OTHERS, "Examples and claims of the text", None, None, &others);
+        body += &section(OTHERS, "Examples and claims of the text", None, None, &others);
         files.extend(tables(OTHERS, &others));
     }
-    files.push(AlbumFile { name: "index.html".to_owned(), text: page.end() });
+    let text = document("The papers, reproduced", &body, false);
+    files.push(AlbumFile { name: "index.html".to_owned(), text });
     Ok(files)
+}
+
+/// How many values agree, and which do not.
+fn sentences(entries: &[Entry]) -> Vec<String> {
+    let count = |agrees: Option<bool>| entries.iter().filter(|entry| entry.agrees == agrees).count();
+    let unchecked = entries.iter().filter(|entry| !entry.is_checked()).count();
+    let mut all = vec![format!(
+        "Of {} values, {} agree with the papers and {} differ; {} have nothing to be compared with, and {unchecked} were not checked.",
+        entries.len(),
+        count(Some(true)),
+        count(Some(false)),
+        count(None) - unchecked
+    )];
+    let differ: Vec<&str> =
+        entries.iter().filter(|entry| entry.agrees == Some(false)).map(|entry| entry.id.as_str()).collect();
+    if !differ.is_empty() {
+        all.push(format!("These differ: {}.", few(&differ, NAMED)));
+    }
+    all.push("Every picture is drawn anew from what was computed.".to_owned());
+    all
 }
 
 /// The values in every form; nothing where there is none.
@@ -61,76 +84,49 @@ fn tables<'a>(id: &'a str, values: &'a [Entry]) -> impl Iterator<Item = AlbumFil
     })
 }
 
-/// The page that is written section by section.
-struct Html {
-    text: String,
-}
-
-impl Html {
-    fn new() -> Self {
-        let text = "<p>What the papers print, and what exact arithmetic and simulation give. The pictures are \
-                    drawn anew from what was computed.</p>\n";
-        Self { text: text.to_owned() }
-    }
-
-    fn section(
-        &mut self,
-        id: &str,
-        title: &str,
-        picture: Option<&str>,
-        missing: Option<Missing>,
-        values: &[Entry],
-    ) {
-        let (id, title) = (Medium::Html.show(id), Medium::Html.show(title));
-        self.line(format_args!("<h2 id=\"{id}\">{id}: {title}</h2>"));
-        // Within the page, which loads nothing.
-        if let Some(picture) = picture {
-            self.line(format_args!("<figure>\n{picture}</figure>"));
+/// What the page shows of a table or figure.
+fn section(id: &str, title: &str, shown: Option<&str>, missing: Option<Missing>, values: &[Entry]) -> String {
+    let verdict = |entry: &Entry| match entry.agrees {
+        Some(true) => ("good", "agrees"),
+        Some(false) => ("bad", "differs"),
+        None if !entry.is_checked() => ("", "not checked"),
+        None => ("", ""),
+    };
+    let markup = html! {
+        h2 id=(id) { (id) ": " (title) }
+        @if let Some(svg) = shown { (PreEscaped(picture(svg, title))) }
+        @if let Some(missing) = missing { p { "Not checked: " (printable(&missing.to_string())) } }
+        @if values.is_empty() {
+            p { @if shown.is_some() { "The paper prints no values with it." } @else { "Not reproduced." } }
+        } @else {
+            div class="wide" tabindex="0" role="region" aria-label=(id) {
+                table {
+                    thead { tr { @for head in ["value", "paper", "ours", "verdict"] { th scope="col" { (head) } } } }
+                    tbody {
+                        @for entry in values {
+                            @let (class, word) = verdict(entry);
+                            tr {
+                                th scope="row" class="long" { (printable(&entry.id)) br; small { (printable(entry.source)) } }
+                                td { (printable(&entry.paper)) }
+                                td {
+                                    (printable(&entry.ours))
+                                    @if !entry.note.is_empty() { br; small { (printable(&entry.note)) } }
+                                }
+                                td class=(class) { (word) }
+                            }
+                        }
+                    }
+                }
+            }
+            p {
+                "The table as "
+                @for (k, (_, ending)) in FORMS.iter().enumerate() {
+                    @if k > 0 { ", " }
+                    a href=(format!("{id}.{ending}")) { (ending) }
+                }
+                "."
+            }
         }
-        if let Some(missing) = missing {
-            self.line(format_args!("<p>Not checked: {}</p>", Medium::Html.show(&missing.to_string())));
-        }
-        if values.is_empty() {
-            let why =
-                if picture.is_some() { "The paper prints no values with it." } else { "Not reproduced." };
-            self.line(format_args!("<p>{why}</p>"));
-            return;
-        }
-        self.line(format_args!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{id}\">\n<table>\n<thead><tr>\
-             <th scope=\"col\">value</th><th scope=\"col\">paper</th><th scope=\"col\">ours</th><th scope=\"col\">verdict</th>\
-             </tr></thead>\n<tbody>"
-        ));
-        for entry in values {
-            let (class, verdict) = match entry.agrees {
-                Some(true) => ("good", "agrees"),
-                Some(false) => ("bad", "differs"),
-                None if !entry.is_checked() => ("", "not checked"),
-                None => ("", ""),
-            };
-            let note = match entry.note.as_str() {
-                "" => String::new(),
-                note => format!("<br><small>{}</small>", Medium::Html.show(note)),
-            };
-            self.line(format_args!(
-                "<tr><td>{}<br><small>{}</small></td><td>{}</td><td>{}{note}</td>\
-                 <td class=\"{class}\">{verdict}</td></tr>",
-                Medium::Html.show(&entry.id),
-                Medium::Html.show(entry.source),
-                Medium::Html.show(&entry.paper),
-                Medium::Html.show(&entry.ours),
-            ));
-        }
-        let links = FORMS.map(|(_, ending)| format!("<a href=\"{id}.{ending}\">{ending}</a>")).join(", ");
-        self.line(format_args!("</tbody>\n</table>\n</div>\n<p>The table as {links}.</p>"));
-    }
-
-    fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        // Writing into a string does not fail.
-        let _ = writeln!(self.text, "{text}");
-    }
-
-    fn end(self) -> String {
-        document("The papers, reproduced", &self.text)
-    }
+    };
+    markup.into_string() + "\n"
 }

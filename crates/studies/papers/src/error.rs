@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Whatever kept an entry from being made: nobody tells its kinds apart, so there are none.
+/// Whatever kept an entry from being made: no caller tells its kinds apart, so there are none.
 ///
 /// Every error becomes one with `?`; it is no [`Error`](std::error::Error) itself, as that would make the
 /// conversion ambiguous.

@@ -98,6 +98,7 @@ const COLUMNS: &[(&str, Operand)] = &[
     ("--seconds", OneOf(&["1", "0.5", "0", "-1"])),
     ("--users", OneOf(&["all", "u0"])),
     ("--plot", Output),
+    ("--output", Output),
 ];
 
 impl CommandLine {
@@ -215,7 +216,7 @@ pub const COMMANDS: &[CommandLine] = &[
         ],
     },
     CommandLine { name: "compare", operands: &[Input], options: &[] },
-    CommandLine { name: "report", operands: &[Input], options: &[("--output", Output)] },
+    CommandLine { name: "report", operands: &[Input], options: &[] },
     CommandLine {
         name: "sweep",
         operands: &[Input],
@@ -305,7 +306,19 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "import",
         operands: &[
-            OneOf(&["openb", "google", "azure", "slurm", "mesos", "kubernetes", "kueue", "csv"]),
+            OneOf(&[
+                "openb",
+                "google",
+                "azure",
+                "slurm",
+                "mesos",
+                "kubernetes",
+                "kueue",
+                "kai",
+                "volcano",
+                "yunikorn",
+                "csv",
+            ]),
             Input,
             Input,
         ],

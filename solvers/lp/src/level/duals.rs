@@ -129,7 +129,7 @@ impl Duals {
         found.into_iter().map(|found| by_row_and_user(data, found)).collect()
     }
 
-    /// Adds earlier duals until nobody who has a weight could run for less on a class that it left.
+    /// Adds earlier duals until no user that has a weight could run for less on a class that it left.
     fn complete(&self, data: &LevelData<'_>, k: usize, dual: &mut BlockDual) {
         // By round, latest first, since a dual has those before it in it.
         let mut left: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();

@@ -10,7 +10,7 @@ use super::data::LevelData;
 use crate::groups::{Group, capacity_entries};
 use crate::linear::SparseRow;
 
-/// The place of a row that nobody in the part uses.
+/// The place of a row that no user in the part uses.
 const NOT_HERE: usize = usize::MAX;
 
 /// What a group must reach, exactly.

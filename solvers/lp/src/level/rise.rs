@@ -1,4 +1,4 @@
-//! How far a user of a given allocation can rise: what decides max-min of an allocation that nobody
+//! How far a user of a given allocation can rise: what decides max-min of an allocation that no user
 //! here made (THEORY, section 7).
 //!
 //! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n` is
@@ -8,7 +8,7 @@
 //!                     U_m(y) >= w_m min(level of m, L)   for everybody else:
 //! ```
 //!
-//! whoever is above may come down to the new level of `n`, nobody else loses. What is asked for grows
+//! whoever is above may come down to the new level of `n`, no other user loses. What is asked for grows
 //! with `L`, so the feasible `L` are an interval, and `x` itself is feasible at the level of `n`. With
 //! the users that stay above `L` known the programme is linear. Taking too many of them for above asks
 //! for too much, so its optimum is a level that can be reached, and those that it passes are asked for

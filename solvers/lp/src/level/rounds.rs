@@ -19,7 +19,7 @@ pub struct Settings {
     /// Steps of Newton's method on the satisfied users in one round.
     pub max_steps: usize,
     /// When exact rounds are given up with [`LpError::OutOfTime`]; a round that has begun is looked at now
-    /// and then. In doubles nobody looks.
+    /// and then. In doubles none is looked for.
     pub until: Option<Instant>,
     /// Placements of a part up to which [`lexicographic_within`](super::lexicographic_within) goes on with exact
     /// rounds when the time is up.

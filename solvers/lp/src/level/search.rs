@@ -117,7 +117,7 @@ pub struct Round {
     /// By group: `(class, tasks)`, ascending; more than the target where its level has no price.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     /// By group: the classes on which it may run in an optimum, those of reduced cost 0; `None` where
-    /// nobody has looked.
+    /// it has not been looked for.
     pub stays: Option<Vec<Vec<usize>>>,
 }
 

@@ -1,7 +1,7 @@
 //! What is left of a part after a round, as parts of their own.
 //!
 //! In every optimum of a round priced rows are full, blocked groups have the level and no more, and
-//! nobody runs where the reduced cost is positive. So later rounds need only the placements of reduced
+//! no user runs where the reduced cost is positive. So later rounds need only the placements of reduced
 //! cost 0. Rows and groups that these connect to no active group are settled: they keep what they have.
 //! Where all demands are positive a blocked group uses priced rows on all its classes, and whoever is
 //! not blocked none, so that every block leaves with its classes; with demands of 0 blocked groups that

@@ -112,7 +112,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
 
     fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LpError> {
         self.count()?;
-        // A bottleneck that nobody needs only makes the polytope smaller.
+        // A bottleneck that no user needs only makes the polytope smaller.
         let is_needed = |row: &usize| face.witnesses.contains(&Some(Witness::Row(*row)));
         if face.bottlenecks.iter().all(is_needed) {
             self.visitor.complete(face, &self.floors(face), basis)?;

@@ -15,7 +15,7 @@ pub enum Goal {
     ///
     /// Users with `u_n = 0` are left out, and so is whoever has all its tasks. The value is at most
     /// the largest share that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`, and is
-    /// that where nobody remains.
+    /// that where no user remains.
     MaxMinShare,
     /// The sum of the tasks of all users, `sum_n x_n`, without weights.
     MaxTasks,

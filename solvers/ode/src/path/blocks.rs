@@ -91,7 +91,7 @@ pub(super) fn user_scale(row: &[f64]) -> f64 {
     if largest == 0.0 { 1.0 } else { f64::from_bits(largest.to_bits() & (0x7ff << 52)) }
 }
 
-/// Resources that are not plainly in excess: the others (nobody requests them, or all users at
+/// Resources that are not plainly in excess: the others (no user requests them, or all users at
 /// their caps leave some of them) have price 0 at the optimum.
 fn resources_that_may_bind(pool: &Pool) -> Vec<usize> {
     let mut largest_usage = vec![0.0; pool.n_resources()];

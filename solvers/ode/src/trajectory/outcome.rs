@@ -33,7 +33,7 @@ pub struct TrajectoryPoint {
     /// Fraction of its request that each user has.
     pub x: Vec<f64>,
     /// By resource: what is free, as it was integrated: `1 - usage` has no correct digits near the end. 1
-    /// where nobody requests any.
+    /// where no user requests any.
     pub slacks: Vec<f64>,
 }
 

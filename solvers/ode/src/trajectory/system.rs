@@ -58,7 +58,7 @@ impl Layout {
         (x, distances, slacks, rest)
     }
 
-    /// Slacks by resource; 1 where nobody requests any.
+    /// Slacks by resource; 1 where no user requests any.
     pub fn slacks(&self, state: &[f64], n_resources: usize) -> Vec<f64> {
         let mut slacks = vec![1.0; n_resources];
         for (resource, slack) in self.requested.iter().zip(self.split(state).2) {
@@ -94,7 +94,7 @@ pub(super) struct Trajectory<'a> {
     /// Shares of the sum of entitlements, 0 where a block has no user.
     shares: Vec<f64>,
     rows: usize,
-    /// Stop when nobody complains by more than this.
+    /// Stop when no user complains by more than this.
     tolerance: f64,
     /// Counts the evaluations: an integrator that fails does not tell.
     evaluations: &'a Cell<usize>,

@@ -9,13 +9,14 @@ use rug::Rational;
 use crate::allocation::entries;
 use crate::case::{Case, Claim, Shown, fits_on};
 use crate::groups::holdings::Holdings;
+use crate::names::at;
 use crate::work::{self, Checked};
 
 /// The least margin of users who are each somewhat short.
 fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked<Shown> {
     let margin = |n: usize| {
         let short = -short(n)?;
-        Ok(case.above_tasks(n, &case.total[n]).into_iter().fold(short, Rational::max))
+        Ok(case.tasks_left(n).map(|left| -left / &case.g[n]).into_iter().fold(short, Rational::max))
     };
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
@@ -69,7 +70,7 @@ pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         let due = Rational::from(&case.problem.users[n].weight / &case.weight);
         let short = |row: usize, d: Rational| {
             let capacity = &case.rows[row].capacity;
-            let part = d * case.on(n, case.rows[row].class) / capacity;
+            let part = at(&case.x[n], case.rows[row].class).map(|x| d * x / capacity).unwrap_or_default();
             Ok(Rational::from(&case.slack[row] / capacity).max(&due - part))
         };
         let classes = case.problem.classes_of(n).map(|i| of_rows(case, n, i, short));

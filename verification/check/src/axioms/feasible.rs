@@ -9,7 +9,7 @@ use crate::work::{self, Checked};
 
 /// On single servers it is about every one of them.
 pub fn feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    Ok((stated(case, false)?.into_iter().min(), None))
+    Ok((least(case)?, None))
 }
 
 /// Tasks are whole, and fit on single servers: those of the placements, or the only ones of their classes.
@@ -19,9 +19,9 @@ pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((limits(case, &case.stated.tasks, Some(servers), true)?.into_iter().min(), None))
 }
 
-/// The limits of the allocation as it is stated.
-fn stated(case: &Case<'_>, whole: bool) -> Checked<Vec<Rational>> {
-    limits(case, &case.stated.tasks, case.stated.placements.as_deref(), whole)
+/// The least margin of what limits the allocation as it is stated.
+fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
+    Ok(limits(case, &case.stated.tasks, case.stated.placements.as_deref(), false)?.into_iter().min())
 }
 
 /// Whether tasks stand on single servers.
@@ -33,7 +33,7 @@ pub fn stands_on_servers(case: &Case<'_>) -> bool {
 /// Whether nothing is above its limit by more than is tolerated; on single servers, of which all together are
 /// those of the class, not at all. Parts of tasks are another axiom's matter.
 pub fn holds(case: &Case<'_>) -> Checked<bool> {
-    Ok(stated(case, false)?.iter().all(|margin| *margin >= case.least_of_limits()))
+    Ok(least(case)?.is_none_or(|margin| margin >= case.least_of_limits()))
 }
 
 /// Whether an allocation is feasible exactly: of classes, or whole tasks on single servers.

@@ -9,7 +9,6 @@
 
 use rug::Rational;
 
-use super::feasible;
 use super::prices::Prices;
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, Claim, Shown};
@@ -22,14 +21,14 @@ use crate::work::{self, Checked, ensure, refuse};
 pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (raw, names, within) = (claim.some()?, &case.problem.resources, Within::new(case)?);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
-    if !raw.get("allocation").is_absent() {
+    if raw.get("allocation").given().is_some() {
         let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };
         let [user, allocation, resource] = raw.fields(fields)?;
         let user = case.problem.user_names.named(user)?;
         let y = tasks(allocation, case.problem)?;
         let resource = if claim.share.is_some() { None } else { Some(names.named(resource)?) };
         ensure(resource.is_none_or(|r| resources.contains(&r)), "the axiom is not about that resource")?;
-        within.keep(case, &y)?;
+        within.allow(case, &y, None)?;
         return rise(case, &Shares::new(case, claim.share.or(resource.map(Share::Resource)))?, user, &y);
     }
     let levels: Vec<(Share, &Json<'_>)> = match claim.share {
@@ -66,9 +65,7 @@ impl Shares {
         let u = share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
         let Some(u) = u else { return refuse("the share is not defined for the problem") };
         let of = share_of(case, &u, &case.x)?;
-        let alone = (0..case.problem.users.len())
-            .map(|n| alone(case, &u, n) / &case.problem.users[n].weight)
-            .collect();
+        let alone = (0..of.len()).map(|n| alone(case, &u, n)).collect();
         Ok(Self { u, of, alone })
     }
 }
@@ -78,7 +75,7 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
     users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
-/// The largest `sum_i u_ni x_ni` of user `n` alone: its tasks stand where they are worth most.
+/// The largest share of user `n` alone: its tasks stand where they are worth most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let mut left = case.g[n].clone();
     let mut classes: Vec<usize> = case.problem.classes_of(n).filter(|_| case.is_active(n)).collect();
@@ -89,7 +86,7 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
         left -= &tasks;
         sum += tasks * u.of(n, i);
     }
-    sum
+    sum / &case.problem.users[n].weight
 }
 
 /// Whether every user who has less than it would have alone is covered once, up to the stated margin; and
@@ -147,12 +144,12 @@ impl<'s> Curve<'s> {
     fn new(shares: &'s Shares, weights: &'s Amounts) -> Checked<Self> {
         let mut users: Vec<_> = weights.iter().map(|(n, l)| (&shares.of[*n], l)).collect();
         users.sort();
-        let (mut below, mut above) = (vec![Rational::new()], vec![Rational::new()]);
-        for ((u, l), (_, last)) in users.iter().zip(users.iter().rev()) {
-            below.push(work::plus(&below[below.len() - 1], &work::times(u, l)?)?);
-            above.push(work::plus(&above[above.len() - 1], last)?);
+        let all = work::sum(weights.iter().map(|(_, l)| l.clone()).collect())?;
+        let (mut below, mut above) = (vec![Rational::new()], vec![all]);
+        for (at, (u, l)) in users.iter().enumerate() {
+            below.push(work::plus(&below[at], &work::times(u, l)?)?);
+            above.push(work::plus(&above[at], &Rational::from(-*l))?);
         }
-        above.reverse();
         Ok(Self { shares: users.into_iter().map(|(u, _)| u).collect(), below, above })
     }
 
@@ -165,7 +162,6 @@ impl<'s> Curve<'s> {
 /// Evidence of no: in a feasible `y` the user rises to `L`, the least of its own share and the shares of
 /// those who lose something.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
-    ensure(feasible::is_feasible(case, y, None)?, "the allocation of the evidence is not feasible")?;
     let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();
     ensure(is_judged(&user), "the user of the evidence has no share")?;

@@ -14,7 +14,7 @@ pub mod proportional;
 use rug::Rational;
 
 use crate::allocation::entries;
-use crate::case::{Case, Claim, Judge, Shown};
+use crate::case::{Case, Claim, Judge};
 use crate::groups::{self, within};
 use crate::json::{self, Json, Kind, object, quoted};
 use crate::number::short;
@@ -29,7 +29,8 @@ const ALPHA: u32 = 1000;
 pub const AXIOMS: [(&str, Judge); 21] = [
     ("feasible", feasible::feasible),
     ("integer-feasible", feasible::integer_feasible),
-    ("non-wasteful", non_wasteful),
+    // Allocations are made of tasks: nothing is held that serves none.
+    ("non-wasteful", |_, _| Ok((Some(Rational::new()), None))),
     ("work-conserving", answered::work_conserving),
     ("pareto-optimal", prices::pareto_optimal),
     ("integer-pareto-optimal", prices::pareto_optimal),
@@ -50,32 +51,20 @@ pub const AXIOMS: [(&str, Judge); 21] = [
     ("tree", groups::filling::tree),
 ];
 
-/// Allocations are made of tasks: nothing is held that serves none.
-fn non_wasteful(_: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    Ok((Some(Rational::new()), None))
-}
-
 /// The place among [`AXIOMS`] of the one that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
-    let name = raw.text()?;
-    let found = AXIOMS.iter().position(|(axiom, _)| *axiom == name);
-    found.map_or_else(|| raw.wrong(format!("there is no axiom `{name:.60}`")), Ok)
+    raw.word(&AXIOMS.map(|(name, _)| name))
 }
 
 /// The name of the claim that `AXIOM` or `AXIOM:PARAMETER` asks for.
 pub fn required(text: &str, problem: &Problem) -> Checked<String> {
     let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-    let field = match axiom {
-        "max-min" => Some("share"),
-        "proportional" => Some("alpha"),
-        _ => None,
-    };
-    if field.is_some() != parameter.is_some() {
-        let what = parameter.map_or("needs its parameter, as in `max-min:drfh`", |_| "has no parameter");
-        return json::ABSENT.wrong(format!("`{axiom}` {what}"));
+    let field = if axiom == "proportional" { "alpha" } else { "share" };
+    if parameter.is_none() && matches!(axiom, "max-min" | "proportional") {
+        return json::ABSENT.wrong(format!("`{axiom}` needs its parameter, as in `max-min:drfh`"));
     }
     let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
-    let claim = object(fields.into_iter().chain([(field.unwrap_or(""), parameter.map(quoted))]));
+    let claim = object(fields.into_iter().chain([(field, parameter.map(quoted))]));
     Ok(Claim::read(&json::read(&claim)?, problem)?.name(problem))
 }
 
@@ -93,7 +82,7 @@ impl<'j> Claim<'j> {
         let exponent = alpha.given().map_or(Ok(Rational::from(1)), Json::number)?;
         let terms = (exponent.numer().to_u32().unwrap_or(0), exponent.denom().to_u32().unwrap_or(0));
         let is_small = (1..=ALPHA).contains(&terms.0) && (1..=ALPHA).contains(&terms.1);
-        if !is_small || (axiom != "proportional" && !alpha.is_absent()) {
+        if !is_small || (axiom != "proportional" && alpha.given().is_some()) {
             return alpha.wrong(format!("an alpha is of proportional, above 0, its terms at most {ALPHA}"));
         }
         let holds = match &holds.kind {
@@ -115,7 +104,8 @@ impl<'j> Claim<'j> {
         // Every axiom looks a few times at everything that users demand of classes, and have there.
         // Some charge by themselves what they do with numbers beside the problem's, but for a few of each user.
         let is_charged = match self.axiom {
-            "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive" => true,
+            "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
+            | "tree" => true,
             "work-conserving" => case.stated.placements.is_none() && !case.problem.groups.hold_back(),
             _ => false,
         };

@@ -6,7 +6,6 @@
 
 use rug::Rational;
 
-use super::feasible;
 use crate::allocation::{are_servers, placements, sums, tasks};
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::groups::within::{self, Priced, Within};
@@ -82,7 +81,7 @@ impl<'w> Prices<'w> {
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
     let (raw, within) = (claim.some()?, Within::new(case)?);
-    if !raw.get("dominating").is_absent() {
+    if raw.get("dominating").given().is_some() {
         let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
         let are_there = servers.as_ref().is_none_or(|servers| are_servers(servers, case.problem));
@@ -91,14 +90,12 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             Some(servers) => sums(servers, case.problem),
             None => tasks(dominating, case.problem)?,
         };
-        let is_feasible = feasible::is_feasible(case, &y, servers.as_deref())?;
-        ensure(is_feasible, "the dominating allocation is not feasible")?;
-        within.keep(case, &y)?;
+        within.allow(case, &y, servers.as_deref())?;
         let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
         ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
         let gain = work::sum(case.active().map(|n| Rational::from(&gains[n] / &case.g[n])).collect())?;
-        ensure(gain > 0, "nobody gains in the dominating allocation")?;
+        ensure(gain > 0, "no user gains in the dominating allocation")?;
         return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
     let [weights, prices @ ..] = raw.fields::<4>("user_weights prices user_prices? limit_prices?")?;

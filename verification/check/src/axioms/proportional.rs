@@ -12,7 +12,6 @@
 use rug::Rational;
 use rug::ops::Pow;
 
-use super::feasible;
 use super::prices::Prices;
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, Claim, Shown, total_of};
@@ -32,17 +31,16 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         tasks.iter().enumerate().map(level).collect()
     };
     let own = levels(&case.x)?;
-    if !raw.get("user").is_absent() {
+    if raw.get("user").given().is_some() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
         let is_due = case.is_active(user) && own[user] <= 0 && !within.open(case, user)?.is_empty();
         ensure(is_due, "the user of the evidence is due nothing, or has something")?;
         return Ok((None, Some(false)));
     }
-    if !raw.get("better").is_absent() {
+    if raw.get("better").given().is_some() {
         let [better, values] = raw.fields("better values?")?;
         let y = tasks(better, case.problem)?;
-        ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
-        within.keep(case, &y)?;
+        within.allow(case, &y, None)?;
         let worths = Worths::new(case, claim, own, values)?;
         let levels = levels(&y)?;
         let mut parts = Vec::new();
@@ -115,7 +113,7 @@ impl<'c, 'a> Worths<'c, 'a> {
     /// The same of `sum w_n U_n^(1 - alpha)`; `None` without users.
     fn spent(&self, up: bool) -> Checked<Option<Rational>> {
         let parts = self.case.active().map(|n| work::times(self.end(n, up), &self.levels[n]));
-        let parts = parts.collect::<Checked<Vec<_>>>()?;
-        if parts.is_empty() { Ok(None) } else { work::sum(parts).map(Some) }
+        let sum = work::sum(parts.collect::<Checked<_>>()?)?;
+        Ok(Some(sum).filter(|sum| !sum.is_zero()))
     }
 }

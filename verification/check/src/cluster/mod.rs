@@ -15,7 +15,7 @@ use crate::certificate::Certificate;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
 use crate::work::{Checked, about, ensure, refuse};
-use crate::{File, Options, Report, Unusable};
+use crate::{File, Options, Report, Usable};
 
 /// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
 /// whose tasks it is short.
@@ -32,14 +32,14 @@ struct Bundle<'j> {
 }
 
 /// Judges a certificate of either kind.
-pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let mut bundle = Bundle::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let (said, verdict) =
         bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
     // The reader's largest tolerance is about all of them.
-    let most = [&bundle.due.tolerance, &bundle.tolerance].into_iter().max().cloned();
-    bundle.held.tolerance = most.into_iter().fold(bundle.held.tolerance.clone(), Rational::max);
-    let reason = file.reason(raw, bundle.held.unmet(options)?.into_iter().next(), verdict)?;
+    let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
+    bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
+    let reason = file.reason(raw, bundle.held.unmet(options)?, verdict)?;
     let mut claims = Vec::new();
     for (of, part) in bundle.parts() {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
@@ -61,7 +61,7 @@ impl<'j> Bundle<'j> {
         if !(0..1).contains(&value) {
             return tolerance.wrong("a tolerance is a number from 0 to below 1");
         }
-        if (kind.text() == Ok("moves-certificate")) == moves.is_absent() {
+        if (kind.text() == Ok("moves-certificate")) == moves.given().is_none() {
             return kind.wrong("moves belong to a certificate of moves");
         }
         let problem = &held.problem;
@@ -102,7 +102,9 @@ impl<'j> Bundle<'j> {
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case)?;
         let mut state = State::new(&queues, &self.held.allocation)?;
-        let due = queues.held(&queues.totals(&self.due.allocation.tasks)?)?;
+        // What is judged, and so equal to what the filling ends with, are the tasks after their repair.
+        let due = Case::new(&self.due.problem, &self.due.allocation, Rational::new())?.total;
+        let due = queues.held(&due)?;
         let mut said = self.rows(&queues, &state, &due)?;
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;

@@ -11,7 +11,7 @@ use rug::Rational;
 use super::bounds::Bounds;
 use super::holdings::{CELLS, Holdings, named};
 use super::within::Within;
-use crate::allocation::tasks;
+use crate::allocation::{entries, tasks};
 use crate::axioms::feasible;
 use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
@@ -46,6 +46,7 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let tree = Tree::new(case)?;
     let bounds = Bounds::new(case, prices, &on)?;
     let ended = Filling::new(&tree, bounds).run()?;
+    work::spend(entries(&stated).count())?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
     ensure(is_stated, "the filling ends with other tasks than the evidence states")?;
     let differs = |n: usize| Rational::from(&case.total[n] - &ended[n]).abs() / &case.g[n];

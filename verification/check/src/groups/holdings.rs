@@ -63,7 +63,9 @@ impl<'c> Holdings<'c> {
         let mut used = vec![vec![Rational::new(); m]; n + 1];
         for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&case.total) {
             let of_group = &mut used[member.group.unwrap_or(n)];
-            user.demand.iter().for_each(|(r, d)| of_group[*r] += Rational::from(d * x));
+            for (r, d) in &user.demand {
+                of_group[*r] = work::plus(&of_group[*r], &work::times(d, x)?)?;
+            }
         }
         let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n + 1]);
         // Groups from the deepest on: what stands below a group is then known.
@@ -81,7 +83,8 @@ impl<'c> Holdings<'c> {
             }
             for r in 0..m {
                 let (k, u) = (kept[v][r].clone(), used[v][r].clone());
-                used[group.parent.unwrap_or(n)][r] += (&u).max(&k);
+                let above = &mut used[group.parent.unwrap_or(n)][r];
+                *above = work::plus(above, (&u).max(&k))?;
                 kept[group.parent.unwrap_or(n)][r] += k;
             }
             let Some(above) = group.parent else { continue };

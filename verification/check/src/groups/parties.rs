@@ -42,7 +42,7 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (parties, is_envy) = (Parties::new(case)?, claim.axiom == "group-envy-free");
     let mut open = parties.compared(is_envy)?;
     let evidence = claim.evidence;
-    if !evidence.get("allocation").is_absent() {
+    if evidence.get("allocation").given().is_some() {
         let names = if is_envy { "of allocation envied" } else { "of allocation" };
         let [of, allocation, envied] = evidence.fields(names)?;
         let k = parties.named(of)?;
@@ -166,7 +166,7 @@ impl<'c> Parties<'c> {
 
     /// `(T_n - x_n) / g_n`; `None` where tasks are unlimited.
     fn left(&self, n: usize) -> Option<Rational> {
-        self.case.above_tasks(n, &self.case.total[n]).map(|above| -above)
+        self.case.tasks_left(n).map(|left| left / &self.case.g[n])
     }
 
     /// The largest of these; `None` where somebody's tasks are unlimited.

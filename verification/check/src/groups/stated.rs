@@ -49,9 +49,7 @@ pub struct Share {
 impl Groups {
     /// The fields `groups` and `share` of a problem.
     pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Self> {
-        let rows = groups.given().map_or(Ok(Vec::new()), |groups| {
-            groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")
-        })?;
+        let rows = groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")?;
         let names = Names::new("group", rows.iter().map(|row| row[0]))?;
         let mut list = Vec::new();
         for [_, parent, weight, priority, guarantee, limit, lend, on] in &rows {
@@ -218,10 +216,8 @@ impl Share {
         let none = Ok([&json::ABSENT; 5]);
         let [of, over, multipliers, families, zero_weight] =
             raw.given().map_or(none, |raw| raw.fields(fields))?;
-        let word = |raw: &Json<'_>, words: &[&str]| match raw.given().map_or(Ok(words[0]), Json::text)? {
-            word if word == words[0] => Ok(None),
-            word if words.contains(&word) => Ok(Some(word.to_owned())),
-            _ => raw.wrong(format!("expected one of {}", words.join(", "))),
+        let word = |raw: &Json<'_>, words: &[&str]| {
+            Ok(Some(raw.word(words)?).filter(|at| *at > 0).map(|at| words[at].to_owned()))
         };
         let words = [
             word(of, &["usage", "surplus"])?,

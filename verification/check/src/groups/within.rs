@@ -8,7 +8,8 @@ use rug::Rational;
 
 use super::holdings::{Holdings, On, named};
 use super::stated::DEPTH;
-use crate::allocation::Tasks;
+use crate::allocation::{Placement, Tasks};
+use crate::axioms::feasible;
 use crate::case::Case;
 use crate::json::Json;
 use crate::work::{self, Checked, ensure};
@@ -47,8 +48,10 @@ impl<'c> Within<'c> {
         Holdings::limits(case, &case.x, true).map(Self)
     }
 
-    /// That tasks hold no more of any row than they may.
-    pub fn keep(&self, case: &Case<'_>, tasks: &Tasks) -> Checked<()> {
+    /// That an allocation of the evidence is feasible, and holds no more of any row than it may.
+    pub fn allow(&self, case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<()> {
+        let is_feasible = feasible::is_feasible(case, tasks, servers)?;
+        ensure(is_feasible, "the allocation of the evidence is not feasible")?;
         let left = Holdings::limits(case, tasks, true)?;
         let keeps = left.iter().zip(&self.0).all(|(left, x)| left.left >= 0 || left.left >= x.left);
         ensure(keeps, "the allocation of the evidence breaks the limit of a group")
@@ -57,7 +60,8 @@ impl<'c> Within<'c> {
     /// The classes on which limits leave a user anything.
     pub fn open(&self, case: &Case<'_>, n: usize) -> Checked<Vec<usize>> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
-        let bars = |i: usize, of: &On<'_>| most(of).is_zero() && of.takes(case.problem, n, i).is_some();
+        let is_shut = |of: &On<'_>| of.most.is_zero() && of.left >= 0;
+        let bars = |i: usize, of: &On<'_>| is_shut(of) && of.takes(case.problem, n, i).is_some();
         work::look((own.len() + 1) * case.problem.classes.len())?;
         let is_open = |i: &usize| !own.iter().any(|at| bars(*i, &self.0[*at]));
         Ok(case.problem.classes_of(n).filter(is_open).collect())
@@ -65,8 +69,7 @@ impl<'c> Within<'c> {
 
     /// Prices of limits, ascending by group; none has two.
     pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
-        let prices = raw.given().map_or(Ok(Vec::new()), |raw| named(case, &self.0, raw))?;
-        self.known(prices).or_else(|what| raw.wrong(what))
+        self.known(named(case, &self.0, raw)?).or_else(|what| raw.wrong(what))
     }
 
     /// The same of prices by position, where there is such a limit; or what is wrong.

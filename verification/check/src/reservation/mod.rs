@@ -14,15 +14,16 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
-use self::stated::{Amount, Bounded, Reader, Stated};
-use crate::json::{Json, object, quoted};
+use self::stated::{Amount, Bounded, Stated};
+use crate::canonical::by_name;
+use crate::json::{Json, quoted, record};
 use crate::names::Amounts;
 use crate::number::{STATED, parse};
 use crate::work::{Checked, Fault, about, ensure, refuse};
-use crate::{File, Options, Report, Unusable};
+use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
-pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
         let what = "only --problem and --require (exact, ratio:A) can be asked of this kind of certificate";
         return Err(Unusable::usage(what));
@@ -31,40 +32,39 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, U
     let unusable = |fault: Fault| file.unusable(raw, fault);
     let judged = if is_ratio { ratio(raw) } else { worst_load(raw) }.map_err(unusable)?;
     let problem = &judged.problem;
-    let mut is_about = true;
+    let mut unmet = Vec::new();
     if let Some(other) = &options.problem {
         let other = other.read(|raw| Reservation::read(raw)?.meaning(is_ratio))?;
-        is_about = problem.meaning(is_ratio).map_err(unusable)? == other;
+        let is_same = problem.meaning(is_ratio).map_err(unusable)? == other;
+        unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
     }
-    let unmet = (!is_about).then(|| "the certificate is about another problem".to_owned());
-    let missing = options.require.iter().map(|text| judged.lacks(text)).collect::<Result<Vec<_>, _>>()?;
-    let unmet = unmet.or(missing.into_iter().flatten().next());
+    for text in &options.require {
+        let is_shown = match text.strip_prefix("ratio:").map(|part| parse(part, STATED)) {
+            None if text == "exact" => judged.is_exact,
+            Some(Ok(part)) => judged.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
+            _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
+        };
+        unmet.extend((!is_shown).then(|| format!("`{text}` is required, and not shown")));
+    }
     let (hash, name) = (problem.hash(), &problem.name);
     let (types, pools) = (problem.jobs.len(), problem.pools.len());
-    let loads = || judged.loads.iter().map(|(j, load)| (&problem.types.list[*j], load));
-    let listed: Vec<String> = loads().map(|(name, load)| format!("{name} {load}")).collect();
+    let loads = judged.loads.iter();
+    let listed = loads.clone().map(|(j, load)| format!("{} {load}", problem.types.list[*j]));
+    let listed: Vec<String> = listed.collect();
     let what = if is_ratio { "loads per server" } else { "stated loads per server" };
     let about = vec![
         format!("problem `{name}`: job types {types}, pools {pools}, sha256 {hash}"),
         format!("{what}: {}", if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }),
     ];
-    let problem_json = object([
-        ("name", Some(quoted(name))),
-        ("types", Some(types.to_string())),
-        ("pools", Some(pools.to_string())),
-        ("sha256", Some(quoted(&hash))),
-    ]);
-    let loads = object(loads().map(|(name, load)| (&**name, Some(quoted(&load.to_string())))));
+    let problem_json = [quoted(name), types.to_string(), pools.to_string(), quoted(&hash)];
+    let problem_json = record("name types pools sha256", problem_json.map(Some));
+    let in_text = |load: &Rational| Some(quoted(&load.to_string()));
+    let loads = by_name(&problem.types, loads.map(|(j, load)| (*j, in_text(load))), false);
     let reason = file.reason(raw, unmet, judged.verdict)?;
-    let proven = judged.ratio.filter(|_| reason.is_none());
-    let ratio = proven.map_or("null".to_owned(), |ratio| quoted(&ratio.to_string()));
-    let more = vec![
-        ("tolerance", quoted("0")),
-        ("problem", problem_json),
-        ("loads", loads),
-        ("ratio", ratio),
-        ("exact", (judged.is_exact && reason.is_none()).to_string()),
-    ];
+    let ratio = judged.ratio.as_ref().filter(|_| reason.is_none()).and_then(in_text);
+    let exact = (judged.is_exact && reason.is_none()).to_string();
+    let more = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
+    let more = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(more).collect();
     Ok(Report { reason, claims: judged.claims, about, more })
 }
 
@@ -79,19 +79,6 @@ struct Judged {
     /// Whether it earns no more than that.
     is_exact: bool,
     verdict: Checked<()>,
-}
-
-impl Judged {
-    /// Why it does not show what is required: `exact`, or `ratio:A`.
-    fn lacks(&self, text: &str) -> Result<Option<String>, Unusable> {
-        let part = text.strip_prefix("ratio:").map(|part| parse(part, STATED));
-        let is_shown = match part {
-            None if text == "exact" => self.is_exact,
-            Some(Ok(part)) => self.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
-            _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
-        };
-        Ok((!is_shown).then(|| format!("`{text}` is required, and not shown")))
-    }
 }
 
 impl Stated {
@@ -123,12 +110,14 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem greedy optimum ratio integer?")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let fluid = Bounded::read([greedy, optimum], &Reader { problem: &problem, whole: false })?;
-    let ratio = ratio.computed_or_null()?;
-    let whole = integer.given().map(|integer| integer.fields("greedy optimum")).transpose()?;
-    let reader = Reader { problem: &problem, whole: true };
-    let whole = whole.map(|whole| Bounded::read(whole, &reader)).transpose()?;
-    let at_least = if fluid.stated.reward == fluid.bound { "" } else { "at least " };
+    let (fluid, ratio) = (Bounded::read([greedy, optimum], &problem)?, ratio.computed_or_null()?);
+    let whole = |raw: &Json<'_>| Bounded::read(raw.fields("greedy optimum")?, &problem);
+    let whole = integer.given().map(whole).transpose()?;
+    if whole.as_ref().is_some_and(|whole| !whole.stated.is_whole()) {
+        return integer.wrong("expected whole numbers of servers and jobs");
+    }
+    let is_exact = fluid.stated.reward == fluid.bound;
+    let at_least = if is_exact { "" } else { "at least " };
     let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
     let mut claims = fluid.says().to_vec();
     claims.push(ratio.as_ref().map_or("there is nothing to earn".to_owned(), earns));
@@ -149,7 +138,6 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         about("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
-    let is_exact = fluid.stated.reward == fluid.bound;
     let loads = problem.jobs.iter().map(|job| job.load.clone()).enumerate();
     let loads = loads.filter(|(_, load)| !load.is_zero()).collect();
     Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
@@ -162,9 +150,8 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let problem = Reservation::read(problem)?;
     let (lower, upper) = (lower.computed_or_null()?, upper.computed_or_null()?);
     let loads = problem.types.numbers(loads)?;
-    let reader = Reader { problem: &problem, whole: false };
-    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &reader)?;
-    let (firsts, claims) = (reader.firsts(firsts)?, reader.claims(claims)?);
+    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &problem)?;
+    let (firsts, claims) = (problem.firsts(firsts)?, problem.claims(claims)?);
     let says = match (&lower, &upper) {
         (Some(lower), Some(upper)) => {
             let some = format!("at most {upper} of the optimum");
@@ -183,11 +170,10 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
         if problem.jobs.iter().all(|job| job.reward.is_zero()) {
             let Stated { greedy, steps, reward, assignment, served } = &stated;
-            let lengths = [steps.len(), assignment.len(), firsts.len(), claims.len(), loads.len()];
-            let is_served = served.iter().any(|(_, served)| !served.is_zero());
+            let lengths =
+                [steps.len(), assignment.len(), served.len(), firsts.len(), claims.len(), loads.len()];
             let is_zero = lower.is_none() && upper.is_none() && greedy.is_zero() && reward.is_zero();
-            let is_nothing = is_zero && lengths == [0; 5] && !is_served;
-            return ensure(is_nothing, "no type has a reward, and yet something is stated");
+            return ensure(is_zero && lengths == [0; 6], "no type has a reward, and yet something is stated");
         }
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
             return refuse("a ratio is missing, though types have a reward");

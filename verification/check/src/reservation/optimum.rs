@@ -9,20 +9,17 @@ use rug::Rational;
 use super::packing::{Packing, common_unit};
 use super::stated::{Amount, Bounded, Prices, Stated};
 use crate::names::at;
-use crate::work::{self, Checked, about, ensure, refuse};
+use crate::work::{self, Checked, about, ensure};
 
 /// Whether prices are at least 0, with `alpha_j + beta_j >= part u_j`.
 pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>) -> Checked<()> {
     let mut all = alpha.iter().chain(beta).chain(pi);
     ensure(all.all(|(_, price)| *price >= 0), "a price is negative")?;
     work::spend(2 * packing.problem.jobs.len())?;
-    let zero = Rational::new();
     for (j, job) in packing.problem.jobs.iter().enumerate() {
-        let both = Rational::from(at(alpha, j).unwrap_or(&zero) + at(beta, j).unwrap_or(&zero));
-        if both < Rational::from(part * &job.reward) {
-            let name = &packing.problem.types.list[j];
-            return refuse(format!("the prices of `{name}` are less than its reward"));
-        }
+        let both: Rational = [alpha, beta].into_iter().filter_map(|prices| at(prices, j)).sum();
+        let what = format!("the prices of `{}` are less than its reward", packing.problem.types.list[j]);
+        ensure(both >= Rational::from(part * &job.reward), &what)?;
     }
     Ok(())
 }

@@ -41,9 +41,9 @@ pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>) -> Checked<Op
     Ok(unit)
 }
 
-/// What a configuration is worth.
-pub fn worth(profits: &Amounts, k: &Configuration) -> Rational {
-    k.iter().filter_map(|(j, k)| Some(Rational::from(at(profits, *j)? * *k))).sum()
+/// What a configuration, or what else there is so much of, is worth.
+pub fn worth<V: Clone + Into<Rational>>(profits: &Amounts, amounts: &[(usize, V)]) -> Rational {
+    amounts.iter().filter_map(|(j, amount)| Some(amount.clone().into() * at(profits, *j)?)).sum()
 }
 
 impl<'p> Packing<'p> {
@@ -87,32 +87,37 @@ impl<'p> Packing<'p> {
     pub fn is_priced(&self, i: usize, [_, beta, pi]: &Prices, proof: &Proof) -> Checked<()> {
         let bound = at(pi, i).cloned().unwrap_or_default();
         ensure(bound >= 0, "not even the empty configuration is worth as little")?;
-        let unit = common_unit(beta.iter().map(|(_, beta)| beta))?.unwrap_or_else(|| Rational::from(1));
-        let limit = (Rational::from(&bound / &unit).floor() + 1u32) * &unit;
-        if let (Proof::Tree(trees), None) = (proof, &self.problem.configurations) {
-            let bound = Bound { pool: i, profits: beta, limit, order: None };
-            return trees.iter().try_for_each(|tree| tree::verify(self, &bound, tree));
-        }
         let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
-        let best = self.first(i, proof, &types, (beta, &unit))?;
-        ensure(worth(beta, &best) < limit, "a configuration is worth more")
+        self.shows(&Bound { pool: i, profits: beta, limit: bound, order: None }, &types, proof)
     }
 
-    /// The first configuration of some types (ascending), found without a tree.
-    fn first(&self, i: usize, proof: &Proof, types: &[usize], by: Profits<'_>) -> Checked<Configuration> {
-        match (proof, &self.problem.configurations) {
-            (Proof::Table(cells), None) => table::first(self, i, *cells, types, by),
+    /// Whether a proof shows that no configuration of some types (ascending) is worth more than the limit of a bound; and, where
+    /// one is named that is worth as much, that it is the greatest of those at the first difference.
+    fn shows(&self, bound: &Bound<'_>, types: &[usize], proof: &Proof) -> Checked<()> {
+        let Bound { pool, profits, limit: most, order } = bound;
+        let unit = common_unit(profits.iter().map(|(_, u)| u))?.unwrap_or_else(|| Rational::from(1));
+        let limit = (Rational::from(most / &unit).floor() + 1u32) * &unit;
+        let best: Configuration = match (proof, &self.problem.configurations) {
+            (Proof::Tree(trees), None) => {
+                let value = Bound { pool: *pool, profits, limit, order: None };
+                let bounds = [Some(&value), order.map(|_| bound)].into_iter().flatten();
+                let mut each = trees.iter().zip(bounds);
+                return each.try_for_each(|(tree, bound)| tree::verify(self, bound, tree));
+            }
+            (Proof::Table(cells), None) => table::first(self, *pool, *cells, types, (profits, &unit))?,
             (Proof::Listed, Some(list)) => {
                 work::spend(list.iter().map(|k| k.len() + types.len()).sum())?;
                 let jobs = |k: &Configuration| -> Vec<u64> {
                     types.iter().map(|j| at(k, *j).copied().unwrap_or(0)).collect()
                 };
                 // The value, and then the jobs of each type: the greatest comes first.
-                let best = list.iter().map(|k| (worth(by.0, k), jobs(k))).max().unwrap_or_default();
-                Ok(types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect())
+                let best = list.iter().map(|k| (worth(profits, k), jobs(k))).max().unwrap_or_default();
+                types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect()
             }
-            _ => refuse("a proof of a kind that this problem does not take"),
-        }
+            _ => return refuse("a proof of a kind that this problem does not take"),
+        };
+        ensure(order.is_none_or(|(first, _)| *first == best), "another configuration stands before it")?;
+        ensure(worth(profits, &best) < limit, "a configuration is worth more")
     }
 
     /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is
@@ -131,17 +136,8 @@ impl<'p> Packing<'p> {
         ensure(self.takes(i, k)?, "it does not fit")?;
         let mut rewards: Amounts = open.iter().map(|j| (*j, self.problem.jobs[*j].reward.clone())).collect();
         rewards.retain(|(_, reward)| !reward.is_zero());
-        let unit = common_unit(rewards.iter().map(|(_, u)| u))?.unwrap_or_else(|| Rational::from(1));
-        let own = worth(&rewards, k);
-        if let (Proof::Tree(trees), None) = (proof, &self.problem.configurations) {
-            let bounds = [(own.clone() + &unit, None), (own, Some((k, open)))];
-            for (tree, (limit, order)) in trees.iter().zip(bounds) {
-                tree::verify(self, &Bound { pool: i, profits: &rewards, limit, order }, tree)?;
-            }
-        } else {
-            let first = self.first(i, proof, open, (&rewards, &unit))?;
-            ensure(first == *k, "another configuration stands before it")?;
-        }
+        let (limit, order) = (worth(&rewards, k), Some((k, open)));
+        self.shows(&Bound { pool: i, profits: &rewards, limit, order }, open, proof)?;
         self.proven.insert(key);
         Ok(())
     }

@@ -3,10 +3,10 @@
 use rug::{Integer, Rational};
 
 use crate::canonical::{by_name, number};
-use crate::json::{Json, Kind, object, quoted};
+use crate::json::{self, Json, quoted, record};
 use crate::names::{Amounts, MOST, Names, at, of_kind};
 use crate::number::floor;
-use crate::problem::{Class, classes};
+use crate::problem::{Class, classes, most_tasks};
 use crate::sha256::sha256;
 use crate::work::{self, Checked};
 
@@ -46,24 +46,21 @@ impl Reservation {
         let [_, name, resources, servers, jobs, configurations] =
             raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
-        let listed = configurations.given();
+        let is_listed = configurations.given().is_some();
         let mut names: Vec<&Json<'_>> = resources.given().map_or(Ok(&[][..]), Json::list)?.iter().collect();
         names.sort_by(|a, b| a.text().ok().cmp(&b.text().ok()));
         let resources = Names::new("resource", names)?;
-        let none = Json { at: servers.at, kind: Kind::List(Vec::new()) };
-        let servers = servers.given().unwrap_or(&none);
-        let (mut pool_names, mut pools) = classes(servers, &resources)?;
-        if listed.is_none() && (resources.list.is_empty() || pools.is_empty()) {
+        // Where configurations are listed servers need not be.
+        let one = json::read(r#"[{"name": "servers"}]"#)?;
+        let is_none = servers.given().map_or(Ok(&[][..]), Json::list)?.is_empty();
+        if !is_listed && (resources.list.is_empty() || is_none) {
             return raw.wrong("expected at least one resource and one pool of servers");
         }
-        let with_counts = servers.list()?.iter().filter(|raw| !raw.get("count").is_absent()).count();
+        let servers = if is_none { &one } else { servers };
+        let (pool_names, pools) = classes(servers, &resources)?;
+        let with_counts = servers.list()?.iter().filter(|raw| raw.get("count").given().is_some()).count();
         if with_counts > 0 && with_counts < pools.len() {
             return servers.wrong("a pool without `count` beside others with one");
-        }
-        if pools.is_empty() {
-            pool_names =
-                Names::new("server", [&Json { at: servers.at, kind: Kind::Text("servers".into()) }])?;
-            pools.push(Class { count: 1, capacity: Vec::new(), states_time: false });
         }
         let rows = jobs.rows("name demand? reward? load?")?;
         let types = Names::new("job type", rows.iter().map(|row| row[0]))?;
@@ -72,26 +69,19 @@ impl Reservation {
             Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })
         };
         let all: Vec<Job> = rows.iter().map(job).collect::<Checked<_>>()?;
-        let capacities = servers.list()?.iter().map(|raw| (raw, raw.get("capacity")));
-        for (raw, amounts) in capacities.chain(jobs.list()?.iter().map(|raw| (raw, raw.get("demand")))) {
-            match amounts.given().map_or(Ok(&[][..]), Json::object)? {
-                [] if listed.is_none() && amounts.is_absent() => {
-                    return raw.wrong("a capacity or demand is missing");
-                }
-                [_, ..] if listed.is_some() => {
-                    return amounts.wrong("give configurations, or capacities and demands");
-                }
-                _ => {}
-            }
-        }
-        if listed.is_none() && all.iter().any(|job| job.demand.is_empty()) {
-            return jobs.wrong("a type of jobs that demands nothing");
+        let capacities = servers.list()?.iter().map(|raw| raw.get("capacity"));
+        let is_wrong = |amounts: &Json<'_>| {
+            amounts.object().map_or(!is_listed, |amounts| is_listed && !amounts.is_empty())
+        };
+        if capacities.chain(rows.iter().map(|row| row[1])).any(is_wrong) {
+            return raw
+                .wrong("expected configurations, or capacities of all servers and demands of all jobs");
         }
         let read = |list: &Json<'_>| match list.list()? {
             [] => list.wrong("expected at least one configuration"),
             list => list.iter().map(|raw| configuration(&types, raw)).collect::<Checked<Vec<_>>>(),
         };
-        let configurations = listed.map(read).transpose()?;
+        let configurations = configurations.given().map(read).transpose()?;
         let states_counts = with_counts > 0;
         let problem =
             Self { name, resources, pool_names, pools, states_counts, types, jobs: all, configurations };
@@ -119,23 +109,21 @@ impl Reservation {
         let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
         let pool = |(name, pool): (&String, &Class)| {
             let count = (all && self.states_counts).then(|| pool.count.to_string());
-            object([("name", Some(quoted(name))), ("count", count), ("capacity", amounts(&pool.capacity))])
+            record("name count capacity", [Some(quoted(name)), count, amounts(&pool.capacity)])
         };
         let job = |(name, job): (&String, &Job)| {
-            let (reward, load) = (number(&job.reward), number(&job.load).filter(|_| all));
-            let (name, demand) = (Some(quoted(name)), amounts(&job.demand));
-            object([("name", name), ("demand", demand), ("reward", reward), ("load", load)])
+            let (demand, load) = (amounts(&job.demand), number(&job.load).filter(|_| all));
+            record("name demand reward load", [Some(quoted(name)), demand, number(&job.reward), load])
         };
         let configuration = |k: &Configuration| {
             by_name(&self.types, k.iter().map(|(j, count)| (*j, Some(count.to_string()))), false)
         };
-        object([
-            ("kind", Some(quoted("reservation-problem"))),
-            ("resources", list(resources.iter().map(|name| quoted(name)).collect())),
-            ("servers", list(self.pool_names.list.iter().zip(&self.pools).map(pool).collect())),
-            ("jobs", list(self.types.list.iter().zip(&self.jobs).map(job).collect())),
-            ("configurations", configurations.and_then(|all| list(all.iter().map(configuration).collect()))),
-        ])
+        let kind = Some(quoted("reservation-problem"));
+        let resources = list(resources.iter().map(|name| quoted(name)).collect());
+        let servers = list(self.pool_names.list.iter().zip(&self.pools).map(pool).collect());
+        let jobs = list(self.types.list.iter().zip(&self.jobs).map(job).collect());
+        let listed = configurations.and_then(|all| list(all.iter().map(configuration).collect()));
+        record("kind resources servers jobs configurations", [kind, resources, servers, jobs, listed])
     }
 
     /// The canonical form of what it means: of stated configurations only the largest count, and no resources.
@@ -162,9 +150,7 @@ impl Reservation {
         if let Some(list) = &self.configurations {
             return list.iter().filter_map(|k| at(k, j).copied()).max().unwrap_or(0).into();
         }
-        let zero = Rational::new();
-        let of = |(r, d): &(usize, Rational)| at(&self.pools[i].capacity, *r).unwrap_or(&zero) / d.clone();
-        floor(self.jobs[j].demand.iter().map(of).min().unwrap_or_default())
+        floor(most_tasks(&self.jobs[j].demand, &self.pools[i].capacity))
     }
 }
 

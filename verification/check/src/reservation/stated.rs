@@ -41,66 +41,50 @@ pub enum Proof {
     Known,
 }
 
-/// What is read is about this problem, and numbers of servers and jobs may have to be whole.
-pub struct Reader<'p> {
-    pub problem: &'p Reservation,
-    pub whole: bool,
-}
-
-impl Reader<'_> {
-    /// A number of servers or jobs.
-    pub fn amount(&self, raw: &Json<'_>) -> Checked<Rational> {
-        let number = raw.computed()?;
-        if self.whole && !number.is_integer() { raw.wrong("expected a whole number") } else { Ok(number) }
-    }
-
+impl Reservation {
     fn placed(&self, [pool, k, servers]: [&Json<'_>; 3]) -> Checked<Placed> {
-        let (pool, k) = (self.problem.pool_names.named(pool)?, configuration(&self.problem.types, k)?);
-        Ok((pool, k, self.amount(servers)?))
+        Ok((self.pool_names.named(pool)?, configuration(&self.types, k)?, servers.computed()?))
     }
 
-    pub fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
+    fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
         let step = |[pool, k, servers, gone, first]: [&Json<'_>; 5]| {
-            let is_none = matches!(gone.kind, Kind::Absent | Kind::Null);
-            let gone = if is_none { None } else { Some(self.problem.types.named(gone)?) };
+            let gone = Some(gone).filter(|gone| !matches!(gone.kind, Kind::Null));
+            let gone = gone.map(|gone| self.types.named(gone)).transpose()?;
             Ok((self.placed([pool, k, servers])?, gone, self.proof(first, true)?))
         };
         raw.rows("pool configuration servers exhausted first")?.into_iter().map(step).collect()
     }
 
-    pub fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
-        let ([load, slot, server], types) = (raw.fields("load slot server")?, &self.problem.types);
-        Ok([types.numbers(load)?, types.numbers(slot)?, self.problem.pool_names.numbers(server)?])
+    fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
+        let [load, slot, server] = raw.fields("load slot server")?;
+        Ok([self.types.numbers(load)?, self.types.numbers(slot)?, self.pool_names.numbers(server)?])
     }
 
     pub fn firsts(&self, raw: &Json<'_>) -> Checked<Vec<First>> {
         let first = |[open, k, proof]: [&Json<'_>; 3]| {
-            let (types, proof) = (&self.problem.types, self.proof(proof, true)?);
-            Ok((types.listed(open)?, configuration(types, k)?, proof))
+            Ok((self.types.listed(open)?, configuration(&self.types, k)?, self.proof(proof, true)?))
         };
         raw.rows("open configuration first")?.into_iter().map(first).collect()
     }
 
     pub fn claims(&self, raw: &Json<'_>) -> Checked<Vec<Claim>> {
         let claim = |[order, covers, prices, pricing]: [&Json<'_>; 4]| {
-            let order = order.list()?.iter().map(|name| self.problem.types.named(name));
-            let is_last = covers.text() == Ok("all");
-            if !is_last && covers.text()? != "end" {
-                return covers.wrong("expected all or end");
-            }
-            Ok((order.collect::<Checked<_>>()?, is_last, self.prices(prices)?, self.proof(pricing, false)?))
+            let order = order.list()?.iter().map(|name| self.types.named(name)).collect::<Checked<_>>()?;
+            let is_last = covers.word(&["end", "all"])? == 1;
+            Ok((order, is_last, self.prices(prices)?, self.proof(pricing, false)?))
         };
         raw.rows("order covers prices pricing")?.into_iter().map(claim).collect()
     }
 
     /// The proof of a first configuration, or of a bound.
-    pub fn proof(&self, raw: &Json<'_>, of_first: bool) -> Checked<Proof> {
+    fn proof(&self, raw: &Json<'_>, of_first: bool) -> Checked<Proof> {
         match raw.get("method").text().unwrap_or_default() {
             "tree" if of_first => {
                 let [_, value, order] = raw.fields("method value order")?;
-                Ok(Proof::Tree(vec![self.tree(value, "")?, self.tree(order, "")?]))
+                let names = "multipliers nodes";
+                Ok(Proof::Tree(vec![self.tree(value, names)?, self.tree(order, names)?]))
             }
-            "tree" => Ok(Proof::Tree(vec![self.tree(raw, "method")?])),
+            "tree" => Ok(Proof::Tree(vec![self.tree(raw, "multipliers nodes method")?])),
             "dynamic-programme" => {
                 let [_, cells] = raw.fields("method cells")?;
                 cells.count(1, MOST).map(Proof::Table)
@@ -111,17 +95,15 @@ impl Reader<'_> {
         }
     }
 
-    /// A tree, beside a field that is known.
-    fn tree(&self, raw: &Json<'_>, beside: &str) -> Checked<Tree> {
-        let [multipliers, nodes] = raw.fields_beside("multipliers nodes", beside)?;
-        let node = |raw: &Json<'_>| match &raw.kind {
-            Kind::List(pair) => match pair.as_slice() {
-                [job, at] => Ok(Node::Split(self.problem.types.named(job)?, at.count(1, MOST)?)),
-                _ => raw.wrong("expected a job type and a number of jobs"),
-            },
-            _ => raw.count(0, MOST).map(Node::Leaf),
+    /// A tree, by the names of its fields.
+    fn tree(&self, raw: &Json<'_>, names: &str) -> Checked<Tree> {
+        let [multipliers, nodes] = raw.fields(names)?;
+        let node = |raw: &Json<'_>| match raw.list() {
+            Ok([job, at]) => Ok(Node::Split(self.types.named(job)?, at.count(1, MOST)?)),
+            Ok(_) => raw.wrong("expected a job type and a number of jobs"),
+            Err(_) => raw.count(0, MOST).map(Node::Leaf),
         };
-        let multipliers = multipliers.list()?.iter().map(|raw| self.problem.resources.numbers(raw));
+        let multipliers = multipliers.list()?.iter().map(|raw| self.resources.numbers(raw));
         Ok((multipliers.collect::<Checked<_>>()?, nodes.list()?.iter().map(node).collect::<Checked<_>>()?))
     }
 }
@@ -143,14 +125,19 @@ pub struct Stated {
 }
 
 impl Stated {
-    pub fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], reader: &Reader<'_>) -> Checked<Self> {
+    pub fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], problem: &Reservation) -> Checked<Self> {
         let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
-        let (greedy, reward) = (greedy.computed()?, reward.computed()?);
+        let (greedy, reward, steps) = (greedy.computed()?, reward.computed()?, problem.steps(steps)?);
         let assignment = assignment.rows("pool configuration servers")?.into_iter();
-        let assignment = assignment.map(|row| reader.placed(row)).collect::<Checked<_>>()?;
-        let steps = reader.steps(steps)?;
-        let served = reader.problem.types.map(served, |_, raw| reader.amount(raw))?;
-        Ok(Self { greedy, steps, reward, assignment, served })
+        let assignment = assignment.map(|row| problem.placed(row)).collect::<Checked<_>>()?;
+        Ok(Self { greedy, steps, reward, assignment, served: problem.types.numbers(served)? })
+    }
+
+    /// Whether numbers of servers and jobs are whole.
+    pub fn is_whole(&self) -> bool {
+        let placed = self.steps.iter().map(|(placed, ..)| placed).chain(&self.assignment);
+        let amounts = placed.map(|(.., servers)| servers).chain(self.served.iter().map(|(_, jobs)| jobs));
+        amounts.into_iter().all(Rational::is_integer)
     }
 }
 
@@ -163,13 +150,13 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    pub fn read([greedy, optimum]: [&Json<'_>; 2], reader: &Reader<'_>) -> Checked<Self> {
+    pub fn read([greedy, optimum]: [&Json<'_>; 2], problem: &Reservation) -> Checked<Self> {
         let [reward, assignment, served, bound, prices, proofs] =
             optimum.fields("reward assignment served bound prices pricing")?;
-        let stated = Stated::read(greedy, [reward, assignment, served], reader)?;
-        let (bound, prices) = (bound.computed()?, reader.prices(prices)?);
-        let pricing = reader.problem.pool_names.map(proofs, |_, raw| reader.proof(raw, false))?;
-        if pricing.len() < reader.problem.pools.len() {
+        let stated = Stated::read(greedy, [reward, assignment, served], problem)?;
+        let (bound, prices) = (bound.computed()?, problem.prices(prices)?);
+        let pricing = problem.pool_names.map(proofs, |_, raw| problem.proof(raw, false))?;
+        if pricing.len() < problem.pools.len() {
             return proofs.wrong("the proof for a pool is missing");
         }
         Ok(Self { stated, bound, prices, pricing })

@@ -1,6 +1,6 @@
 //! The knapsack by dynamic programming over the grid of capacities, in units.
 
-use std::ops::AddAssign;
+use std::ops::Add;
 
 use rug::{Integer, Rational};
 
@@ -8,7 +8,7 @@ use super::packing::{Packing, Profits};
 use super::problem::Configuration;
 use crate::names::{Amounts, at};
 use crate::number::floor;
-use crate::work::{self, Checked, ensure, ensure_small, refuse};
+use crate::work::{self, Checked, ensure, ensure_small};
 
 /// Most cells of a table.
 const CELLS: u64 = 10_000_000;
@@ -24,22 +24,18 @@ pub fn first(
     types: &[usize],
     (profits, unit): Profits<'_>,
 ) -> Checked<Configuration> {
-    let in_units = |amounts: &Amounts, r: usize| match (at(amounts, r), &packing.unit[r]) {
-        (Some(amount), Some(unit)) => floor(Rational::from(amount / unit)),
-        _ => Integer::new(),
+    let in_units = |amounts: &Amounts, r: usize| {
+        at(amounts, r)
+            .zip(packing.unit[r].as_ref())
+            .map_or_else(Integer::new, |(a, unit)| floor(Rational::from(a / unit)))
     };
     // The largest coordinate along every axis, a demanded resource each, the longest axis last.
-    let mut axes = Vec::new();
-    let mut cells = 1_u64;
-    for r in (0..packing.unit.len()).filter(|r| packing.unit[*r].is_some()) {
-        let most = in_units(&packing.capacity[i], r).to_u64().unwrap_or(CELLS).min(CELLS);
-        cells = cells.saturating_mul(most + 1);
-        axes.push((most as usize, r));
-    }
+    let most = |r: usize| in_units(&packing.capacity[i], r).to_u64().unwrap_or(CELLS).min(CELLS);
+    let demanded = (0..packing.unit.len()).filter(|r| packing.unit[*r].is_some());
+    let mut axes: Vec<(usize, usize)> = demanded.map(|r| (most(r) as usize, r)).collect();
+    let cells = axes.iter().fold(1_u64, |cells, (most, _)| cells.saturating_mul(*most as u64 + 1));
     ensure(cells == stated, "the dynamic programme has another number of cells")?;
-    if cells > CELLS {
-        return refuse(format!("the dynamic programme has more than {CELLS} cells"));
-    }
+    ensure(cells <= CELLS, "the dynamic programme has more cells than are filled")?;
     work::spend(types.len().saturating_mul(axes.len()))?;
     axes.sort_unstable();
     // What a job of a type that fits takes along every axis.
@@ -50,8 +46,7 @@ pub fn first(
     };
     let fitting: Vec<(usize, Vec<usize>)> = types.iter().filter_map(take).collect();
     let axes: Vec<usize> = axes.into_iter().map(|(most, _)| most).collect();
-    let profit =
-        |j: usize| at(profits, j).map_or_else(Integer::new, |profit| floor(Rational::from(profit / unit)));
+    let profit = |j: usize| floor(at(profits, j).cloned().unwrap_or_default() / unit);
     // Every job takes a unit of something.
     let most =
         types.iter().map(|j| profit(*j)).max().unwrap_or_default() * (axes.iter().sum::<usize>() as u64 + 1);
@@ -61,33 +56,23 @@ pub fn first(
     let is_small = bits < 128 || cells.saturating_mul(bits + 128) <= BITS;
     ensure_small(is_small, "the numbers of a dynamic programme")?;
     Ok(match bits {
-        0..64 => fill(&axes, cells as usize, &fitting, |j| profit(j).to_u64_wrapping()),
-        64..128 => fill(&axes, cells as usize, &fitting, |j| profit(j).to_u128_wrapping()),
-        _ => fill(&axes, cells as usize, &fitting, profit),
+        0..64 => fill(&axes, &fitting, |j| profit(j).to_u64_wrapping()),
+        64..128 => fill(&axes, &fitting, |j| profit(j).to_u128_wrapping()),
+        _ => fill(&axes, &fitting, profit),
     })
 }
 
-fn fill<V>(
-    axes: &[usize],
-    cells: usize,
-    fitting: &[(usize, Vec<usize>)],
-    profit: impl Fn(usize) -> V,
-) -> Configuration
+fn fill<V>(axes: &[usize], fitting: &[(usize, Vec<usize>)], profit: impl Fn(usize) -> V) -> Configuration
 where
-    V: Default + Clone + Ord + for<'v> AddAssign<&'v V>,
+    V: Default + Clone + Ord + for<'v> Add<&'v V, Output = V>,
 {
-    let mut value = vec![V::default(); cells];
-    let with = |from: &V, profit: &V| {
-        let mut with = from.clone();
-        with += profit;
-        with
-    };
+    let mut value = vec![V::default(); axes.iter().map(|most| most + 1).product()];
     let offset =
         |demand: &[usize]| axes.iter().zip(demand).fold(0, |offset, (most, d)| offset * (most + 1) + d);
     for (j, demand) in fitting {
         let (offset, profit) = (offset(demand), profit(*j));
         each_cell(axes, demand, 0, &mut |at| {
-            let one_more = with(&value[at - offset], &profit);
+            let one_more = value[at - offset].clone() + &profit;
             if one_more > value[at] {
                 value[at] = one_more;
             }
@@ -96,12 +81,12 @@ where
     // Jobs are taken back, of the first type as many as any best filling holds, and so on. Best fillings of
     // what then remains hold none of the types before: the cell would have held it.
     let mut k = Configuration::new();
-    let (mut at, mut left) = (cells - 1, axes.to_vec());
+    let (mut at, mut left) = (value.len() - 1, axes.to_vec());
     for (j, demand) in fitting {
         let (offset, profit) = (offset(demand), profit(*j));
         let mut jobs = 0;
         while demand.iter().zip(&left).all(|(d, left)| d <= left)
-            && with(&value[at - offset], &profit) == value[at]
+            && value[at - offset].clone() + &profit == value[at]
         {
             jobs += 1;
             at -= offset;

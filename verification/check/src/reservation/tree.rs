@@ -6,7 +6,7 @@
 
 use rug::Rational;
 
-use super::packing::Packing;
+use super::packing::{Packing, worth};
 use super::problem::Configuration;
 use super::stated::{Node, Tree};
 use crate::names::{Amounts, MOST, at};
@@ -73,25 +73,16 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
         let more = floor(more.unwrap_or_default()).to_u64().unwrap_or(MOST);
         ranges[j].1.min(ranges[j].0.saturating_add(more))
     };
-    let priced = |amounts: &Amounts| {
-        let of = |(r, m): &(usize, Rational)| Some(Rational::from(at(amounts, *r)? * m));
-        multipliers.iter().filter_map(of).sum::<Rational>()
-    };
-    let mut value = priced(&packing.capacity[bound.pool]);
+    let mut value = worth(multipliers, &packing.capacity[bound.pool]);
     for (j, job) in jobs.iter().enumerate() {
-        let v = at(bound.profits, j).cloned().unwrap_or_default() - priced(&job.demand);
-        if !v.is_zero() {
-            let k = if v < 0 { ranges[j].0 } else { corner(j) };
-            value += v * k;
-        }
+        let v = at(bound.profits, j).cloned().unwrap_or_default() - worth(multipliers, &job.demand);
+        let k = if v <= 0 { ranges[j].0 } else { corner(j) };
+        value += v * k;
     }
     if value < bound.limit {
         return Ok(true);
     }
     let Some((first, _)) = bound.order else { return Ok(false) };
-    let most_and_first = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
-    Ok(most_and_first
-        .into_iter()
-        .find(|(most, first)| most != first)
-        .is_none_or(|(most, first)| most < first))
+    let mut both = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
+    Ok(both.find(|(most, first)| most != first).is_none_or(|(most, first)| most < first))
 }

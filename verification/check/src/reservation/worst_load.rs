@@ -15,6 +15,7 @@ use rug::Rational;
 
 use super::optimum::cover;
 use super::packing::{Packing, worth};
+use super::problem::Configuration;
 use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, about, ensure, refuse};
@@ -61,9 +62,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         work::spend(problem.size())?;
         let least = open_last.iter().map(alone).min().filter(|_| *is_last);
         for (l, (k, reward)) in firsts.iter().enumerate() {
-            let later = k.iter().filter(|(j, _)| place[*j] >= l);
-            let paid = later.filter_map(|(j, k)| Some(Rational::from(at(alpha, *j)? * *k)));
-            let paid = work::sum(paid.chain([pi.clone()]).collect())?;
+            let later: Configuration = k.iter().copied().filter(|(j, _)| place[*j] >= l).collect();
+            let paid = work::plus(&worth(alpha, &later), &pi)?;
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
             ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }

@@ -106,6 +106,37 @@ fn a_tree_is_charged_by_what_its_events_touch() {
     assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
+/// Users who may run on many classes and have tasks on one: a wide number of one of them is charged where it is touched.
+#[test]
+fn one_wide_number_does_not_make_a_tree_too_large() {
+    let servers = joined(250, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 12}}}}"#));
+    let users = joined(1_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
+    let nines = "9".repeat(3_400);
+    // The first two change places with a part of their tasks, of which the other has what is left of 3.
+    let tasks = |last: &str| {
+        joined(1_000, |n| match n {
+            0 | 1 => {
+                let rest = format!("2.{}{}", "0".repeat(3_399), if n == 0 { last } else { "1" });
+                format!(r#""u{n}": {{"s{n}": "{rest}", "s{}": "0.{nines}"}}"#, 1 - n)
+            }
+            _ => format!(r#""u{n}": {{"s{}": 3}}"#, n % 250),
+        })
+    };
+    let text = |last: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["r"],
+              "servers": [{servers}], "users": [{users}]}},
+            "allocation": {{"kind": "allocation", "tasks": {{{}}}}}, "not_checked": [],
+            "claims": [{{"axiom": "tree", "holds": true, "margin": "0",
+              "evidence": {{"filling": {{{}}}, "prices": []}}}}]}}"#,
+            tasks("1"),
+            tasks(last)
+        )
+    };
+    assert_eq!(found(text("1")).unwrap().reason, None);
+    assert!(found(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+}
+
 /// Certificates of ratios and worst loads that are valid.
 fn about_reservations() -> impl Iterator<Item = Fixture> {
     accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)

@@ -79,3 +79,62 @@ fn wide_prices_of_many_placements_are_checked() {
     let refused = check(&File { name: "certificate".to_owned(), text }, &Options::default());
     assert!(refused.is_err_and(|unusable| unusable.status == 3 && unusable.what.contains("too large")));
 }
+
+/// A certificate of moves: `x` of queue `a` runs one task and is due two, `y` of queue `b` stops one for it. What is due has
+/// this tolerance and these tasks of `x`, of which queue `a` then lacks so much; what is held after the moves has this tolerance.
+fn moves(due: [&str; 2], rows: &str, tolerance_after: &str) -> String {
+    let [tolerance_of_due, tasks] = due;
+    let problem = r#""problem": {"kind": "allocation-problem", "resources": ["r"],
+      "servers": [{"name": "s", "capacity": {"r": 4}}, {"name": "t", "capacity": {"r": 1}}],
+      "groups": [{"name": "a"}, {"name": "b"}],
+      "users": [{"name": "x", "group": "a", "demand": {"r": 1}, "tasks": 2, "servers": ["s"]},
+                {"name": "y", "group": "b", "demand": {"r": 1}, "tasks": 4, "servers": ["s"]}]}"#;
+    let running = |x: u32, tolerance: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, {problem}, "tolerance": "{tolerance}", "not_checked": [],
+              "allocation": {{"kind": "allocation",
+                "placements": [{{"server": "s", "index": 0, "tasks": {{"x": {x}, "y": {}}}}}]}},
+              "claims": [{{"axiom": "feasible", "holds": true, "margin": "0", "evidence": {{}}}},
+                {{"axiom": "work-conserving", "holds": true, "margin": "0", "evidence": {{}}}},
+                {{"axiom": "limits", "holds": true, "margin": null, "evidence": {{}}}},
+                {{"axiom": "guarantees", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#,
+            4 - x
+        )
+    };
+    let (held, after) = (running(1, "0"), running(2, tolerance_after));
+    format!(
+        r#"{{"kind": "moves-certificate", "version": 1, "tolerance": "0", "held": {held},
+          "due": {{"kind": "certificate", "version": 2, {problem}, "tolerance": "{tolerance_of_due}",
+            "not_checked": [],
+            "allocation": {{"kind": "allocation", "tasks": {{"x": {tasks}, "y": {{"s": 2}}}}}},
+            "claims": [{{"axiom": "tree", "holds": true, "margin": "0",
+              "evidence": {{"filling": {{"x": {{"s": 2}}, "y": {{"s": 2}}}}, "prices": [{{"s": {{"r": 1}}}}]}}}}]}},
+          "queues": [{rows}, {{"name": "b", "held": {{"r": 3}}, "due": {{"r": 2}}, "above": {{"r": 1}}}}],
+          "fits": [],
+          "moves": {{"least": 1, "short": [], "after": {after},
+            "steps": [{{"stop": [{{"user": "y", "places": [{{"server": "s", "index": 0, "tasks": 1}}]}}],
+                       "start": {{"user": "x", "places": [{{"server": "s", "index": 0, "tasks": 1}}]}}}}]}}}}"#
+    )
+}
+
+const SHORT: &str = r#"{"name": "a", "held": {"r": 1}, "due": {"r": 2}, "short": {"r": 1}, "by": "x"}"#;
+
+/// Within a tolerance an allocation may state what is no task. What is due was the sum of all that it states.
+#[test]
+fn what_is_due_is_what_the_filling_ends_with() {
+    assert_eq!(found(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
+    let less = r#"{"name": "a", "held": {"r": 1}, "due": {"r": "1.9999999"}, "short": {"r": "0.9999999"}}"#;
+    let forged = moves(["0.000001", r#"{"s": 2, "t": "-0.0000001"}"#], less, "0")
+        .replace("\"least\": 1", "\"least\": 0");
+    let reason = found(forged).reason;
+    assert!(reason.as_ref().is_some_and(|why| why.contains("queue `a`: an amount")), "{reason:?}");
+}
+
+/// The tolerance of what is held after the moves was no matter to the reader's largest.
+#[test]
+fn every_part_of_a_bundle_has_a_tolerance_that_is_allowed() {
+    let reason = found(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;
+    assert!(reason.as_ref().is_some_and(|why| why.contains("the tolerance is 9/10")), "{reason:?}");
+    let reason = found(moves(["0.1", r#"{"s": 2}"#], SHORT, "0")).reason;
+    assert!(reason.as_ref().is_some_and(|why| why.contains("the tolerance is 1/10")), "{reason:?}");
+}

@@ -90,7 +90,7 @@ pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
 fn row_margin(stated: &Instance<'_>, row: usize) -> Option<Quotient> {
     let slack = stated.scaled_slack(row);
     let capacity = stated.scaled_capacity(row);
-    // Nobody can use a row without capacity, so that its load is 0.
+    // No user can use a row without capacity, so that its load is 0.
     (!capacity.is_zero()).then(|| Quotient::new(slack.clone(), capacity * &stated.denominator))
 }
 

@@ -1,4 +1,4 @@
-//! Integer Pareto optimal: no whole tasks on single servers give somebody more and nobody less. About the
+//! Integer Pareto optimal: no whole tasks on single servers give some user more and no user less. About the
 //! tasks `x_n` of the users; applies where they are whole, as EF1 does ([`super::ef1`]).
 //!
 //! Margin: 0, or -1 where somebody could have a whole task more: no tolerance reaches that.
@@ -39,7 +39,7 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     }
 }
 
-/// -1, where somebody gains in `dominating`, and nobody loses.
+/// -1, where some user gains in `dominating`, and no user loses.
 ///
 /// # Errors
 /// [`Refusal`] when tasks are not whole, here or there, when the placements do not fit on the servers, or

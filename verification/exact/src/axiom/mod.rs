@@ -43,13 +43,13 @@ pub enum Axiom {
     /// No user holds resources that do not serve a task: by construction, since an allocation here
     /// is made of tasks. Margin 0.
     NonWasteful,
-    /// Nobody could run more tasks in what is free as things stand.
+    /// No user could run more tasks in what is free as things stand.
     WorkConserving,
-    /// No feasible allocation gives somebody more and nobody less.
+    /// No feasible allocation gives some user more and no user less.
     ParetoOptimal,
-    /// No whole tasks on single servers give somebody more and nobody less.
+    /// No whole tasks on single servers give some user more and no user less.
     IntegerParetoOptimal,
-    /// Nobody would rather have the bundle of another user, scaled by their weights.
+    /// No user would rather have the bundle of another, scaled by their weights.
     EnvyFree,
     /// Envy-free up to one task of the envied user.
     Ef1,
@@ -65,13 +65,13 @@ pub enum Axiom {
     MaxMin,
     /// No justified complaints: everybody has all its tasks, or its entitlement of a saturated row.
     Njc,
-    /// Per-server dominant-share fairness: everybody has all its tasks, or a bottleneck on every class.
+    /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
     PsDsf,
     /// Proportional fairness, and alpha fairness, of the tasks or of the generic share.
     Proportional,
     /// No group of users has more than it is allowed.
     Limits,
-    /// Nobody who could use it lacks what the groups above it are promised.
+    /// No user that could use it lacks what the groups above it are promised.
     Guarantees,
     /// No group could have more for each of its users of its own part of the cluster.
     GroupSharingIncentive,

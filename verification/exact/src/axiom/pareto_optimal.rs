@@ -1,6 +1,6 @@
 //! Pareto optimal: no feasible `y` with `y_n >= x_n` for every user and `y != x` in somebody's tasks.
 //!
-//! Margin: minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which nobody loses.
+//! Margin: minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which no user loses.
 //!
 //! Evidence of yes: [`Prices`] with $l_n \ge 1 / g_n$ for every active user and
 //! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class that `n` can run on. Then every such `y` has
@@ -45,7 +45,7 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     Ok(active().next().is_some().then_some(-gap))
 }
 
-/// Minus the sum of the gains in `dominating`, each over `g_n`; nobody loses anything in it: a loss within
+/// Minus the sum of the gains in `dominating`, each over `g_n`; no user loses anything in it: a loss within
 /// the tolerance could buy any gain of another user whose tasks are smaller.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     margin_of_better(instance, &better)
 }
 
-/// Minus the sum of the gains in `better`, each over `g_n`, in which nobody loses anything.
+/// Minus the sum of the gains in `better`, each over `g_n`, in which no user loses anything.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
     instance.can_be_compared()?;
     instance.limits().keep(better.limits())?;
@@ -74,7 +74,7 @@ pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -
         }
     }
     if sum.is_zero() {
-        return Err(Refusal::new("nobody gains in the dominating allocation"));
+        return Err(Refusal::new("no user gains in the dominating allocation"));
     }
     Ok(-sum)
 }

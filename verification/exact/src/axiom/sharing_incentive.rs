@@ -41,7 +41,7 @@ struct Margins<'a, 'b> {
 impl<'a, 'b> Margins<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
         let scaled = &instance.scaled;
-        // Without an active user there is no weight, and nobody to be entitled.
+        // Without an active user there is no weight, and no user to be entitled.
         let total_weight = Rational::from((&scaled.active_weight, &scaled.weight_scale));
         Self { instance, gammas: Gammas::new(instance.problem()), total_weight }
     }

@@ -1,4 +1,4 @@
-//! Work-conserving: nobody who has fewer than its `T_n` tasks could run more in what is free as things
+//! Work-conserving: no user that has fewer than its `T_n` tasks could run more in what is free as things
 //! stand; nothing moves.
 //!
 //! Divisible: the margin is minus the largest
@@ -41,7 +41,7 @@ const BYTES_OF_A_PLACE: usize = 16;
 pub struct Examined {
     /// In units of `g_n`.
     pub margin: Rational,
-    /// The user that it is about, and where it fits; `None` when nobody could run more.
+    /// The user that it is about, and where it fits; `None` when no user could run more.
     pub room: Option<Room>,
     /// By user with pending tasks: what is short.
     pub short: Vec<(usize, Short)>,

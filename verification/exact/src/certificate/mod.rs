@@ -139,7 +139,7 @@ impl Certificate {
 }
 
 impl Names<'_> {
-    /// A claim with its evidence. What is no evidence of the axiom is written as an object that nobody reads.
+    /// A claim with its evidence. What is no evidence of the axiom is written as an object that no checker reads.
     pub fn claim(&self, claim: &Claim) -> Json {
         let mut all = vec![("axiom".to_owned(), string(claim.axiom.name()))];
         if let Some(share) = claim.share {

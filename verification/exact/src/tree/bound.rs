@@ -5,7 +5,7 @@
 //!
 //! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l,$$
 //!
-//! and where that is reached nobody whose tasks are worth something has a place for more while all others keep theirs.
+//! and where that is reached no user whose tasks are worth something has a place for more while all others keep theirs.
 
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;

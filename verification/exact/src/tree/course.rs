@@ -84,7 +84,7 @@ impl<'f> Course<'f> {
         self.holdings.tasks.iter().map(of).sum()
     }
 
-    /// Goes on to the next event; `false` where nobody can grow.
+    /// Goes on to the next event; `false` where no user can grow.
     ///
     /// # Errors
     /// [`Endless`], which does not happen.
@@ -129,7 +129,7 @@ impl<'f> Course<'f> {
         self.ways[n] = way.map(|way| way.nodes);
     }
 
-    /// Nobody whose tasks are worth something in a bound that is reached grows any more.
+    /// No user whose tasks are worth something in a bound that is reached grows any more.
     fn stop_at_bounds(&mut self) {
         for bound in self.bounds.iter().filter(|bound| bound.left.is_zero()) {
             let worth = bound.worth.iter().enumerate().filter(|(_, worth)| !worth.is_zero());

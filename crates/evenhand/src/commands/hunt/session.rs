@@ -11,7 +11,7 @@ use crate::arguments::{Common, Hunt as Call};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// Steps of a local search for which nobody has asked.
+/// Steps of a local search where none are stated.
 const STEPS_BY_DEFAULT: u64 = 200_000;
 /// Bytes of a saved hunt: a hundred instances of the largest size take less.
 const MOST_STATE_BYTES: u64 = 4 << 20;

@@ -1,5 +1,6 @@
 //! What the systems on Kubernetes share: nodes, pods, and where pods may run.
 
+pub(super) mod pod_groups;
 mod request;
 mod select;
 
@@ -18,7 +19,17 @@ use crate::ordered::Ordered;
 pub(super) use request::Quantities;
 pub(super) use select::{Flavour, Profile, Rule, Taint, Toleration, labels, read_taints, read_toleration};
 
-const LISTS: &[&[&str]] = &[&["items"]];
+/// Lists of objects: of `kubectl`, and of the snapshot that KAI's scheduler writes.
+const LISTS: &[&[&str]] = &[
+    &["items"],
+    &["rawObjects", "pods"],
+    &["rawObjects", "nodes"],
+    &["rawObjects", "queues"],
+    &["rawObjects", "podGroups"],
+    &["rawObjects", "bindRequests"],
+    &["rawObjects", "resourceClaims"],
+    &["rawObjects", "topologies"],
+];
 /// Parts of objects that are large and say nothing of resources and places.
 const SKIP: &[&str] = &[
     "managedFields",
@@ -119,22 +130,23 @@ impl Kube {
             let mut receive = |item: Item<'_>| {
                 let at = item.at();
                 let is_list = |kind: &str| kind == "List" || (kind.ends_with("List") && kind.len() > 4);
-                if at.is_document() && is_list(at.document_kind()) {
+                let is_raw = at.is_document() && at.names("rawObjects");
+                if is_raw || (at.is_document() && is_list(at.document_kind())) {
                     return Ok(());
                 }
                 let kind = match at.text_of("kind")? {
-                    Some(kind) => kind,
-                    None if !at.is_document() && at.document_kind().ends_with("List") => {
+                    Some(kind) if !kind.is_empty() => kind,
+                    _ if !at.is_document() && at.document_kind().ends_with("List") => {
                         at.document_kind().trim_end_matches("List")
                     }
-                    None => "",
+                    _ => pod_groups::kind_of_list(&item).unwrap_or_default(),
                 };
                 if kind.is_empty() {
                     return Err(at.error(
                         "the field `kind` is missing: expected an object of Kubernetes, or a List of them",
                     ));
                 }
-                if let Some(version) = at.text_of("apiVersion")? {
+                if let Some(version) = at.text_of("apiVersion")?.filter(|version| !version.is_empty()) {
                     versions.insert(version.to_owned());
                 }
                 let name = full_name(at)?;
@@ -280,9 +292,9 @@ impl Kube {
         Ok(())
     }
 
-    /// The snapshot, when all has been read.
-    pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
-        let mut foreign: Vec<_> = self.foreign.into_iter().collect();
+    /// Takes from each node what pods hold there that are no tasks.
+    pub fn settle(&mut self) {
+        let mut foreign: Vec<_> = std::mem::take(&mut self.foreign).into_iter().collect();
         foreign.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (node, amounts) in foreign {
             match self.cluster.servers.find(&node) {
@@ -301,6 +313,11 @@ impl Kube {
                     .add("nodes of pods that are no tasks, which the dump does not have", node),
             }
         }
+    }
+
+    /// The snapshot, when all has been read.
+    pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
+        self.settle();
         for (name, _) in self.cluster.servers.entries() {
             let (most, on) = (self.most_pods.get(name), self.pods_on.get(name));
             if most.zip(on).is_some_and(|(most, on)| on >= most) {

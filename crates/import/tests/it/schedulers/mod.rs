@@ -1,11 +1,15 @@
 //! Dumps of running clusters as snapshots.
 
 mod csv;
+mod kai;
 mod kubernetes;
 mod kueue;
+mod made;
 mod mesos;
 mod slurm;
 mod sums;
+mod volcano;
+mod yunikorn;
 
 use std::collections::BTreeMap;
 use std::io::Cursor;

@@ -43,7 +43,7 @@ const BITS: u32 = 192;
 /// Part of a user's utility that is nothing where the class costs it more than it is worth.
 const NOTHING: f64 = 1e-20;
 
-/// The optimum; `None` where the problem is too large for it, or nobody can be given anything.
+/// The optimum; `None` where the problem is too large for it, or no user can be given anything.
 pub fn maximise(
     constraints: &Constraints<'_>,
     alpha: &Rational,

@@ -45,7 +45,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// `None` where nobody can be given anything.
+    /// `None` where no user can be given anything.
     pub fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Option<Self> {
         let problem = constraints.problem();
         let mut model = Self { rows: Vec::new(), places: Vec::new(), users: Vec::new() };

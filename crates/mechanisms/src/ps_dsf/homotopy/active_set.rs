@@ -21,7 +21,7 @@ pub struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// Nobody runs.
+    /// No user runs.
     pub fn empty(scaled: &ScaledModel) -> Self {
         Self {
             full: vec![false; scaled.class_of_row.len()],

@@ -41,7 +41,7 @@ pub struct ScaledModel {
     unit: Vec<f64>,
 }
 
-/// Least ceiling of the levels of a class, in the units of the model: of use where nobody has anything yet.
+/// Least ceiling of the levels of a class, in the units of the model: of use where no user has anything yet.
 const LEAST_CEILING: f64 = 1e-3;
 
 impl ScaledModel {

@@ -76,7 +76,7 @@ pub fn start(
 }
 
 /// Everybody runs on its main class, where it has most, and on another class where that ties two levels which
-/// are not tied yet, the largest parts first. Rows to which nobody is tied who could have more are not full;
+/// are not tied yet, the largest parts first. Rows to which no user is tied who could have more are not full;
 /// true when there are such, and the supports are to be chosen anew.
 fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);

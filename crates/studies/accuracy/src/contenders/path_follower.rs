@@ -47,7 +47,7 @@ impl OnePool {
             let usage = &user.places[0].usage;
             let fits =
                 usage.iter().map(|(row, amount)| model.capacity[*row] / amount).fold(f64::INFINITY, f64::min);
-            // Where nobody can have all its tasks, a task is as good a unit as any.
+            // Where no user can have all its tasks, a task is as good a unit as any.
             let unit = fits.min(user.limit);
             let mut row = vec![0.0; rows];
             usage.iter().for_each(|(at, amount)| row[*at] = amount * unit / model.capacity[*at]);

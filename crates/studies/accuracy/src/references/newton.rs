@@ -58,7 +58,7 @@ pub enum PoolError {
     Refused(String),
 }
 
-/// Whether the problem is one pool, or pools side by side: nobody can run on two classes, and resources are divided.
+/// Whether the problem is one pool, or pools side by side: no user can run on two classes, and resources are divided.
 #[must_use]
 pub fn applies(problem: &Problem) -> bool {
     problem.groups().list().is_empty()

@@ -2,7 +2,7 @@
 //! nothing with what the certificates are made of.
 //!
 //! With `a = s / q`, `x` maximises `sum_n w_n g_a(x_n)` if it is feasible, every row with a price is full, every limit with a
-//! price is reached, a task costs nobody less than `w_n / x_n^a` anywhere, and exactly this much where the
+//! price is reached, a task costs no user less than `w_n / x_n^a` anywhere, and exactly this much where the
 //! user runs. The last two are compared as `q`-th powers: nothing is irrational then.
 
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};

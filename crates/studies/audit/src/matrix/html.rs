@@ -51,7 +51,7 @@ pub fn document(matrix: &Matrix, with_files: bool) -> String {
         h2 { "What the papers say" }
         (claims(matrix, with_files))
     };
-    whole("Mechanisms by axioms and properties", &body.into_string())
+    whole("Mechanisms by axioms and properties", &body.into_string(), false)
 }
 
 fn row(matrix: &Matrix, column: Column, with_files: bool) -> Markup {

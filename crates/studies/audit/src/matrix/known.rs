@@ -89,7 +89,7 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
             Some("it is defined where everybody may run everywhere, so that no classes are stated".to_owned())
         }
         Property::InTime if !is_time_shared(mechanism) => {
-            Some(format!("`{id}` divides resources: nobody is given time"))
+            Some(format!("`{id}` divides resources: no user is given time"))
         }
         Property::SingleServerDrf if is_time_shared(mechanism) => {
             Some(format!("DRF divides resources, and `{id}` shares time"))

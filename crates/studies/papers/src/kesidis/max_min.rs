@@ -20,10 +20,10 @@ const ROUNDING: f64 = 1e-6;
 /// How Definition 1 is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As it is printed: on a server with a booked resource nobody has tasks whose level is above that of another user
+    /// As it is printed: on a server with a booked resource no user has tasks whose level is above that of another user
     /// with tasks there.
     Printed,
-    /// As Appendix A proves it of (5): every server has a booked resource, and nobody has tasks on a server whose level
+    /// As Appendix A proves it of (5): every server has a booked resource, and no user has tasks on a server whose level
     /// is above that of another user that may run there.
     Proven,
 }

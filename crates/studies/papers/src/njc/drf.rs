@@ -215,7 +215,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// The exact answer of a mechanism, judged by nobody yet.
+/// The exact answer of a mechanism, not judged yet.
 pub fn allocate(problem: &Problem, mechanism: &str) -> Result<Vec<Rational>, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     Ok(mechanism.allocate(problem, Arithmetic::Exact)?.allocation.totals())

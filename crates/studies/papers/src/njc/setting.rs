@@ -78,7 +78,7 @@ pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, Pa
     Ok(judge(problem, x, axiom)?.holds == Some(true))
 }
 
-/// Whether nobody has a justified complaint: equations (1) and (2).
+/// Whether no user has a justified complaint: equations (1) and (2).
 pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
 }

@@ -95,7 +95,7 @@ fn sample(folder: &Path) -> Result<(Vec<Kind>, Vec<Job>), PaperError> {
     Ok((types.into_keys().collect(), jobs))
 }
 
-/// Servers of size 1; loads as they are on the mean where nobody is rejected.
+/// Servers of size 1; loads as they are on the mean where no job is rejected.
 fn problem(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Reservation, PaperError> {
     let one = |amount: Rational| vec![("size".to_owned(), amount)];
     let mut of_kinds = Vec::new();

@@ -5,7 +5,7 @@
 //! *From below.* Let `z` be the allocation without what the others (not in `F`) have on `C`, and `a` the least
 //! level in it among the others that lack tasks. In the lexicographic maximum every other user has at least `a`,
 //! or all its tasks: of those that have less take the lowest. On the classes outside of `C` a small step from the
-//! maximum to `z` raises it, lowers nobody of its level or below, and does not touch `F`.
+//! maximum to `z` raises it, lowers no user of its level or below, and does not touch `F`.
 //!
 //! *From above.* Prices `p` of the rows, and `l_n` what one unit of level costs `n` where it is cheapest, on all
 //! its classes: `sum_n l_n level_n <= p c` in every allocation. With the others at their lower bounds

@@ -6,7 +6,7 @@
 //!
 //! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with
 //! `L = U_n(x) + d` and `U_m(y) >= min(U_m(x), L)` for every other `m`: whoever is above may come down to
-//! `n`'s new level, nobody else loses. Margin: minus the largest rise over what the user would have
+//! `n`'s new level, no other user loses. Margin: minus the largest rise over what the user would have
 //! alone, `G_n = max U_n` (`u_n g_n / w_n` where `u_ni = u_n` does not depend on the class).
 //!
 //! Evidence of yes: [`Level`]s, each with weights `l`, prices `p, q >= 0` with

@@ -8,7 +8,7 @@
 //! $$\min(T_n, x_n + z g_n),$$
 //!
 //! at most what is left to somebody of its tasks, $\max_n (T_n - x_n) / g_n$. It is negative where they could not have
-//! what they have. `group-sharing-incentive`: nobody gains from its own part. `group-envy-free`: no party gains from
+//! what they have. `group-sharing-incentive`: no user gains from its own part. `group-envy-free`: no party gains from
 //! what one beside it holds, times $w_v / w_h$, both weights above 0. Margins: minus the largest gain.
 //!
 //! Evidence of yes: for every party (and every other that it is compared with) weights `l`, prices `p` and `q`, with

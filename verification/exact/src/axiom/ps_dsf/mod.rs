@@ -1,7 +1,7 @@
 //! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; THEORY, section 4): every active user
 //! has all its `T_n` tasks, or on every class where it can run a bottleneck. The level of user `n` on
 //! class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share by weight; a row of the class is a
-//! bottleneck of `n` when `n` uses it, it is saturated, and nobody who holds some of it has a higher
+//! bottleneck of `n` when `n` uses it, it is saturated, and no user that holds some of it has a higher
 //! level on the class.
 //!
 //! One meaning for both ways of sharing: what counts are the rows. Where resources are divided

@@ -1,6 +1,6 @@
 //! The holders of every class by level, and what users lack of a row.
 //!
-//! Sorted once: where a row is full and nobody who holds some of it is ahead, nothing is lacking, and that
+//! Sorted once: where a row is full and no user that holds some of it is ahead, nothing is lacking, and that
 //! is what users of an exact answer find. Else those ahead are added up.
 
 use evenhand_problem::RowKind;

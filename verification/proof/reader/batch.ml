@@ -1,0 +1,17 @@
+(* Many texts in one process, for tests. A certificate that is named on the command line does not come here. *)
+open Say
+
+(* Whatever tolerance is stated is allowed. *)
+let run judge =
+  let rec next () = match input_line stdin with
+    | exception End_of_file -> ()
+    | head ->
+      let bytes, sharing = Scanf.sscanf head "%d %s" (fun bytes word -> bytes, word) in
+      let text = really_input_string stdin bytes in
+      kept := Some [];
+      let status, why, wrong = judge text (if sharing = "-" then None else Some (sharing = "tdm")) Q.one in
+      let said = Verdict.printed wrong in
+      let why = Option.value ~default:why (List.find_opt (String.starts_with ~prefix:"not covered") (List.rev said)) in
+      Printf.printf "%d %s\n%!" status (String.concat "\t" (printable why :: said));
+      next () in
+  next ()
