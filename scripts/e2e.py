@@ -35,17 +35,18 @@ PAGES = {
 RESULTS = {
     "compared": ["compare", "two-servers.json", "-m", "drfh", "-m", "tsf"],
     "cluster": ["report", "cluster.json"],
+    "volcano": ["report", "schedulers/volcano.json"],
     "sweep": ["ratio", "vm-types.json", "--sweep", "0:2:21"],
     "simulated": ["simulate", "<scenario>", "--replications", "2"],
     "audited": ["audit", "-m", "tsf", "--instances", "200"],
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
 }
-#: Names of 200 letters, and one line of JSON for each user, do not fit on paper.
-TOO_WIDE = ("long-names", "audited")
+#: Names of 200 letters, a line of JSON for each user and a row for each run do not fit on paper.
+TOO_WIDE = ("long-names", "audited", "measured")
 #: Of those the ones that are folders, and the ones that end with another status than 0.
 FOLDERS = ("simulated", "audited", "measured", "reproduced")
-ENDS = {"cluster": 1}
+ENDS = {"cluster": 1, "volcano": 1}
 #: What the checker says of each certificate of a page: 0 proven, 3 not all of it is covered.
 STATUSES = {
     "two-servers": [0] * 12,
@@ -319,7 +320,7 @@ def main():
             browser.close()
     for fault in faults:
         print(f"e2e: {fault}")
-    print(f"e2e: {len(pages)} pages at {len(WIDTHS)} widths, light and dark: {len(faults)} faults; pictures are in {out}")
+    print(f"e2e: {len(pages) + len(SNAPSHOTS)} pages at {len(WIDTHS)} widths, light and dark: {len(faults)} faults; pictures are in {out}")
     sys.exit(1 if faults else 0)
 
 

@@ -163,9 +163,9 @@ enum Command {
         /// The folder of the programs to measure; that of this program when it is not named.
         #[arg(long)]
         programs: Option<PathBuf>,
-        /// HiGHS through highspy as well.
+        /// Other programs as well: HiGHS through highspy, QSopt_ex, price discovery.
         #[arg(long)]
-        highspy: bool,
+        peers: bool,
         /// Only instances whose name contains this.
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
@@ -460,10 +460,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&scale::tables(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
         }
-        Command::Processes { programs, highspy, only, seeds, limit, folder, results, scripts } => {
+        Command::Processes { programs, peers, only, seeds, limit, folder, results, scripts } => {
             let own = || Some(std::env::current_exe().ok()?.parent()?.to_owned());
             let programs = programs.or_else(own).ok_or("the folder of the programs has to be named")?;
-            let settings = processes::Settings { programs, folder, limit, seeds, only, highspy };
+            let settings = processes::Settings { programs, folder, limit, seeds, only, peers };
             let mut results = open(results.as_ref())?;
             say(&heading())?;
             say(&processes::table(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)

@@ -1,8 +1,8 @@
 //! What one waits for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds.
 //!
 //! Every number is the CPU time of a process (`peers/child.py`): starting, reading and writing included. Rows of one seed
-//! have misled, so each has the median and the worst of its seeds. Where highspy is asked, the processes take turns with
-//! its own, and the time of its modelling and solving alone is a row besides.
+//! have misled, so each has the median and the worst of its seeds. Where another program is asked, the processes take turns
+//! with its own, and the time of its modelling and solving alone is a row besides, with the time of `solve` in terms of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +34,8 @@ pub struct Settings {
     pub seeds: u64,
     /// Only instances whose name contains this.
     pub only: String,
-    /// Whether HiGHS through highspy runs beside.
-    pub highspy: bool,
+    /// Whether the other programs run beside.
+    pub peers: bool,
 }
 
 /// An instance and what is done with it.
@@ -46,8 +46,31 @@ struct Row {
     solve: &'static [&'static str],
     /// Arguments of `certify`; nothing is certified without.
     certify: Option<&'static [&'static str]>,
-    /// The variant of highspy that is asked beside.
-    highspy: Option<&'static str>,
+    /// What is asked beside.
+    peer: Option<Peer>,
+}
+
+/// Another program for the same question.
+#[derive(Clone, Copy)]
+struct Peer {
+    name: &'static str,
+    script: &'static str,
+    /// Arguments after the problem.
+    options: &'static [&'static str],
+    /// The time of its work alone, among what it prints.
+    alone: &'static str,
+    /// Whether its answer is what `solve` and `certify` together find.
+    proven: bool,
+}
+
+const fn highspy(variant: &'static [&'static str]) -> Option<Peer> {
+    Some(Peer {
+        name: "highspy",
+        script: "drfh_highspy.py",
+        options: variant,
+        alone: "cpu_median",
+        proven: false,
+    })
 }
 
 const fn few(users: usize, classes: usize) -> Shape {
@@ -72,49 +95,68 @@ const ROWS: &[Row] = &[
         text: |seed| written(google(900, seed, Tasks::Finite)),
         solve: &["-m", "drfh"],
         certify: Some(&[]),
-        highspy: Some("default"),
+        peer: highspy(&["--variant", "default", "--repetitions", "1"]),
+    },
+    Row {
+        name: "900 x 10, unlimited tasks, exact",
+        text: |seed| written(google(900, seed, Tasks::Unlimited)),
+        solve: &["-m", "drfh"],
+        certify: Some(&["--axiom", "max-min"]),
+        peer: Some(Peer {
+            name: "QSopt_ex",
+            script: "drfh_exact.py",
+            options: &["--repetitions", "1"],
+            alone: "cpu_median",
+            proven: true,
+        }),
     },
     Row {
         name: "100,000 x 10, exact",
         text: |seed| written(google(100_000, seed, Tasks::Unlimited)),
         solve: &["-m", "drfh"],
         certify: Some(&["--axiom", "envy-free"]),
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "1,000 x 1,000, 5 to 20 classes each, exact",
         text: |seed| constrained(few(1_000, 1_000), seed),
         solve: &["-m", "drfh"],
         certify: None,
-        highspy: Some("ipm"),
+        peer: highspy(&["--variant", "ipm", "--repetitions", "1"]),
     },
     Row {
         name: "1,000 x 100, 5 to 20 classes each, proportional",
         text: |seed| constrained(few(1_000, 100), seed),
         solve: &["-m", "proportional"],
         certify: None,
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "10,000 x 100, 5 to 20 classes each, float",
         text: |seed| constrained(few(10_000, 100), seed),
         solve: &["-m", "drfh", "--float"],
         certify: Some(&["--tolerance", "1e-9"]),
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "pool 10,000 x 16, proportional",
         text: |seed| written(WholePool::random(Law::Mixed, 10_000, 16, seed).problem()),
         solve: &["-m", "proportional"],
         certify: None,
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "market 100,000 x 10, exact",
         text: |seed| Ok(problem_to_json(&market(100_000, 10, seed)?)),
         solve: &["-m", "ps-dsf-tdm"],
         certify: None,
-        highspy: None,
+        peer: Some(Peer {
+            name: "price discovery",
+            script: "market.py",
+            options: &[],
+            alone: "cpu",
+            proven: false,
+        }),
     },
     Row {
         name: "20,000 users of 50 kinds x 10, exact",
@@ -124,42 +166,42 @@ const ROWS: &[Row] = &[
         },
         solve: &["-m", "drfh"],
         certify: Some(&[]),
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "1,000,000 users of 10,000 kinds x 1,000, float",
         text: |seed| constrained(Shape { kinds: Some(10_000), ..few(1_000_000, 1_000) }, seed),
         solve: &["-m", "drfh", "--float"],
         certify: Some(&["--tolerance", "1e-9"]),
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "tree: 200 queues, 2,000 kinds x 300, teams",
         text: |seed| tree(queues::Kind::Teams, seed),
         solve: &["-m", "tree"],
         certify: Some(&[]),
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "tree: the same, deep",
         text: |seed| tree(queues::Kind::Deep, seed),
         solve: &["-m", "tree"],
         certify: None,
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "tree: the same, open",
         text: |seed| tree(queues::Kind::Open, seed),
         solve: &["-m", "tree"],
         certify: None,
-        highspy: None,
+        peer: None,
     },
     Row {
         name: "tree: the same, anywhere",
         text: |seed| tree(queues::Kind::Anywhere, seed),
         solve: &["-m", "tree"],
         certify: None,
-        highspy: None,
+        peer: None,
     },
 ];
 
@@ -192,6 +234,11 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
             }
         }
         cells.extend(steps.iter().map(|step| cells_of(row.name, step)));
+        if let [.., process, alone] = steps.as_slice()
+            && settings.peers
+        {
+            cells.extend(times(row, &steps, [process, alone]));
+        }
     }
     Ok(markdown(&["instance", "process", "CPU time, median", "worst", "MiB", "without answer"], &cells, 2))
 }
@@ -227,19 +274,41 @@ fn measured(
             ask("`evenhand-check`", "evenhand-check", arguments);
         }
     }
-    if let Some(variant) = row.highspy.filter(|_| settings.highspy) {
-        let mut arguments = vec![scripts.folder.join("drfh_highspy.py").to_string_lossy().into_owned()];
-        let options = ["--variant", variant, "--repetitions", "1"];
-        arguments.push(problem.to_string_lossy().into_owned());
-        arguments.extend(options.map(str::to_owned));
-        found.push(("highspy".to_owned(), child(scripts, settings.limit, &scripts.python, &arguments)));
-        let mut command = scripts.command("drfh_highspy.py");
-        command.arg(&problem).args(options);
+    if let Some(peer) = row.peer.filter(|_| settings.peers) {
+        let mut arguments = of(&scripts.folder.join(peer.script).to_string_lossy(), &[], &[&problem], None);
+        arguments.extend(peer.options.iter().map(|&option| option.to_owned()));
+        let as_process = child(scripts, settings.limit, &scripts.python, &arguments);
+        let mut command = scripts.command(peer.script);
+        command.arg(&problem).args(peer.options);
         let alone = run(command, f64::from(settings.limit) * PATIENCE);
-        let line = alone.as_ref().map(|_| json!({"cpu": field(&alone, "cpu_median"), "status": 0}));
-        found.push(("highspy, modelling and solving alone".to_owned(), line.map_err(Clone::clone)));
+        let line = alone.as_ref().map(|_| json!({"cpu": field(&alone, peer.alone), "status": 0}));
+        found.push((peer.name.to_owned(), as_process));
+        found.push((format!("{}, modelling and solving alone", peer.name), line.map_err(Clone::clone)));
     }
     Ok(found)
+}
+
+/// How many times as long the peer takes, in the order of the seeds: as a process, and its work alone.
+fn times(row: &Row, steps: &[Step], [process, alone]: [&Step; 2]) -> Vec<Vec<String>> {
+    let Some(peer) = row.peer else { return Vec::new() };
+    let ours: &[&str] = if peer.proven { &["`solve`", "`certify`"] } else { &["`solve`"] };
+    let cpu = |step: &Step, seed: usize| {
+        let outcome = step.outcomes.get(seed)?;
+        field(outcome, "cpu").filter(|_| field(outcome, "status") == Some(0.0))
+    };
+    let own = |seed: usize| {
+        let of = |name: &&str| cpu(steps.iter().find(|step| step.name == **name)?, seed);
+        ours.iter().map(of).sum::<Option<f64>>()
+    };
+    let row_of = |step: &Step| {
+        let ratios = (0..step.outcomes.len()).filter_map(|seed| Some(cpu(step, seed)? / own(seed)?));
+        let ratios: Vec<f64> = ratios.collect();
+        let worst = ratios.iter().copied().min_by(f64::total_cmp);
+        let show = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.1} times"));
+        let name = format!("{} / {}", step.name, ours.join(" and "));
+        vec![row.name.to_owned(), name, show(median(&ratios)), show(worst), String::new(), String::new()]
+    };
+    [process, alone].map(row_of).into()
 }
 
 fn cells_of(instance: &str, step: &Step) -> Vec<String> {

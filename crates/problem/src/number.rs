@@ -144,12 +144,22 @@ fn split_suffix(text: &str) -> Option<(&str, Rational)> {
 /// A rational as the formats write it: `7` or `5/7`, in lowest terms.
 #[must_use]
 pub fn format(value: &Rational) -> String {
-    value.to_string()
+    match value.numer().to_u64() {
+        Some(short) if *value.denom() == 1 => short.to_string(),
+        _ => value.to_string(),
+    }
 }
 
 /// The nearest floating-point number, ties to even; infinite when out of range.
 #[must_use]
 pub fn to_f64(value: &Rational) -> f64 {
+    /// Up to here whole numbers are doubles, and so is the nearest to their quotient what is found by dividing them.
+    const DOUBLES: u64 = 1 << f64::MANTISSA_DIGITS;
+    if let (Some(numerator), Some(denominator)) = (value.numer().to_i64(), value.denom().to_u64())
+        && numerator.unsigned_abs().max(denominator) <= DOUBLES
+    {
+        return numerator as f64 / denominator as f64;
+    }
     // GMP rounds towards zero, so the nearest is this or its neighbour away from zero.
     let inner = value.to_f64();
     let negative = *value < 0;
@@ -210,15 +220,34 @@ fn parse_decimal(text: &str, limits: NumberLimits) -> Result<Rational, NumberErr
             .ok_or_else(syntax)?
             .ok_or_else(|| NumberError::ExponentTooLarge { text: excerpt(text), limit: limits.exponent })?,
     };
-    let mut value = Rational::from(integer(&format!("{whole}{fraction}")));
+    let mantissa = joined(whole, fraction);
     let power = shift - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
-    let scale = Integer::from(10).pow(power.unsigned_abs());
-    if power >= 0 {
-        value *= scale;
-    } else {
-        value /= scale;
-    }
+    let scale = power_of_ten(power.unsigned_abs());
+    let value = match power {
+        0 => Rational::from(mantissa),
+        1.. => Rational::from(mantissa * scale),
+        _ => Rational::from((mantissa, scale)),
+    };
     Ok(signed(negative, value))
+}
+
+/// Digits for which a machine word always has room; most numbers have no more.
+const SHORT: usize = 19;
+
+/// Only called on texts made of ASCII digits.
+fn joined(whole: &str, fraction: &str) -> Integer {
+    if whole.len() + fraction.len() > SHORT {
+        return integer(&format!("{whole}{fraction}"));
+    }
+    let digits = whole.bytes().chain(fraction.bytes());
+    Integer::from(digits.fold(0_u64, |value, digit| 10 * value + u64::from(digit - b'0')))
+}
+
+fn power_of_ten(exponent: u32) -> Integer {
+    if exponent as usize <= SHORT {
+        return Integer::from(10_u64.pow(exponent));
+    }
+    Integer::from(10).pow(exponent)
 }
 
 /// `None`: not an exponent; `Some(None)`: out of range.

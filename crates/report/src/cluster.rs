@@ -57,10 +57,7 @@ pub(crate) fn details(
     if all > EXPLAINED {
         page = page.text(format!("... and {} more queues that are short of something.", all - EXPLAINED));
     }
-    page.table(axioms(verdict))
-        .lines(sentences)
-        .lines(reported(problem, compared))
-        .lines(left_out(snapshot))
+    page.table(axioms(verdict)).lines(sentences).lines(reported(problem, compared)).lines(left_out(snapshot))
 }
 
 /// The answer in sentences, with the first queues that are short by a whole task.
@@ -148,7 +145,9 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
             let _ = write!(text, "; {} waits, and is within its part", one_of(problem, n));
         }
         None if verdict.tolerance.is_zero() => text.push_str("; no task that waits is within its part"),
-        None => text.push_str("; no task that waits is within its part, or less is missing than is tolerated"),
+        None => {
+            text.push_str("; no task that waits is within its part, or less is missing than is tolerated")
+        }
     }
     let told = |list: &[(usize, Vec<(usize, Rational)>)], said: &dyn Fn(&str, &str) -> String| {
         // By queue, in the order in which they come.
@@ -241,12 +240,15 @@ pub(crate) fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         many => format!("{many} queues are short by a whole task: {}.", few(&short, EXPLAINED)),
     });
     match &verdict.fits {
-        None => lines
-            .push("It is not known on which servers tasks run, nor whether one more fits.".to_owned()),
+        None => {
+            lines.push("It is not known on which servers tasks run, nor whether one more fits.".to_owned())
+        }
         Some(fits) if fits.is_empty() => {
             lines.push("No task that waits could start now.".to_owned());
             if verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false)) {
-                lines.push("A part of a gang could, which the axiom counts; the whole gang could not.".to_owned());
+                lines.push(
+                    "A part of a gang could, which the axiom counts; the whole gang could not.".to_owned(),
+                );
             }
         }
         Some(fits) => {
@@ -387,7 +389,8 @@ pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
         .table();
     let short =
         |verdict: &Verdict| -> Vec<String> { verdict.short().map(|row| row.queue.name.clone()).collect() };
-    let said = |names: &[String]| if names.is_empty() { "no queue".to_owned() } else { few(names, EXPLAINED) };
+    let said =
+        |names: &[String]| if names.is_empty() { "no queue".to_owned() } else { few(names, EXPLAINED) };
     let page = Page::new().heading("What changes, by queue");
     let page = if is_empty {
         page.text("Nothing: every queue holds, is due and is short of what it was.")
@@ -514,7 +517,11 @@ pub fn prometheus(verdict: &Verdict) -> String {
     }
     let facts = [
         ("work_conserving", "Whether no waiting task fits.", verdict.is_work_conserving()),
-        ("guarantees_met", "Whether nobody lacks a whole task that is promised and that what is due keeps.", verdict.unmet.is_empty()),
+        (
+            "guarantees_met",
+            "Whether nobody lacks a whole task that is promised and that what is due keeps.",
+            verdict.unmet.is_empty(),
+        ),
         ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),
     ];
     for (name, help, holds) in facts {

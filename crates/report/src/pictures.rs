@@ -48,12 +48,7 @@ pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> 
 }
 
 /// `owners`: by user whose part its tasks belong to.
-fn of_owners(
-    problem: &Problem,
-    allocation: &Allocation,
-    owners: &[usize],
-    names: &[String],
-) -> Option<Bars> {
+fn of_owners(problem: &Problem, allocation: &Allocation, owners: &[usize], names: &[String]) -> Option<Bars> {
     let constraints = Constraints::new(problem, allocation.sharing);
     let parts = Parts::new(problem, allocation, owners, names);
     let classes = (0..problem.n_servers()).filter(|&i| !constraints.class_rows(i).is_empty());

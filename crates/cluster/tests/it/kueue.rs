@@ -53,7 +53,8 @@ impl Case {
         let asks = |j: &usize| needed.iter().any(|r| self.jobs[*j].1[*r] > 0);
         let is_other = |j: &usize| self.jobs[*j].0 != self.jobs[job].0;
         // The one that was admitted last comes first.
-        let mut candidates: Vec<usize> = running.iter().rev().copied().filter(|j| is_other(j) && asks(j)).collect();
+        let mut candidates: Vec<usize> =
+            running.iter().rev().copied().filter(|j| is_other(j) && asks(j)).collect();
         let (mut left, mut targets, mut retry) = (running.to_vec(), Vec::new(), Vec::new());
         let new = self.with(job, running);
         let highest = |candidates: &[usize], left: &[usize]| {
@@ -61,7 +62,8 @@ impl Case {
             let largest = candidates.iter().map(share).max()?;
             candidates.iter().find(|j| share(j) == largest).map(|j| self.jobs[*j].0)
         };
-        let without = |left: &[usize], j: usize| left.iter().copied().filter(|of| *of != j).collect::<Vec<_>>();
+        let without =
+            |left: &[usize], j: usize| left.iter().copied().filter(|of| *of != j).collect::<Vec<_>>();
         let mut fits = false;
         // At most the share that the other queue is left with.
         while let Some(queue) = highest(&candidates, &left).filter(|_| !fits) {
@@ -156,7 +158,8 @@ fn all(queues: u64, resources: u32, jobs: u32, most: u64, lendable: u64, weight:
         for lend in 0..lends {
             case.lendable = (0..resources).map(|r| lend / lendable.pow(r) % lendable + 1).collect();
             for of in 0..weights {
-                case.weights = (0..u32::try_from(queues).unwrap()).map(|q| of / weight.pow(q) % weight + 1).collect();
+                case.weights =
+                    (0..u32::try_from(queues).unwrap()).map(|q| of / weight.pow(q) % weight + 1).collect();
                 count += 1;
                 round += u64::from(case.goes_round());
             }
@@ -185,7 +188,8 @@ fn the_example_goes_round() {
 #[test]
 fn the_smallest_that_goes_round() {
     let mut searched = 0;
-    let mut round = |(queues, resources, jobs): (u64, u32, u32), (most, lendable, weight): (u64, u64, u64)| {
+    let mut round = |(queues, resources, jobs): (u64, u32, u32),
+                     (most, lendable, weight): (u64, u64, u64)| {
         let (count, round) = all(queues, resources, jobs, most, lendable, weight);
         println!(
             "{queues} queues, {resources} resources, {jobs} workloads up to {most} of up to {lendable}, weights up to \

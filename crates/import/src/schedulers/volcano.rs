@@ -15,7 +15,7 @@ use rug::Rational;
 
 use super::classes::Part;
 use super::cluster::{Amounts, Said};
-use super::kube::pod_groups::{PodGroups, Queues, group_of, replicas};
+use super::kube::pod_groups::{Described, PodGroups, Queues, group_of, replicas};
 use super::kube::{Kube, Rule, full_name, name};
 use super::source::Bytes;
 use super::tree::At;
@@ -32,7 +32,7 @@ struct Volcano {
     groups: PodGroups,
     queues: Queues,
     /// By identity of a job: its pods, by what they are.
-    jobs: Vec<(String, Vec<(u64, Amounts, usize)>)>,
+    jobs: Vec<(String, Vec<Described>)>,
     /// By identity of a job: its group.
     owned: HashMap<String, String>,
 }
@@ -95,7 +95,7 @@ impl Volcano {
             let demand = kube.quantities.of_pod(&mut kube.cluster, of_pod)?;
             let rule = Rule::of_pod(of_pod, &full, &mut kube.cluster.left_out)?;
             let rule = kube.rules.place(&rule, || ());
-            pods.push((replicas(task)?, demand, rule));
+            pods.push(Described { count: replicas(task)?, demand, rule });
         }
         if let Some(uid) = metadata.text_of("uid")? {
             self.jobs.push((uid.to_owned(), pods));

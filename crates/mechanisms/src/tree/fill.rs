@@ -2,7 +2,7 @@
 //!
 //! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
 //! What comes of it is looked at from time to time; where it has no place it breaks a further bound, and the filling
-//! goes back to where that one was kept. The end has a place, and so had everything before it, which was less; and who
+//! goes back to the last place that was found before. The end has a place, and so had everything before it, which was less; and who
 //! was stopped at a bound had indeed no place for more.
 
 use evenhand_budget::{charge, words_of_bits};
@@ -13,8 +13,15 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
-/// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
+/// Segments before doubles are asked for a place, at first and at least; twice as many each time that there is one, half as
+/// many each time that there is none.
 const FIRST_STRIDE: usize = 16;
+/// Places that the filling may go back to beside the beginning: each holds all that nodes hold.
+const MOST_PLACES: usize = 3;
+/// Bounds that are found at a time.
+const MOST_BOUNDS: usize = 50;
+/// Of the way to a bound, the part that somebody goes who is to be within it.
+const WITHIN: f64 = 1.0 - 1e-6;
 
 /// One segment of so many users, charged: some steps for each node and user, in numbers as wide as the tasks, of which few
 /// change.
@@ -82,9 +89,10 @@ fn on_classes(
     // Where what runs is not the sum of what groups hold nothing else may end the filling.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
+    let course = Course::new(forest, nothing.to_vec(), &bounds);
     // What is known to have a place, as far as doubles tell.
-    let mut placed = vec![nothing.to_vec()];
-    let mut course = Course::new(forest, nothing.to_vec(), &bounds);
+    let mut places = vec![Known { course: course.clone(), tasks: nothing.to_vec(), bounds: bounds.len() }];
+    let mut course = course;
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     while segments < most {
         let mut is_end = false;
@@ -95,11 +103,12 @@ fn on_classes(
             }
             segments += 1;
         }
-        let tasks = course.tasks();
+        let tasks = rationals(&course.nearly());
         programmes += 1;
-        let mut broken = placements.broken(tasks)?;
+        let mut broken = placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound));
         if broken.is_none() && is_end {
             programmes += 1;
+            let tasks = course.tasks();
             match placements.place(tasks)? {
                 Place::Found(placed) => {
                     bounds.retain(|bound| bound.left(tasks).is_zero());
@@ -110,20 +119,70 @@ fn on_classes(
         }
         match broken {
             None => {
-                placed.push(tasks.to_vec());
                 *so_far = placements.in_doubles();
+                if places.len() > MOST_PLACES {
+                    places.remove(1);
+                }
+                places.push(Known { course: course.clone(), tasks, bounds: bounds.len() });
                 stride *= 2;
             }
             Some(bound) => {
-                // Holdings only grow, so that a bound once broken stays so.
-                let kept = placed.partition_point(|tasks| bound.left(tasks) >= 0);
-                placed.truncate(kept.max(1));
-                bounds.push(bound);
-                course = Course::new(forest, placed.last().cloned().unwrap_or_default(), &bounds);
+                let from = places.last().map_or(nothing, |place| &place.tasks);
+                programmes += further(&mut placements, from, tasks, bound, &mut bounds)?;
+                stride = (stride / 2).max(FIRST_STRIDE);
+                // A place of doubles may break a bound by a little; the beginning does not.
+                while let Some(place) = places.last() {
+                    course = place.course.clone();
+                    if course.keep(&bounds[place.bounds..]) {
+                        break;
+                    }
+                    places.pop();
+                }
             }
         }
     }
     Ok(None)
+}
+
+/// Where a place was found.
+struct Known<'f> {
+    course: Course<'f>,
+    /// About those of the course.
+    tasks: Vec<Rational>,
+    /// Those that it keeps: so many first ones.
+    bounds: usize,
+}
+
+fn rationals(tasks: &[f64]) -> Vec<Rational> {
+    tasks.iter().map(|x| Rational::from_f64(*x).unwrap_or_default()).collect()
+}
+
+/// Adds a bound that totals break, and those that they still break when its users have gone no further than it from where
+/// there was a place, and so on; how many programmes that took.
+fn further(
+    placements: &mut Placements,
+    from: &[Rational],
+    mut totals: Vec<Rational>,
+    bound: Bound,
+    bounds: &mut Vec<Bound>,
+) -> Result<usize, LpError> {
+    let mut next = Some(bound);
+    let mut found = 0;
+    while let Some(bound) = next.take() {
+        found += 1;
+        let (before, after) = (bound.left(from), bound.left(&totals));
+        if before > 0 && after < 0 && found < MOST_BOUNDS {
+            let part = Rational::from(&before / Rational::from(&before - &after)).to_f64() * WITHIN;
+            for (n, _) in &bound.worth {
+                let from = from[*n].to_f64();
+                let total = (totals[*n].to_f64() - from).mul_add(part, from);
+                totals[*n] = Rational::from_f64(total).unwrap_or_default();
+            }
+            next = placements.broken(&totals)?.filter(|next| *next != bound && !bounds.contains(next));
+        }
+        bounds.push(bound);
+    }
+    Ok(found - 1)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The canonical form of a problem: one text for all ways to write it.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -29,6 +29,7 @@ use crate::{
 pub fn problem_to_json(problem: &Problem) -> String {
     let mut out = String::new();
     canonical(&mut out, problem, format_stated);
+    out.push('\n');
     out
 }
 
@@ -36,12 +37,42 @@ pub fn problem_to_json(problem: &Problem) -> String {
 /// different spellings.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    let mut out = String::new();
-    canonical(&mut out, problem, format_hashed);
-    sha256(&out)
+    let mut hashed = Hashed::default();
+    canonical(&mut hashed, problem, format_hashed);
+    hashed.end()
 }
 
-pub(super) fn canonical(out: &mut String, problem: &Problem, number: Number) {
+/// A text, but for the line break at its end, of which nothing is kept but the hash.
+#[derive(Default)]
+struct Hashed {
+    digest: Sha256,
+    /// What is not hashed yet: long enough that one call after the other costs nothing.
+    waiting: Vec<u8>,
+}
+
+impl Hashed {
+    const AT_ONCE: usize = 1 << 14;
+
+    fn end(mut self) -> String {
+        self.digest.update(&self.waiting);
+        self.digest.update("\n");
+        hexadecimal(&self.digest.finalize())
+    }
+}
+
+impl Write for Hashed {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.waiting.extend_from_slice(text.as_bytes());
+        if self.waiting.len() >= Self::AT_ONCE {
+            self.digest.update(&self.waiting);
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Without a line break at the end.
+pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) {
     let mut file = Fields::file(out, number);
     file.text("kind", "allocation-problem");
     if !problem.name().is_empty() {
@@ -60,12 +91,11 @@ pub(super) fn canonical(out: &mut String, problem: &Problem, number: Number) {
     if *groups.share() != GroupShare::default() {
         file.object("share", |share| write_share(share, groups.share(), problem.resources()));
     }
-    file.end();
+    file.close();
 }
 
 /// In hexadecimal.
-pub(super) fn sha256(text: &str) -> String {
-    let digest = Sha256::digest(text);
+fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -89,7 +89,7 @@ impl Serialize for NumberText<'_> {
         if self.1 == Arithmetic::Exact || !nearest.is_finite() {
             return serializer.collect_str(self.0);
         }
-        match number::between_doubles(self.0).and_then(|text| RawValue::from_string(text).ok()) {
+        match number::between_doubles(self.0, nearest).and_then(|text| RawValue::from_string(text).ok()) {
             Some(text) => text.serialize(serializer),
             None => serializer.serialize_f64(nearest),
         }

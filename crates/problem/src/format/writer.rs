@@ -7,9 +7,9 @@ use crate::Rational;
 /// How a number is written.
 pub(super) type Number = fn(&Rational) -> String;
 
-/// Writes an object field by field.
+/// Writes an object field by field, to what never fails: a string, or what takes the place of one.
 pub(super) struct Fields<'o> {
-    out: &'o mut String,
+    out: &'o mut (dyn Write + 'o),
     number: Number,
     /// Stands between two fields.
     between: &'static str,
@@ -18,22 +18,27 @@ pub(super) struct Fields<'o> {
 
 impl<'o> Fields<'o> {
     /// A whole file: each field begins a line.
-    pub fn file(out: &'o mut String, number: Number) -> Self {
-        out.push_str("{\n");
+    pub fn file(out: &'o mut (dyn Write + 'o), number: Number) -> Self {
+        put(out, "{\n");
         Self { out, number, between: ",\n", is_empty: true }
     }
 
     /// Ends the file.
     pub fn end(self) {
-        self.out.push_str("\n}\n");
+        put(self.out, "\n}\n");
+    }
+
+    /// Ends a file without a line break.
+    pub fn close(self) {
+        put(self.out, "\n}");
     }
 
     fn key(&mut self, name: &str) {
         if !std::mem::take(&mut self.is_empty) {
-            self.out.push_str(self.between);
+            put(self.out, self.between);
         }
         quote(self.out, name);
-        self.out.push(':');
+        put(self.out, ":");
     }
 
     pub fn text(&mut self, name: &str, value: impl Display) {
@@ -44,20 +49,21 @@ impl<'o> Fields<'o> {
     pub fn number(&mut self, name: &str, value: &Rational) {
         self.key(name);
         // Digits need no escapes.
-        let _ = write!(self.out, "\"{}\"", (self.number)(value));
+        put(self.out, "\"");
+        put(self.out, &(self.number)(value));
+        put(self.out, "\"");
     }
 
     /// A value that is JSON already.
     pub fn plain(&mut self, name: &str, json: &str) {
         self.key(name);
-        self.out.push_str(json);
+        put(self.out, json);
     }
 
     /// A file inside the file.
-    pub fn inner(&mut self, name: &str, write: impl FnOnce(&mut String)) {
+    pub fn inner(&mut self, name: &str, write: impl FnOnce(&mut dyn Write)) {
         self.key(name);
         write(self.out);
-        self.out.truncate(self.out.trim_end().len());
     }
 
     /// A text, where there is one.
@@ -76,17 +82,17 @@ impl<'o> Fields<'o> {
 
     pub fn truth(&mut self, name: &str) {
         self.key(name);
-        self.out.push_str("true");
+        put(self.out, "true");
     }
 
     pub fn names<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) {
         self.key(name);
-        self.out.push('[');
+        put(self.out, "[");
         for (position, name) in names.enumerate() {
-            self.out.push_str(if position > 0 { "," } else { "" });
+            put(self.out, if position > 0 { "," } else { "" });
             quote(self.out, name);
         }
-        self.out.push(']');
+        put(self.out, "]");
     }
 
     /// Amounts by resource.
@@ -128,30 +134,35 @@ impl<'o> Fields<'o> {
         each: impl Fn(&mut Fields<'_>, T),
     ) {
         self.key(name);
-        self.out.push('[');
+        put(self.out, "[");
         for (position, element) in of.into_iter().enumerate() {
-            self.out.push_str(if position == 0 { first } else { between });
+            put(self.out, if position == 0 { first } else { between });
             self.braces(|fields| each(fields, element));
         }
-        self.out.push_str(last);
-        self.out.push(']');
+        put(self.out, last);
+        put(self.out, "]");
     }
 
     fn braces(&mut self, fields: impl FnOnce(&mut Fields<'_>)) {
-        self.out.push('{');
+        put(self.out, "{");
         fields(&mut Fields { out: self.out, number: self.number, between: ",", is_empty: true });
-        self.out.push('}');
+        put(self.out, "}");
     }
 }
 
-fn quote(out: &mut String, name: &str) {
+fn put(out: &mut dyn Write, text: &str) {
+    let _ = out.write_str(text);
+}
+
+fn quote(out: &mut dyn Write, name: &str) {
     // Files may have millions of names.
-    if name.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
-        out.push('"');
-        out.push_str(name);
-        out.push('"');
-        return;
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if name.bytes().all(is_plain) {
+        put(out, "\"");
+        put(out, name);
+        put(out, "\"");
+    } else {
+        // A string always has a JSON form.
+        put(out, &serde_json::to_string(name).unwrap_or_default());
     }
-    // A string always has a JSON form.
-    out.push_str(&serde_json::to_string(name).unwrap_or_default());
 }

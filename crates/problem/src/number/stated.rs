@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{MAX_DIGITS, MAX_EXPONENT, format, from_f64, to_f64};
+use super::{MAX_DIGITS, MAX_EXPONENT, format, from_f64};
 
 /// A stated number such that [`parse`](super::parse) reads it again: [`format`](fn@format), or a
 /// decimal where the quotient has more than [`MAX_DIGITS`] digits. `None` when neither form is within
@@ -57,8 +57,8 @@ pub(crate) fn format_hashed(value: &Rational) -> String {
 }
 
 /// A decimal that has a few digits more than a double, such as some times the decimal as which a double prints; `None`
-/// of all other numbers.
-pub(crate) fn between_doubles(value: &Rational) -> Option<String> {
+/// of all other numbers. `nearest` is the double next to it.
+pub(crate) fn between_doubles(value: &Rational, nearest: f64) -> Option<String> {
     /// Digits up to which the nearest double prints as the number itself.
     const OF_ANY_DOUBLE: usize = 15;
     /// Digits that are few: those of a double times a 64-bit number.
@@ -66,13 +66,12 @@ pub(crate) fn between_doubles(value: &Rational) -> Option<String> {
     /// Bits of the denominator of any such decimal above the least positive one that is not tiny, `10^-(37 + 20)`.
     const BITS: u32 = 190;
     let denominator = value.denom().significant_bits();
-    if denominator <= 1 || denominator > BITS {
+    if denominator <= 1 || denominator > BITS || from_f64(nearest).as_ref() == Some(value) {
         return None;
     }
     let text = decimal(value)?;
     let n_digits = digits(text.split('e').next().unwrap_or_default());
-    let is_double = || from_f64(to_f64(value)).as_ref() == Some(value);
-    (OF_ANY_DOUBLE < n_digits && n_digits <= FEW && !is_double()).then_some(text)
+    (OF_ANY_DOUBLE < n_digits && n_digits <= FEW).then_some(text)
 }
 
 fn digits(text: &str) -> usize {

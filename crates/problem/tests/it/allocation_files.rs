@@ -5,6 +5,7 @@ use evenhand_problem::{
     format::{AllocationDocument, AllocationFile, Source, problem_sha256, problem_to_json},
 };
 use serde_json::{json, value::RawValue};
+use sha2::{Digest, Sha256};
 
 const PROBLEM: &str = r#"{
   "kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -190,6 +191,24 @@ fn writes_floating_point_as_numbers_and_time_shared_classes_with_their_time() {
     let part = 0.1 / 12.0;
     assert_eq!(value["utilisation"]["high-cpu"], json!({"cpu": part, "memory": null, "time": part}));
     assert_eq!(read(&text).unwrap().allocation, allocation);
+}
+
+#[test]
+fn the_hash_is_that_of_the_canonical_form_whatever_its_length() {
+    for n_users in [0, 1, 700, 3000] {
+        let users: Vec<String> = (0..n_users)
+            .map(|n| format!(r#"{{"name": "a \\ \u00fc\" \n {n}", "demand": {{"cpu": {n}.5}}}}"#))
+            .collect();
+        let text = format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu"],
+                "servers": [{{"name": "pool", "capacity": {{"cpu": 4}}}}], "users": [{}]}}"#,
+            users.join(",")
+        );
+        let problem = Source { name: "long.json", text: &text }.problem().unwrap();
+        let digest = Sha256::digest(problem_to_json(&problem));
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(problem_sha256(&problem), digest, "{n_users} users");
+    }
 }
 
 #[test]

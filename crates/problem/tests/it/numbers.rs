@@ -1,7 +1,7 @@
 //! Exact numbers at their bounds.
 
 use evenhand_problem::{
-    Rational,
+    Integer, Rational,
     number::{MAX_DIGITS, MAX_RESULT_DIGITS, NumberError, format, from_f64, parse, parse_result, to_f64},
 };
 
@@ -40,6 +40,46 @@ fn bounds() {
         assert!(matches!(parse(text), Err(NumberError::ExponentTooLarge { .. })), "{text}");
     }
     assert_eq!(parse("5/000"), Err(NumberError::ZeroDenominator("5/000".to_owned())));
+}
+
+#[test]
+fn numbers_of_a_machine_word_and_longer_ones() {
+    let ten = |power: u32| Rational::from(Integer::from(Integer::u_pow_u(10, power)));
+    for digits in 1..=41 {
+        let nines = "9".repeat(digits);
+        let value = ten(u32::try_from(digits).unwrap()) - 1u32;
+        assert_eq!(parse(&nines).unwrap(), value);
+        assert_eq!(format(&value), nines);
+        assert_eq!(parse(&format!("-0{nines}")).unwrap(), Rational::from(-&value));
+        for point in 1..digits {
+            let text = format!("{}.{}", &nines[..point], &nines[point..]);
+            let below = u32::try_from(digits - point).unwrap();
+            assert_eq!(parse(&text).unwrap(), Rational::from(&value / ten(below)), "{text}");
+        }
+        for power in 0..=41 {
+            assert_eq!(parse(&format!("{nines}e{power}")).unwrap(), Rational::from(&value * ten(power)));
+            assert_eq!(parse(&format!("{nines}e-{power}")).unwrap(), Rational::from(&value / ten(power)));
+        }
+    }
+}
+
+#[test]
+fn quotients_of_whole_doubles_are_rounded_to_the_nearest() {
+    let most = 1_u64 << f64::MANTISSA_DIGITS;
+    let near: Vec<u64> = [1, 2, 3, 10, 1 << 30, most / 3, most / 2, most]
+        .into_iter()
+        .flat_map(|n| [n.saturating_sub(1).max(1), n, n + 1, n + 2, n + 3])
+        .collect();
+    for numerator in &near {
+        for denominator in &near {
+            let value = Rational::from((*numerator, *denominator));
+            let found = to_f64(&value);
+            let distance = |double: f64| Rational::from(&value - Rational::from_f64(double).unwrap()).abs();
+            assert!(distance(found) <= distance(found.next_up()), "{value}");
+            assert!(distance(found) <= distance(found.next_down()), "{value}");
+            assert_eq!(to_f64(&-value), -found);
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
 use super::page;
-use crate::cluster::{details, in_order, sentences};
+use crate::cluster::{details, in_order, in_short};
 use crate::page::Page;
 use crate::pictures::holdings_of_queues;
 use crate::table::{Cell, Column, Form, Table};
@@ -40,7 +40,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
     let body = html! {
-        (PreEscaped(super::short(&crate::cluster::in_short(snapshot, verdict))))
+        (PreEscaped(super::short(&in_short(snapshot, verdict))))
         h2 { "Queues" }
         h3 { "What is due beside what is held" }
         (pictures(verdict))
@@ -93,7 +93,8 @@ fn lending(verdict: &Verdict) -> Table {
     for (parent, r) in parents.into_iter().flat_map(|of| (0..problem.n_resources()).map(move |r| (of, r))) {
         let mut lists: [Vec<(Rational, &str)>; 2] = Default::default();
         for row in rows.iter().filter(|row| row.queue.parent == parent) {
-            let promised = row.guarantee.iter().find(|(of, _)| *of == r).map(|(_, promised)| promised.clone());
+            let promised =
+                row.guarantee.iter().find(|(of, _)| *of == r).map(|(_, promised)| promised.clone());
             let beyond = &row.held[r] - promised.unwrap_or_default();
             if !beyond.is_zero() {
                 lists[usize::from(beyond > 0)].push((beyond.abs(), &row.queue.name));
@@ -104,7 +105,8 @@ fn lending(verdict: &Verdict) -> Table {
         }
         let told = |mut list: Vec<(Rational, &str)>| {
             list.sort_by(|a, b| b.0.cmp(&a.0));
-            let by = |(by, name): &(Rational, &str)| format!("{name} {}", amount(&problem.resources()[r], by));
+            let by =
+                |(by, name): &(Rational, &str)| format!("{name} {}", amount(&problem.resources()[r], by));
             let words: Vec<String> = list.iter().map(by).collect();
             if words.is_empty() { "-".to_owned() } else { few(&words, MOST_NAMES) }
         };

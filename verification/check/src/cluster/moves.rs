@@ -141,6 +141,9 @@ impl<'q, 'c> State<'q, 'c> {
     fn step(&mut self, stop: &[Gang], start: &Gang) -> Checked<()> {
         let (case, queues) = (self.queues.case, self.queues);
         let groups = &case.problem.groups;
+        // What queues hold is copied.
+        let copied = queues.above[start.user].len() * case.problem.resources.list.len();
+        work::steps(4 * copied as u64)?;
         let limited = || queues.above[start.user].iter().filter(|v| **v < groups.list.len());
         let before: Vec<Vector> = limited().map(|v| self.held[*v].clone()).collect();
         for gang in stop {

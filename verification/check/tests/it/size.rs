@@ -14,7 +14,7 @@ const MOST_BESIDE: usize = 500;
 /// Most lines of these modules together.
 const MOST_OF_GROUPS: usize = 1267;
 /// Most lines beside, of `cluster/`, that judge certificates of running clusters.
-const MOST_OF_CLUSTERS: usize = 398;
+const MOST_OF_CLUSTERS: usize = 400;
 /// The modules that stand beside: about groups.
 const BESIDE: [&str; 7] = [
     "groups.rs",

@@ -1,13 +1,13 @@
 //! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
 
 use evenhand_problem::Rational;
-use rug::Integer;
 use thiserror::Error;
 
 use super::bound::Bound;
 use super::forest::Forest;
 use super::growth::Ways;
 use super::holdings::Holdings;
+use super::kept::{Kept, Known};
 use super::moving::Moving;
 
 /// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
@@ -16,6 +16,7 @@ use super::moving::Moving;
 pub struct Endless;
 
 /// Holdings on their way.
+#[derive(Clone)]
 pub struct Course<'f> {
     pub(super) forest: &'f Forest<'f>,
     /// Those of a node that grows are as old as the clock of its parent was when somebody looked last.
@@ -24,23 +25,12 @@ pub struct Course<'f> {
     pub(super) ways: Ways,
     /// By node.
     pub(super) moving: Vec<Moving>,
+    /// Those that are not reached.
     pub(super) bounds: Vec<Kept>,
+    /// By position: those that the next event reaches.
+    pub(super) reached: Vec<usize>,
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
-}
-
-/// A bound, and what is left of it.
-pub(super) struct Kept {
-    /// By user: what one of its tasks is worth.
-    worth: Vec<Integer>,
-    left: Rational,
-}
-
-impl Kept {
-    /// What a task of user `n` is worth.
-    pub fn worth(&self, n: usize) -> Rational {
-        Rational::from(&self.worth[n])
-    }
 }
 
 impl<'f> Course<'f> {
@@ -48,12 +38,6 @@ impl<'f> Course<'f> {
     #[must_use]
     pub fn new(forest: &'f Forest<'f>, tasks: Vec<Rational>, bounds: &[Bound]) -> Self {
         let users = 0..tasks.len();
-        let kept = |bound: &Bound| {
-            let mut worth = vec![Integer::new(); tasks.len()];
-            bound.worth.iter().for_each(|(n, of)| worth[*n].clone_from(of));
-            Kept { worth, left: bound.left(&tasks) }
-        };
-        let bounds = bounds.iter().map(kept).collect();
         let mut below = vec![Vec::new(); forest.nodes.len()];
         for n in users.clone() {
             let leaf = forest.leaf(n);
@@ -61,11 +45,49 @@ impl<'f> Course<'f> {
         }
         let moving = forest.nodes.iter().map(|_| Moving::default()).collect();
         let holdings = Holdings::new(forest, tasks);
-        let mut course =
-            Self { forest, holdings, ways: vec![Some(Vec::new()); users.len()], moving, bounds, below };
+        let ways = vec![Some(Vec::new()); users.len()];
+        let (none, reached) = (Vec::new(), Vec::new());
+        let mut course = Self { forest, holdings, ways, moving, bounds: none, reached, below };
         users.for_each(|n| course.look_at(n));
-        course.stop_at_bounds();
+        course.keep(bounds);
         course
+    }
+
+    /// Keeps further bounds from now on; `false` where one is broken already.
+    pub fn keep(&mut self, bounds: &[Bound]) -> bool {
+        let mut known = Known::from([(0, self.moving[0].clock.clone())]);
+        for bound in bounds.iter().map(Kept::new) {
+            let left = self.left(&bound, &mut known);
+            if left < 0 {
+                return false;
+            }
+            if left.is_zero() {
+                self.reached.push(self.bounds.len());
+            }
+            self.bounds.push(bound);
+        }
+        self.moving[0].found_for = None;
+        self.stop_at_bounds();
+        true
+    }
+
+    /// Tasks by user, about; much sooner than [`Course::tasks`].
+    #[must_use]
+    pub fn nearly(&self) -> Vec<f64> {
+        let mut now = vec![0.0; self.moving.len()];
+        let mut tasks = vec![0.0; self.ways.len()];
+        let upwards: Vec<usize> = self.forest.upwards().collect();
+        for v in upwards.into_iter().rev() {
+            let node = &self.moving[v];
+            let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
+            let passed =
+                parent.map_or(0.0, |parent| (now[parent] - node.since.to_f64()) / node.pace.to_f64());
+            now[v] = node.clock.to_f64() + passed;
+            if let Some(leaf) = &self.forest.nodes[v].leaf {
+                tasks[leaf.user] = self.holdings.tasks[leaf.user].to_f64() + passed;
+            }
+        }
+        tasks
     }
 
     /// Tasks by user. Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
@@ -97,11 +119,7 @@ impl<'f> Course<'f> {
         let next = self.moving[0].next.as_ref().ok_or(Endless)?;
         let step = Rational::from(next - &self.moving[0].clock);
         self.advance(0, &step);
-        for (bound, pace) in self.bounds.iter_mut().zip(&self.moving[0].growth.worth) {
-            if !pace.is_zero() {
-                bound.left -= Rational::from(pace * &step);
-            }
-        }
+        self.bounds.iter_mut().for_each(|bound| bound.advance(&step));
         let mut events = Vec::new();
         self.happens(0, &mut events);
         // What is below may be older than the event, which changes nothing here: where a mark is reached is an event too, and
@@ -115,12 +133,6 @@ impl<'f> Course<'f> {
         Ok(true)
     }
 
-    /// When bounds are reached that users approach so fast.
-    pub(super) fn until_bounds(&self, paces: &[Rational]) -> impl Iterator<Item = Rational> {
-        let approached = self.bounds.iter().zip(paces).filter(|(_, pace)| **pace > 0);
-        approached.map(|(bound, pace)| Rational::from(&bound.left / pace))
-    }
-
     /// What stands above a user, anew.
     fn look_at(&mut self, n: usize) {
         let (forest, holdings) = (self.forest, &self.holdings);
@@ -131,9 +143,8 @@ impl<'f> Course<'f> {
 
     /// No user whose tasks are worth something in a bound that is reached grows any more.
     fn stop_at_bounds(&mut self) {
-        for bound in self.bounds.iter().filter(|bound| bound.left.is_zero()) {
-            let worth = bound.worth.iter().enumerate().filter(|(_, worth)| !worth.is_zero());
-            worth.for_each(|(n, _)| self.ways[n] = None);
+        for at in std::mem::take(&mut self.reached).into_iter().rev() {
+            self.bounds.swap_remove(at).worth.iter().for_each(|(n, _)| self.ways[*n] = None);
         }
     }
 }

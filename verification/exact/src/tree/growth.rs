@@ -3,20 +3,6 @@
 use std::collections::HashMap;
 
 use super::forest::Forest;
-use super::holdings::Holdings;
-use super::key::{Key, Term, key};
-
-/// A child that may grow.
-pub struct Candidate {
-    /// The node.
-    pub node: usize,
-    /// Who may grow below it.
-    pub users: Vec<usize>,
-    /// What it is compared by.
-    pub key: Key,
-    /// Its level is the largest of these, by its weight.
-    pub terms: Vec<Term>,
-}
 
 /// By user that nothing stops: the nodes above it, each with whether the user is below its guarantee.
 pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
@@ -48,20 +34,4 @@ pub fn by_child(
         }
     }
     by_child
-}
-
-/// The children of a node with users that may grow, with those of them that grow first: the ones below the child's
-/// guarantee, if there are any.
-pub fn candidates(
-    forest: &Forest<'_>,
-    holdings: &Holdings,
-    ways: &Ways,
-    v: usize,
-    users: &[usize],
-) -> Vec<Candidate> {
-    let candidate = |(node, all, below): (usize, Vec<usize>, Vec<usize>)| {
-        let (key, terms) = key(forest, holdings, node, &below);
-        Candidate { node, users: if below.is_empty() { all } else { below }, key, terms }
-    };
-    by_child(forest, ways, v, users).into_iter().map(candidate).collect()
 }

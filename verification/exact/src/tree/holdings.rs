@@ -9,6 +9,7 @@ use super::forest::{Forest, Leaf};
 pub type Amounts = Vec<Vec<Rational>>;
 
 /// What every node holds when users have so many tasks.
+#[derive(Clone)]
 pub struct Holdings {
     /// By resource: what there is of it, which is the root's limit.
     pub capacity: Vec<Rational>,

@@ -8,13 +8,13 @@
 use evenhand_problem::Rational;
 
 use super::course::Course;
-use super::growth::{Candidate, candidates};
+use super::growth::by_child;
 use super::holdings::Holdings;
-use super::key::{Key, Term, asks, rising, weight};
+use super::key::{Key, Term, asks, key, rising, weight};
 use super::step::first_event;
 
 /// How a node grows while its clock advances by one.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Growth {
     /// The users below it that grow.
     users: Vec<usize>,
@@ -22,23 +22,37 @@ pub(super) struct Growth {
     pub running: Vec<Rational>,
     /// What it uses, by resource.
     pub used: Vec<Rational>,
-    /// What its users hold of each bound.
-    pub worth: Vec<Rational>,
 }
 
+/// Which children grow, and why: what has to be found anew where something happens at the node itself, not where it happens
+/// below it.
+#[derive(Clone)]
+struct Chosen {
+    /// `(child, users that may grow below it, whether it is above its guarantee)`
+    children: Vec<Child>,
+    /// The key of those that grow; its level less the clock.
+    key: Key,
+}
+
+type Child = (usize, Vec<usize>, bool);
+
 /// A node on its way.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Moving {
     pub clock: Rational,
     pub growth: Growth,
     /// The children that grow when it does.
     pub growing: Vec<usize>,
     /// The users for which all this was found, if nothing has happened since.
-    found_for: Option<Vec<usize>>,
-    is_growing: bool,
+    pub found_for: Option<Vec<usize>>,
+    /// Absent where nobody knows, and where levels do not rise.
+    chosen: Option<Chosen>,
+    /// When the level of a sibling of those that grow is reached.
+    ahead: Option<Rational>,
+    pub is_growing: bool,
     /// By how much the clock of its parent runs faster, and what that said when this node was brought up to date.
-    pace: Rational,
-    since: Rational,
+    pub pace: Rational,
+    pub since: Rational,
     /// When the next event at the node happens, and at it or below it, by its clock.
     own: Option<Rational>,
     pub next: Option<Rational>,
@@ -52,46 +66,46 @@ impl Course<'_> {
         if self.moving[v].found_for.as_ref() == Some(&users) {
             return;
         }
-        self.halt(v);
         let mut growth = Growth {
             users: Vec::new(),
             running: vec![Rational::new(); self.forest.resources.len()],
             used: vec![Rational::new(); self.forest.resources.len()],
-            worth: vec![Rational::new(); self.bounds.len()],
         };
         let mut gaps = Vec::new();
-        let mut growing = Vec::new();
         let forest = self.forest;
         if let Some(leaf) = &forest.nodes[v].leaf {
             growth.users.push(leaf.user);
             leaf.demand.iter().for_each(|(r, d)| growth.running[*r].clone_from(d));
             growth.used.clone_from(&growth.running);
-            for (worth, bound) in growth.worth.iter_mut().zip(&self.bounds) {
-                *worth = bound.worth(leaf.user);
-            }
             gaps.extend(
                 leaf.tasks.as_ref().map(|tasks| Rational::from(tasks - &self.holdings.tasks[leaf.user])),
             );
         } else {
-            let (paced, ahead) = self.paced(v, &users);
-            gaps = ahead;
-            for (k, pace) in paced {
-                self.add(&mut growth, k, &pace);
-                self.start(v, k, pace);
-                growing.push(k);
+            let mut children: Vec<Child> = by_child(forest, &self.ways, v, &users)
+                .into_iter()
+                .map(|(k, all, below)| if below.is_empty() { (k, all, true) } else { (k, below, false) })
+                .collect();
+            children.sort_unstable_by_key(|child| child.0);
+            if !self.go_on(v, &children) {
+                self.choose(v, children);
             }
-        }
-        if v == 0 {
-            gaps.extend(self.until_bounds(&growth.worth));
+            self.moving[v].growing.iter().for_each(|k| self.add(&mut growth, *k));
         }
         gaps.extend(first_event(forest, &self.holdings, v, &growth));
         let own = gaps.into_iter().filter(|gap| *gap > 0).min();
         let node = &self.moving[v];
         let own = own.map(|gap| gap + &node.clock);
-        let due = growing.iter().filter_map(|k| self.moving[*k].due.as_ref());
-        let next = due.chain(&own).min().cloned();
+        let own = own.iter().chain(&node.ahead).min().cloned();
+        let due = node.growing.iter().filter_map(|k| self.moving[*k].due.as_ref());
+        let mut next = due.chain(&own).min().cloned();
+        if v == 0
+            && let Some((when, which)) = self.first_bounds(next.as_ref())
+        {
+            // No event at the root: of those who grow only these are stopped.
+            (next, self.reached) = (Some(when), which);
+        }
         let node = &mut self.moving[v];
-        (node.growth, node.growing, node.own, node.next) = (growth, growing, own, next);
+        (node.growth, node.own, node.next) = (growth, own, next);
         node.found_for = Some(users);
     }
 
@@ -155,6 +169,7 @@ impl Course<'_> {
         let mut happens = self.moving[v].own.as_ref() == Some(&now);
         if happens {
             events.push(v);
+            self.moving[v].chosen = None;
         }
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
@@ -186,8 +201,8 @@ impl Course<'_> {
     }
 
     /// Adds the growth of a child to that of its parent.
-    fn add(&self, sum: &mut Growth, k: usize, pace: &Rational) {
-        let of = &self.moving[k].growth;
+    fn add(&self, sum: &mut Growth, k: usize) {
+        let Moving { growth: of, pace, .. } = &self.moving[k];
         let scale = Rational::from(pace.recip_ref());
         let add = |sum: &mut Rational, amount: &Rational| {
             if !amount.is_zero() {
@@ -201,34 +216,85 @@ impl Course<'_> {
                 add(&mut sum.used[r], &of.used[r]);
             }
         }
-        sum.worth.iter_mut().zip(&of.worth).for_each(|(sum, worth)| add(sum, worth));
     }
 
-    /// The children that grow, each with how much faster the common level rises than its own clock runs; and by how
-    /// much this level may rise before a sibling's is reached.
-    fn paced(&mut self, v: usize, users: &[usize]) -> (Vec<(usize, Rational)>, Vec<Rational>) {
-        let candidates = candidates(self.forest, &self.holdings, &self.ways, v, users);
-        let Some(least) = candidates.iter().map(|of| &of.key).min().cloned() else {
-            return (Vec::new(), Vec::new());
+    /// Whether the same children go on growing, as they do where something has happened to those alone that share the
+    /// common level as before; finds how these grow now.
+    fn go_on(&mut self, v: usize, children: &[Child]) -> bool {
+        let Some(mut chosen) = self.moving[v].chosen.take() else { return false };
+        let is_same =
+            |(old, new): (&Child, &Child)| old == new || old.0 == new.0 && self.moving[new.0].is_growing;
+        if chosen.children.len() != children.len() || !chosen.children.iter().zip(children).all(is_same) {
+            return false;
+        }
+        let level = Rational::from(&chosen.key.level + &self.moving[v].clock);
+        let common = Key { level, ..chosen.key.clone() };
+        let is_new = |(old, new): &(&Child, &Child)| {
+            old.2 != new.2
+                || self.moving[new.0].is_growing && self.moving[new.0].found_for.as_ref() != Some(&new.1)
         };
-        let (first, later): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|of| of.key == least);
-        let same_class = |of: &&Candidate| Key { level: least.level.clone(), ..of.key.clone() } == least;
-        let later = later.iter().filter(same_class);
-        let ahead: Vec<Rational> = later.map(|of| Rational::from(&of.key.level - &least.level)).collect();
-        let mut rising_ones = Vec::new();
-        let mut flat = Vec::new();
-        for mut candidate in first {
-            let k = candidate.node;
-            self.direct(k, std::mem::take(&mut candidate.users));
-            let weight = weight(self.forest, k, least.is_above_guarantee);
-            let pace = rising(&candidate.terms, &self.moving[k].growth.used).1 / &weight;
+        let new: Vec<&Child> =
+            chosen.children.iter().zip(children).filter(is_new).map(|(_, new)| new).collect();
+        for (k, users, is_above_guarantee) in new {
+            self.update(v, *k);
+            let below = if *is_above_guarantee { &[][..] } else { users };
+            let (key, terms) = key(self.forest, &self.holdings, *k, below);
+            if key != common {
+                return false;
+            }
+            self.direct(*k, users.clone());
+            let pace = self.pace(*k, &terms, *is_above_guarantee);
             if pace.is_zero() {
-                flat.push((k, weight));
-            } else {
-                rising_ones.push((k, pace));
+                return false;
+            }
+            self.start(v, *k, pace);
+        }
+        chosen.children = children.to_vec();
+        self.moving[v].chosen = Some(chosen);
+        true
+    }
+
+    /// How fast the level of a child rises by its own clock.
+    fn pace(&self, k: usize, terms: &[Term], is_above_guarantee: bool) -> Rational {
+        rising(terms, &self.moving[k].growth.used).1 / weight(self.forest, k, is_above_guarantee)
+    }
+
+    /// Chooses the children that grow: each as much slower than its own clock as the common level rises faster than it.
+    fn choose(&mut self, v: usize, children: Vec<Child>) {
+        self.halt(v);
+        let keys = children.iter().map(|(k, users, is_above_guarantee)| {
+            key(self.forest, &self.holdings, *k, if *is_above_guarantee { &[] } else { users })
+        });
+        let keys: Vec<(Key, Vec<Term>)> = keys.collect();
+        self.moving[v].ahead = None;
+        let Some(least) = keys.iter().map(|of| &of.0).min().cloned() else { return };
+        let mut ahead = Vec::new();
+        let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
+        for ((k, users, _), (key, terms)) in children.iter().zip(keys) {
+            if key == least {
+                self.direct(*k, users.clone());
+                let pace = self.pace(*k, &terms, least.is_above_guarantee);
+                if pace.is_zero() {
+                    flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
+                } else {
+                    rising_ones.push((*k, pace));
+                }
+            } else if (Key { level: least.level.clone(), ..key.clone() }) == least {
+                ahead.push(key.level - &least.level);
             }
         }
-        if flat.is_empty() { (rising_ones, ahead) } else { self.flat(flat, least.is_above_guarantee) }
+        let clock = self.moving[v].clock.clone();
+        if flat.is_empty() {
+            let key = Key { level: Rational::from(&least.level - &clock), ..least };
+            self.moving[v].chosen = Some(Chosen { children, key });
+        } else {
+            (rising_ones, ahead) = self.flat(flat, least.is_above_guarantee);
+        }
+        self.moving[v].ahead = ahead.into_iter().min().map(|gap| gap + clock);
+        for (k, pace) in rising_ones {
+            self.start(v, k, pace);
+            self.moving[v].growing.push(k);
+        }
     }
 
     /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users

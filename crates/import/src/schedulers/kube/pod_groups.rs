@@ -24,7 +24,14 @@ struct PodGroup {
     /// How many pods start together, without those that are done.
     least: u64,
     /// What its pods will be where there are none yet.
-    described: Vec<(u64, Amounts, usize)>,
+    described: Vec<Described>,
+}
+
+/// Pods that are alike and that a job will make.
+pub(in super::super) struct Described {
+    pub count: u64,
+    pub demand: Amounts,
+    pub rule: usize,
 }
 
 /// By queue: why its waiting pods do not count, if they do not.
@@ -54,7 +61,7 @@ impl PodGroups {
     }
 
     /// Says what the pods of a group will be.
-    pub fn describe(&mut self, group: &str, pods: Vec<(u64, Amounts, usize)>) {
+    pub fn describe(&mut self, group: &str, pods: Vec<Described>) {
         if let Some(at) = self.groups.find(group) {
             self.groups.at(at).described = pods;
         }
@@ -137,7 +144,7 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
         None => Some("pods of queues that the dump does not have"),
     };
     if let Some(why) = why {
-        let pods = group.described.iter().map(|(count, ..)| count).sum();
+        let pods = group.described.iter().map(|pods| pods.count).sum();
         kube.cluster.left_out.add_many(why, pods, [name.to_owned()]);
         return;
     }
@@ -146,7 +153,7 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     if group.described.len() > 1 && first > 1 {
         several_shapes(kube, name);
     }
-    for (s, (count, demand, rule)) in group.described.iter().enumerate() {
+    for (s, Described { count, demand, rule }) in group.described.iter().enumerate() {
         let together = first.min(*count);
         first -= together;
         for (tasks, gang, from) in [(together, together, 0), (count - together, 1, together)] {

@@ -15,9 +15,12 @@
 //! bundle may be worth less than one task less of another within it. Bundles of the front that are alike are looked at
 //! together first: where the largest `B` of each row among them would be worth no more, none of them is.
 //!
+//! What nothing is worth more to a user with some `V` is worth more to one whose `V` are no larger: users of one demand look
+//! one after the other, and most of them at no more than their own `V`. Where they are many, the pairs are not.
+//!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 use rug::ops::DivRounding;
@@ -34,8 +37,8 @@ const PLACES: u32 = 60;
 const ONE: u128 = 1 << (2 * PLACES);
 /// Bundles that are looked at together, and members of the front among which one is sought that a bundle is within.
 const TOGETHER: usize = 64;
-/// Users that look at all others one after the other, each with the least margin of those before: so many make the pairs
-/// few that are computed before a margin is known, and keep many processors busy.
+/// Users at least, but for the last ones, that look at all others one after the other, each with the least margin of those
+/// before: so many make the pairs few that are computed before a margin is known, and keep many processors busy.
 const CHUNK: usize = 64;
 
 /// What a user holds of a class.
@@ -78,9 +81,11 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
         return Ok(None);
     }
     let bundles = Bundles::new(instance, less, &active)?;
-    let chunks = active.par_chunks(CHUNK).map(|users| bundles.least(users));
-    let found: Vec<Option<Least>> = chunks.collect::<Result<_, TooLarge>>()?;
-    let Some((least, user)) = found.into_iter().flatten().min() else { return Ok(None) };
+    let chunks = chunks(instance, &active);
+    let found = chunks.par_iter().map(|users| bundles.least(users));
+    let found: Vec<Option<Least>> = found.collect::<Result<_, TooLarge>>()?;
+    let first = found.into_iter().flatten().min_by(|a, b| a.0.cmp(&b.0));
+    let Some((least, user)) = first else { return Ok(None) };
     // The lowest user towards whom it has this margin.
     for &envied in active.iter().filter(|&&m| m != user) {
         let (margin, removed) = bundles.margin(user, envied)?;
@@ -91,7 +96,30 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
     Ok(None)
 }
 
-/// The least margin so far, times `L`, and the lowest user that has it.
+/// The users in chunks, those of one demand side by side and all in one chunk; in their order where no two have one.
+fn chunks(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
+    let mut of_demand: HashMap<_, usize> = HashMap::with_capacity(active.len());
+    let mut alike: Vec<Vec<usize>> = Vec::new();
+    for &n in active {
+        let user = &instance.problem().users()[n];
+        let demand = (user.base_demand(), user.demand_overrides(), user.servers());
+        let at = *of_demand.entry(demand).or_insert(alike.len());
+        match alike.get_mut(at) {
+            Some(users) => users.push(n),
+            None => alike.push(vec![n]),
+        }
+    }
+    let mut chunks: Vec<Vec<usize>> = Vec::new();
+    for users in alike {
+        match chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => chunk.extend(users),
+            None => chunks.push(users),
+        }
+    }
+    chunks
+}
+
+/// The least margin so far, times `L`, and the first user that has it.
 type Least = (Rational, usize);
 
 impl<'a, 'b> Bundles<'a, 'b> {
@@ -161,9 +189,20 @@ impl<'a, 'b> Bundles<'a, 'b> {
     /// The least margin of these users towards all that are active.
     fn least(&self, users: &[usize]) -> Result<Option<Least>, TooLarge> {
         let mut least: Option<Least> = None;
+        // The last user to whom no other bundle can be worth more, with its rates.
+        let mut passed: Option<(usize, Rounded)> = None;
         for &n in users {
             let mut rates = self.rates(n, least.as_ref())?;
-            let mut looks = 0;
+            let mut looks = rates.as_ref().map_or(0, Vec::len);
+            if let (Some(own), Some((before, theirs))) = (&rates, &passed)
+                && is_below(own, theirs)
+                && self.worth_at_most(&rates, &self.rounded[*before]) <= ONE
+            {
+                looks += self.rounded[*before].len() + 1;
+                self.instance.budget().charge(looks as u64)?;
+                continue;
+            }
+            let mut is_passed = true;
             for (largest, users) in &self.together {
                 looks += largest.len() + 1;
                 if self.worth_at_most(&rates, largest) <= ONE {
@@ -181,6 +220,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
                         if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
                             continue;
                         }
+                        is_passed = false;
                         let (margin, _) = self.margin(n, m)?;
                         if least.as_ref().is_none_or(|(least, _)| margin < *least) {
                             least = Some((margin, n));
@@ -190,6 +230,9 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 }
             }
             self.instance.budget().charge(looks as u64)?;
+            if let Some(rates) = rates.filter(|_| is_passed) {
+                passed = Some((n, rates));
+            }
         }
         Ok(least)
     }
@@ -272,6 +315,12 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let tasks = self.instance.problem().users()[n].tasks()?;
         Some(Rational::from(tasks * &self.instance.denominator))
     }
+}
+
+/// Whether rates are of the same rows, and none is larger.
+fn is_below(rates: &Rounded, other: &Rounded) -> bool {
+    rates.len() == other.len()
+        && rates.iter().zip(other).all(|(own, other)| own.0 == other.0 && own.1 <= other.1)
 }
 
 /// What user `m` holds of class `i` with `x / L` tasks.

@@ -22,7 +22,8 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::Refusal;
 
-/// The pair with the least margin (the lowest user, then the lowest envied user among equals), and the margin.
+/// The pair with the least margin (among equals the first user, those of one demand in the place
+/// of their first, then the lowest envied one), and the margin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tightest {
     /// The user that envies, or comes closest to it.

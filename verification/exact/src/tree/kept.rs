@@ -1,0 +1,164 @@
+//! Bounds on the way: how much is left of them, and when the first of them is reached.
+//!
+//! Every event changes how fast nearly all bounds are approached, and few events are the last before one. So what is left of
+//! a bound is known between two doubles, and found in rationals where these do not tell whether it is the next event.
+
+use std::collections::HashMap;
+
+use evenhand_problem::Rational;
+use rug::Integer;
+
+use super::bound::Bound;
+use super::course::Course;
+
+/// A relative error of a few operations in doubles.
+pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
+/// Doubles beyond this, or below one over it, are not relied on.
+const LARGE: f64 = 1e250;
+
+/// A bound that is not reached.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// `(user, what one of its tasks is worth)`
+    pub worth: Vec<(usize, Integer)>,
+    most: Rational,
+    /// What is left: at least, at most.
+    left: (f64, f64),
+    /// How fast it is approached: at least, at most.
+    pace: (f64, f64),
+}
+
+/// Doubles below and above a number.
+pub(super) fn around(x: &Rational) -> (f64, f64) {
+    let of = x.to_f64();
+    let error = of.abs() * ROUNDED;
+    if of.is_finite() && (of.abs() > LARGE.recip() || x.is_zero()) {
+        (of - error, of + error)
+    } else {
+        (f64::NEG_INFINITY, f64::INFINITY)
+    }
+}
+
+impl Kept {
+    /// A bound of which nobody knows yet what is left.
+    pub fn new(bound: &Bound) -> Self {
+        let unknown = (f64::NEG_INFINITY, f64::INFINITY);
+        Self { worth: bound.worth.clone(), most: bound.most.clone(), left: unknown, pace: (0.0, 0.0) }
+    }
+
+    /// After the root's clock has advanced.
+    pub fn advance(&mut self, step: &Rational) {
+        let (least, most) = around(step);
+        let (low, high) = (self.left.0 - self.pace.1 * most, self.left.1 - self.pace.0 * least);
+        let error = |of: f64| ROUNDED * of.abs();
+        self.left = (low - error(low) - error(self.left.0), high + error(high) + error(self.left.1));
+    }
+
+    /// When it is reached: no sooner than, no later than; in `None` nobody approaches it.
+    fn gap(&self) -> Option<(f64, f64)> {
+        let (least, most) = self.pace;
+        if most == 0.0 {
+            return None;
+        }
+        let (low, high) = (self.left.0 / most * (1.0 - ROUNDED), self.left.1 / least * (1.0 + ROUNDED));
+        let is_known = least > LARGE.recip() && most < LARGE && low > LARGE.recip() && high < LARGE;
+        Some(if is_known { (low, high) } else { (0.0, f64::INFINITY) })
+    }
+}
+
+/// Clocks of nodes now, or how fast they run beside the root's.
+pub(super) type Known = HashMap<usize, Rational>;
+
+impl Course<'_> {
+    /// When the first bound is reached by the clock of the root, if that is not after its next event, and which are reached
+    /// then.
+    pub(super) fn first_bounds(&mut self, next: Option<&Rational>) -> Option<(Rational, Vec<usize>)> {
+        self.approach();
+        let clock = self.moving[0].clock.clone();
+        let gap = next.map(|next| around(&Rational::from(next - &clock)).1);
+        let gaps: Vec<_> = self.bounds.iter().map(Kept::gap).collect();
+        let latest = gaps.iter().flatten().map(|gap| gap.1).chain(gap).fold(f64::INFINITY, f64::min);
+        let (mut clocks, mut rates) = (Known::from([(0, clock.clone())]), Known::from([(0, 1.into())]));
+        let mut first: Option<(Rational, Vec<usize>)> = None;
+        for at in (0..gaps.len()).filter(|at| gaps[*at].is_some_and(|gap| gap.0 <= latest)) {
+            let left = self.left(&self.bounds[at], &mut clocks);
+            let rate = |(n, worth): &(usize, Integer)| self.rate(self.forest.leaf(*n), &mut rates) * worth;
+            let pace: Rational = self.bounds[at].worth.iter().map(rate).sum();
+            self.bounds[at].left = around(&left);
+            let reached = left / pace + &clock;
+            match &mut first {
+                Some((when, which)) if *when == reached => which.push(at),
+                Some((when, _)) if *when < reached => {}
+                _ => first = Some((reached, vec![at])),
+            }
+        }
+        first.filter(|(when, _)| next.is_none_or(|next| when <= next))
+    }
+
+    /// What is left of a bound; `known`: of clocks.
+    pub(super) fn left(&self, bound: &Kept, known: &mut Known) -> Rational {
+        let held = |(n, worth): &(usize, Integer)| {
+            let leaf = self.forest.leaf(*n);
+            let since = self.clock(leaf, known) - &self.moving[leaf].clock;
+            (since + &self.holdings.tasks[*n]) * worth
+        };
+        &bound.most - bound.worth.iter().map(held).sum::<Rational>()
+    }
+
+    /// Finds how fast bounds are approached.
+    fn approach(&mut self) {
+        // Of users that grow: tasks per unit of the root's clock, and how many factors that has.
+        let mut rates = vec![(0.0, 0_u32); self.ways.len()];
+        let mut open = vec![(0, 1.0, 0)];
+        while let Some((v, rate, depth)) = open.pop() {
+            if let Some(leaf) = &self.forest.nodes[v].leaf {
+                rates[leaf.user] = (rate, depth);
+            }
+            for k in &self.moving[v].growing {
+                open.push((*k, rate / self.moving[*k].pace.to_f64(), depth + 1));
+            }
+        }
+        for bound in &mut self.bounds {
+            let (mut pace, mut factors) = (0.0, bound.worth.len());
+            let mut is_known = true;
+            for (n, worth) in bound.worth.iter().filter(|(n, _)| rates[*n].1 > 0) {
+                let (rate, depth) = rates[*n];
+                let part = rate * worth.to_f64();
+                pace += part;
+                factors = factors.max(bound.worth.len() + depth as usize);
+                is_known &= part > LARGE.recip() && part < LARGE;
+            }
+            let error = ROUNDED * factors as f64;
+            let is_known = is_known && error < 0.5;
+            bound.pace =
+                if is_known { (pace * (1.0 - error), pace * (1.0 + error)) } else { (0.0, f64::INFINITY) };
+        }
+    }
+
+    /// What the clock of a node says now, also of one that nobody has looked at for long.
+    fn clock(&self, v: usize, known: &mut Known) -> Rational {
+        if let Some(clock) = known.get(&v) {
+            return clock.clone();
+        }
+        let node = &self.moving[v];
+        let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
+        let clock = parent.map_or_else(
+            || node.clock.clone(),
+            |parent| (self.clock(parent, known) - &node.since) / &node.pace + &node.clock,
+        );
+        known.insert(v, clock.clone());
+        clock
+    }
+
+    /// How fast the clock of a node runs while that of the root advances by one.
+    fn rate(&self, v: usize, known: &mut Known) -> Rational {
+        if let Some(rate) = known.get(&v) {
+            return rate.clone();
+        }
+        let node = &self.moving[v];
+        let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
+        let rate = parent.map_or_else(Rational::new, |parent| self.rate(parent, known) / &node.pace);
+        known.insert(v, rate.clone());
+        rate
+    }
+}
