@@ -140,7 +140,7 @@ fn what_goes_wrong_inside_is_named_and_stops_nothing() {
     ] {
         let last = contenders::all().into_iter().find(|one| one.name() == "path-follower").unwrap();
         let inside: Vec<Arc<dyn Contender>> = vec![Arc::new(Wrong(does)), Arc::from(last)];
-        let settings = Settings { inside, limit: Duration::from_millis(300), ..settings() };
+        let settings = Settings { inside, limit: Duration::from_secs(3), ..settings() };
         let measured = measured(case(Kind::Pool, "three-users"), &settings);
         let record = of(&measured, "wrong");
         assert_eq!(record.status, status, "{record:?}");
