@@ -33,7 +33,7 @@ pub(crate) struct Ran {
 pub(crate) enum Said {
     /// The case has been read.
     Ready,
-    Ran(Ran),
+    Ran(Box<Ran>),
 }
 
 /// Runs a contender as often as the effort says; ends where `say` does not take what came of it.
@@ -87,7 +87,7 @@ pub(crate) fn run(
             let (own, shared) = (Arc::clone(contender), Arc::clone(case));
             let thread = std::thread::Builder::new().name("contender".to_owned()).stack_size(64 << 20);
             let all = move || {
-                runs(&*own, &shared, limit, effort, &mut |ran| send.send(Said::Ran(ran)).is_ok());
+                runs(&*own, &shared, limit, effort, &mut |ran| send.send(Said::Ran(Box::new(ran))).is_ok());
             };
             thread.spawn(all).map(|_| ())
         }

@@ -50,7 +50,7 @@ pub struct Question {
 #[derive(Serialize, Deserialize)]
 enum Line {
     Ready,
-    Ran { answer: Result<Written, Refused>, seconds: Duration, memory: Option<u64> },
+    Ran { answer: Result<Box<Written>, Refused>, seconds: Duration, memory: Option<u64> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -178,7 +178,7 @@ pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -
 
 impl From<Ran> for Line {
     fn from(ran: Ran) -> Self {
-        let answer = ran.answer.map(|answer| Written::from(&answer)).map_err(|why| match why {
+        let answer = ran.answer.map(|answer| Box::new(Written::from(&answer))).map_err(|why| match why {
             NoAnswer::Timeout => Refused::Timeout,
             NoAnswer::Kind => Refused::Kind,
             NoAnswer::Malformed(words) => Refused::Malformed(words),
@@ -200,7 +200,7 @@ impl From<Line> for Said {
                     Err(Refused::Malformed(words)) => Err(NoAnswer::Malformed(words)),
                     Err(Refused::Failed(words)) => Err(NoAnswer::Failed(words)),
                 };
-                Self::Ran(Ran { answer, time: seconds, memory })
+                Self::Ran(Box::new(Ran { answer, time: seconds, memory }))
             }
         }
     }
