@@ -14,7 +14,7 @@ use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
 
 use super::classes::Part;
-use super::cluster::{Amounts, Said};
+use super::cluster::Said;
 use super::kube::pod_groups::{Described, PodGroups, Queues, group_of, replicas};
 use super::kube::{Kube, Rule, full_name, name};
 use super::source::Bytes;
