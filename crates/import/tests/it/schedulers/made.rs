@@ -287,7 +287,7 @@ fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
 }
 
 /// A value in YAML: objects in blocks, lists of objects with dashes.
-pub fn yaml(value: &Value, depth: usize) -> String {
+fn yaml(value: &Value, depth: usize) -> String {
     let space = " ".repeat(depth);
     match value {
         Value::Object(fields) if !fields.is_empty() => {
