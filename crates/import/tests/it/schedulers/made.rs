@@ -287,7 +287,7 @@ fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
 }
 
 /// A value in YAML: objects in blocks, lists of objects with dashes.
-pub fn yaml(value: &Value, depth: usize) -> String {
+fn yaml(value: &Value, depth: usize) -> String {
     let space = " ".repeat(depth);
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -308,7 +308,6 @@ pub fn yaml(value: &Value, depth: usize) -> String {
             let _ = writeln!(out, "{space}-\n{}", yaml(inner, depth + 2).trim_end_matches('\n'));
             out
         }),
-        other if depth > 0 => format!("{}\n", other),
         other => format!("{other}\n"),
     }
 }
@@ -500,8 +499,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         for (n, user) in problem.users().iter().enumerate().filter(|(n, _)| !tasks(*n).is_zero()) {
             let of = sums.entry(groups.list()[groups.member(n).group.unwrap()].name.clone()).or_default();
             (0..3).for_each(|r| {
-                of[r] +=
-                    place(r).map_or(Rational::new(), |at| Rational::from(&user.base_demand()[at] * tasks(n)))
+                of[r] += place(r).map_or(Rational::new(), |at| &user.base_demand()[at] * tasks(n));
             });
         }
         sums
@@ -553,7 +551,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         gone.clone().all(|(s, server)| !server.is_open && made.tasks.iter().all(|task| task.on != Some(s)))
     );
     assert_eq!(gone.count() as u64, left_out("servers that are"));
-    for r in 0..3 {
+    for (r, there) in there.iter().enumerate() {
         let Some(at) = place(r) else {
             // Nothing of it is modelled: no task that counts asks for it.
             assert!(made.tasks.iter().all(|task| task.on.is_none() || task.asks[r] == 0));
@@ -562,7 +560,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         let rounded: Rational =
             snapshot.rounded.iter().filter(|of| of.resource == at).map(|of| &of.in_all).sum();
         assert!(!is_exact || rounded.is_zero());
-        assert_eq!(&problem.total_capacity()[at] + rounded, there[r]);
+        assert_eq!(&problem.total_capacity()[at] + rounded, *there);
     }
     // The tree, and what it promises.
     for (q, queue) in made.queues.iter().enumerate() {
