@@ -320,7 +320,7 @@ def main():
             browser.close()
     for fault in faults:
         print(f"e2e: {fault}")
-    print(f"e2e: {len(pages) + len(SNAPSHOTS)} pages at {len(WIDTHS)} widths, light and dark: {len(faults)} faults; pictures are in {out}")
+    print(f"e2e: {len(pages)} pages at {len(WIDTHS)} widths, light and dark: {len(faults)} faults; pictures are in {out}")
     sys.exit(1 if faults else 0)
 
 
