@@ -146,7 +146,7 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
         }
         None if verdict.tolerance.is_zero() => text.push_str("; no task that waits is within its part"),
         None => {
-            text.push_str("; no task that waits is within its part, or less is missing than is tolerated")
+            text.push_str("; no task that waits is within its part, or less is missing than is tolerated");
         }
     }
     let told = |list: &[(usize, Vec<(usize, Rational)>)], said: &dyn Fn(&str, &str) -> String| {
@@ -241,7 +241,7 @@ pub(crate) fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     });
     match &verdict.fits {
         None => {
-            lines.push("It is not known on which servers tasks run, nor whether one more fits.".to_owned())
+            lines.push("It is not known on which servers tasks run, nor whether one more fits.".to_owned());
         }
         Some(fits) if fits.is_empty() => {
             lines.push("No task that waits could start now.".to_owned());

@@ -100,7 +100,7 @@ fn volcano(queues: &[Queue], total: &Rational, order: &[usize]) -> Vec<Rational>
             }
             let was = deserved[q].clone();
             let capability = beyond(total, &promised) + &queues[q].guarantee;
-            let grown = Rational::from(&remaining / Rational::from(weights)) + &was;
+            let grown = &remaining / Rational::from(weights) + &was;
             let capped = grown.min(capability).min(queues[q].request.clone());
             deserved[q] = capped.max(queues[q].guarantee.clone());
             met[q] = queues[q].request <= deserved[q] || deserved[q] == was;
@@ -200,7 +200,7 @@ fn armada(queues: &[Queue], total: &Rational) -> [Vec<Rational>; 2] {
             break;
         }
         for q in (0..n).filter(|q| !achieved[*q]) {
-            capped[q] += Rational::from(&left / Rational::from(weights));
+            capped[q] += &left / Rational::from(weights);
         }
         left = Rational::new();
         for q in 0..n {
@@ -238,7 +238,7 @@ fn kai(queues: &[Queue], total: &Rational) -> Vec<Rational> {
         let (round, mut again) = (left.clone(), false);
         let wants: Vec<usize> = (0..queues.len()).filter(|q| share[*q] < queues[*q].request).collect();
         for q in wants.iter().copied() {
-            let fair = Rational::from(&round / Rational::from(wants.len()));
+            let fair = &round / Rational::from(wants.len());
             let asked = Rational::from(&queues[q].request - &share[q]);
             let given = if asked <= fair {
                 rest[q] = None;
