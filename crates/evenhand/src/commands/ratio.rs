@@ -133,6 +133,11 @@ fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<
 
 /// `--sweep`: greedy and the optimum while the load grows.
 fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    if call.output.as_ref().and_then(|path| path.extension()).is_some_and(|of| of == "json") {
+        let message =
+            "--output: a sweep has no certificate; its page is a file with a name such as sweep.html";
+        return Err(Failure::input(message));
+    }
     let multiples = ratio::multiples(&range.from, &range.to, range.steps);
     let bar = output::progress(common, None);
     let found =

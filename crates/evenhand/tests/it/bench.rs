@@ -113,7 +113,7 @@ fn speed_on_the_command_line() {
     let output = folder.run(&["bench", "speed", "--runs", "1", "--format", "json", "-o", "."]).ends_with(0);
     let document = output.json();
     assert_eq!(document["kind"], "speed");
-    assert_eq!(folder.names(), ["speed.json"]);
+    assert_eq!(folder.names(), ["index.html", "speed.json"]);
     let results = document["results"].as_array().unwrap();
     let count = |name: &str| results.iter().filter(|result| result["name"] == name).count();
     for name in ["drfh", "tsf", "proportional", "njc", "path follower"] {

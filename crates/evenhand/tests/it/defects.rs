@@ -114,7 +114,7 @@ fn max_min_says_of_which_share() {
     let certify = ["certify", "problem.json", "x.json", "--axiom", "max-min:resource:gpu", "-o", "c.json"];
     let output = folder.run(&certify).ends_with(0);
     assert!(output.stdout.contains("max-min (resource:gpu)"), "{output:?}");
-    assert!(output.stdout.contains("nobody wants any of it"), "{output:?}");
+    assert!(output.stdout.contains("no user demands it"), "{output:?}");
     let output = folder.run(&["check", "c.json"]).ends_with(0);
     assert!(output.stdout.contains("resource:gpu"), "{output:?}");
     folder.run(&["check", "c.json", "--require", "max-min:drfh"]).ends_with(1);

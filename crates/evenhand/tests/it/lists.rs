@@ -32,6 +32,7 @@ const CHOSEN: &[(&str, &str)] = &[
     ("crates/evenhand/tests/it/sweep.rs", "the mechanisms of a grid, in its order"),
     ("benches", "what is measured"),
     ("verification/check/src", "the kernel's own words, which share nothing with the registry"),
+    ("verification/check/tests/it/defects.rs", "the claims of a bundle"),
     ("verification/exact/tests", "shares"),
 ];
 

@@ -139,8 +139,8 @@ fn wrong_input() {
         folder.run(&["ratio", "p.json", &format!("--sweep={range}")]).fails(2);
     }
     folder.run(&["ratio", "p.json", "--sweep"]).fails(2);
-    // A sweep has no certificate, and only a sweep has a plot.
-    folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "-o", "c.json"]).fails_with(2, "--output");
+    // A sweep has no certificate but a page, and only a sweep has a plot.
+    folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "-o", "c.json"]).fails_with(2, ".html");
     folder.run(&["ratio", "p.json", "--plot", "p.svg"]).fails_with(2, "--sweep");
     folder
         .run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "p.json"])

@@ -66,7 +66,8 @@ fn what_is_due_is_what_the_tree_gives() {
         assert!(html.contains(words), "{words}: {html}");
     }
     // What is due is not said where nothing says it.
-    let alone = compare(&problem, &Comparison { allocations: vec![held()], ..Comparison::default() });
+    let (mechanisms, allocations) = (Vec::new(), vec![held()]);
+    let alone = compare(&problem, &Comparison { mechanisms, allocations, ..Comparison::default() });
     let html = document(&problem, &alone, false);
     assert!(!html.contains(", due ") && html.contains("2 TiB short"), "{html}");
 }

@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use evenhand_problem::format::{Source, problem_to_json, reservation_to_json};
+use evenhand_problem::format::{FormatError, Source, problem_to_json, reservation_to_json};
 use evenhand_problem::{Allocation, Arithmetic, Placement, Rational};
 use serde::{Deserialize, Serialize};
 
@@ -152,20 +152,37 @@ impl Question {
     }
 }
 
+/// Why a [`Question`] has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswerable {
+    /// Its problem cannot be read.
+    #[error("{0}")]
+    Problem(FormatError),
+    /// It names what there is not.
+    #[error("no {what} `{name}`")]
+    Unknown {
+        /// What was named.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+}
+
 /// Runs what is asked: `say` is given a line for the caller.
 ///
 /// # Errors
-/// In words, where there is no such contender or case.
-pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -> Result<(), String> {
+/// [`Unanswerable`] where there is no such contender or case.
+pub fn answer(question: Question, say: &mut dyn FnMut(&str) -> io::Result<()>) -> Result<(), Unanswerable> {
+    let unknown = |what, name: &str| Unanswerable::Unknown { what, name: name.to_owned() };
     let source = Source { name: "the problem", text: &question.problem };
     let input = match question.is_reservation {
-        true => Input::Reservation(source.reservation().map_err(|error| error.to_string())?),
-        false => Input::Allocation(source.problem().map_err(|error| error.to_string())?),
+        true => Input::Reservation(source.reservation().map_err(Unanswerable::Problem)?),
+        false => Input::Allocation(source.problem().map_err(Unanswerable::Problem)?),
     };
     let contender = contenders::all().into_iter().find(|one| one.name() == question.contender);
-    let contender = contender.ok_or_else(|| format!("no contender `{}`", question.contender))?;
-    let kind: Kind = question.kind.parse().map_err(|_| format!("no kind `{}`", question.kind))?;
-    let alpha = question.alpha.parse().map_err(|_| format!("no exponent `{}`", question.alpha))?;
+    let contender = contender.ok_or_else(|| unknown("contender", &question.contender))?;
+    let kind: Kind = question.kind.parse().map_err(|_| unknown("kind", &question.kind))?;
+    let alpha = question.alpha.parse().map_err(|_| unknown("exponent", &question.alpha))?;
     let case = Case { name: question.name, kind, note: "", input, alpha, planted: None };
     let effort =
         question.effort.map(|(least_runs, most_runs, enough)| Effort { least_runs, most_runs, enough });

@@ -116,7 +116,7 @@ fn an_album_shows_pictures_and_values_side_by_side() {
     let page = text("index.html");
     assert_eq!(files.last().unwrap().name, "index.html");
     for entry in &values {
-        assert_eq!(page.matches(&format!("<td>{}<br>", entry.id)).count(), 1, "{}", entry.id);
+        assert_eq!(page.matches(&format!(">{}<br>", entry.id)).count(), 1, "{}", entry.id);
     }
     // The pictures stand in it, and nothing is loaded.
     assert_eq!(page.matches("<svg").count(), of_paper.len());
