@@ -47,7 +47,7 @@ fn policy(checks: bool) -> String {
 }
 
 /// A whole document: its title, which is text, and its body, which is HTML. `checks`: whether links to certificates stand in
-/// it ([`link`]), which the document then checks.
+/// it (`link`), which the document then checks.
 #[must_use]
 pub fn document(title: &str, body: &str, checks: bool) -> String {
     let body = html! {
