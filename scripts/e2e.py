@@ -42,8 +42,8 @@ RESULTS = {
     "measured": ["bench", "accuracy", "--problem", "two-servers.json", "--runs", "1", "--seconds", "5"],
     "reproduced": ["reproduce", "kesidis"],
 }
-#: Names of 200 letters, a line of JSON for each user, a row for each run and sixteen columns do not fit on paper.
-TOO_WIDE = ("long-names", "audited", "measured", "one-user")
+#: Names of 200 letters, a line of JSON for each user and a row for each run do not fit on paper.
+TOO_WIDE = ("long-names", "audited", "measured")
 #: Of those the ones that are folders, and the ones that end with another status than 0.
 FOLDERS = ("simulated", "audited", "measured", "reproduced")
 ENDS = {"cluster": 1, "volcano": 1}
