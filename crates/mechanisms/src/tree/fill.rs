@@ -6,10 +6,12 @@
 //! was stopped at a bound had indeed no place for more.
 
 use evenhand_budget::{charge, words_of_bits};
-use evenhand_exact::tree::{Bound, ClassLimits, Course, Endless, Forest};
+use evenhand_exact::tree::{Bound, ClassLimits, Forest};
 use evenhand_lp::LpError;
 use evenhand_lp::placement::{Place, Placed, Placements};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+
+use super::course::{Course, Endless};
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;

@@ -8,6 +8,7 @@
 //! guarantees and another share it is `drfh`.
 
 mod allocate;
+mod course;
 pub(crate) mod entitlements;
 mod fill;
 mod levels;

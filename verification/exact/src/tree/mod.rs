@@ -1,21 +1,16 @@
 //! Hierarchical filling by its definition (theory, section 9): the tree of a problem, what its nodes hold, what siblings
-//! are compared by, and the course that filling takes, segment by segment.
+//! are compared by, and which may grow.
 //!
-//! The mechanism `tree` runs the [`Course`]; the kernel runs its own, which shares no code with it. What stops it for want
+//! The mechanism `tree` runs the filling; the kernel runs its own, which shares no code with it. What stops it for want
 //! of place are [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
 
 mod bound;
-mod course;
 mod forest;
 mod growth;
 mod holdings;
-mod kept;
 mod key;
-mod moving;
-mod step;
 
 pub use bound::Bound;
-pub use course::{Course, Endless};
 pub use forest::{ClassLimit, ClassLimits, Forest, Leaf, Node};
 pub use growth::{Ways, by_child};
 pub use holdings::{Amounts, Holdings, Saved, Way};

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
+use evenhand_exact::tree::Bound;
 use evenhand_problem::Rational;
 use rug::Integer;
 
-use super::bound::Bound;
-use super::course::Course;
+use super::Course;
 
 /// A relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
@@ -40,7 +40,7 @@ pub(super) fn around(x: &Rational) -> (f64, f64) {
 }
 
 impl Kept {
-    /// A bound of which nobody knows yet what is left.
+    /// A bound of which it is not known yet what is left.
     pub fn new(bound: &Bound) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
         Self { worth: bound.worth.clone(), most: bound.most.clone(), left: unknown, pace: (0.0, 0.0) }
@@ -54,7 +54,7 @@ impl Kept {
         self.left = (low - error(low) - error(self.left.0), high + error(high) + error(self.left.1));
     }
 
-    /// When it is reached: no sooner than, no later than; in `None` nobody approaches it.
+    /// When it is reached: no sooner than, no later than; `None` where no user approaches it.
     fn gap(&self) -> Option<(f64, f64)> {
         let (least, most) = self.pace;
         if most == 0.0 {
@@ -135,7 +135,7 @@ impl Course<'_> {
         }
     }
 
-    /// What the clock of a node says now, also of one that nobody has looked at for long.
+    /// What the clock of a node says now, also of one that has not been looked at for long.
     fn clock(&self, v: usize, known: &mut Known) -> Rational {
         if let Some(clock) = known.get(&v) {
             return clock.clone();

@@ -3,14 +3,12 @@
 //!
 //! Every node has a clock of its own, along which what it holds grows at constant rates from event to event; that of
 //! its parent runs at a constant pace beside it. An event changes the node at which it happens and those above it.
-//! All others keep their rates, and what they hold is brought up to date when somebody looks.
+//! All others keep their rates, and what they hold is brought up to date when it is looked at.
 
+use evenhand_exact::tree::{Holdings, Key, Term, asks, by_child, key, rising, weight};
 use evenhand_problem::Rational;
 
-use super::course::Course;
-use super::growth::by_child;
-use super::holdings::Holdings;
-use super::key::{Key, Term, asks, key, rising, weight};
+use super::Course;
 use super::step::first_event;
 
 /// How a node grows while its clock advances by one.
@@ -45,7 +43,7 @@ pub(super) struct Moving {
     pub growing: Vec<usize>,
     /// The users for which all this was found, if nothing has happened since.
     pub found_for: Option<Vec<usize>>,
-    /// Absent where nobody knows, and where levels do not rise.
+    /// Absent where it is not known, and where levels do not rise.
     chosen: Option<Chosen>,
     /// When the level of a sibling of those that grow is reached.
     ahead: Option<Rational>,

@@ -1,11 +1,9 @@
 //! How far a node grows in one direction: up to its next event, all of which are rational.
 
+use evenhand_exact::tree::{Forest, Holdings, Term, share};
 use evenhand_problem::Rational;
 
-use super::forest::Forest;
-use super::holdings::Holdings;
 use super::kept::{ROUNDED, around};
-use super::key::{Term, share};
 use super::moving::Growth;
 
 /// The first event at a node that grows at these rates: capacity, a limit, a guarantee or what is kept back is

@@ -1,14 +1,15 @@
 //! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
 
+mod kept;
+mod moving;
+mod step;
+
+use evenhand_exact::tree::{Bound, Forest, Holdings, Ways};
 use evenhand_problem::Rational;
 use thiserror::Error;
 
-use super::bound::Bound;
-use super::forest::Forest;
-use super::growth::Ways;
-use super::holdings::Holdings;
-use super::kept::{Kept, Known};
-use super::moving::Moving;
+use kept::{Kept, Known};
+use moving::Moving;
 
 /// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -18,17 +19,17 @@ pub struct Endless;
 /// Holdings on their way.
 #[derive(Clone)]
 pub struct Course<'f> {
-    pub(super) forest: &'f Forest<'f>,
-    /// Those of a node that grows are as old as the clock of its parent was when somebody looked last.
-    pub(super) holdings: Holdings,
+    forest: &'f Forest<'f>,
+    /// Those of a node that grows are as old as the clock of its parent was when it was last looked at.
+    holdings: Holdings,
     /// Users that are stopped have none, and stay so: what is used only grows.
-    pub(super) ways: Ways,
+    ways: Ways,
     /// By node.
-    pub(super) moving: Vec<Moving>,
+    moving: Vec<Moving>,
     /// Those that are not reached.
-    pub(super) bounds: Vec<Kept>,
+    bounds: Vec<Kept>,
     /// By position: those that the next event reaches.
-    pub(super) reached: Vec<usize>,
+    reached: Vec<usize>,
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
 }
@@ -99,7 +100,7 @@ impl<'f> Course<'f> {
         &self.holdings.tasks
     }
 
-    /// Bits of the tasks as they were when somebody looked last.
+    /// Bits of the tasks as they were when it was last looked at.
     #[must_use]
     pub fn bits(&self) -> u64 {
         let of = |x: &Rational| u64::from(x.numer().significant_bits() + x.denom().significant_bits());
