@@ -126,7 +126,7 @@ impl Changes {
         }
         let text = document.to_string();
         let read = Source { name: "after the changes", text: &text }.snapshot();
-        // Lines and columns are of a text that nobody has seen.
+        // Lines and columns are of a text that no user has seen.
         read.map_err(|error| {
             ClusterError::Change(format!("after the changes: {}: {}", error.place, error.message))
         })
@@ -276,7 +276,9 @@ fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
         ));
     };
     let Some(placements) = &mut snapshot.allocation.placements else {
-        return wrong("--remove: the snapshot has no placements, so that nobody knows what runs on a server");
+        return wrong(
+            "--remove: the snapshot has no placements, so that it is not known what runs on a server",
+        );
     };
     placements.retain(|on| (on.server, on.index) != (class, index));
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();

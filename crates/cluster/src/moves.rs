@@ -38,7 +38,7 @@ pub struct Moves {
     pub after: Allocation,
     /// The queues that are short by a whole task before and after.
     pub short: [Vec<usize>; 2],
-    /// So many moves at least are needed before nobody is.
+    /// So many moves at least are needed until no queue is.
     pub least: Rational,
     /// Whether it ended with the number of moves that was asked for.
     pub is_cut: bool,
@@ -54,7 +54,7 @@ pub struct Limits {
 }
 
 impl Moves {
-    /// Whether nobody is short by a whole task after them, and there cannot be fewer.
+    /// Whether no queue is short by a whole task after them, and there cannot be fewer.
     #[must_use]
     pub fn are_fewest(&self) -> bool {
         self.short[1].is_empty() && self.least == self.list.len()

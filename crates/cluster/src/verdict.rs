@@ -159,7 +159,7 @@ impl Verdict {
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 
-    /// Whether nobody is short by a whole task beyond the tolerance, nothing that waits fits, no guarantee that can be met is
+    /// Whether no queue is short by a whole task beyond the tolerance, nothing that waits fits, no guarantee that can be met is
     /// not, and all limits are kept.
     #[must_use]
     pub fn is_fair(&self) -> bool {

@@ -160,9 +160,8 @@ fn in_words(verdict: &Verdict, row: &Row) -> String {
                 }
             }
         }
-        let said =
-            queues.iter().map(|(v, told)| said(&verdict.queues[*v].queue.name, &told.join(", "))).collect();
-        let said: Vec<String> = said;
+        let said = |(v, told): &(usize, Vec<String>)| said(&verdict.queues[*v].queue.name, &told.join(", "));
+        let said: Vec<String> = queues.iter().map(said).collect();
         if said.is_empty() { String::new() } else { format!("; {}", few(&said, NAMED)) }
     };
     text += &told(&row.holders, &|queue, amounts| format!("{queue} holds {amounts} above its part"));
@@ -519,7 +518,7 @@ pub fn prometheus(verdict: &Verdict) -> String {
         ("work_conserving", "Whether no waiting task fits.", verdict.is_work_conserving()),
         (
             "guarantees_met",
-            "Whether nobody lacks a whole task that is promised and that what is due keeps.",
+            "Whether every user has all whole tasks that are promised and that can be kept.",
             verdict.unmet.is_empty(),
         ),
         ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),

@@ -202,8 +202,11 @@ impl<'a> Simulation<'a> {
         let mut looked = self.events;
         let mut is_stopped = false;
         self.coming = self.next(source)?;
+        // A run that goes on has some moments in any case, so that one that is resumed again and again comes to its end.
+        let first_look = if self.events > 0 { MOMENTS_BETWEEN_LOOKS } else { 0 };
         for moment in 0_u64.. {
-            if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(observer.until()) {
+            let looks = moment >= first_look && moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS);
+            if looks && is_over(observer.until()) {
                 is_stopped = true;
                 if !observer.look(self.now, self.events, &mut || self.checkpoint())? {
                     return Ok(None);

@@ -74,6 +74,24 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
     }
 }
 
+/// A run that is resumed again and again comes to its end, however little time it has each time.
+#[test]
+fn a_run_that_goes_on_makes_progress() {
+    let scenario = of("{}");
+    let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
+    let mut patience = Patience { looks: 1, kept: None };
+    let mut last = run_from(&scenario, 3, None, &mut patience).unwrap().unwrap();
+    let mut times = 0;
+    while only(&last).is_stopped {
+        let before = only(&last).end;
+        let from = patience.kept.take();
+        last = run_from(&scenario, 3, from.as_ref(), &mut patience).unwrap().unwrap();
+        assert!(only(&last).end > before, "{before}");
+        times += 1;
+    }
+    assert!(times > 1 && last == whole, "{times}");
+}
+
 /// The runs as if none had been stopped.
 fn same(simulated: &Simulated) -> Simulated {
     let mut same = simulated.clone();
