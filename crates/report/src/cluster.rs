@@ -31,41 +31,48 @@ struct Cells<'v> {
 /// The verdict on a snapshot.
 #[must_use]
 pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
-    details(snapshot, verdict, compared, sentences(snapshot, verdict))
+    details(snapshot, verdict, compared, [explained(verdict), sentences(snapshot, verdict)])
 }
 
-/// The same with other sentences below the tables.
+/// The same with other sentences below its tables.
 pub(crate) fn details(
     snapshot: &Snapshot,
     verdict: &Verdict,
     compared: &[Compared],
-    sentences: Vec<String>,
+    [below_queues, below_axioms]: [Vec<String>; 2],
 ) -> Page {
-    let problem = &verdict.problem;
     let by = verdict
         .rule
         .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
     let proof =
         if verdict.due.certificate.is_some() { "exact, and proven" } else { "exact, without a certificate" };
-    let mut page = Page::new().text(format!("What queues are due by {by}: {proof}.")).table(table(verdict));
-    let short: Vec<&Row> =
-        verdict.queues.iter().filter(|row| row.short.iter().any(|short| *short > 0)).collect();
-    // Who is short by a whole task comes first.
-    let (whole, parts): (Vec<&Row>, Vec<&Row>) = short.into_iter().partition(|row| row.by.is_some());
-    let all = whole.len() + parts.len();
-    page = page.lines(whole.iter().chain(&parts).take(EXPLAINED).map(|row| in_words(verdict, row)));
-    if all > EXPLAINED {
-        page = page.text(format!("... and {} more queues that are short of something.", all - EXPLAINED));
-    }
-    page.table(axioms(verdict)).lines(sentences).lines(reported(problem, compared)).lines(left_out(snapshot))
+    Page::new()
+        .text(format!("What queues are due by {by}: {proof}."))
+        .table(table(verdict))
+        .lines(below_queues)
+        .table(axioms(verdict))
+        .lines(below_axioms)
+        .lines(reported(&verdict.problem, compared))
+        .lines(left_out(snapshot))
 }
 
-/// The answer in sentences, with the first queues that are short by a whole task.
+/// Why the first queues that are short are so: those that are short by a whole task before others.
+fn explained(verdict: &Verdict) -> Vec<String> {
+    let short = verdict.queues.iter().filter(|row| row.short.iter().any(|short| *short > 0));
+    let (whole, parts): (Vec<&Row>, Vec<&Row>) = short.partition(|row| row.by.is_some());
+    let all = whole.len() + parts.len();
+    let mut lines: Vec<String> =
+        whole.iter().chain(&parts).take(EXPLAINED).map(|row| in_words(verdict, row)).collect();
+    if all > EXPLAINED {
+        lines.push(format!("... and {} more queues that are short of something.", all - EXPLAINED));
+    }
+    lines
+}
+
+/// The answer in sentences, and why the first queues that are short are so.
 pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
-    let short = verdict.queues.iter().filter(|row| row.by.is_some()).take(EXPLAINED);
-    let words = short.map(|row| in_words(verdict, row));
-    let lines = sentences(snapshot, verdict).into_iter().filter(|line| !line.starts_with(' '));
-    lines.chain(words).collect()
+    let lines = sentences(snapshot, verdict).into_iter().chain(explained(verdict));
+    lines.map(|line| line.trim_start().to_owned()).collect()
 }
 
 fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {

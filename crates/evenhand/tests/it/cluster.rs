@@ -40,6 +40,10 @@ fn an_idle_cluster_names_the_pod_and_the_node() {
     assert_eq!(found["fits"], json!([{"task": "a/pod-2", "user": "a/1", "server": "n2"}]));
     let text = with(IDLE).run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("a/pod-2 of a/1 fits now on n2."), "{text}");
+    let folder = with(IDLE);
+    folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
+    let page = folder.read("page.html");
+    assert_eq!(page.matches("a/pod-2 of a/1 fits now on n2.").count(), 1, "{page}");
 }
 
 #[test]
@@ -284,6 +288,7 @@ fn the_page_of_a_snapshot() {
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
+    assert_eq!(page.matches("is within its part").count(), 1, "each sentence is said once: {page}");
     // The same from standard input; and a problem from there is compared.
     folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
     assert_eq!(folder.read("same.html"), page);

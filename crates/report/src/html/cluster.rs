@@ -36,7 +36,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         verdict.queues.len(),
         sources.first().map_or_else(String::new, |time| format!(", as of {time}"))
     );
-    let found = details(snapshot, verdict, compared, Vec::new()).render(&Form::Html);
+    let found = details(snapshot, verdict, compared, Default::default()).render(&Form::Html);
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
     let body = html! {
