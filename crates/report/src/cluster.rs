@@ -31,29 +31,24 @@ struct Cells<'v> {
 /// The verdict on a snapshot.
 #[must_use]
 pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
-    details(snapshot, verdict, compared, [explained(verdict), sentences(snapshot, verdict)])
+    Page::new()
+        .text(by(verdict))
+        .table(table(verdict))
+        .lines(explained(verdict))
+        .table(axioms(verdict))
+        .lines(sentences(snapshot, verdict))
+        .lines(reported(&verdict.problem, compared))
+        .lines(left_out(snapshot))
 }
 
-/// The same with other sentences below its tables.
-pub(crate) fn details(
-    snapshot: &Snapshot,
-    verdict: &Verdict,
-    compared: &[Compared],
-    [below_queues, below_axioms]: [Vec<String>; 2],
-) -> Page {
+/// By what queues are due what they are due, and how far that is proven.
+pub(crate) fn by(verdict: &Verdict) -> String {
     let by = verdict
         .rule
         .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
     let proof =
         if verdict.due.certificate.is_some() { "exact, and proven" } else { "exact, without a certificate" };
-    Page::new()
-        .text(format!("What queues are due by {by}: {proof}."))
-        .table(table(verdict))
-        .lines(below_queues)
-        .table(axioms(verdict))
-        .lines(below_axioms)
-        .lines(reported(&verdict.problem, compared))
-        .lines(left_out(snapshot))
+    format!("What queues are due by {by}: {proof}.")
 }
 
 /// Why the first queues that are short are so: those that are short by a whole task before others.
@@ -105,7 +100,7 @@ pub(crate) fn in_order(queues: &[Row]) -> Vec<&Row> {
     ordered
 }
 
-fn table(verdict: &Verdict) -> Table {
+pub(crate) fn table(verdict: &Verdict) -> Table {
     let problem = &verdict.problem;
     let resource = |of: &Cells<'_>| problem.resources()[of.resource].as_str();
     let shown =
@@ -199,29 +194,51 @@ fn ends(problem: &Problem, end: &End) -> String {
 }
 
 /// The axioms of what is held, and of what is due.
+/// An axiom of what is held or due: its name, its verdict and its margin.
+type Judged = [Cell; 3];
+
+/// The axioms of what queues hold.
+pub(crate) fn axioms_of_held(verdict: &Verdict) -> Table {
+    table_of_axioms([], held(verdict).into_iter().map(Vec::from))
+}
+
+/// The axioms of what queues are due.
+pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
+    table_of_axioms([], due(verdict).into_iter().map(Vec::from))
+}
+
+/// Both in one table.
 fn axioms(verdict: &Verdict) -> Table {
-    let due = verdict.due.certificate.iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
-    let claims = verdict.held.certificate.claims.iter().map(|claim| ("held", claim)).chain(due);
-    let undecided = verdict.held.undecided.iter().map(|(axiom, _)| ("held", *axiom));
-    let mut table = Table::new([
-        Column::words("of what is"),
-        Column::words("axiom"),
-        Column::words("verdict"),
-        Column::numbers("margin"),
-    ]);
-    let verdict = |claim: &Claim| match claim.outcome() {
+    let named = |of: &'static str| move |row: Judged| [Cell::text(of)].into_iter().chain(row).collect();
+    let rows = held(verdict).into_iter().map(named("held"));
+    table_of_axioms([Column::words("of what is")], rows.chain(due(verdict).into_iter().map(named("due"))))
+}
+
+fn table_of_axioms(first: impl IntoIterator<Item = Column>, rows: impl Iterator<Item = Vec<Cell>>) -> Table {
+    let columns = [Column::words("axiom"), Column::words("verdict"), Column::numbers("margin")];
+    let mut table = Table::new(first.into_iter().chain(columns));
+    rows.for_each(|row| table.row(row));
+    table
+}
+
+fn held(verdict: &Verdict) -> Vec<Judged> {
+    let undecided = verdict.held.undecided.iter();
+    let undecided =
+        undecided.map(|(axiom, _)| [Cell::text(axiom.name()), Cell::text("not checked"), Cell::none()]);
+    verdict.held.certificate.claims.iter().map(judged).chain(undecided).collect()
+}
+
+fn due(verdict: &Verdict) -> Vec<Judged> {
+    verdict.due.certificate.iter().flat_map(|of| &of.claims).map(judged).collect()
+}
+
+fn judged(claim: &Claim) -> Judged {
+    let outcome = match claim.outcome() {
         Outcome::Violated => Cell::text("violated").bad(),
         Outcome::NotApplicable => Cell::text("does not apply").muted(),
         Outcome::Holds | Outcome::Within => Cell::text("holds").good(),
     };
-    for (of, claim) in claims {
-        let margin = claim.margin.as_ref().map(Cell::decimal);
-        table.row([Cell::text(of), Cell::text(claim.axiom.name()), verdict(claim), margin.into()]);
-    }
-    for (of, axiom) in undecided {
-        table.row([Cell::text(of), Cell::text(axiom.name()), Cell::text("not checked"), Cell::none()]);
-    }
-    table
+    [Cell::text(claim.axiom.name()), outcome, claim.margin.as_ref().map(Cell::decimal).into()]
 }
 
 /// The tasks of a user that wait, by name as far as they have names.
@@ -304,7 +321,7 @@ fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
     names
 }
 
-fn reported(problem: &Problem, compared: &[Compared]) -> Vec<String> {
+pub(crate) fn reported(problem: &Problem, compared: &[Compared]) -> Vec<String> {
     let wrong: Vec<&Compared> = compared.iter().filter(|of| !of.agrees()).collect();
     let Some(first) = compared.first() else { return Vec::new() };
     if wrong.is_empty() {
@@ -327,7 +344,7 @@ fn reported(problem: &Problem, compared: &[Compared]) -> Vec<String> {
     wrong.iter().take(EXPLAINED).map(line).collect()
 }
 
-fn left_out(snapshot: &Snapshot) -> Vec<String> {
+pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     let line = |of: &evenhand_problem::snapshot::NotModelled| format!("  {} ({})", of.what, of.count);
     let mut lines: Vec<String> = snapshot.not_modelled.iter().take(EXPLAINED).map(line).collect();
     if !lines.is_empty() {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use data_encoding::BASE64;
-use evenhand_certify::compare::Judged;
+use evenhand_exact::Certificate;
 use evenhand_problem::{Rational, Sharing, printable};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -34,15 +34,14 @@ impl Room {
     }
 
     /// The certificate as a link, or how it can be had.
-    pub(super) fn link(&mut self, name: &str, judged: &Judged) -> Markup {
-        let certificate = &judged.examination.certificate;
+    pub(super) fn link(&mut self, name: &str, certificate: &Certificate) -> Markup {
         if certificate.claims.is_empty() {
             return html! {};
         }
         // What is not usual is accepted only where it is asked for.
         let is_wide = certificate.tolerance > Rational::from((1, 1_000_000));
         let asked = Asked {
-            by_time: judged.allocation.sharing == Sharing::Tdm,
+            by_time: certificate.allocation.sharing == Sharing::Tdm,
             tolerance: is_wide.then(|| certificate.tolerance.to_string()),
         };
         let text = certificate.to_json();

@@ -8,8 +8,9 @@ use evenhand_problem::{Rational, printable};
 use maud::{Markup, PreEscaped, html};
 
 use super::bars::bars;
-use super::page;
-use crate::cluster::{details, in_order, in_short};
+use super::certificate::Room;
+use super::{check, page};
+use crate::cluster::{self, in_order, in_short};
 use crate::page::Page;
 use crate::pictures::holdings_of_queues;
 use crate::table::{Cell, Column, Form, Table};
@@ -36,9 +37,14 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         verdict.queues.len(),
         sources.first().map_or_else(String::new, |time| format!(", as of {time}"))
     );
-    let found = details(snapshot, verdict, compared, Default::default()).render(&Form::Html);
+    let table = |table: Table| PreEscaped(Page::new().table(table).render(&Form::Html));
+    let found = Page::new().text(cluster::by(verdict)).table(cluster::table(verdict));
+    let reported = Page::new().lines(cluster::reported(problem, compared)).lines(cluster::left_out(snapshot));
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
+    let mut room = Room::new();
+    let held = room.link("held", &verdict.held.certificate);
+    let due = verdict.due.certificate.as_ref().map(|due| room.link("due", due));
     let body = html! {
         (PreEscaped(super::short(&in_short(snapshot, verdict))))
         h2 { "Queues" }
@@ -46,10 +52,20 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         (pictures(verdict))
         @if !lending.is_empty() {
             h3 { "Who lends, who borrows" }
-            (PreEscaped(Page::new().table(lending.at_most(MOST_LINES, "rows")).render(&Form::Html)))
+            (table(lending.at_most(MOST_LINES, "rows")))
         }
         h2 { "The verdict" }
-        (PreEscaped(found))
+        (PreEscaped(found.render(&Form::Html)))
+        h3 { "Axioms of what is held" }
+        (table(cluster::axioms_of_held(verdict)))
+        (held)
+        @if let Some(due) = &due {
+            h3 { "Axioms of what is due" }
+            (table(cluster::axioms_of_due(verdict)))
+            (due)
+        }
+        (PreEscaped(reported.render(&Form::Html)))
+        @if room.has_some() { (check::card()) }
         h2 { "The cluster" }
         @if let Some(holdings) = holdings {
             h3 { "Who holds what of every server class" }
@@ -60,7 +76,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
             (PreEscaped(waiting(snapshot).render(&Form::Html)))
         }
     };
-    page(title, &facts, &body, false)
+    page(title, &facts, &body, room.has_some())
 }
 
 fn waiting(snapshot: &Snapshot) -> Page {

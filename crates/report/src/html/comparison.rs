@@ -147,7 +147,7 @@ fn of_column(
         }
         h3 { "Verdicts" }
         (PreEscaped(examination(&judged.examination).render(&Form::Html)))
-        (room.link(name, judged))
+        (room.link(name, &judged.examination.certificate))
     }
 }
 
