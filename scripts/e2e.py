@@ -55,6 +55,7 @@ STATUSES = {
     "long-names": [0, 0],
     "compared": [0, 0],
     "certificate": [0],
+    "cluster": [0, 0],
 }
 #: What must be true of a page whatever its width; each script gives a list of faults.
 FAULTS = {

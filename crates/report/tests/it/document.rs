@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use evenhand_certify::compare::{Comparison, NoResult, compare};
+use evenhand_cluster::Verdict;
 use evenhand_exact::{Certificate, Outcome};
 use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Arithmetic, Problem};
-use evenhand_report::{document, holdings};
+use evenhand_report::{document, holdings, html};
 use flate2::read::GzDecoder;
 use percent_encoding::percent_decode_str;
 use sha2::{Digest, Sha256};
@@ -107,6 +108,30 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
         assert_eq!(certificate.problem, problem);
         assert_eq!(certificate.allocation.mechanism.as_deref(), Some(name));
         assert!(!certificate.claims.is_empty());
+    }
+}
+
+/// What is held and what is due, each with the claims that its table shows.
+#[test]
+fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let snapshot = Source { name: path, text: &text }.snapshot().unwrap();
+    let verdict = Verdict::new(&snapshot.problem, &snapshot.allocation, None, &0.into()).unwrap();
+    let html = html::cluster(&snapshot, &verdict, &[]);
+    assert!(is_balanced(&html), "{html}");
+    is_styled_by_its_sheet_alone(&html);
+    let texts = certificates(&html);
+    let due = verdict.due.certificate.as_ref().unwrap();
+    assert_eq!(texts.len(), 2);
+    for (text, (stated, title)) in texts
+        .iter()
+        .zip([(&verdict.held.certificate, "Axioms of what is held"), (due, "Axioms of what is due")])
+    {
+        assert_eq!(&Certificate::parse(&Source { name: "link", text }).unwrap(), stated);
+        let (_, table) = html.split_once(title).unwrap();
+        let (table, _) = table.split_once("</table>").unwrap();
+        assert!(stated.claims.iter().all(|claim| table.contains(claim.axiom.name())), "{table}");
     }
 }
 
