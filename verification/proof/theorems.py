@@ -30,6 +30,7 @@ GAINS = [
     ("A PS-DSF point of one class is there, and is the only one", ["TheoremA", "TheoremAWater"]),
     ("The axioms mean what they are called; no two certificates contradict each other", ["Meaning", "Determined"]),
     ("Prices always exist, and optima are attained", ["Duality", "Programme", "Exists"]),
+    ("Max-min fair allocations always exist, and every one has a certificate", ["ExistsMaxMin", "ExistsLevels"]),
     ("Greedy's reward and the optimum of a reservation problem", ["ReservationTree", "ReservationOptimum", "ReservationRun", "ReservationGreedy", "ReservationRatio", "ReservationExists"]),
     ("The worst load: no load is worse than stated, and one is as bad", ["ReservationWorst"]),
     ("What greedy guarantees, and that no more is true", ["TheoremC", "TheoremCSharp", "TheoremCPools"]),
