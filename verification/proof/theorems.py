@@ -31,6 +31,7 @@ GAINS = [
     ("The axioms mean what they are called; no two certificates contradict each other", ["Meaning", "Determined"]),
     ("Prices always exist, and optima are attained", ["Duality", "Programme", "Exists"]),
     ("Max-min fair allocations always exist, and every one has a certificate", ["ExistsMaxMin", "ExistsLevels"]),
+    ("For every alpha and gap an allocation is that fair, with a certificate; the gap 0 may not be had", ["ExistsConcave", "ExistsProportional", "ExistsFair", "ExistsNoExact"]),
     ("Greedy's reward and the optimum of a reservation problem", ["ReservationTree", "ReservationOptimum", "ReservationRun", "ReservationGreedy", "ReservationRatio", "ReservationExists"]),
     ("The worst load: no load is worse than stated, and one is as bad", ["ReservationWorst"]),
     ("What greedy guarantees, and that no more is true", ["TheoremC", "TheoremCSharp", "TheoremCPools"]),
