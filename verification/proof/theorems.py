@@ -27,7 +27,7 @@ GAINS = [
     ("Groups keep limits and promises, and are compared", ["Groups", "Parties"]),
     ("No lie pays under time-shared PS-DSF, and how far lies by class go", ["Truthful", "TheoremB", "TheoremBSharp"]),
     ("Time-shared PS-DSF is a market, and proportionally fair", ["Market"]),
-    ("PS-DSF always has an answer; on one class, given the others, it is the only one", ["ExistsPsDsf", "TheoremAClasses", "TheoremA", "TheoremAWater", "Sperner", "Closure"]),
+    ("PS-DSF always has an answer; on one class, given the others, it is the only one", ["ExistsPsDsf", "ExistsTimed", "TheoremAClasses", "TheoremA", "TheoremAWater", "Sperner", "Closure"]),
     ("The axioms mean what they are called; no two certificates contradict each other", ["Meaning", "Determined"]),
     ("Prices always exist, and optima are attained", ["Duality", "Programme", "Exists"]),
     ("Max-min fair allocations always exist, and every one has a certificate", ["ExistsMaxMin", "ExistsLevels"]),

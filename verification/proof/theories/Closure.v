@@ -129,3 +129,61 @@ Proof.
     destruct H as [A|A]; [left; apply IHf1|right; apply IHf2]; auto; lra.
 Qed.
 End On.
+
+(** * Linear terms, as they are written *)
+Inductive term := Var (k : nat) | Const (q : Q) | Plus (a b : term) | Times (q : Q) (a : term) | Sum (n : nat) (f : nat -> term).
+Fixpoint value_at (z : nat -> Q) (a : term) : Q :=
+  match a with
+  | Var k => z k
+  | Const q => q
+  | Plus a b => value_at z a + value_at z b
+  | Times q a => q * value_at z a
+  | Sum n f => sum n (fun k => value_at z (f k))
+  end.
+Section Terms.
+Variable n : nat.
+(** Of variables below n *)
+Fixpoint over (a : term) : Prop :=
+  match a with
+  | Var k => (k < n)%nat
+  | Const q => True
+  | Plus a b => over a /\ over b
+  | Times _ a => over a
+  | Sum m f => forall k, (k < m)%nat -> over (f k)
+  end.
+Fixpoint factor (a : term) (j : nat) : Q :=
+  match a with
+  | Var k => if Nat.eqb j k then 1 else 0
+  | Const _ => 0
+  | Plus a b => factor a j + factor b j
+  | Times q a => q * factor a j
+  | Sum m f => sum m (fun k => factor (f k) j)
+  end.
+Fixpoint constant (a : term) : Q :=
+  match a with
+  | Var _ => 0
+  | Const q => q
+  | Plus a b => constant a + constant b
+  | Times q a => q * constant a
+  | Sum m f => sum m (fun k => constant (f k))
+  end.
+Lemma value_of_factors z a : over a -> at_point n (factor a) z + constant a == value_at z a.
+Proof.
+  induction a as [k|q|a IHa b IHb|q a IHa|m f IHf]; simpl; intros O.
+  - unfold at_point. rewrite (sum_single n _ k); auto.
+    + simpl. rewrite Nat.eqb_refl. ring.
+    + intros j _ Ne. simpl. apply Nat.eqb_neq in Ne. rewrite Ne. ring.
+  - unfold at_point. simpl. rewrite sum_zero by (intros; ring). ring.
+  - destruct O as [Oa Ob]. rewrite <- IHa, <- IHb by auto. unfold at_point. simpl.
+    rewrite (sum_ext n _ (fun j => factor a j * z j + factor b j * z j)) by (intros; ring). rewrite sum_add. ring.
+  - rewrite <- IHa by auto. unfold at_point. simpl. rewrite (sum_ext n _ (fun j => q * (factor a j * z j))) by (intros; ring).
+    rewrite sum_scale. ring.
+  - transitivity (sum m (fun k => at_point n (factor (f k)) z + constant (f k))); [|apply sum_ext; auto].
+    rewrite sum_add. apply Qplus_comp; [|reflexivity]. unfold at_point. simpl. rewrite sum_swap. apply sum_ext. intros j _.
+    rewrite sum_scale_r. reflexivity.
+Qed.
+(** a is not above 0. *)
+Definition negative (a : term) : formula := Holds {| coef := factor a; most := - constant a |}.
+Lemma sat_negative e z a : over a -> sat n e z (negative a) <-> value_at z a <= e.
+Proof. intros O. pose proof (value_of_factors z a O). unfold negative. simpl. split; intros; lra. Qed.
+End Terms.

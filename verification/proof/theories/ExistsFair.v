@@ -215,3 +215,34 @@ End On.
 Theorem proportional_of_tasks_exists P a eps : well_formed P -> (0 < a)%nat -> 0 < eps ->
   exists x, feasible P x /\ proportional P (fun _ _ => 1) a eps x.
 Proof. intros W. apply (proportional_exists P W); intros; lra. Qed.
+
+(** Within 0 what everybody has is the only answer. *)
+Theorem proportional_unique P u a x y : well_formed P -> (0 < a)%nat -> feasible P x -> feasible P y ->
+  proportional P u a 0 x -> proportional P u a 0 y -> forall n, user P n -> value P u x n == value P u y n.
+Proof.
+  intros W A0 X Y [Px Ox] [Py Oy] n U. cbv zeta in Ox, Oy. specialize (Ox y Y). specialize (Oy x X). rewrite Qmult_0_l in Ox, Oy.
+  set (f := fun k => if active P k then weight P k * ((/ power (value P u x k) a - / power (value P u y k) a) *
+    (value P u y k - value P u x k)) else 0).
+  assert (Less : forall k s t, user P k -> 0 < s -> s < t -> 0 < weight P k * ((/ power s a - / power t a) * (t - s))).
+  { intros k s t Uk S L. pose proof (power_pos s a S) as Ps. pose proof (power_pos t a ltac:(lra)) as Pt.
+    pose proof (power_lt s t a S L A0) as Pl. apply Qmult_lt_0_compat; [apply (weight_pos P W); apply Uk|].
+    apply Qmult_lt_0_compat; [|lra].
+    assert (E : / power s a - / power t a == (power t a - power s a) / (power s a * power t a)) by (field; split; lra).
+    rewrite E. apply Qlt_shift_div_l; [apply Qmult_lt_0_compat; auto|lra]. }
+  assert (Pos : forall k, (k < users P)%nat -> 0 <= f k).
+  { intros k Hk. unfold f. destruct (active P k) eqn:A; [|lra]. assert (Uk : user P k) by (split; auto).
+    destruct (Q_dec (value P u x k) (value P u y k)) as [[L|L]|L].
+    - apply Qlt_le_weak. apply Less; auto.
+    - pose proof (Less k _ _ Uk (Py k Uk) L) as S. lra.
+    - assert (Z : value P u y k - value P u x k == 0) by lra. rewrite Z. lra. }
+  assert (Sum : sum (users P) f <= 0).
+  { rewrite (sum_ext (users P) f (fun k =>
+      (if active P k then weight P k / power (value P u x k) a * (value P u y k - value P u x k) else 0) +
+      (if active P k then weight P k / power (value P u y k) a * (value P u x k - value P u y k) else 0))).
+    - rewrite sum_add. lra.
+    - intros k _. unfold f, Qdiv. destruct (active P k); ring. }
+  pose proof (sum_term (users P) f n Pos ltac:(apply U)) as St. unfold f at 1 in St. destruct U as [Hn An]. rewrite An in St.
+  destruct (Q_dec (value P u x n) (value P u y n)) as [[L|L]|L]; auto; exfalso.
+  - pose proof (Less n _ _ (conj Hn An) (Px n (conj Hn An)) L). lra.
+  - pose proof (Less n _ _ (conj Hn An) (Py n (conj Hn An)) L). lra.
+Qed.
