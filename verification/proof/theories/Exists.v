@@ -18,6 +18,21 @@ Proof. apply sum_ext. intros n _. apply sum_scale. Qed.
 Lemma no_rows y : keeps P [] y.
 Proof. intros c []. Qed.
 
+(** Prices of a bound of what all that is feasible is worth *)
+Lemma prices_of_bound a v : (forall y, feasible P y -> sum_of P a y <= v) -> exists p q, are_prices P p q /\
+  (forall n i, (n < N)%nat -> (i < K)%nat -> 0 < gamma P n i -> a n i <= price_of P p q n i) /\ paid P p q <= v.
+Proof.
+  intros Up. destruct (prices_exist P [] a v) as (p & q & e & Pr & Fe & Cost & Paid); [| |auto].
+  - exists (fun _ _ => 0). split; [apply nothing_is_feasible; auto|apply no_rows].
+  - auto.
+  - assert (E0 : most e == 0 /\ forall j, coef e j == 0).
+    { clear - Fe. induction Fe as [|c []|c d _ [I1 J1] _ [I2 J2]|t c _ _ [I J]]; simpl.
+      - split; intros; reflexivity.
+      - split; [lra|]. intros j. rewrite J1, J2. ring.
+      - split; [rewrite I; ring|]. intros j. rewrite J. ring. }
+    destruct E0 as [E1 E2]. exists p, q. split; [auto|]. split; [|lra]. intros n i Hn Hi G. specialize (Cost n i Hn Hi G).
+    unfold grid in Cost. rewrite E2 in Cost. lra.
+Qed.
 (** There is a Pareto optimal allocation. *)
 Theorem pareto_optimum_exists : exists x, feasible P x /\ pareto_optimal P 0 x.
 Proof.
@@ -125,10 +140,9 @@ Theorem proportional_prices_exist u a eps : proportional P u a eps x ->
   paid P p q <= spent + eps * spent.
 Proof.
   intros [_ O] price spent. cbv zeta in O.
-  destruct (prices_exist P [] (fun n i => if active P n then price n * u n i else 0) (spent + eps * spent))
-    as (p & q & e & Pr & Fe & Cost & Paid).
-  - exists (fun _ _ => 0). split; [apply nothing_is_feasible; auto|apply no_rows].
-  - intros y Y _. specialize (O y Y).
+  destruct (prices_of_bound (fun n i => if active P n then price n * u n i else 0) (spent + eps * spent))
+    as (p & q & Pr & Cost & Paid).
+  - intros y Y. specialize (O y Y).
     assert (E : sum_of P (fun n i => if active P n then price n * u n i else 0) y ==
       sum N (fun n => if active P n then price n * (value P u y n - value P u x n) else 0) + spent).
     { unfold spent. rewrite <- sum_add. apply sum_ext. intros n Hn. destruct (active P n).
@@ -136,14 +150,7 @@ Proof.
       - rewrite sum_zero by (intros; ring). ring. }
     assert (O' : sum N (fun n => if active P n then price n * (value P u y n - value P u x n) else 0) <= eps * spent) by exact O.
     rewrite E. clear - O'. lra.
-  - assert (E0 : most e == 0 /\ forall j, coef e j == 0).
-    { clear - Fe. induction Fe as [|c []|c d _ [I1 J1] _ [I2 J2]|t c _ _ [I J]]; simpl.
-      - split; intros; reflexivity.
-      - split; [lra|]. intros j. rewrite J1, J2. ring.
-      - split; [rewrite I; ring|]. intros j. rewrite J. ring. }
-    destruct E0 as [E1 E2]. exists p, q. split; [auto|]. split.
-    + intros n i [Hn Ac] Hi G. specialize (Cost n i Hn Hi G). cbv beta in Cost. rewrite Ac in Cost. unfold grid in Cost.
-      rewrite E2 in Cost. lra.
-    + lra.
+  - exists p, q. split; [auto|]. split; [|auto].
+    intros n i [Hn Ac] Hi G. specialize (Cost n i Hn Hi G). cbv beta in Cost. rewrite Ac in Cost. exact Cost.
 Qed.
 End On.

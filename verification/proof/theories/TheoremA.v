@@ -1,8 +1,7 @@
 (** Theorem A (docs/theory.md, section 4): PS-DSF with resources divided. On one class, with what everybody has
     elsewhere fixed, exactly one point meets Theorem 1 of the paper: that there is no second one is proved here, and
-    that there is one in TheoremAWater.v. That some allocation meets it on all classes at once is stated as
-    [existence] and not proved in Coq: the theory's proof applies Brouwer's fixed point theorem to the sweep of all
-    classes. *)
+    that there is one in TheoremAWater.v. That some allocation meets it on all classes at once is stated here as
+    [existence], and proved in TheoremAClasses.v. *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness.
 Open Scope Q_scope.
@@ -167,7 +166,7 @@ Proof.
 Qed.
 End On.
 
-(** Stated, not proved here: every problem has such an allocation, and a rational one. *)
+(** Every problem has such an allocation, and a rational one (TheoremAClasses.v). *)
 Definition existence : Prop :=
   forall P, market_well_formed P -> gamma_of_resources P -> exists x, ps_dsf P x.
 
