@@ -49,12 +49,10 @@ pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
 
 /// Tasks on single servers.
 pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> {
-    let mut placements = Vec::new();
-    for [server, index, tasks] in raw.rows("server index tasks")? {
+    let mut placements = raw.rows("server index tasks", |[server, index, tasks]| {
         let (class, index) = (problem.class_names.named(server)?, index.count(0, MOST)?);
-        let tasks = problem.user_names.numbers(tasks)?;
-        placements.push(Placement { class, index, tasks });
-    }
+        Ok(Placement { class, index, tasks: problem.user_names.numbers(tasks)? })
+    })?;
     placements.sort_by_key(|placement| (placement.class, placement.index));
     Ok(placements)
 }

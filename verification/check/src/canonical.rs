@@ -29,16 +29,16 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     let Some(placements) = &allocation.placements else {
         let tasks = allocation.tasks.iter().enumerate().filter(|(_, tasks)| !tasks.is_empty());
         let tasks = by_name(users, tasks.map(|(n, on)| (n, Some(amounts(classes, on)))), true);
-        return sha256(&record("kind sharing tasks", [quoted("allocation"), sharing, tasks].map(Some)));
+        return sha256(&record("kind sharing tasks", [quoted("allocation"), sharing, tasks]));
     };
     let line = |on: &&Placement| {
         let (class, index) = (quoted(&classes.list[on.class]), on.index.to_string());
-        record("server index tasks", [class, index, amounts(users, &on.tasks)].map(Some))
+        record("server index tasks", [class, index, amounts(users, &on.tasks)])
     };
     let mut servers: Vec<&Placement> = placements.iter().collect();
     servers.sort_by_key(|on| (&classes.list[on.class], on.index));
     let servers = format!("[{}]", servers.iter().map(line).collect::<Vec<_>>().join(","));
-    sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers].map(Some)))
+    sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers]))
 }
 
 /// Whether two problems mean the same, whatever the order and the spelling in their files.
@@ -53,6 +53,11 @@ pub fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String
         fields.sort();
     }
     object(fields)
+}
+
+/// The same of numbers in the form that is hashed.
+pub fn numbers(names: &Names, of: &Amounts, sorted: bool) -> String {
+    by_name(names, of.iter().map(|(at, value)| (*at, number(value))), sorted)
 }
 
 pub fn number(value: &Rational) -> Option<String> {
@@ -75,10 +80,8 @@ fn text(problem: &Problem, sorted: bool) -> String {
     let lines = |names: &Names, line: &dyn Fn(usize) -> String| {
         all(names).into_iter().map(|at| format!("\n{}", line(at))).collect::<Vec<_>>().join(",")
     };
-    let numbers =
-        |names: &Names, of: &Amounts| by_name(names, of.iter().map(|(at, v)| (*at, number(v))), sorted);
-    let amounts = |of: &Amounts| Some(numbers(&problem.resources, of));
-    let by_class = |of: &Amounts| (!of.is_empty()).then(|| numbers(&problem.class_names, of));
+    let amounts = |of: &Amounts| Some(numbers(&problem.resources, of, sorted));
+    let by_class = |of: &Amounts| (!of.is_empty()).then(|| numbers(&problem.class_names, of, sorted));
     let server = |i: usize| {
         let class = &problem.classes[i];
         let count = (class.count != 1).then(|| quoted(&class.count.to_string()));

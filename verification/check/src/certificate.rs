@@ -165,24 +165,20 @@ impl<'j> Certificate<'j> {
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
-        let allocation = hash_of_tasks(&self.allocation, problem);
+        let tasks = hash_of_tasks(&self.allocation, problem);
         let about = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
-        let about = record("name users classes sha256", about.map(Some));
-        let allocation_json = record("sha256", [Some(quoted(&allocation))]);
+        let about = record("name users classes sha256", about);
         let verdicts = format!("[{}]", verdicts.join(","));
-        let more = [quoted(&tolerance), quoted(sharing), about, allocation_json, verdicts];
+        let more = [quoted(&tolerance), quoted(sharing), about, record("sha256", [quoted(&tasks)]), verdicts];
         Report {
             reason,
             claims: self.claims.iter().map(says).collect(),
             about: vec![
                 format!("problem `{}`: users {users}, server classes {classes}, sha256 {hash}", problem.name),
-                format!("allocation: sha256 {allocation}"),
+                format!("allocation: sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
-            more: ["tolerance", "sharing", "problem", "allocation", "verdicts"]
-                .into_iter()
-                .zip(more)
-                .collect(),
+            more: "tolerance sharing problem allocation verdicts".split_whitespace().zip(more).collect(),
         }
     }
 }

@@ -95,10 +95,14 @@ impl<'t> Json<'t> {
         Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
     }
 
-    /// The fields of every object of a list; none where it is absent.
-    pub fn rows<const N: usize>(&self, names: &str) -> Checked<Vec<[&Json<'t>; N]>> {
+    /// What is read of the fields of every object of a list; nothing where it is absent.
+    pub fn rows<'j, T, const N: usize>(
+        &'j self,
+        names: &str,
+        mut read: impl FnMut([&'j Json<'t>; N]) -> Checked<T>,
+    ) -> Checked<Vec<T>> {
         let list = self.given().map_or(Ok(&[][..]), Json::list)?;
-        list.iter().map(|row| row.fields(names)).collect()
+        list.iter().map(|row| read(row.fields(names)?)).collect()
     }
 
     /// The way to the innermost value that begins at a byte: `.claims[3].margin`.
@@ -289,6 +293,6 @@ pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -
 }
 
 /// The same of these names and values, in their order.
-pub fn record<const N: usize>(names: &str, values: [Option<String>; N]) -> String {
-    object(names.split_whitespace().zip(values))
+pub fn record<const N: usize>(names: &str, values: [impl Into<Option<String>>; N]) -> String {
+    object(names.split_whitespace().zip(values.map(Into::into)))
 }

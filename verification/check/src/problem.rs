@@ -41,7 +41,7 @@ pub struct User {
 
 /// The servers of a problem of either kind, and their names.
 pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Class>)> {
-    let rows = servers.rows("name count? capacity?")?;
+    let rows = servers.rows("name count? capacity?", Ok)?;
     let read = |[_, count, capacity]: &[&Json<'_>; 3]| {
         let count = count.given().map_or(Ok(1), |count| count.count(1, MOST))?;
         Ok(Class { count, capacity: resources.amounts(capacity)?, states_time: false })
@@ -69,7 +69,7 @@ impl Problem {
             return raw.wrong("expected at least one resource and one server class");
         }
         let names = "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?";
-        let rows = users.rows(names)?;
+        let rows = users.rows(names, Ok)?;
         let mut groups = Groups::read(groups, share, &resources, &class_names)?;
         let user_names = Names::new("user", rows.iter().map(|row| row[0]))?;
         let mut users = Vec::new();

@@ -32,6 +32,11 @@ pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
+/// The value, or [`refuse`] where there is none.
+pub fn some<T>(value: Option<T>, what: &str) -> Checked<T> {
+    value.map_or_else(|| refuse(what), Ok)
+}
+
 /// That it is too large, unless `holds`.
 pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { Err(Fault::TooLarge(format!("too large: {what}"))) }

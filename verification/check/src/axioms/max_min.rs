@@ -102,7 +102,7 @@ fn covers(
     let mut missing: Vec<bool> = shares.of.iter().zip(&shares.alone).map(|(of, alone)| of < alone).collect();
     let mut is_tight = false;
     let fields = "covers user_weights prices user_prices? limit_prices?";
-    for [covers, weights, rows, users, limits] in levels.rows(fields)? {
+    for [covers, weights, rows, users, limits] in levels.rows(fields, Ok)? {
         let weights = names.numbers(weights)?;
         let prices = Prices::within(case, [rows, users, limits], within)?;
         let bound = prices.bound(case)?;

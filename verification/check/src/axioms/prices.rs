@@ -12,7 +12,7 @@ use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
 use crate::names::{Amounts, at};
 use crate::share::Coefficients;
-use crate::work::{self, Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse, some};
 
 /// Prices of rows and of users' tasks, by position; and of limits of groups.
 #[derive(Default)]
@@ -41,10 +41,8 @@ impl<'w> Prices<'w> {
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
-            let Some(tasks) = &case.problem.users[*n].tasks else {
-                return refuse(format!("the unlimited tasks of user `{}` have a price", case.user(*n)));
-            };
-            parts.push(Rational::from(tasks * q));
+            let tasks = &case.problem.users[*n].tasks;
+            parts.push(Rational::from(some(tasks.as_ref(), "unlimited tasks have a price")? * q));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)

@@ -70,8 +70,7 @@ impl<'j> Bundle<'j> {
             let by = by.given().map(|by| problem.user_names.named(by)).transpose()?;
             Ok((name.text()?, [amounts(held)?, amounts(due)?, amounts(short)?, amounts(above)?], by))
         };
-        let rows = rows.rows("name held due short? above? by?")?.into_iter().map(row);
-        let rows = rows.collect::<Checked<_>>()?;
+        let rows = rows.rows("name held due short? above? by?", row)?;
         let fits = fits.given().map(|raw| Gang::list(raw, problem)).transpose()?;
         let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
         Ok(Self { held, due, tolerance: value, rows, fits, moves })

@@ -42,7 +42,7 @@ impl Gang {
     fn read(raw: &Json<'_>, problem: &Problem) -> Checked<Self> {
         let [user, places] = raw.fields("user places")?;
         let mut found = Vec::new();
-        for [server, index, tasks] in places.rows("server index tasks")? {
+        for [server, index, tasks] in places.rows("server index tasks", Ok)? {
             let tasks = Rational::from(tasks.count(1, MOST)?);
             found.push((problem.class_names.named(server)?, index.count(0, MOST)?, tasks));
         }
@@ -63,7 +63,7 @@ impl<'j> Moves<'j> {
         let step =
             |[start, stop]: [&Json<'_>; 2]| Ok((Gang::list(stop, problem)?, Gang::read(start, problem)?));
         Ok(Self {
-            steps: steps.rows("start stop")?.into_iter().map(step).collect::<Checked<_>>()?,
+            steps: steps.rows("start stop", step)?,
             after: Certificate::read(after)?,
             short: short.list()?.iter().map(Json::text).collect::<Checked<_>>()?,
             least: least.number()?,

@@ -246,7 +246,7 @@ pub struct Step<'c> {
 pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
     let mut prices = Vec::new();
-    for [group, classes, resource, price] in raw.rows("group on? resource price")? {
+    for [group, classes, resource, price] in raw.rows("group on? resource price", Ok)? {
         let classes = classes.given().map_or(Ok(Vec::new()), |on| set(on, &problem.class_names))?;
         let (group, resource) = (problem.groups.names.named(group)?, problem.resources.named(resource)?);
         let of_group = of_group(on, group);

@@ -49,7 +49,7 @@ pub struct Share {
 impl Groups {
     /// The fields `groups` and `share` of a problem.
     pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Self> {
-        let rows = groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")?;
+        let rows = groups.rows("name parent? weight? priority? guarantee? limit? lend? on?", Ok)?;
         let names = Names::new("group", rows.iter().map(|row| row[0]))?;
         let mut list = Vec::new();
         for [_, parent, weight, priority, guarantee, limit, lend, on] in &rows {
@@ -196,7 +196,7 @@ fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(V
             }
         }
         _ => {
-            for [servers, of] in raw.rows("servers limit?")? {
+            for [servers, of] in raw.rows("servers limit?", Ok)? {
                 all.push((classes.listed(servers)?, limit(of)?));
             }
         }

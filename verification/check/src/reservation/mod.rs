@@ -1,8 +1,7 @@
 //! Ratio certificates (what greedy packing earns, and what the optimum does) and worst-load certificates (the
 //! least part of the optimum that greedy earns, whatever the load).
 
-mod greedy;
-mod optimum;
+mod earned;
 mod packing;
 mod problem;
 mod stated;
@@ -14,19 +13,18 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
-use self::stated::{Amount, Bounded, Stated};
+use self::stated::{Amount, Stated};
 use crate::canonical::by_name;
 use crate::json::{Json, quoted, record};
-use crate::names::Amounts;
+use crate::names::{Amounts, at};
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, about, ensure, refuse};
+use crate::work::{Checked, Fault, about, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
-        let what = "only --problem and --require (exact, ratio:A) can be asked of this kind of certificate";
-        return Err(Unusable::usage(what));
+        return Err(Unusable::usage("only --problem and --require can be asked of such a certificate"));
     }
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
     let unusable = |fault: Fault| file.unusable(raw, fault);
@@ -46,18 +44,17 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         };
         unmet.extend((!is_shown).then(|| format!("`{text}` is required, and not shown")));
     }
-    let (hash, name) = (problem.hash(), &problem.name);
+    let (hash, name, loads) = (problem.hash(), &problem.name, judged.loads.iter());
     let (types, pools) = (problem.jobs.len(), problem.pools.len());
-    let loads = judged.loads.iter();
     let listed = loads.clone().map(|(j, load)| format!("{} {load}", problem.types.list[*j]));
-    let listed: Vec<String> = listed.collect();
-    let what = if is_ratio { "loads per server" } else { "stated loads per server" };
+    let listed = Some(listed.collect::<Vec<_>>().join(", ")).filter(|listed| !listed.is_empty());
+    let (what, listed) = (if is_ratio { "" } else { "stated " }, listed.unwrap_or("none".to_owned()));
     let about = vec![
         format!("problem `{name}`: job types {types}, pools {pools}, sha256 {hash}"),
-        format!("{what}: {}", if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }),
+        format!("{what}loads per server: {listed}"),
     ];
     let problem_json = [quoted(name), types.to_string(), pools.to_string(), quoted(&hash)];
-    let problem_json = record("name types pools sha256", problem_json.map(Some));
+    let problem_json = record("name types pools sha256", problem_json);
     let in_text = |load: &Rational| Some(quoted(&load.to_string()));
     let loads = by_name(&problem.types, loads.map(|(j, load)| (*j, in_text(load))), false);
     let reason = file.reason(raw, unmet, judged.verdict)?;
@@ -82,25 +79,21 @@ struct Judged {
 }
 
 impl Stated {
-    fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = about("greedy", greedy::earned(&self.steps, of, packing))?;
-        ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = about("optimum", optimum::earned(self, of, packing))?;
-        ensure(self.reward == reward, "optimum: the reward of the assignment is another")
-    }
-}
-
-impl Bounded {
     fn says(&self) -> [String; 2] {
-        let (reward, bound) = (&self.stated.reward, &self.bound);
-        let is =
-            if reward == bound { format!("is {bound}") } else { format!("is between {reward} and {bound}") };
-        [format!("greedy earns {}", self.stated.greedy), format!("the optimum {is}")]
+        let Self { greedy, reward, bound, .. } = self;
+        let between = if reward == bound { String::new() } else { format!("between {reward} and ") };
+        [format!("greedy earns {greedy}"), format!("the optimum is {between}{bound}")]
     }
 
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        self.stated.verify(of, packing)?;
-        let bound = about("optimum", optimum::bound(self, of, packing))?;
+        let greedy = about("greedy", earned::by_greedy(&self.steps, of, packing))?;
+        ensure(self.greedy == greedy, "greedy: the reward is another")?;
+        let reward = about("optimum", earned::by_assignment(self, of, packing))?;
+        ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
+        if self.pricing.is_empty() {
+            return Ok(());
+        }
+        let bound = about("optimum", earned::bound(self, of, packing))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
 }
@@ -110,27 +103,27 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem greedy optimum ratio integer?")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let (fluid, ratio) = (Bounded::read([greedy, optimum], &problem)?, ratio.computed_or_null()?);
-    let whole = |raw: &Json<'_>| Bounded::read(raw.fields("greedy optimum")?, &problem);
+    let (fluid, ratio) = (Stated::read([greedy, optimum], &problem, true)?, ratio.computed_or_null()?);
+    let whole = |raw: &Json<'_>| Stated::read(raw.fields("greedy optimum")?, &problem, true);
     let whole = integer.given().map(whole).transpose()?;
-    if whole.as_ref().is_some_and(|whole| !whole.stated.is_whole()) {
+    if whole.as_ref().is_some_and(|whole| !whole.is_whole()) {
         return integer.wrong("expected whole numbers of servers and jobs");
     }
-    let is_exact = fluid.stated.reward == fluid.bound;
-    let at_least = if is_exact { "" } else { "at least " };
-    let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
+    let is_exact = fluid.reward == fluid.bound;
+    let earns =
+        |part| format!("greedy earns {}{part} of the optimum", if is_exact { "" } else { "at least " });
     let mut claims = fluid.says().to_vec();
     claims.push(ratio.as_ref().map_or("there is nothing to earn".to_owned(), earns));
     claims.extend(whole.as_ref().map(|whole| format!("whole servers: {}", whole.says().join(", "))));
+    let jobs: Vec<Rational> = problem.jobs.iter().map(|job| job.load.clone()).collect();
     let verify = || {
         let mut packing = Packing::new(&problem)?;
-        let jobs: Vec<Rational> = problem.jobs.iter().map(|job| job.load.clone()).collect();
         let counts: Vec<Rational> = problem.pools.iter().map(|pool| Rational::from(pool.count)).collect();
         let all: Rational = counts.iter().sum();
         let whole_jobs = jobs.iter().map(|load| Rational::from(load * &all).floor()).collect();
         let servers = counts.iter().map(|count| Rational::from(count / &all)).collect();
-        fluid.verify(&Amount { jobs, servers, whole: false }, &mut packing)?;
-        let found = (!fluid.bound.is_zero()).then(|| Rational::from(&fluid.stated.greedy / &fluid.bound));
+        fluid.verify(&Amount { jobs: jobs.clone(), servers, whole: false }, &mut packing)?;
+        let found = (!fluid.bound.is_zero()).then(|| Rational::from(&fluid.greedy / &fluid.bound));
         ensure(ratio == found, "ratio: it is not greedy's reward over the bound")?;
         let Some(whole) = &whole else { return Ok(()) };
         ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
@@ -138,8 +131,7 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         about("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
-    let loads = problem.jobs.iter().map(|job| job.load.clone()).enumerate();
-    let loads = loads.filter(|(_, load)| !load.is_zero()).collect();
+    let loads = jobs.into_iter().enumerate().filter(|(_, load)| !load.is_zero()).collect();
     Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
 }
 
@@ -150,33 +142,29 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let problem = Reservation::read(problem)?;
     let (lower, upper) = (lower.computed_or_null()?, upper.computed_or_null()?);
     let loads = problem.types.numbers(loads)?;
-    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &problem)?;
+    let stated = Stated::read([greedy, optimum], &problem, false)?;
     let (firsts, claims) = (problem.firsts(firsts)?, problem.claims(claims)?);
-    let says = match (&lower, &upper) {
-        (Some(lower), Some(upper)) => {
-            let some = format!("at most {upper} of the optimum");
-            let at_most = if lower == upper { "no more than that" } else { &some };
-            let least = format!("greedy earns at least {lower} of the optimum, whatever the load");
-            vec![least, format!("with the stated loads it earns {at_most}")]
-        }
-        _ => vec!["there is nothing to earn, whatever the load".to_owned()],
-    };
+    let mut says = vec!["there is nothing to earn, whatever the load".to_owned()];
+    if let (Some(lower), Some(upper)) = (&lower, &upper) {
+        let most =
+            if lower == upper { "no more than that" } else { &format!("at most {upper} of the optimum") };
+        let least = format!("greedy earns at least {lower} of the optimum, whatever the load");
+        says = vec![least, format!("with the stated loads it earns {most}")];
+    }
     let verify = || {
         ensure(problem.pools.len() == 1, "problem: it has several pools")?;
         let mut packing = Packing::new(&problem)?;
         ensure(loads.iter().all(|(_, load)| *load >= 0), "loads: one is negative")?;
-        let mut jobs = vec![Rational::new(); problem.jobs.len()];
-        loads.iter().for_each(|(j, load)| jobs[*j].clone_from(load));
+        let jobs = (0..problem.jobs.len()).map(|j| at(&loads, j).cloned().unwrap_or_default()).collect();
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
-        if problem.jobs.iter().all(|job| job.reward.is_zero()) {
-            let Stated { greedy, steps, reward, assignment, served } = &stated;
-            let lengths =
+        let (Some(lower), Some(upper)) = (&lower, &upper) else {
+            let is_missing = problem.jobs.iter().any(|job| !job.reward.is_zero());
+            ensure(!is_missing, "a ratio is missing, though types have a reward")?;
+            let Stated { greedy, steps, reward, assignment, served, .. } = &stated;
+            let sizes =
                 [steps.len(), assignment.len(), served.len(), firsts.len(), claims.len(), loads.len()];
             let is_zero = lower.is_none() && upper.is_none() && greedy.is_zero() && reward.is_zero();
-            return ensure(is_zero && lengths == [0; 6], "no type has a reward, and yet something is stated");
-        }
-        let (Some(lower), Some(upper)) = (&lower, &upper) else {
-            return refuse("a ratio is missing, though types have a reward");
+            return ensure(is_zero && sizes == [0; 6], "no type has a reward, and yet something is stated");
         };
         ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
@@ -186,7 +174,6 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let reached = Rational::from(&stated.greedy / &stated.reward);
         ensure(*upper == reached, "ratio_upper: it is not greedy's reward over the optimum's")
     };
-    let verdict = verify();
-    let is_exact = lower == upper;
+    let (verdict, is_exact) = (verify(), lower == upper);
     Ok(Judged { problem, claims: says, loads, ratio: lower, is_exact, verdict })
 }

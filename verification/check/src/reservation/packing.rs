@@ -8,37 +8,34 @@ use std::collections::HashSet;
 
 use rug::{Integer, Rational};
 
-use super::problem::{Configuration, Reservation, is_part};
+use super::problem::{Configuration, Reservation, count, is_part};
 use super::stated::{Prices, Proof};
 use super::table;
 use super::tree::{self, Bound};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
-/// Profits of types, and a unit of which they are multiples.
-pub type Profits<'a> = (&'a Amounts, &'a Rational);
-
 pub struct Packing<'p> {
     pub problem: &'p Reservation,
-    /// The unit of each resource; absent where nobody demands it.
-    pub unit: Vec<Option<Rational>>,
+    /// The unit of each resource; 0 where nobody demands it.
+    pub unit: Vec<Rational>,
     /// Of one server, by pool, in whole units.
     pub capacity: Vec<Amounts>,
-    /// First configurations that were proven: a pool of such capacities, the open types as bits, which it is.
-    proven: HashSet<(usize, Vec<u64>, Configuration)>,
+    /// First configurations that were proven: the capacities of a pool, the open types as bits, which it is.
+    proven: HashSet<(&'p Amounts, Vec<u64>, Configuration)>,
 }
 
-/// The greatest rational of which all values, at least 0, are multiples; `None` where all are 0.
-pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>) -> Checked<Option<Rational>> {
-    let mut unit: Option<Rational> = None;
-    for value in values.filter(|value| !value.is_zero()) {
-        let before = unit.unwrap_or_else(|| value.clone());
-        work::steps(work::cost(work::words(&before) + work::words(value)))?;
-        let denominator = Integer::from(before.denom().lcm_ref(value.denom()));
-        let over = |v: &Rational| v.numer() * Integer::from(&denominator / v.denom());
-        unit = Some(Rational::from((over(&before).gcd(&over(value)), denominator)));
-    }
-    Ok(unit)
+/// The greatest rational of which both are multiples, neither below 0; 0 where both are.
+pub fn common_unit(a: Rational, b: &Rational) -> Checked<Rational> {
+    work::steps(work::cost(work::words(&a) + work::words(b)))?;
+    let denominator = Integer::from(a.denom().lcm_ref(b.denom()));
+    let over = |v: &Rational| v.numer() * Integer::from(&denominator / v.denom());
+    Ok(Rational::from((over(&a).gcd(&over(b)), denominator)))
+}
+
+/// The largest multiple of a unit above 0 that is not above a value.
+pub fn multiple(value: &Rational, unit: &Rational) -> Rational {
+    Rational::from(value / unit).floor() * unit
 }
 
 /// What a configuration, or what else there is so much of, is worth.
@@ -48,17 +45,14 @@ pub fn worth<V: Clone + Into<Rational>>(profits: &Amounts, amounts: &[(usize, V)
 
 impl<'p> Packing<'p> {
     pub fn new(problem: &'p Reservation) -> Checked<Self> {
-        let mut demands: Vec<Vec<&Rational>> = vec![Vec::new(); problem.resources.list.len()];
-        let entries = problem.jobs.iter().flat_map(|job| &job.demand);
-        entries.for_each(|(r, demand)| demands[*r].push(demand));
-        let units = demands.into_iter().map(|of| common_unit(of.into_iter()));
-        let unit = units.collect::<Checked<Vec<Option<Rational>>>>()?;
-        let in_units = |(r, c): &(usize, Rational)| match &unit[*r] {
-            Some(unit) => (*r, Rational::from(c / unit).floor() * unit),
-            None => (*r, c.clone()),
+        let mut unit = vec![Rational::new(); problem.resources.list.len()];
+        for (r, demand) in problem.jobs.iter().flat_map(|job| &job.demand) {
+            unit[*r] = common_unit(std::mem::take(&mut unit[*r]), demand)?;
+        }
+        let in_units = |(r, c): &(usize, Rational)| {
+            (*r, if unit[*r].is_zero() { c.clone() } else { multiple(c, &unit[*r]) })
         };
-        let capacity =
-            problem.pools.iter().map(|pool| pool.capacity.iter().map(in_units).collect()).collect();
+        let capacity = problem.pools.iter().map(|of| of.capacity.iter().map(in_units).collect()).collect();
         Ok(Self { problem, unit, capacity, proven: HashSet::new() })
     }
 
@@ -85,18 +79,18 @@ impl<'p> Packing<'p> {
 
     /// Whether `sum_j beta_j k_j <= pi_i` for every configuration of a pool.
     pub fn is_priced(&self, i: usize, [_, beta, pi]: &Prices, proof: &Proof) -> Checked<()> {
-        let bound = at(pi, i).cloned().unwrap_or_default();
-        ensure(bound >= 0, "not even the empty configuration is worth as little")?;
         let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
-        self.shows(&Bound { pool: i, profits: beta, limit: bound, order: None }, &types, proof)
+        let limit = at(pi, i).cloned().unwrap_or_default();
+        self.shows(&Bound { pool: i, profits: beta, limit, order: None }, &types, proof)
     }
 
     /// Whether a proof shows that no configuration of some types (ascending) is worth more than the limit of a bound; and, where
     /// one is named that is worth as much, that it is the greatest of those at the first difference.
     fn shows(&self, bound: &Bound<'_>, types: &[usize], proof: &Proof) -> Checked<()> {
         let Bound { pool, profits, limit: most, order } = bound;
-        let unit = common_unit(profits.iter().map(|(_, u)| u))?.unwrap_or_else(|| Rational::from(1));
-        let limit = (Rational::from(most / &unit).floor() + 1u32) * &unit;
+        let unit = profits.iter().try_fold(Rational::new(), |unit, (_, u)| common_unit(unit, u))?;
+        let unit = if unit.is_zero() { Rational::from(1) } else { unit };
+        let limit = multiple(most, &unit) + &unit;
         let best: Configuration = match (proof, &self.problem.configurations) {
             (Proof::Tree(trees), None) => {
                 let value = Bound { pool: *pool, profits, limit, order: None };
@@ -104,12 +98,10 @@ impl<'p> Packing<'p> {
                 let mut each = trees.iter().zip(bounds);
                 return each.try_for_each(|(tree, bound)| tree::verify(self, bound, tree));
             }
-            (Proof::Table(cells), None) => table::first(self, *pool, *cells, types, (profits, &unit))?,
+            (Proof::Table(cells), None) => table::first(self, *pool, *cells, types, profits, &unit)?,
             (Proof::Listed, Some(list)) => {
                 work::spend(list.iter().map(|k| k.len() + types.len()).sum())?;
-                let jobs = |k: &Configuration| -> Vec<u64> {
-                    types.iter().map(|j| at(k, *j).copied().unwrap_or(0)).collect()
-                };
+                let jobs = |k: &Configuration| -> Vec<u64> { types.iter().map(|j| count(k, *j)).collect() };
                 // The value, and then the jobs of each type: the greatest comes first.
                 let best = list.iter().map(|k| (worth(profits, k), jobs(k))).max().unwrap_or_default();
                 types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect()
@@ -126,16 +118,13 @@ impl<'p> Packing<'p> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];
         open.iter().for_each(|j| bits[j / 64] |= 1 << (j % 64));
-        let pools = &self.problem.pools;
-        let same = pools.iter().position(|pool| pool.capacity == pools[i].capacity);
-        let key = (same.unwrap_or(i), bits, k.clone());
+        let key = (&self.problem.pools[i].capacity, bits, k.clone());
         if matches!(proof, Proof::Known) {
             return ensure(self.proven.contains(&key), "no earlier step has proven it");
         }
         ensure(k.iter().all(|(j, _)| open.binary_search(j).is_ok()), "it holds a type that is exhausted")?;
         ensure(self.takes(i, k)?, "it does not fit")?;
-        let mut rewards: Amounts = open.iter().map(|j| (*j, self.problem.jobs[*j].reward.clone())).collect();
-        rewards.retain(|(_, reward)| !reward.is_zero());
+        let rewards: Amounts = open.iter().map(|j| (*j, self.problem.jobs[*j].reward.clone())).collect();
         let (limit, order) = (worth(&rewards, k), Some((k, open)));
         self.shows(&Bound { pool: i, profits: &rewards, limit, order }, open, proof)?;
         self.proven.insert(key);

@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational};
 
-use crate::canonical::{by_name, number};
+use crate::canonical::{by_name, number, numbers};
 use crate::json::{self, Json, quoted, record};
 use crate::names::{Amounts, MOST, Names, at, of_kind};
 use crate::number::floor;
@@ -15,7 +15,7 @@ pub type Configuration = Vec<(usize, u64)>;
 
 pub struct Reservation {
     pub name: String,
-    /// In alphabetical order, in which nothing depends on theirs.
+    /// On their order nothing depends.
     pub resources: Names,
     pub pool_names: Names,
     /// One server of each pool, and how many there are: 1 where no pool states a number.
@@ -47,9 +47,7 @@ impl Reservation {
             raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let is_listed = configurations.given().is_some();
-        let mut names: Vec<&Json<'_>> = resources.given().map_or(Ok(&[][..]), Json::list)?.iter().collect();
-        names.sort_by(|a, b| a.text().ok().cmp(&b.text().ok()));
-        let resources = Names::new("resource", names)?;
+        let resources = Names::new("resource", resources.given().map_or(Ok(&[][..]), Json::list)?)?;
         // Where configurations are listed servers need not be.
         let one = json::read(r#"[{"name": "servers"}]"#)?;
         let is_none = servers.given().map_or(Ok(&[][..]), Json::list)?.is_empty();
@@ -62,20 +60,17 @@ impl Reservation {
         if with_counts > 0 && with_counts < pools.len() {
             return servers.wrong("a pool without `count` beside others with one");
         }
-        let rows = jobs.rows("name demand? reward? load?")?;
+        let rows = jobs.rows("name demand? reward? load?", Ok)?;
         let types = Names::new("job type", rows.iter().map(|row| row[0]))?;
         let job = |[_, demand, reward, load]: &[&Json<'_>; 4]| {
             let number = |raw: &Json<'_>| raw.given().map_or(Ok(Rational::new()), Json::amount);
             Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })
         };
-        let all: Vec<Job> = rows.iter().map(job).collect::<Checked<_>>()?;
+        let jobs: Vec<Job> = rows.iter().map(job).collect::<Checked<_>>()?;
         let capacities = servers.list()?.iter().map(|raw| raw.get("capacity"));
-        let is_wrong = |amounts: &Json<'_>| {
-            amounts.object().map_or(!is_listed, |amounts| is_listed && !amounts.is_empty())
-        };
+        let is_wrong = |of: &Json<'_>| of.object().map_or(!is_listed, |of| is_listed && !of.is_empty());
         if capacities.chain(rows.iter().map(|row| row[1])).any(is_wrong) {
-            return raw
-                .wrong("expected configurations, or capacities of all servers and demands of all jobs");
+            return raw.wrong("expected configurations, or all capacities and demands");
         }
         let read = |list: &Json<'_>| match list.list()? {
             [] => list.wrong("expected at least one configuration"),
@@ -83,14 +78,13 @@ impl Reservation {
         };
         let configurations = configurations.given().map(read).transpose()?;
         let states_counts = with_counts > 0;
-        let problem =
-            Self { name, resources, pool_names, pools, states_counts, types, jobs: all, configurations };
+        let problem = Self { name, resources, pool_names, pools, states_counts, types, jobs, configurations };
         // Every type fits somewhere, and nowhere more often than can be counted.
         work::spend(problem.size().saturating_mul(problem.pools.len()))?;
         for (j, name) in problem.types.list.iter().enumerate() {
             let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
             if most < 1 || most > MOST {
-                return jobs.wrong(format!("`{name:.60}` fits on no server, or more often than 10^12 times"));
+                return rows[j][0].wrong(format!("`{name:.60}` fits on no server, or more than 10^12 times"));
             }
         }
         Ok(problem)
@@ -104,8 +98,7 @@ impl Reservation {
     /// Its pools and types in their order, what is said of each by name in alphabetical order; without loads and numbers
     /// of servers unless `all`.
     fn canonical(&self, all: bool, resources: &[String], configurations: Option<&[Configuration]>) -> String {
-        let amounts =
-            |of: &Amounts| Some(by_name(&self.resources, of.iter().map(|(r, d)| (*r, number(d))), false));
+        let amounts = |of: &Amounts| Some(numbers(&self.resources, of, true));
         let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
         let pool = |(name, pool): (&String, &Class)| {
             let count = (all && self.states_counts).then(|| pool.count.to_string());
@@ -119,7 +112,9 @@ impl Reservation {
             by_name(&self.types, k.iter().map(|(j, count)| (*j, Some(count.to_string()))), false)
         };
         let kind = Some(quoted("reservation-problem"));
-        let resources = list(resources.iter().map(|name| quoted(name)).collect());
+        let mut resources: Vec<&String> = resources.iter().collect();
+        resources.sort();
+        let resources = list(resources.into_iter().map(|name| quoted(name)).collect());
         let servers = list(self.pool_names.list.iter().zip(&self.pools).map(pool).collect());
         let jobs = list(self.types.list.iter().zip(&self.jobs).map(job).collect());
         let listed = configurations.and_then(|all| list(all.iter().map(configuration).collect()));
@@ -139,6 +134,11 @@ impl Reservation {
         Ok(self.canonical(all, &[], Some(&largest)))
     }
 
+    /// What so many jobs of types are worth.
+    pub fn earned(&self, served: impl Iterator<Item = (usize, Rational)>) -> Checked<Rational> {
+        work::sum(served.map(|(j, served)| served * &self.jobs[j].reward).collect())
+    }
+
     /// The number of demands, for the budget.
     pub fn size(&self) -> usize {
         let listed: usize = self.configurations.iter().flatten().map(Vec::len).sum();
@@ -148,13 +148,18 @@ impl Reservation {
     /// Jobs of a type that fit on one server of a pool.
     pub fn most(&self, i: usize, j: usize) -> Integer {
         if let Some(list) = &self.configurations {
-            return list.iter().filter_map(|k| at(k, j).copied()).max().unwrap_or(0).into();
+            return list.iter().map(|k| count(k, j)).max().unwrap_or(0).into();
         }
         floor(most_tasks(&self.jobs[j].demand, &self.pools[i].capacity))
     }
 }
 
+/// How many jobs of a type a configuration holds.
+pub fn count(k: &Configuration, j: usize) -> u64 {
+    at(k, j).copied().unwrap_or(0)
+}
+
 /// Whether a configuration is a part of another.
 pub fn is_part(k: &Configuration, of: &Configuration) -> bool {
-    k.iter().all(|(j, k)| at(of, *j).is_some_and(|most| k <= most))
+    k.iter().all(|(j, k)| *k <= count(of, *j))
 }

@@ -22,12 +22,8 @@ pub type Claim = (Vec<usize>, bool, Prices, Proof);
 /// The multipliers of the resources, and the nodes, depth first.
 pub type Tree = (Vec<Amounts>, Vec<Node>);
 
-pub enum Node {
-    /// The place of its multipliers.
-    Leaf(u64),
-    /// A type, and the least jobs of it in the first branch.
-    Split(usize, u64),
-}
+/// A type, and the least jobs of it in the first branch; or of a leaf the place of its multipliers.
+pub type Node = (Option<usize>, u64);
 
 /// Why something is true of all configurations of a server.
 pub enum Proof {
@@ -47,12 +43,11 @@ impl Reservation {
     }
 
     fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
-        let step = |[pool, k, servers, gone, first]: [&Json<'_>; 5]| {
+        raw.rows("pool configuration servers exhausted first", |[pool, k, servers, gone, first]| {
             let gone = Some(gone).filter(|gone| !matches!(gone.kind, Kind::Null));
             let gone = gone.map(|gone| self.types.named(gone)).transpose()?;
             Ok((self.placed([pool, k, servers])?, gone, self.proof(first, true)?))
-        };
-        raw.rows("pool configuration servers exhausted first")?.into_iter().map(step).collect()
+        })
     }
 
     fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
@@ -61,19 +56,17 @@ impl Reservation {
     }
 
     pub fn firsts(&self, raw: &Json<'_>) -> Checked<Vec<First>> {
-        let first = |[open, k, proof]: [&Json<'_>; 3]| {
+        raw.rows("open configuration first", |[open, k, proof]| {
             Ok((self.types.listed(open)?, configuration(&self.types, k)?, self.proof(proof, true)?))
-        };
-        raw.rows("open configuration first")?.into_iter().map(first).collect()
+        })
     }
 
     pub fn claims(&self, raw: &Json<'_>) -> Checked<Vec<Claim>> {
-        let claim = |[order, covers, prices, pricing]: [&Json<'_>; 4]| {
+        raw.rows("order covers prices pricing", |[order, covers, prices, pricing]| {
             let order = order.list()?.iter().map(|name| self.types.named(name)).collect::<Checked<_>>()?;
             let is_last = covers.word(&["end", "all"])? == 1;
             Ok((order, is_last, self.prices(prices)?, self.proof(pricing, false)?))
-        };
-        raw.rows("order covers prices pricing")?.into_iter().map(claim).collect()
+        })
     }
 
     /// The proof of a first configuration, or of a bound.
@@ -85,10 +78,7 @@ impl Reservation {
                 Ok(Proof::Tree(vec![self.tree(value, names)?, self.tree(order, names)?]))
             }
             "tree" => Ok(Proof::Tree(vec![self.tree(raw, "multipliers nodes method")?])),
-            "dynamic-programme" => {
-                let [_, cells] = raw.fields("method cells")?;
-                cells.count(1, MOST).map(Proof::Table)
-            }
+            "dynamic-programme" => raw.fields::<2>("method cells")?[1].count(1, MOST).map(Proof::Table),
             "listed" => raw.fields::<0>("method").map(|_| Proof::Listed),
             "known" if of_first => raw.fields::<0>("method").map(|_| Proof::Known),
             _ => raw.wrong("there is no such method of proof"),
@@ -99,9 +89,9 @@ impl Reservation {
     fn tree(&self, raw: &Json<'_>, names: &str) -> Checked<Tree> {
         let [multipliers, nodes] = raw.fields(names)?;
         let node = |raw: &Json<'_>| match raw.list() {
-            Ok([job, at]) => Ok(Node::Split(self.types.named(job)?, at.count(1, MOST)?)),
+            Ok([job, at]) => Ok((Some(self.types.named(job)?), at.count(1, MOST)?)),
             Ok(_) => raw.wrong("expected a job type and a number of jobs"),
-            Err(_) => raw.count(0, MOST).map(Node::Leaf),
+            Err(_) => Ok((None, raw.count(0, MOST)?)),
         };
         let multipliers = multipliers.list()?.iter().map(|raw| self.resources.numbers(raw));
         Ok((multipliers.collect::<Checked<_>>()?, nodes.list()?.iter().map(node).collect::<Checked<_>>()?))
@@ -115,22 +105,39 @@ pub struct Amount {
     pub whole: bool,
 }
 
-/// What greedy earns and what an assignment does, as it is stated.
+/// What greedy earns, what an assignment does, and a bound of the optimum with its proof for every pool, as it is stated.
+/// A worst load states no bound; the reward stands for it, and there is no proof.
 pub struct Stated {
     pub greedy: Rational,
     pub steps: Vec<Step>,
     pub reward: Rational,
     pub assignment: Vec<Placed>,
     pub served: Amounts,
+    pub bound: Rational,
+    pub prices: Prices,
+    pub pricing: Vec<(usize, Proof)>,
 }
 
 impl Stated {
-    pub fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], problem: &Reservation) -> Checked<Self> {
-        let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
-        let (greedy, reward, steps) = (greedy.computed()?, reward.computed()?, problem.steps(steps)?);
-        let assignment = assignment.rows("pool configuration servers")?.into_iter();
-        let assignment = assignment.map(|row| problem.placed(row)).collect::<Checked<_>>()?;
-        Ok(Self { greedy, steps, reward, assignment, served: problem.types.numbers(served)? })
+    pub fn read([greedy, optimum]: [&Json<'_>; 2], problem: &Reservation, bounded: bool) -> Checked<Self> {
+        let [greedy, steps] = greedy.fields("reward steps")?;
+        let names = "reward assignment served bound prices pricing";
+        let names = if bounded { names } else { "reward assignment served" };
+        let [reward, assignment, served, bound, prices, proofs] = optimum.fields(names)?;
+        let pricing = problem.pool_names.map(proofs, |_, raw| problem.proof(raw, false))?;
+        if bounded && pricing.len() < problem.pools.len() {
+            return proofs.wrong("the proof for a pool is missing");
+        }
+        Ok(Self {
+            greedy: greedy.computed()?,
+            steps: problem.steps(steps)?,
+            reward: reward.computed()?,
+            assignment: assignment.rows("pool configuration servers", |row| problem.placed(row))?,
+            served: problem.types.numbers(served)?,
+            bound: bound.given().unwrap_or(reward).computed()?,
+            prices: prices.given().map_or(Ok(Prices::default()), |raw| problem.prices(raw))?,
+            pricing,
+        })
     }
 
     /// Whether numbers of servers and jobs are whole.
@@ -138,27 +145,5 @@ impl Stated {
         let placed = self.steps.iter().map(|(placed, ..)| placed).chain(&self.assignment);
         let amounts = placed.map(|(.., servers)| servers).chain(self.served.iter().map(|(_, jobs)| jobs));
         amounts.into_iter().all(Rational::is_integer)
-    }
-}
-
-/// The same, with a bound of the optimum, and its proof for every pool.
-pub struct Bounded {
-    pub stated: Stated,
-    pub bound: Rational,
-    pub prices: Prices,
-    pub pricing: Vec<(usize, Proof)>,
-}
-
-impl Bounded {
-    pub fn read([greedy, optimum]: [&Json<'_>; 2], problem: &Reservation) -> Checked<Self> {
-        let [reward, assignment, served, bound, prices, proofs] =
-            optimum.fields("reward assignment served bound prices pricing")?;
-        let stated = Stated::read(greedy, [reward, assignment, served], problem)?;
-        let (bound, prices) = (bound.computed()?, problem.prices(prices)?);
-        let pricing = problem.pool_names.map(proofs, |_, raw| problem.proof(raw, false))?;
-        if pricing.len() < problem.pools.len() {
-            return proofs.wrong("the proof for a pool is missing");
-        }
-        Ok(Self { stated, bound, prices, pricing })
     }
 }

@@ -4,14 +4,14 @@ use std::ops::Add;
 
 use rug::{Integer, Rational};
 
-use super::packing::{Packing, Profits};
+use super::packing::Packing;
 use super::problem::Configuration;
 use crate::names::{Amounts, at};
 use crate::number::floor;
 use crate::work::{self, Checked, ensure, ensure_small};
 
 /// Most cells of a table.
-const CELLS: u64 = 10_000_000;
+const CELLS: usize = 10_000_000;
 /// Most bits of the numbers of a table wider than two words, so that it takes at most 256 MiB.
 const BITS: u64 = 1 << 31;
 
@@ -22,90 +22,85 @@ pub fn first(
     i: usize,
     stated: u64,
     types: &[usize],
-    (profits, unit): Profits<'_>,
+    profits: &Amounts,
+    unit: &Rational,
 ) -> Checked<Configuration> {
-    let in_units = |amounts: &Amounts, r: usize| {
-        at(amounts, r)
-            .zip(packing.unit[r].as_ref())
-            .map_or_else(Integer::new, |(a, unit)| floor(Rational::from(a / unit)))
+    let units = |amounts: &Amounts, r: usize| {
+        let units = at(amounts, r).map(|amount| floor(Rational::from(amount / &packing.unit[r])));
+        units.map_or(0, |units| units.to_usize().unwrap_or(CELLS).min(CELLS))
     };
-    // The largest coordinate along every axis, a demanded resource each, the longest axis last.
-    let most = |r: usize| in_units(&packing.capacity[i], r).to_u64().unwrap_or(CELLS).min(CELLS);
-    let demanded = (0..packing.unit.len()).filter(|r| packing.unit[*r].is_some());
-    let mut axes: Vec<(usize, usize)> = demanded.map(|r| (most(r) as usize, r)).collect();
-    let cells = axes.iter().fold(1_u64, |cells, (most, _)| cells.saturating_mul(*most as u64 + 1));
-    ensure(cells == stated, "the dynamic programme has another number of cells")?;
-    ensure(cells <= CELLS, "the dynamic programme has more cells than are filled")?;
-    work::spend(types.len().saturating_mul(axes.len()))?;
+    // The number of coordinates along every axis, a demanded resource each, the longest axis last.
+    let demanded = (0..packing.unit.len()).filter(|r| !packing.unit[*r].is_zero());
+    let mut axes: Vec<_> = demanded.map(|r| (units(&packing.capacity[i], r) + 1, r)).collect();
     axes.sort_unstable();
-    // What a job of a type that fits takes along every axis.
-    let take = |j: &usize| {
+    let (lengths, resources): (Vec<usize>, Vec<usize>) = axes.into_iter().unzip();
+    let cells = lengths.iter().fold(1, |cells: u64, length| cells.saturating_mul(*length as u64));
+    ensure(cells == stated, "the dynamic programme has another number of cells")?;
+    ensure(cells <= CELLS as u64, "the dynamic programme has more cells than are filled")?;
+    work::spend(types.len().saturating_mul(lengths.len()))?;
+    let job = |j: &usize| {
         let demand = &packing.problem.jobs[*j].demand;
-        let along = |(most, r): &(usize, usize)| in_units(demand, *r).to_usize().filter(|d| d <= most);
-        Some((*j, axes.iter().map(along).collect::<Option<Vec<usize>>>()?))
+        let profit = floor(at(profits, *j).cloned().unwrap_or_default() / unit);
+        (*j, resources.iter().map(|r| units(demand, *r)).collect(), profit)
     };
-    let fitting: Vec<(usize, Vec<usize>)> = types.iter().filter_map(take).collect();
-    let axes: Vec<usize> = axes.into_iter().map(|(most, _)| most).collect();
-    let profit = |j: usize| floor(at(profits, j).cloned().unwrap_or_default() / unit);
+    let jobs: Vec<Job> = types.iter().map(job).collect();
     // Every job takes a unit of something.
-    let most =
-        types.iter().map(|j| profit(*j)).max().unwrap_or_default() * (axes.iter().sum::<usize>() as u64 + 1);
-    let bits = u64::from(most.significant_bits());
+    let most = jobs.iter().map(|(.., profit)| profit).max().cloned().unwrap_or_default();
+    let bits = u64::from((most * lengths.iter().sum::<usize>() as u64).significant_bits());
     let each = if bits < 128 { 4 + bits / 16 } else { 40 * (bits / 64 + 1) };
     work::steps(cells.saturating_mul(types.len() as u64 + 1).saturating_mul(each))?;
     let is_small = bits < 128 || cells.saturating_mul(bits + 128) <= BITS;
     ensure_small(is_small, "the numbers of a dynamic programme")?;
     Ok(match bits {
-        0..64 => fill(&axes, &fitting, |j| profit(j).to_u64_wrapping()),
-        64..128 => fill(&axes, &fitting, |j| profit(j).to_u128_wrapping()),
-        _ => fill(&axes, &fitting, profit),
+        0..64 => fill(&lengths, &jobs, Integer::to_u64_wrapping),
+        64..128 => fill(&lengths, &jobs, Integer::to_u128_wrapping),
+        _ => fill(&lengths, &jobs, Integer::clone),
     })
 }
 
-fn fill<V>(axes: &[usize], fitting: &[(usize, Vec<usize>)], profit: impl Fn(usize) -> V) -> Configuration
+/// A type, what a job of it takes along every axis, and its profit, in units.
+type Job = (usize, Vec<usize>, Integer);
+
+fn fill<V>(lengths: &[usize], jobs: &[Job], number: impl Fn(&Integer) -> V) -> Configuration
 where
     V: Default + Clone + Ord + for<'v> Add<&'v V, Output = V>,
 {
-    let mut value = vec![V::default(); axes.iter().map(|most| most + 1).product()];
-    let offset =
-        |demand: &[usize]| axes.iter().zip(demand).fold(0, |offset, (most, d)| offset * (most + 1) + d);
-    for (j, demand) in fitting {
-        let (offset, profit) = (offset(demand), profit(*j));
-        each_cell(axes, demand, 0, &mut |at| {
-            let one_more = value[at - offset].clone() + &profit;
-            if one_more > value[at] {
-                value[at] = one_more;
+    let offset = |takes: &[usize]| lengths.iter().zip(takes).fold(0, |at, (length, take)| at * length + take);
+    // Whether the coordinates of a cell have room for what a job takes.
+    let has_room = |mut at: usize, takes: &[usize]| {
+        lengths.iter().zip(takes).rev().all(|(length, take)| {
+            let along = at % length;
+            at /= length;
+            along >= *take
+        })
+    };
+    let mut value = vec![V::default(); lengths.iter().product()];
+    let row = lengths.last().copied().unwrap_or(1);
+    for (_, takes, profit) in jobs {
+        let (offset, profit) = (offset(takes), number(profit));
+        let first = takes.last().copied().unwrap_or(0);
+        // Along the last axis a row has room from the same cell on, if its last one has.
+        for end in (row..=value.len()).step_by(row).filter(|end| has_room(end - 1, takes)) {
+            for at in end - row + first..end {
+                let one_more = value[at - offset].clone() + &profit;
+                if one_more > value[at] {
+                    value[at] = one_more;
+                }
             }
-        });
+        }
     }
     // Jobs are taken back, of the first type as many as any best filling holds, and so on. Best fillings of
     // what then remains hold none of the types before: the cell would have held it.
-    let mut k = Configuration::new();
-    let (mut at, mut left) = (value.len() - 1, axes.to_vec());
-    for (j, demand) in fitting {
-        let (offset, profit) = (offset(demand), profit(*j));
+    let (mut k, mut at) = (Configuration::new(), value.len() - 1);
+    for (j, takes, profit) in jobs {
+        let (offset, profit) = (offset(takes), number(profit));
         let mut jobs = 0;
-        while demand.iter().zip(&left).all(|(d, left)| d <= left)
-            && value[at - offset].clone() + &profit == value[at]
-        {
+        while has_room(at, takes) && value[at - offset].clone() + &profit == value[at] {
             jobs += 1;
             at -= offset;
-            left.iter_mut().zip(demand).for_each(|(left, d)| *left -= d);
         }
-        if jobs > 0 {
-            k.push((*j, jobs));
-        }
+        k.push((*j, jobs));
     }
+    k.retain(|(_, jobs)| *jobs > 0);
     k
-}
-
-/// Every cell with coordinates of at least these, in ascending order.
-fn each_cell(axes: &[usize], least: &[usize], from: usize, each: &mut dyn FnMut(usize)) {
-    match (axes, least) {
-        ([most], [least]) => (*least..=*most).for_each(|along| each(from * (most + 1) + along)),
-        ([most, axes @ ..], [least, under @ ..]) => {
-            (*least..=*most).for_each(|along| each_cell(axes, under, from * (most + 1) + along, each));
-        }
-        _ => each(from),
-    }
 }

@@ -7,11 +7,11 @@
 use rug::Rational;
 
 use super::packing::{Packing, worth};
-use super::problem::Configuration;
-use super::stated::{Node, Tree};
+use super::problem::{Configuration, count};
+use super::stated::Tree;
 use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
-use crate::work::{self, Checked, ensure, ensure_small, refuse};
+use crate::work::{self, Checked, ensure, ensure_small, some};
 
 /// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than
 /// this.
@@ -32,20 +32,18 @@ const RANGES: usize = 10_000_000;
 pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) -> Checked<()> {
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
     let types = packing.problem.jobs.len();
-    let all = (0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect::<Vec<Range>>();
     // Boxes that are to come, the next one last.
-    let mut boxes = vec![all];
+    let mut boxes: Vec<Vec<Range>> =
+        vec![(0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect()];
     for node in nodes {
-        let Some(mut ranges) = boxes.pop() else { return refuse("a tree goes on after its last branch") };
+        let mut ranges = some(boxes.pop(), "a tree goes on after its last branch")?;
         match *node {
-            Node::Leaf(which) => {
-                let Some(set) = sets.get(which as usize) else {
-                    return refuse("a tree names multipliers that are not there");
-                };
+            (None, which) => {
+                let set = some(sets.get(which as usize), "a tree names multipliers that are not there")?;
                 ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
                 ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
             }
-            Node::Split(job, at) => {
+            (Some(job), at) => {
                 work::steps(types as u64)?;
                 ensure_small((boxes.len() + 2).saturating_mul(types) <= RANGES, "the boxes of a tree")?;
                 let mut first = ranges.clone();
@@ -79,10 +77,7 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
         let k = if v <= 0 { ranges[j].0 } else { corner(j) };
         value += v * k;
     }
-    if value < bound.limit {
-        return Ok(true);
-    }
-    let Some((first, _)) = bound.order else { return Ok(false) };
-    let mut both = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
-    Ok(both.find(|(most, first)| most != first).is_none_or(|(most, first)| most < first))
+    let types = 0..jobs.len();
+    let is_behind = |first| types.clone().map(corner).le(types.clone().map(|j| count(first, j)));
+    Ok(value < bound.limit || bound.order.is_some_and(|(first, _)| is_behind(first)))
 }

@@ -13,12 +13,12 @@ use std::collections::HashMap;
 
 use rug::Rational;
 
-use super::optimum::cover;
+use super::earned::cover;
 use super::packing::{Packing, worth};
 use super::problem::Configuration;
 use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
-use crate::work::{self, Checked, about, ensure, refuse};
+use crate::work::{self, Checked, about, ensure, some};
 
 /// Whether the claims settle every order.
 pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
@@ -48,10 +48,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             continue;
         }
         let firsts: Option<Vec<_>> = (0..=order.len()).map(|l| best.get(&open(l))).collect();
-        let Some(firsts) = firsts else { return refuse("claims: a first configuration is not stated") };
-        let Some((stated, is_last, prices, pricing)) = claims.next() else {
-            return refuse("claims: there is none about an order");
-        };
+        let firsts = some(firsts, "claims: a first configuration is not stated")?;
+        let (stated, is_last, prices, pricing) = some(claims.next(), "claims: there is none about an order")?;
         ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
         about("claims", cover(prices, a, packing))?;
         let [alpha, _, pi] = prices;

@@ -1,0 +1,107 @@
+//! What greedy earns, replayed (theory, section 6), and the optimum between an assignment and a bound.
+//!
+//! Prices with `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`,
+//! bound every assignment: `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i
+//! size_i`.
+
+use rug::Rational;
+
+use super::packing::{Packing, common_unit, multiple};
+use super::stated::{Amount, Prices, Stated, Step};
+use crate::names::at;
+use crate::work::{self, Checked, about, ensure, some};
+
+/// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or
+/// not.
+///
+/// Pools are filled in their order, each with the jobs that those before it have left. While a type is open,
+/// fits, and servers are left, the first configuration of the open types gets servers until one of its types
+/// has no job left (the lowest of those, which is then open no more), or no server is left.
+pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
+    let problem = packing.problem;
+    let mut left = of.jobs.clone();
+    let mut open: Vec<usize> = (0..of.jobs.len()).collect();
+    let mut steps = steps.iter();
+    for (i, size) in of.servers.iter().enumerate() {
+        let mut size = size.clone();
+        // The first type that is open fits, as a rule.
+        while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
+            work::spend(problem.size())?;
+            let step = some(steps.next(), "it ends while there are servers and jobs")?;
+            let ((pool, k, stated), exhausted, first) = step;
+            ensure(*pool == i, "another pool is filled first")?;
+            about("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
+            let until = |(j, k): &(usize, u64)| {
+                let servers = Rational::from(&left[*j] / *k);
+                (if of.whole { servers.ceil() } else { servers }, *j)
+            };
+            let (until, gone) = some(k.iter().map(until).min(), "a configuration is empty")?;
+            let gone = Some(gone).filter(|_| until <= size);
+            let servers = until.min(size.clone());
+            ensure(*stated == servers, "a configuration gets another number of servers")?;
+            ensure(*exhausted == gone, "another type is exhausted, or none")?;
+            size -= &servers;
+            for (j, k) in k {
+                left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
+            }
+            open.retain(|j| Some(*j) != gone);
+        }
+    }
+    ensure(steps.next().is_none(), "a step comes after the last one")?;
+    let served = of.jobs.iter().zip(&left).map(|(all, left)| Rational::from(all - left));
+    problem.earned(served.enumerate())
+}
+
+/// What an assignment earns that serves so many jobs, if it is one.
+pub fn by_assignment(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
+    let mut used = vec![Vec::new(); of.servers.len()];
+    let mut slots = vec![Vec::new(); of.jobs.len()];
+    for (i, k, servers) in &stated.assignment {
+        ensure(*servers >= 0, "a negative number of servers")?;
+        ensure(packing.takes(*i, k)?, "a configuration does not fit")?;
+        work::spend(k.len() + 1)?;
+        k.iter().for_each(|(j, k)| slots[*j].push(Rational::from(servers * *k)));
+        used[*i].push(servers.clone());
+    }
+    for (used, size) in used.into_iter().zip(&of.servers) {
+        ensure(work::sum(used)? <= *size, "more servers of a pool than there are")?;
+    }
+    for (j, served) in &stated.served {
+        let slots = work::sum(std::mem::take(&mut slots[*j]))?;
+        let can = *served >= 0 && *served <= of.jobs[*j] && *served <= slots;
+        ensure(can, "a type cannot have as many jobs served")?;
+    }
+    packing.problem.earned(stated.served.iter().cloned())
+}
+
+/// Whether prices are at least 0, with `alpha_j + beta_j >= part u_j`.
+pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>) -> Checked<()> {
+    let mut all = alpha.iter().chain(beta).chain(pi);
+    ensure(all.all(|(_, price)| *price >= 0), "a price is negative")?;
+    work::spend(2 * packing.problem.jobs.len())?;
+    for (j, job) in packing.problem.jobs.iter().enumerate() {
+        let both: Rational = [alpha, beta].into_iter().filter_map(|prices| at(prices, j)).sum();
+        let what = format!("the prices of `{}` are less than its reward", packing.problem.types.list[j]);
+        ensure(both >= Rational::from(part * &job.reward), &what)?;
+    }
+    Ok(())
+}
+
+/// The bound that prices prove for these jobs on pools of these sizes.
+pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
+    let [alpha, _, pi] = &stated.prices;
+    cover(&stated.prices, &Rational::from(1), packing)?;
+    for (i, proof) in &stated.pricing {
+        about("pricing", packing.is_priced(*i, &stated.prices, proof))?;
+    }
+    let loads = alpha.iter().map(|(j, price)| Rational::from(price * &of.jobs[*j]));
+    let servers = pi.iter().map(|(i, price)| Rational::from(price * &of.servers[*i]));
+    let bound = work::sum(loads.chain(servers).collect())?;
+    if !of.whole {
+        return Ok(bound);
+    }
+    // Whole jobs earn multiples of the greatest common divisor of the rewards.
+    let mut jobs = packing.problem.jobs.iter();
+    let unit = jobs.try_fold(Rational::new(), |unit, job| common_unit(unit, &job.reward))?;
+    Ok(if unit.is_zero() { unit } else { multiple(&bound, &unit) })
+}
