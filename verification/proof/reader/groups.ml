@@ -43,7 +43,7 @@ let read (s : statement) =
     priced = (fun v -> Q.sign list.(v).worth > 0); never = said "zero-weight" "never";
     states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
-    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent) } in
+    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent); limits_on = [] } in
   let last name = List.hd (List.rev (String.split_on_char '/' name)) in
   let first r = List.find (fun h -> h = r || (families && last s.resource.list.(h) = last s.resource.list.(r))) (List.init (r + 1) Fun.id) in
   let siblings = { group_weight = (fun v -> rational list.(v).worth);

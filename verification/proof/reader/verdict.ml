@@ -33,6 +33,10 @@ let words placed held level (c : stated_claim) =
   | OfTree -> (if level then "filled" else "filled_by_turns"), "tree_applies"
   | OfNjc -> "no_justified_complaints", "" | OfNonWasteful -> "True", "" | _ -> name, ""
 
+(* The same of what is possible within limits of groups *)
+let among (axiom, applies) = match String.split_on_char ' ' axiom with
+  | name :: rest -> String.concat " " ((name ^ "_among (within x)") :: rest), applies ^ (if applies = "" then "" else "; ") ^ "comparable"
+  | [] -> axiom, applies
 let sentence (axiom, applies) (c : stated_claim) =
   let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
   let said = if applies = "" then "" else "; " ^ applies in
@@ -60,7 +64,9 @@ let check_allocation root by_time_asked most_tolerance =
     | exception Uncovered what -> `Uncovered what
     | evidence ->
       match Further.judge case further only_limits claim.statement evidence with
-      | Proven -> `Proven (sentence (words (c.placing <> None) (Proved.hold_back s.problem g) level claim) claim)
+      | Proven ->
+        let words = words (c.placing <> None) (Proved.hold_back s.problem g) level claim in
+        `Proven (sentence (if Proved.among s.problem g claim.statement.about then among words else words) claim)
       | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
       | NotCovered -> `Uncovered "no theorem is about it here" in
   let first = if c.claims = [] then Some "nothing is claimed"

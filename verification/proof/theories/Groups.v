@@ -4,6 +4,8 @@ From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Certificate.
 Open Scope Q_scope.
 
+(** A limit on some server classes *)
+Record limit_on := { o_group : nat; o_resource : nat; o_on : nat -> bool; o_most : Q }.
 (** Groups are numbered from 0; [None] as a parent or a group is the root. *)
 Record grouping := {
   groups : nat;
@@ -14,7 +16,8 @@ Record grouping := {
   states : nat -> bool;                        (* the group states a guarantee *)
   guarantee : nat -> nat -> option Q;          (* what it states, by resource *)
   ceiling : nat -> nat -> option Q;            (* its limit *)
-  lends : nat -> nat -> option Q }.
+  lends : nat -> nat -> option Q;
+  limits_on : list limit_on }.
 
 Section On.
 Variable P : problem.

@@ -99,6 +99,7 @@ impl Writer<'_, '_> {
             ),
             ("ceiling", format!("amounts {}", each(&|group| amounts(&group.limit)))),
             ("lends", format!("amounts {}", each(&|group| amounts(&group.lend)))),
+            ("limits_on", "nil".to_owned()),
         ];
         record("the_groups : grouping", &fields)
     }
