@@ -11,7 +11,7 @@ let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.ini
 (* A limit of a group, as evidence names it *)
 type bar_name = { bar_group : int; bar_classes : int list; bar_resource : int }
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; more : More.t; h : group_tables; groups : names; bars : bar_name list; limited : bool }
+  placing : placing option; places : places; more : More.t; h : group_tables; groups : names; grouping : grouping; bars : bar_name list; limited : bool }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -37,13 +37,14 @@ let case (c : certificate) (groups : Groups.t) =
   let of_groups = groups.grouping in
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
-    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
+    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups);
+    t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))) } in
   (* In the order of Within.v *)
   let whole v = List.filter_map (fun r -> Option.map (fun _ -> { bar_group = v; bar_classes = []; bar_resource = r }) (of_groups.ceiling v r))
     (List.init m Fun.id) in
   let on o = { bar_group = o.o_group; bar_classes = List.filter o.o_on (List.init k Fun.id); bar_resource = o.o_resource } in
   let bars = List.concat_map whole (List.init v Fun.id) @ List.map on of_groups.limits_on in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h; groups = groups.names; bars; limited = has_limits p of_groups }
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h; groups = groups.names; grouping = of_groups; bars; limited = has_limits p of_groups }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -65,27 +66,27 @@ let amounts s value = at (row s.p.users (by_name s.c.on.user (number computed) v
 let tasks s value = at2 (read_tasks s.c.on value)
 
 (* Prices of limits, in the order of these *)
-let limit_prices s value =
-  let list_ = Array.make (List.length s.bars) None in
+let limit_prices s bars value =
+  let list_ = Array.make (List.length bars) None in
   let read value =
     only "group on? resource price" value;
     let set on =
       let all = List.sort compare (List.map (named s.c.on.server) (list on)) in
-      if all = [] || List.length (List.sort_uniq compare all) < List.length all then malformed "expected classes, none twice";
+      if all = [] || twice all then malformed "expected classes, none twice";
       all in
     let bar_classes = Option.fold ~none:[] ~some:set (given (get "on" value)) in
     let bar = { bar_group = named s.groups (get "group" value); bar_classes; bar_resource = named s.c.on.resource (get "resource" value) } in
     bar, number_at (get "price" value) in
   let put (bar, price) =
     let rec place k = function [] -> raise Exit | first :: rest -> if first = bar then k else place (k + 1) rest in
-    let k = place 0 s.bars in
+    let k = place 0 bars in
     if list_.(k) <> None then raise Exit;
     list_.(k) <- Some price in
   List.iter put (List.map read (match value with Absent -> [] | v -> list v));
   Array.map (Option.value ~default:zero) list_
 let prices s value =
   let rows = Array.make_matrix s.p.classes s.p.resources zero in
-  let limits = limit_prices s (get "limit_prices" value) in
+  let limits = limit_prices s s.bars (get "limit_prices" value) in
   let server = s.c.on.server in
   List.iter (fun (name, of_class) ->
     let i = find server name in

@@ -72,7 +72,7 @@ let filling s f value =
   let waits = List.filter (fun n -> match s.p.limit n with Some l -> Q.lt (total n) (to_q l) | None -> true) users in
   let stopped = Array.make s.p.users false in
   let level row =
-    let worth = Turns.worth_in s row and bound = Turns.bound_of s row in
+    let worth = Turns.worth_in s [] row and bound = Turns.bound_of s [] row in
     let reached = List.fold_left (fun sum n -> Q.add sum (Q.mul worth.(n) (total n))) Q.zero users in
     if not (Q.equal bound reached) then None else begin
       let valued = List.filter (fun n -> Q.sign worth.(n) > 0) users in
@@ -84,7 +84,7 @@ let filling s f value =
       let on_share = Array.init s.p.users (fun n -> let u = to_q (a.u n 0) in
         if Q.sign worth.(n) > 0 && Q.sign u > 0 then rational (Q.div (Q.mul worth.(n) (to_q (s.p.weight n))) u) else zero) in
       if covers = [] then None
-      else Some { covers; on_share = at on_share; at_prices = { on_row = row; on_user = (fun _ -> zero) };
+      else Some { covers; on_share = at on_share; at_prices = row;
         base_level = rational top }
     end in
   let levels = List.filter_map level rows in

@@ -12,6 +12,8 @@ let rational (v : Q.t) = { qnum = Q.num v; qden = Q.den v }
 let to_q v = Q.make v.qnum v.qden
 let zero = rational Q.zero
 
+let twice list = List.length (List.sort_uniq compare list) < List.length list
+
 (* Names and their positions *)
 type names = { what : string; list : string array; position : (string, int) Hashtbl.t }
 let names what all =
@@ -72,7 +74,7 @@ let read_problem by_time value =
     Option.iter (fun v ->
       let listed = List.map (named server) (list v) in
       if listed = [] then malformed "expected at least one server class, or no `servers` at all";
-      if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
+      if twice listed then malformed "a name is given twice";
       Array.fill allowed.(n) 0 k false;
       List.iter (fun i -> allowed.(n).(i) <- true) listed) (given (field "servers"));
     demand.(n) <- Array.make k base.(n);
@@ -205,8 +207,7 @@ let read value =
   if List.length (List.filter (fun c -> c.axiom = "proportional") claims) > 32
   then malformed "more than 32 claims of `proportional`";
   let not_checked = List.map read_axiom (list (get "not_checked" value)) in
-  if List.length (List.sort_uniq compare not_checked) < List.length not_checked
-  then malformed "an axiom is named twice";
+  if twice not_checked then malformed "an axiom is named twice";
   let placing = Option.map (read_placing on) (given (get "placements" allocation)) in
   let stated = Option.map (read_tasks on) (given (get "tasks" allocation)) in
   let x = match stated, Option.map (sums on) placing with

@@ -72,7 +72,7 @@ let check_allocation root by_time_asked most_tolerance =
   let first = if c.claims = [] then Some "nothing is claimed"
     else if (match c.stated_hash with Some stated -> stated <> Hash.of_problem s groups case.more | None -> false)
     then Some "problem_sha256 of the allocation is not that of the problem"
-    else if List.length (List.sort_uniq compare names) < List.length names then Some "something is claimed twice"
+    else if twice names then Some "something is claimed twice"
     else if List.exists (fun (c' : stated_claim) -> List.mem c'.axiom c.not_checked) c.claims
     then Some "something is claimed, and said not to be checked"
     else if Option.value by_time_asked ~default:false <> c.by_time

@@ -306,18 +306,19 @@ Proof.
   apply (content_same eps n (fun i r => entitlement P n * full P i r)); [auto| |apply H; auto].
   intros. apply prod_same; [apply entitlement_same; auto|auto].
 Qed.
-Lemma conserving_among_same eps (St St' : nat -> QArith_base.Q -> Prop) : (forall n z, (n < N)%nat -> St' n z -> St n z) ->
-  (forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
-  forall n z, user Q n -> runs Q n (slack Q y) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
+Lemma conserving_among_same eps (f f' : nat -> nat -> nat -> QArith_base.Q) (St St' : nat -> QArith_base.Q -> Prop) :
+  (forall n i r, (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> f n i r == f' n i r) -> (forall n z, (n < N)%nat -> St' n z -> St n z) ->
+  (forall n z, user P n -> runs P n (f n) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
+  forall n z, user Q n -> runs Q n (f' n) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
     sum (classes Q) z <= eps * g Q n.
 Proof.
-  intros I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
-  - apply (runs_back n (slack P x) (slack Q y)); auto.
+  intros Ef I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
+  - apply (runs_back n (f n) (f' n)); auto.
   - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are by auto. try rewrite <- ec. try reflexivity.
 Qed.
 Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q eps y.
 Proof.
-  intros H n z Un R L. apply (conserving_among_same eps (fun _ _ => True) (fun _ _ => True)); auto.
+  intros H n z Un R L. apply (conserving_among_same eps (fun _ => slack P x) (fun _ => slack Q y) (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
 (** What is possible, of both *)
 Section Among.
@@ -521,12 +522,12 @@ Proof.
   intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
   apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
 Qed.
-Lemma placed_among_same eps (St St' : nat -> Prop) : (forall n, (n < N)%nat -> St' n -> St n) ->
-  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n -> 1 <= eps) ->
-  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n -> 1 <= eps.
+Lemma placed_among_same eps (St St' : nat -> nat -> Prop) : (forall n i, (n < N)%nat -> (i < K)%nat -> St' n i -> St n i) ->
+  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n i -> 1 <= eps) ->
+  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n i -> 1 <= eps.
 Proof.
   intros I [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl) St0. apply user_in in U. destruct U as [U Hn]. ranges.
-  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n Hn St0)].
+  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n i Hn Hi St0)].
   - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
   - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
     + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
@@ -536,7 +537,7 @@ Proof.
 Qed.
 Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
 Proof.
-  intros [A H]. destruct (placed_among_same eps (fun _ => True) (fun _ => True) (fun _ _ t => t)) as [B1 D].
+  intros [A H]. destruct (placed_among_same eps (fun _ _ => True) (fun _ _ => True) (fun _ _ _ _ t => t)) as [B1 D].
   - split; [exact A|]. intros n i U L Pl _. apply (H n i); auto.
   - split; [exact B1|]. intros n i U L Pl. apply (D n i); auto.
 Qed.
@@ -565,10 +566,89 @@ Proof.
 Qed.
 Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
 Proof. apply uses_same. Qed.
+(** ** Limits as rows *)
+Lemma bar_same b : In b (bars P G) -> exists c, In c (bars Q G) /\ b_group b = b_group c /\ b_most b = b_most c /\
+  forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
+Proof.
+  unfold bars, bars_on. rewrite <- er. intros I. apply in_app_or in I. destruct I as [I|I].
+  - apply in_flat_map in I. destruct I as (v & Hv & I). apply in_flat_map in I. destruct I as (r & Hr & I).
+    destruct (ceiling G v r) as [most|] eqn:L; [|contradiction]. destruct I as [<-|[]].
+    exists {| b_group := v; b_resource := r; b_most := most; b_takes := fun n _ => base Q n r |}. split; [|repeat split].
+    + apply in_or_app. left. apply in_flat_map. exists v. split; auto. apply in_flat_map. exists r. split; auto. rewrite L. left. reflexivity.
+    + intros n i Hn _. apply in_seq in Hr. apply (s_base _ _ S); auto; lia.
+  - apply in_map_iff in I. destruct I as (o & <- & I). pose proof I as I'. apply filter_In in I'. destruct I' as [_ Hr]. apply Nat.ltb_lt in Hr.
+    eexists. split; [apply in_or_app; right; apply in_map; exact I|]. repeat split. intros n i Hn Hi. simpl.
+    destruct (o_on o i); [apply (s_demand _ _ S); auto|reflexivity].
+Qed.
+Lemma taken_same b c z w : b_group b = b_group c -> (forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i) ->
+  agree P z w -> taken P G b z == taken Q G c w.
+Proof.
+  intros Eg Et Ez. unfold taken, below_bar. rewrite <- eu, <- ec, Eg. apply sum_ext. intros n Hn. destruct (existsb _ _); [|reflexivity].
+  apply sum_ext. intros i Hi. apply prod_same; [apply Ez|apply Et]; auto.
+Qed.
+Definition paired (b c : bar) : Prop := b_group b = b_group c /\ b_resource b = b_resource c /\ b_most b = b_most c /\
+  forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
+Lemma bars_on_same : Forall2 paired (bars_on P G) (bars_on Q G).
+Proof.
+  unfold bars_on. rewrite <- er. assert (A : forall o, In o (filter (fun o => Nat.ltb (o_resource o) M) (limits_on G)) -> (o_resource o < M)%nat).
+  { intros o I. apply filter_In in I. destruct I as [_ I]. apply Nat.ltb_lt. exact I. }
+  induction (filter (fun o => Nat.ltb (o_resource o) M) (limits_on G)) as [|o l IH]; simpl; constructor.
+  - repeat split. intros n i Hn Hi. simpl. specialize (A o ltac:(left; reflexivity)). destruct (o_on o i); [apply (s_demand _ _ S); auto|reflexivity].
+  - apply IH. intros. apply A. right. auto.
+Qed.
+Lemma paired_taken b c z w : paired b c -> agree P z w -> taken P G b z == taken Q G c w.
+Proof. intros (Eg & _ & _ & Et). apply taken_same; auto. Qed.
+Lemma Forall2_in {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 l k -> In a l -> exists c, In c k /\ R2 a c.
+Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
+Lemma Forall2_in_right {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 k l -> In a l -> exists c, In c k /\ R2 c a.
+Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
+Lemma left_on_same n i : (n < N)%nat -> (i < classes P)%nat ->
+  alike (left_on P G (held_in P G x) n i) (left_on Q G (held_in Q G y) n i).
+Proof.
+  intros Hn Hi. unfold left_on. generalize 0%nat as k. induction bars_on_same as [|b c l l' Pa F IH]; intros k; simpl; [exact I|].
+  specialize (IH (Datatypes.S k)). destruct Pa as (Eg & Er & Em & Et). pose proof (Et n i Hn Hi) as Eti.
+  assert (Co : counts_on G b n i = counts_on G c n i).
+  { unfold counts_on, below_bar. rewrite Eg. f_equal. apply lt_same; [reflexivity|exact Eti]. }
+  rewrite Co. destruct (counts_on G c n i); [|exact IH].
+  assert (D : leaves_on (held_in P G x) (k, b) n i == leaves_on (held_in Q G y) (k, c) n i).
+  { unfold leaves_on, held_in. cbn [fst snd]. apply larger_ext; [reflexivity|].
+    rewrite !quo_eq, !sub_eq, Eti, Em, (paired_taken b c x y) by (auto; repeat split; auto). reflexivity. }
+  destruct (fold_right _ None (numbered (Datatypes.S k) l)), (fold_right _ None (numbered (Datatypes.S k) l')); simpl in IH |- *; try tauto.
+  apply smaller_ext; [exact IH|exact D].
+Qed.
+Lemma left_below_same k n : (n < N)%nat -> (k <= classes P)%nat ->
+  alike (left_below P G (held_in P G x) (can_use P) k n) (left_below Q G (held_in Q G y) (can_use Q) k n).
+Proof.
+  intros Hn. induction k; intros Hk; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). pose proof (left_on_same n k Hn ltac:(lia)) as L0.
+  assert (Cu : can_use P n k = can_use Q n k) by (apply lt_same; [reflexivity|apply (gamma_same P Q W V S); auto]).
+  rewrite Cu. destruct (can_use Q n k); [destruct (left_on P G _ n k), (left_on Q G _ n k)|]; simpl in L0; try tauto;
+    destruct (left_below P G _ _ k n), (left_below Q G _ _ k n); simpl in *; try tauto; rewrite !add_eq, IHk, ?L0; reflexivity.
+Qed.
+Lemma no_more_same a b z : alike a b -> no_more b z -> no_more a z.
+Proof. destruct a, b; simpl; try tauto. intros A B. rewrite A. exact B. Qed.
+Lemma placeable_same z : placeable Q G z -> placeable P G z.
+Proof.
+  intros [Fz Kz]. split; [apply (feasible_back P Q W V S); exact Fz|]. intros b I.
+  destruct (Forall2_in _ _ _ b bars_on_same I) as (c & Ic & Pa). specialize (Kz c Ic). destruct Pa as (Eg & Er & Em & Et).
+  rewrite (paired_taken b c z z), Em by (repeat split; auto; intros ? ? _ _; reflexivity). exact Kz.
+Qed.
+Lemma placeable_forth z : placeable P G z -> placeable Q G z.
+Proof.
+  intros [Fz Kz]. split; [apply (feasible_same P Q W V S z z); auto; intros ? ? _ _; reflexivity|]. intros c I.
+  destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa). specialize (Kz b Ib). destruct Pa as (Eg & Er & Em & Et).
+  rewrite <- (paired_taken b c z z), <- Em by (repeat split; auto; intros ? ? _ _; reflexivity). exact Kz.
+Qed.
 Lemma limits_kept_same eps : limits_kept P G eps x -> limits_kept Q G eps y.
 Proof.
-  intros H v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
-  rewrite <- use_same by auto. apply H; auto.
+  intros [H H2]. split.
+  - intros v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
+    rewrite <- use_same by auto. apply H; auto.
+  - intros c I Pos. destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa).
+    assert (Hr : (b_resource c < M)%nat).
+    { unfold bars_on in I. apply in_map_iff in I. destruct I as (o & <- & I). apply filter_In in I. destruct I as [_ I].
+      apply Nat.ltb_lt in I. rewrite <- er in I. exact I. }
+    rewrite <- (total_same P Q S) in Pos |- * by auto. destruct Pa as (Eg & Er & Em & Et).
+    rewrite <- (paired_taken b c x y), <- Em by (auto; repeat split; auto). rewrite <- Er in *. apply H2; auto.
 Qed.
 Lemma asks_same n r : (n < N)%nat -> (r < M)%nat -> asks P n r = asks Q n r.
 Proof.
@@ -587,8 +667,9 @@ Proof.
 Qed.
 Lemma may_ask_same n z : (n < N)%nat -> may_ask Q G y n z -> may_ask P G x n z.
 Proof.
-  intros Hn [A [(v & Iv & B) D]]. split; [|split].
+  intros Hn (A & Lo & (v & Iv & B) & D). split; [|split; [|split]].
   - apply (within_same P Q S n _ (tasks Q y n + z)); auto. rewrite (tasks_same P Q S x y E n Hn). reflexivity.
+  - revert Lo. apply no_more_same. unfold left_in_all. rewrite <- ec. apply left_below_same; auto.
   - exists v. rewrite names_same by auto. auto.
   - intros w Iw. destruct (D w Iw) as [D1 D2]. split.
     + unfold open_to. rewrite names_same by auto. exact D1.
@@ -750,11 +831,11 @@ Proof.
     assert (Hn : (n < N)%nat) by (rewrite eu; apply U);
     pose proof (Turn.clear_same G N M _ _ _ _ (facts_same Fo) (likewise_same t) t t n Hn ltac:(auto)) as Ec; rewrite <- er in *;
     (split; [congruence|]); exists y1.
-  - assert (Yy : agree P y1 y1) by (intros ? ? _ _; reflexivity). split; [apply (feasible_same P Q W V S y1 y1 Yy Y)|].
+  - assert (Yy : agree P y1 y1) by (intros ? ? _ _; reflexivity). split; [apply placeable_forth; exact Y|].
     rewrite <- (tasks_same P Q S y1 y1 Yy n Hn). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
     rewrite <- (tasks_same P Q S y1 y1 Yy m) by apply Um. auto.
   - assert (Yy : agree Q y1 y1) by (intros ? ? _ _; reflexivity). pose proof (same_sym _ _ S) as S'.
-    split; [apply (feasible_same Q P V W S' y1 y1 Yy Y)|]. assert (Hn' : (n < users Q)%nat) by apply U.
+    split; [apply placeable_same; exact Y|]. assert (Hn' : (n < users Q)%nat) by apply U.
     rewrite <- (tasks_same Q P S' y1 y1 Yy n Hn'). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
     rewrite <- (tasks_same Q P S' y1 y1 Yy m) by apply Um. auto.
 Qed.
@@ -794,26 +875,6 @@ Lemma hold_back_same : hold_back P G = hold_back Q G.
 Proof. unfold hold_back. rewrite has_limits_same, er. reflexivity. Qed.
 Lemma among_same a : among P G a = among Q G a.
 Proof. unfold among. rewrite has_limits_same. reflexivity. Qed.
-(** ** Limits as rows *)
-Lemma bar_same b : In b (bars P G) -> exists c, In c (bars Q G) /\ b_group b = b_group c /\ b_most b = b_most c /\
-  forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
-Proof.
-  unfold bars, bars_on. rewrite <- er. intros I. apply in_app_or in I. destruct I as [I|I].
-  - apply in_flat_map in I. destruct I as (v & Hv & I). apply in_flat_map in I. destruct I as (r & Hr & I).
-    destruct (ceiling G v r) as [most|] eqn:L; [|contradiction]. destruct I as [<-|[]].
-    exists {| b_group := v; b_most := most; b_takes := fun n _ => base Q n r |}. split; [|repeat split].
-    + apply in_or_app. left. apply in_flat_map. exists v. split; auto. apply in_flat_map. exists r. split; auto. rewrite L. left. reflexivity.
-    + intros n i Hn _. apply in_seq in Hr. apply (s_base _ _ S); auto; lia.
-  - apply in_map_iff in I. destruct I as (o & <- & I). pose proof I as I'. apply filter_In in I'. destruct I' as [_ Hr]. apply Nat.ltb_lt in Hr.
-    eexists. split; [apply in_or_app; right; apply in_map; exact I|]. repeat split. intros n i Hn Hi. simpl.
-    destruct (o_on o i); [apply (s_demand _ _ S); auto|reflexivity].
-Qed.
-Lemma taken_same b c z w : b_group b = b_group c -> (forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i) ->
-  agree P z w -> taken P G b z == taken Q G c w.
-Proof.
-  intros Eg Et Ez. unfold taken, below_bar. rewrite <- eu, <- ec, Eg. apply sum_ext. intros n Hn. destruct (existsb _ _); [|reflexivity].
-  apply sum_ext. intros i Hi. apply prod_same; [apply Ez|apply Et]; auto.
-Qed.
 Lemma within_limits_same z : within Q G y z -> within P G x z.
 Proof.
   intros [Fz Kz]. split; [apply (feasible_back P Q W V S); exact Fz|]. intros b I.
@@ -867,10 +928,19 @@ Proof.
   - rewrite <- (hold_back_same P Q S G). destruct (hold_back P G).
     + intros [Fo H]. split; [destruct Fo as [F1 F2]; split; [exact F1|]; intros n v; rewrite <- eu; apply F2|].
       destruct placing_ as [p|].
-      * refine (placed_among_same P Q W V S x y E p Cl eps (fun n => Stopped.not_stopped P G x n 1)
-          (fun n => Stopped.not_stopped Q G y n 1) _ H).
-        intros n Hn. apply (not_stopped_same P Q S G x y E n 1 Fo Hn).
-      * refine (conserving_among_same P Q W V S x y E eps (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ H).
+      * destruct H as [H0 H]. destruct (placed_among_same P Q W V S x y E p Cl eps
+          (fun n i => no_more (left_on P G (held_in P G x) n i) 1 /\ Stopped.not_stopped P G x n 1)
+          (fun n i => no_more (left_on Q G (held_in Q G y) n i) 1 /\ Stopped.not_stopped Q G y n 1)) as [B1 D].
+        -- intros n i Hn Hi [A1 A2]. split; [|apply (not_stopped_same P Q S G x y E n 1 Fo Hn); exact A2].
+           revert A1. apply no_more_same. apply (left_on_same P Q S G x y E n i Hn Hi).
+        -- split; [exact H0|]. intros n i U L Pl' [A1 A2]. apply (H n i); auto.
+        -- split; [exact B1|]. intros n i U L Pl' A1 A2. apply (D n i); auto.
+      * refine (conserving_among_same P Q W V S x y E eps (Stopped.free_to P G (held_in P G x) (slack P x) (takes P))
+          (Stopped.free_to Q G (held_in Q G y) (slack Q y) (takes Q)) (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ _ H).
+        { intros n i r Hn Hi Hr. unfold Stopped.free_to. pose proof (left_on_same P Q S G x y E n i Hn Hi) as L0.
+          pose proof (slack_same P Q W V S x y E i r Hi Hr) as Es. pose proof (takes_same P Q W V S n i r Hn Hi Hr) as Et.
+          destruct (left_on P G _ n i), (left_on Q G _ n i); simpl in L0; try tauto.
+          apply smaller_ext; [exact Es|]. rewrite !mul_eq, L0, Et. reflexivity. }
         intros n z Hn. apply (not_stopped_same P Q S G x y E n z Fo Hn).
     + unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
   - apply (pareto_optimal_same P Q W V S x y E _ _ Po).

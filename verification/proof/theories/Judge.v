@@ -23,7 +23,8 @@ Variable Sib : siblings.
 
 (** Groups hold something back where one has a limit, states what it lends, or gets nothing beyond its guarantee. *)
 Definition has_limits : bool :=
-  any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
+  any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)) ||
+  match limits_on G with nil => false | _ => true end.
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
@@ -38,8 +39,7 @@ Definition compares (a : axiom_name) : bool :=
 Definition comparable : Prop := about_groups P G /\ forall v r, (v < groups G)%nat -> (r < resources P)%nat -> kept_for G v r == 0.
 Definition among (a : axiom_name) : bool := compares a && has_limits.
 Definition possible (x : allocation) : allocation -> Prop := if has_limits then within P G x else feasible P.
-Definition covered (a : axiom_name) : bool :=
-  match a with Another => false | _ => match limits_on G with nil => true | _ => false end end.
+Definition covered (a : axiom_name) : bool := match a with Another => false | _ => true end.
 
 Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   match a with

@@ -127,8 +127,9 @@ Definition group_tables_of (G : grouping) : group_tables :=
   let V := groups G in
   let promise := map (fun v => map (rpromised G V v) (seq 0 M)) (seq 0 V) in
   let over := map (above G) (seq 0 N) in
+  let held := map (fun b => rtaken P G b x) (bars_on P G) in
   {| t_use := table2 V M (ruse P G x V); t_promise := amounts promise; t_kept_back := table2 V M (rkept G V);
-     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil |}.
+     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil; t_taken := fun k => nth k held 0 |}.
 Definition better_placing (l : list (nat * list Q)) : claim :=
   let l := placing_of l in
   BetterPlacing l (places_of l) (table2 N K (fun n i =>

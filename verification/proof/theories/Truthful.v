@@ -360,7 +360,7 @@ Proof.
   unfold shows_answer in A. rewrite !andb_true_iff, all_iff in A. destruct A as [[[Timed Sa] Ma] Ab].
   assert (F : feasible P (t_x T)).
   { apply F0. destruct only_limits; auto. exfalso. unfold judge, is_allowed in J.
-    destruct (covered G (about st)); [|discriminate]. simpl in J.
+    destruct (covered (about st)); [|discriminate]. simpl in J.
     destruct (about st); try discriminate Ab; discriminate J. }
   destruct st as [a s m]. simpl in *. destruct s as [[|]|]; try discriminate Sa.
   assert (Ax : match m with
