@@ -49,10 +49,9 @@ let read (s : statement) =
   let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (amounts s positive (get "multipliers" share)) in
   let lookup of_group v r = Option.map rational (List.assoc_opt r (of_group list.(v))) in
   let grouping = { groups = Array.length list; parent = (fun v -> list.(v).up); group_of = (fun n -> member.(n));
-    priced = (fun v -> Q.sign list.(v).worth > 0); never = said "zero-weight" "never";
-    states = (fun v -> list.(v).stated <> None);
+    priced = (fun v -> Q.sign list.(v).worth > 0); never = said "zero-weight" "never"; states = (fun v -> list.(v).stated <> None);
     guarantee = lookup (fun g -> Option.value g.stated ~default:[]);
-    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent); 
+    ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent);
     limits_on = List.concat (List.mapi (fun v g -> List.concat_map (fun (set, limit) -> List.map (fun (r, q) ->
       { o_group = v; o_resource = r; o_on = (fun i -> List.mem i set); o_most = rational q }) limit) g.on) (Array.to_list list)) } in
   let last name = List.hd (List.rev (String.split_on_char '/' name)) in
