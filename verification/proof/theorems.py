@@ -22,6 +22,7 @@ GAINS = [
     ("Nobody can have more without loss", ["Prices", "WholeOptimal"]),
     ("Nobody can rise: max-min of every share, the bottleneck axioms, `tree` without groups", ["MaxMin", "Named", "Filled"]),
     ("Proportional and alpha fairness within a gap, for any rational alpha", ["Alpha", "Roots"]),
+    ("Where groups have limits: these are rows, with prices of their own", ["Within"]),
     ("`tree` with groups: the filling is followed to its end, and has only one", ["Follow", "Process", "Turn"]),
     ("No justified complaints, PS-DSF", ["Answered"]),
     ("Groups keep limits and promises, and are compared", ["Groups", "Parties"]),

@@ -8,8 +8,10 @@ let memo n f = at (Array.init n f)
 let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
+(* A limit of a group, as evidence names it *)
+type bar_name = { bar_group : int; bar_classes : int list; bar_resource : int }
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; more : More.t; h : group_tables; limited : bool }
+  placing : placing option; places : places; more : More.t; h : group_tables; groups : names; grouping : grouping; bars : bar_name list; limited : bool }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -35,8 +37,14 @@ let case (c : certificate) (groups : Groups.t) =
   let of_groups = groups.grouping in
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
-    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h; limited = has_limits p groups.grouping }
+    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups);
+    t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))) } in
+  (* In the order of Within.v *)
+  let whole v = List.filter_map (fun r -> Option.map (fun _ -> { bar_group = v; bar_classes = []; bar_resource = r }) (of_groups.ceiling v r))
+    (List.init m Fun.id) in
+  let on o = { bar_group = o.o_group; bar_classes = List.filter o.o_on (List.init k Fun.id); bar_resource = o.o_resource } in
+  let bars = List.concat_map whole (List.init v Fun.id) @ List.map on of_groups.limits_on in
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h; groups = groups.names; grouping = of_groups; bars; limited = has_limits p of_groups }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -57,14 +65,34 @@ let server s name value = named s.c.on.server (get name value)
 let amounts s value = at (row s.p.users (by_name s.c.on.user (number computed) value))
 let tasks s value = at2 (read_tasks s.c.on value)
 
+(* Prices of limits, in the order of these *)
+let limit_prices s bars value =
+  let list_ = Array.make (List.length bars) None in
+  let read value =
+    only "group on? resource price" value;
+    let set on =
+      let all = List.sort compare (List.map (named s.c.on.server) (list on)) in
+      if all = [] || twice all then malformed "expected classes, none twice";
+      all in
+    let bar_classes = Option.fold ~none:[] ~some:set (given (get "on" value)) in
+    let bar = { bar_group = named s.groups (get "group" value); bar_classes; bar_resource = named s.c.on.resource (get "resource" value) } in
+    bar, number_at (get "price" value) in
+  let put (bar, price) =
+    let rec place k = function [] -> raise Exit | first :: rest -> if first = bar then k else place (k + 1) rest in
+    let k = place 0 bars in
+    if list_.(k) <> None then raise Exit;
+    list_.(k) <- Some price in
+  List.iter put (List.map read (match value with Absent -> [] | v -> list v));
+  Array.map (Option.value ~default:zero) list_
 let prices s value =
   let rows = Array.make_matrix s.p.classes s.p.resources zero in
+  let limits = limit_prices s s.bars (get "limit_prices" value) in
   let server = s.c.on.server in
   List.iter (fun (name, of_class) ->
     let i = find server name in
     List.iter (fun (r, p) -> rows.(i).(r) <- p) (by_row s i number_at of_class))
     (match get "prices" value with Absent -> [] | v -> obj v);
-  { on_row = at2 rows; on_user = amounts s (get "user_prices" value) }
+  { on_row = (fun i r -> if i = s.p.classes then limits.(r) else rows.(i).(r)); on_user = amounts s (get "user_prices" value) }
 
 (* * Envy: whole numbers that settle most pairs *)
 let hints s m =
@@ -154,7 +182,7 @@ let shares s worth =
 
 let levels s a m value =
   let level value =
-    only "covers user_weights prices user_prices?" value;
+    only "covers user_weights prices user_prices? limit_prices?" value;
     let covers = List.map (named s.c.on.user) (list (get "covers" value)) in
     let of_user n = to_q (level_of a m n) in
     let base_level = match covers with
@@ -212,7 +240,7 @@ let proportional s share a value =
     if get "values" value <> Absent || ((a > 1 || better <> Absent) && not (is_short s v a))
     then uncovered "numbers so long that they are rounded";
     if better <> Absent then (only "better" value; Better (share, v, a, tasks s better))
-    else (only "prices user_prices?" value; Proportional (share, v, a, prices s value))
+    else (only "prices user_prices? limit_prices?" value; Proportional (share, v, a, prices s value))
   end
 
 let ps_dsf s =
@@ -221,8 +249,10 @@ let ps_dsf s =
     rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))))
 
 (* Where nobody can be given anything, or wants any of it, prices are of nothing. *)
-let empty names value = only names value; if List.exists (fun (_, v) -> v <> Object []) (obj value) then raise Exit
-let weights_and_prices = "user_weights prices user_prices?" and bare_prices = "prices user_prices?"
+let empty names value =
+  only names value;
+  if List.exists (fun (name, v) -> v <> if name = "limit_prices" then List [] else Object []) (obj value) then raise Exit
+let weights_and_prices = "user_weights prices user_prices? limit_prices?" and bare_prices = "prices user_prices? limit_prices?"
 let unwanted s share = Unwanted (share, shares s (worth_at s.p s.totals share))
 let without_levels s k value =
   only "resources" value;
@@ -292,8 +322,6 @@ let claim s (c : stated_claim) =
   | (OfLimits | OfGuarantees | OfRoot _ | OfGroupSharing | OfGroupEnvy | OfTree | Another), _, _ -> raise Exit
 let evidence s (c : stated_claim) =
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
-  let is_left_open = s.limited && compares c.statement.about && c.statement.says <> None in
-  if is_left_open then OfProblem NonWasteful (* Coq says that it is not covered *) else
   match c.statement.about, c.statement.says, c.statement.margin with
   | (OfLimits | OfGuarantees), None, _ -> OfGroups NotAbout
   | OfLimits, _, None -> OfGroups Unlimited

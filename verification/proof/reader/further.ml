@@ -72,7 +72,7 @@ let filling s f value =
   let waits = List.filter (fun n -> match s.p.limit n with Some l -> Q.lt (total n) (to_q l) | None -> true) users in
   let stopped = Array.make s.p.users false in
   let level row =
-    let worth = Turns.worth_in s row and bound = Turns.bound_of s row in
+    let worth = Turns.worth_in s [] row and bound = Turns.bound_of s [] row in
     let reached = List.fold_left (fun sum n -> Q.add sum (Q.mul worth.(n) (total n))) Q.zero users in
     if not (Q.equal bound reached) then None else begin
       let valued = List.filter (fun n -> Q.sign worth.(n) > 0) users in
@@ -84,7 +84,7 @@ let filling s f value =
       let on_share = Array.init s.p.users (fun n -> let u = to_q (a.u n 0) in
         if Q.sign worth.(n) > 0 && Q.sign u > 0 then rational (Q.div (Q.mul worth.(n) (to_q (s.p.weight n))) u) else zero) in
       if covers = [] then None
-      else Some { covers; on_share = at on_share; at_prices = { on_row = row; on_user = (fun _ -> zero) };
+      else Some { covers; on_share = at on_share; at_prices = row;
         base_level = rational top }
     end in
   let levels = List.filter_map level rows in
@@ -122,7 +122,7 @@ let root s share a q (c : stated_claim) value =
       only "better values?" value;
       OfRoots (RootBetter (roots s share a q value true, tasks s (get "better" value)))
     end else begin
-      only "prices user_prices? values?" value;
+      only "prices user_prices? limit_prices? values?" value;
       OfRoots (RootPrices (roots s share a q value false, prices s value))
     end
 
@@ -131,7 +131,6 @@ let root s share a q (c : stated_claim) value =
 let evidence s f (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
-  let left_open = OfProblem NonWasteful (* Coq says that it is not covered *) in
   let is_kept v = List.exists (fun r -> sign (s.h.t_kept_back v r) <> 0) (range s.p.resources) in
   let is_comparable () = not (List.exists s.p.timed (range s.p.classes) || List.exists is_kept (range f.groups.grouping.groups)) in
   match c.statement.about, c.statement.says, c.statement.margin with
@@ -148,7 +147,6 @@ let evidence s f (c : stated_claim) =
     OfFilling NobodyFilled
   | OfTree, _, _ when is_level f.groups.grouping f.groups.siblings -> filling s f value
   | OfTree, _, _ -> OfFilling (Turns (worth_of s Drfh, Turns.follow s f.groups value))
-  | OfRoot _, Some _, _ when s.limited -> left_open
   | OfRoot (share, a, q), _, _ -> root s share a q c value
-  | OfProportional (share, a), Some _, Some _ when get "values" value <> Absent && not s.limited -> root s share a 1 c value
+  | OfProportional (share, a), Some _, Some _ when get "values" value <> Absent -> root s share a 1 c value
   | _ -> Evidence.evidence s c

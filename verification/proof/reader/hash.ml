@@ -97,11 +97,13 @@ let of_problem s (g : Groups.t) (more : More.t) =
   let stated row = record (List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row) in
   let some row = if row = [] then None else Some (stated row) in
   let group v =
-    let { Groups.up; worth; priority; stated = promise; most; lent } = g.list.(v) in
+    let { Groups.up; worth; priority; stated = promise; most; lent; on } = g.list.(v) in
+    let on = List.map (fun (set, limit) -> record ["servers", Some (list s.server set); "limit", Some (stated limit)]) on in
     record ["name", Some (quoted g.names.list.(v)); "parent", Option.map (fun u -> quoted g.names.list.(u)) up;
       "weight", (if Q.equal worth Q.one then None else Some (number worth));
       "priority", (if Q.sign priority = 0 then None else Some (number priority));
-      "guarantee", Option.map stated promise; "limit", some most; "lend", some lent] in
+      "guarantee", Option.map stated promise; "limit", some most; "lend", some lent;
+      "on", if on = [] then None else Some ("[" ^ String.concat "," on ^ "]")] in
   let groups = match lines g.names group with "" -> "" | lines -> ",\n\"groups\":[" ^ lines ^ "\n]" in
   let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"] then None else Some (quoted word) in
   let fields = List.map word g.words

@@ -12,17 +12,17 @@ let rational (v : Q.t) = { qnum = Q.num v; qden = Q.den v }
 let to_q v = Q.make v.qnum v.qden
 let zero = rational Q.zero
 
+let twice list = List.length (List.sort_uniq compare list) < List.length list
+
 (* Names and their positions *)
 type names = { what : string; list : string array; position : (string, int) Hashtbl.t }
 let names what all =
   let position = Hashtbl.create 64 in
   List.iteri (fun i name ->
-    if name = "" || Hashtbl.mem position name
-    then malformed "the %s `%s` is named twice, or has no name" what name;
+    if name = "" || Hashtbl.mem position name then malformed "the %s `%s` is named twice, or has no name" what name;
     Hashtbl.add position name i) all;
   { what; list = Array.of_list all; position }
-let find names name = try Hashtbl.find names.position name
-  with Not_found -> malformed "there is no such %s: `%s`" names.what name
+let find names name = try Hashtbl.find names.position name with Not_found -> malformed "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
 (* An object by name, as (position, value); nothing where it is absent *)
 let by_name names read value =
@@ -34,8 +34,7 @@ let at a i = a.(i)
 let at2 a i j = at (at a i) j
 let at3 a i j k = at (at2 a i j) k
 
-let of_kind kind value =
-  if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
+let of_kind kind value = if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
 type statement = { problem : problem; resource : names; server : names; user : names; counts : Z.t array;
   title : string; own_demand : bool array array; source : Json.t }
@@ -72,7 +71,7 @@ let read_problem by_time value =
     Option.iter (fun v ->
       let listed = List.map (named server) (list v) in
       if listed = [] then malformed "expected at least one server class, or no `servers` at all";
-      if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
+      if twice listed then malformed "a name is given twice";
       Array.fill allowed.(n) 0 k false;
       List.iter (fun i -> allowed.(n).(i) <- true) listed) (given (field "servers"));
     demand.(n) <- Array.make k base.(n);
@@ -84,11 +83,9 @@ let read_problem by_time value =
     List.iter (fun (i, t) -> speaks.(i) <- true; states.(i) <- true; stated.(n).(i) <- Some (rational t))
       (by_name server positive (field "gamma"));
     List.iter (fun (i, c) -> criterion.(n).(i) <- Some (rational c)) (by_name server positive (field "criterion"));
-    if asks_nothing base.(n) && not (Array.for_all2 (fun a s -> s || not a) allowed.(n) speaks)
-    then malformed "a user that demands nothing" in
+    if asks_nothing base.(n) && not (Array.for_all2 (fun a s -> s || not a) allowed.(n) speaks) then malformed "a user that demands nothing" in
   List.iteri read_user users;
-  List.iteri (fun i s -> if get "capacity" s = Absent && not states.(i)
-    then malformed "the field `capacity` is missing") servers;
+  List.iteri (fun i s -> if get "capacity" s = Absent && not states.(i) then malformed "the field `capacity` is missing") servers;
   let count = Array.map (fun c -> rational (Q.of_bigint c)) counts in
   let problem = { users = n; classes = k; resources = m; weight = at weight; count = at count;
     capacity = at2 capacity; base = at2 base; demand = at3 demand; limit = at limit; allowed = at2 allowed;
@@ -117,8 +114,7 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
   "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
   "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
   "group-sharing-incentive", OfGroupSharing; "group-envy-free", OfGroupEnvy; "tree", OfTree ]
-let read_axiom value =
-  let name = text value in
+let read_axiom value = let name = text value in
   if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
 
 (* A claim as it is stated. Its evidence is a matter of evidence.ml. *)
@@ -132,9 +128,8 @@ let read_share s value =
   | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->
     Resource (find s.resource (String.sub name 9 (String.length name - 9)))
   | None -> malformed "there is no share `%s`" name
-let name_of_share s = function
-  | Resource r -> "resource:" ^ s.resource.list.(r)
-  | share -> fst (List.find (fun (_, named) -> named = share) shares)
+let word_of_share share = fst (List.find (fun (_, named) -> named = share) shares)
+let name_of_share s = function Resource r -> "resource:" ^ s.resource.list.(r) | share -> word_of_share share
 
 let read_claim s value =
   only "axiom share? alpha? holds margin? evidence? why?" value;
@@ -202,11 +197,9 @@ let read value =
   let tolerance = match get "tolerance" value with Absent -> Q.zero | v -> number Json.stated v in
   if Q.lt tolerance Q.zero || Q.geq tolerance Q.one then malformed "a tolerance is a number from 0 to below 1";
   let claims = List.map (read_claim on) (list (get "claims" value)) in
-  if List.length (List.filter (fun c -> c.axiom = "proportional") claims) > 32
-  then malformed "more than 32 claims of `proportional`";
+  if List.length (List.filter (fun c -> c.axiom = "proportional") claims) > 32 then malformed "more than 32 claims of `proportional`";
   let not_checked = List.map read_axiom (list (get "not_checked" value)) in
-  if List.length (List.sort_uniq compare not_checked) < List.length not_checked
-  then malformed "an axiom is named twice";
+  if twice not_checked then malformed "an axiom is named twice";
   let placing = Option.map (read_placing on) (given (get "placements" allocation)) in
   let stated = Option.map (read_tasks on) (given (get "tasks" allocation)) in
   let x = match stated, Option.map (sums on) placing with

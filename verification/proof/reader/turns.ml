@@ -8,26 +8,34 @@ open Evidence
 (* Comparisons of two terms of a filling, fewer in a browser; and what is looked at before it begins *)
 let most_comparisons () = !Budget.most_cells / 2 and most_entries = 20_000
 
-(* What a task of everybody is worth at least in prices of rows *)
-let worth_in s row =
-  let cost n i = List.fold_left (fun sum r -> Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_takes n i r)))) Q.zero
-    (range s.p.resources) in
-  Array.init s.p.users (fun n -> match List.filter (runs_on s n) (range s.p.classes) with
+(* What a task of everybody is worth at least in prices of rows and of limits on classes, where none of 0 bars it *)
+let worth_in s (on : limit_row list) prices =
+  let row = prices.on_row and g = s.grouping and shut = List.filter (fun w -> sign w.top = 0) on in
+  let dear = List.filter (fun w -> sign (price_of s.p prices w) <> 0) on in
+  let cost n i = List.fold_left (fun sum r -> Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_takes n i r))))
+    (to_q (charge s.p g dear prices n i)) (range s.p.resources) in
+  let is_open n i = runs_on s n i && not (bars_user g shut n i) in
+  Array.init s.p.users (fun n -> match List.filter (is_open n) (range s.p.classes) with
     | first :: rest when is_active s n -> List.fold_left (fun least i -> Q.min least (cost n i)) (cost n first) rest
     | _ -> Q.zero)
-let bound_of s row = List.fold_left (fun sum i -> List.fold_left (fun sum r ->
-  Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_full i r)))) sum (range s.p.resources)) Q.zero (range s.p.classes)
+let bound_of s on prices = let row = prices.on_row in List.fold_left (fun sum i -> List.fold_left (fun sum r ->
+  Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_full i r)))) sum (range s.p.resources)) (to_q (paid s.p on prices)) (range s.p.classes)
 
 (* What a certificate says of the filling: a placement, prices, and those of every resource everywhere *)
 let stated s value =
   only "filling prices limit_prices?" value;
   let y = read_tasks s.c.on (get "filling" value) in
   let vectors = List.map (fun rows -> (prices s (Object ["prices", rows])).on_row) (list (get "prices" value)) in
-  (match get "limit_prices" value with
-   | Absent -> ()
-   | v -> if List.exists (fun l -> list l <> []) (list v) || List.length (list v) <> List.length vectors then raise Exit);
-  let one_resource r _ h = if h = r then rational Q.one else zero in
-  y, vectors @ List.map one_resource (range s.p.resources)
+  let on = List.filter (fun bar -> bar.bar_classes <> []) s.bars in
+  let limits = match get "limit_prices" value with
+    | Absent -> List.map (fun _ -> [||]) vectors
+    | v ->
+      if List.length (list v) <> List.length vectors then malformed "expected prices of limits for every vector of prices";
+      List.map (limit_prices s on) (list v) in
+  let none _ = zero and at_ limits k = if k < Array.length limits then limits.(k) else zero in
+  let with_limits row limits = { on_row = (fun i r -> if i = s.p.classes then at_ limits r else row i r); on_user = none } in
+  let one_resource r = { on_row = (fun i h -> if i < s.p.classes && h = r then rational Q.one else zero); on_user = none } in
+  y, List.map2 with_limits vectors limits @ List.map one_resource (range s.p.resources)
 
 let follow s (groups : Groups.t) value =
   let y, rows = stated s value in
@@ -44,20 +52,23 @@ let follow s (groups : Groups.t) value =
     pledged = memo2 v m said.pledged; most_of = memo2 v m said.most_of; whole = memo m said.whole; whole_kept = memo m said.whole_kept;
     times = memo m said.times; kin = memo m said.kin; over = by_node2 said.over; all_tasks = memo n said.all_tasks } in
   let stock t = { used = by_node2 (in_use g n facts (v + 1) t); running = by_node2 (runs_of g n facts (v + 1) t) } in
-  let stops = List.map (fun row -> worth_in s row, bound_of s row, { on_row = row; on_user = (fun _ -> zero) }) rows in
+  let on = rows_on p g in
+  let stops = List.map (fun prices -> worth_in s on prices, bound_of s on prices, prices) rows in
+  let shut = List.filter (fun w -> sign w.top = 0) on in
+  let is_open n = List.exists (fun i -> runs_on s n i && not (bars_user g shut n i)) (range p.classes) in
   let users = range n in
   let sum worth of_user = List.fold_left (fun sum n -> Q.add sum (Q.mul worth.(n) of_user.(n))) Q.zero users in
   let ends = Array.init n (fun n -> List.fold_left (fun sum i -> Q.add sum (to_q y.(n).(i))) Q.zero (range p.classes)) in
   let left = ref (most_comparisons ()) in
   let rec go t now made =
     let tasks = Array.map rational t in
-    let has_room n = not (List.exists (fun (worth, bound, _) -> Q.sign worth.(n) > 0 && Q.leq bound (sum worth t)) stops) in
+    let has_room n = is_open n && not (List.exists (fun (worth, bound, _) -> Q.sign worth.(n) > 0 && Q.leq bound (sum worth t)) stops) in
     let grows = Array.init n (fun n -> is_active s n && clear m facts now (at tasks) n && has_room n) in
     match List.filter (at grows) users with
     | [] -> if Array.for_all2 Q.equal t ends then List.rev made else raise Exit
     | who ->
       let in_the_end = { ft = facts; ending = at2 y; at_start = now; stops = []; stretches = [] } in
-      List.iter (fun n -> if Q.geq t.(n) ends.(n) && not (has_spare p s.t in_the_end (at tasks) n)
+      List.iter (fun n -> if Q.geq t.(n) ends.(n) && not (has_spare p g s.t in_the_end (at tasks) n)
         then uncovered "a filling in which somebody waits who never gets more") who;
       let rates = turn g n m facts now (v + 1) Root who in
       let rate = Array.make n Q.zero in

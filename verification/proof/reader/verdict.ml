@@ -5,15 +5,13 @@ exception False of string
 (* Told of each claim before it is judged: its place, of how many *)
 let at_claim = ref (fun (_ : int) (_ : int) -> ())
 
-let short q =
-  let text = Q.to_string q in
+let short q = let text = Q.to_string q in
   if String.length text <= 60 then text else String.sub text 0 40 ^ "..."
 
 (* An axiom, and that it applies, in the words of the theories; (x: what it is said of) *)
 let words placed held level (c : stated_claim) =
   let named : Proved.named -> string = function
-    | Drfh -> "Drfh" | Cdrf -> "Cdrf" | Tsf -> "Tsf" | Asset -> "Asset" | Generic -> "Generic"
-    | Resource r -> Printf.sprintf "(Resource %d)" r in
+    | Resource r -> Printf.sprintf "(Resource %d)" r | share -> String.capitalize_ascii (word_of_share share) in
   let worth = function None -> "1" | Some u -> "(worth " ^ named u ^ ")" in
   let defined = function None -> "" | Some u -> "defined " ^ named u in
   let bottleneck : Proved.bottleneck -> string = function
@@ -33,6 +31,10 @@ let words placed held level (c : stated_claim) =
   | OfTree -> (if level then "filled" else "filled_by_turns"), "tree_applies"
   | OfNjc -> "no_justified_complaints", "" | OfNonWasteful -> "True", "" | _ -> name, ""
 
+(* The same of what is possible within limits of groups *)
+let among (axiom, applies) = match String.split_on_char ' ' axiom with
+  | name :: rest -> String.concat " " ((name ^ "_among (within x)") :: rest), applies ^ (if applies = "" then "" else "; ") ^ "comparable"
+  | [] -> axiom, applies
 let sentence (axiom, applies) (c : stated_claim) =
   let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
   let said = if applies = "" then "" else "; " ^ applies in
@@ -40,8 +42,7 @@ let sentence (axiom, applies) (c : stated_claim) =
   | None, _ -> " does not apply: not " ^ applies
   | Some true, Some m -> Printf.sprintf " holds%s, margin %s: %s (%s) %s%s"
     (if Q.sign m < 0 then " within the tolerance" else "") (short m) axiom (short (Q.neg m)) x said
-  | Some false, Some m -> Printf.sprintf " is violated, margin %s: %s eps %s for no eps < %s%s" (short m) axiom x
-    (short (Q.neg m)) said
+  | Some false, Some m -> Printf.sprintf " is violated, margin %s: %s eps %s for no eps < %s%s" (short m) axiom x (short (Q.neg m)) said
   | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
   | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
 
@@ -60,22 +61,22 @@ let check_allocation root by_time_asked most_tolerance =
     | exception Uncovered what -> `Uncovered what
     | evidence ->
       match Further.judge case further only_limits claim.statement evidence with
-      | Proven -> `Proven (sentence (words (c.placing <> None) (Proved.hold_back s.problem g) level claim) claim)
+      | Proven ->
+        let words = words (c.placing <> None) (Proved.hold_back s.problem g) level claim in
+        `Proven (sentence (if Proved.among s.problem g claim.statement.about then among words else words) claim)
       | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
       | NotCovered -> `Uncovered "no theorem is about it here" in
   let first = if c.claims = [] then Some "nothing is claimed"
     else if (match c.stated_hash with Some stated -> stated <> Hash.of_problem s groups case.more | None -> false)
     then Some "problem_sha256 of the allocation is not that of the problem"
-    else if List.length (List.sort_uniq compare names) < List.length names then Some "something is claimed twice"
+    else if twice names then Some "something is claimed twice"
     else if List.exists (fun (c' : stated_claim) -> List.mem c'.axiom c.not_checked) c.claims
     then Some "something is claimed, and said not to be checked"
     else if Option.value by_time_asked ~default:false <> c.by_time
-    then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for"
-      else "the servers are divided (rdm)")
+    then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for" else "the servers are divided (rdm)")
     else if Q.gt c.tolerance most_tolerance then Some "the tolerance is more than is allowed"
     else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
-    then Some "the allocation is infeasible, and more is claimed of it"
-    else None in
+    then Some "the allocation is infeasible, and more is claimed of it" else None in
   (* What cannot be read is the worse fault, wherever it stands. *)
   let verdicts = List.mapi (fun i claim -> !at_claim i (List.length names); judge claim) c.claims in
   Option.iter (fun what -> raise (False what)) first;
@@ -86,10 +87,8 @@ let check_allocation root by_time_asked most_tolerance =
     else "proven: well_formed; x, the repair of the allocation as it is stated, is feasible");
   List.iter2 (fun name -> function
     | `Proven words -> say "proven: %s" words
-    | `Uncovered what -> say "not covered: %s (%s)" name what
-    | `False _ -> ()) names verdicts;
-  let is_answer verdict (claim : stated_claim) =
-    match verdict with `Proven _ -> Proved.shows_answer s.problem claim.statement | _ -> false in
+    | `Uncovered what -> say "not covered: %s (%s)" name what | `False _ -> ()) names verdicts;
+  let is_answer = function `Proven _ -> (fun (c : stated_claim) -> Proved.shows_answer s.problem c.statement) | _ -> Fun.const false in
   if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
@@ -101,8 +100,7 @@ let check text sharing most_tolerance =
   match Json.get "kind" root with
   | Text ("ratio-certificate" | "worst-load-certificate") ->
     (try Ratio.judge root; 0 with
-     | Packing.False what -> raise (False what)
-     | Packing.Not_covered what -> uncovered "%s" what)
+     | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what)
   | _ -> check_allocation root sharing most_tolerance
 
 (* The exit status for a text; why it is not 0; and a fault, where it is no matter of claims alone. *)

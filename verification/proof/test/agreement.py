@@ -172,7 +172,7 @@ def in_groups(problem, rng):
     problem = copy.deepcopy(problem)
     def amounts(low, high, chance):
         return {r: rng.randint(low, high) for r in problem["resources"] if rng.random() < chance}
-    groups = []
+    classes, groups = [server["name"] for server in problem["servers"]], []
     for v in range(rng.randint(1, 4)):
         group = {"name": f"g{v}", "weight": rng.choice([0, 1, 1, 2, "1/2"])}
         if v and rng.random() < .5:
@@ -182,6 +182,9 @@ def in_groups(problem, rng):
         if rng.random() < .5:
             promised = group.get("guarantee", {})
             group["limit"] = {r: q + promised.get(r, 0) for r, q in amounts(0, 9, .7).items()}
+        if rng.random() < .3:
+            some = rng.sample(classes, rng.randint(1, len(classes)))
+            group["on"] = [{"servers": some, "limit": amounts(0, 6, .7)}]
         if rng.random() < .4:
             group["lend"] = amounts(0, 4, .6)
         if rng.random() < .3:
@@ -300,7 +303,9 @@ def main():
             grouped = in_groups(problem, rng_here)
             new += certified(f"groups {seed}", grouped, ["tree"], "random", [stated, small],
                              axioms=["feasible", "limits", "guarantees", "work-conserving", "tree",
-                                     "group-sharing-incentive", "group-envy-free"])
+                                     "group-sharing-incentive", "group-envy-free", "pareto-optimal", "integer-pareto-optimal",
+                                     "bottleneck-fair", "single-resource-fair", "max-min:drfh", "max-min:tsf", "proportional",
+                                     "proportional:3/2"])
         for name, text in new:
             a, _ = compare(name, text, "new")
             for _ in range(2):

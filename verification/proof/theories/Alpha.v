@@ -9,7 +9,8 @@ Variable P : problem.
 Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T). Notation g := (t_g T).
-Notation check_prices := (check_prices P T). Notation bound := (bound P T).
+Variable B : scope.
+Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
 (** Proportional fairness: w / U^a, and the gap as a part of the sum of w U^(1-a) *)
 Fixpoint rpower (q : Q) (n : nat) : Q := match n with O => 1 | S k => mul q (rpower q k) end.
@@ -26,11 +27,11 @@ Definition check_proportional (a : nat) (p : prices) (m : Q) : bool :=
   check_prices (is_active T) (fun n i => mul (v_price V n) (v_u V n i)) p &&
   eqq (mul m (v_spent V)) (sub (v_spent V) (bound p)).
 Definition check_better (a : nat) (y : allocation) (m : Q) : bool :=
-  check_worths a && check_feasible P T y && lt m 0 &&
+  check_worths a && check_feasible P T y && sc_keeps B y && lt m 0 &&
   eqq (- mul m (v_spent V))
     (rsum N (fun n => if is_active T n then mul (v_price V n) (sub (value_of (v_u V) y n) (v_value V n)) else 0)).
 Definition check_nothing (n : nat) : bool :=
-  Nat.ltb n N && is_active T n && le (value_of (v_u V) x n) 0.
+  Nat.ltb n N && is_active T n && sc_open B n && le (value_of (v_u V) x n) 0.
 End Programs.
 
 (** * Soundness *)
@@ -44,7 +45,9 @@ Variable placed : bool.
 Hypothesis R : right P stated_x T placed.
 Notation x := (t_x T).
 Hypothesis F : feasible P x.
-Notation bound_sound := (bound_sound P W T stated_x placed R).
+Variable possible : allocation -> Prop.
+Variable B : scope.
+Hypothesis RB : right_scope P possible B.
 
 Lemma rpower_eq q n : rpower q n == power q n.
 Proof. induction n; simpl; [reflexivity|]. rewrite mul_eq, IHn. reflexivity. Qed.
@@ -77,19 +80,19 @@ Proof.
   destruct (worths_user n Hn An) as (E1 & _ & E2). rewrite mul_eq, E1, E2. reflexivity.
 Qed.
 
-Theorem check_proportional_sound p m : check_proportional P T V a p m = true -> proportional P u a (- m) x.
+Theorem check_proportional_sound p m : check_proportional P T B V a p m = true -> proportional_among P possible u a (- m) x.
 Proof.
   unfold check_proportional. intros H. bools. split.
   - intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An]. apply worths_user; auto.
-  - intros pr y Y. destruct spent_is as [Sp Sp0].
+  - intros pr y Y0. pose proof (sc_feasible _ _ _ RB y Y0) as Y. destruct spent_is as [Sp Sp0].
     change (fun n => if active P n then pr n * value P u x n else 0) with
       (fun n => if active P n then price n * value P u x n else 0). rewrite <- Sp.
     rewrite mul_eq, sub_eq in H0.
-    assert (B : sum N (fun n => sum K (fun i => mul (v_price V n) (u n i) * (if active P n then y n i else 0))) <= bound P T p).
+    assert (Bd : sum N (fun n => sum K (fun i => mul (v_price V n) (u n i) * (if active P n then y n i else 0))) <= sc_bound B p).
     { rewrite (sum_ext N _ (fun n => sum K (fun i => mul (v_price V n) (u n i) * y n i))).
       2:{ intros n Hn. apply sum_ext. intros i Hi. destruct (active P n) eqn:An; [reflexivity|].
           rewrite (inactive_entry P W y n i) by auto. reflexivity. }
-      apply (bound_sound (is_active T) (fun n i => mul (v_price V n) (u n i))); auto.
+      apply (sc_duality _ _ _ RB (is_active T) (fun n i => mul (v_price V n) (u n i))); auto.
       intros n i Hn Hi An. rewrite (is_active_eq P stated_x T placed R) in An by auto.
       rewrite (inactive_entry P W y n i) by auto. lra. }
     rewrite (sum_ext N _ (fun n => sum K (fun i => mul (v_price V n) (u n i) * (if active P n then y n i else 0)) +
@@ -104,11 +107,11 @@ Proof.
       * rewrite sum_zero; [ring|]. intros. ring.
 Qed.
 
-Theorem check_better_sound y m : check_better P T V a y m = true ->
-  forall eps, proportional P u a eps x -> - m <= eps.
+Theorem check_better_sound y m : check_better P T B V a y m = true ->
+  forall eps, proportional_among P possible u a eps x -> - m <= eps.
 Proof.
   unfold check_better. intros H eps [_ O]. bools.
-  apply (check_feasible_sound P stated_x T placed R) in H2. destruct spent_is as [Sp Sp0].
+  apply (check_feasible_sound P stated_x T placed R) in H3. apply (sc_kept _ _ _ RB) in H2; auto. destruct spent_is as [Sp Sp0].
   specialize (O y H2). cbv zeta in O.
   change (fun n => if active P n then weight P n / power (value P u x n) a * value P u x n else 0) with
     (fun n => if active P n then price n * value P u x n else 0) in O. rewrite <- Sp in O.
@@ -121,7 +124,7 @@ Proof.
   rewrite mul_eq, sub_eq, value_of_eq, E1, E2. unfold price. lra.
 Qed.
 End Worths.
-Theorem check_nothing_sound V n : check_nothing P T V n = true -> forall a eps, ~ proportional P (v_u V) a eps x.
+Theorem check_nothing_sound V n : check_nothing P T B V n = true -> forall a eps, ~ proportional_among P possible (v_u V) a eps x.
 Proof.
   unfold check_nothing. intros H a eps [O _]. bools. apply Nat.ltb_lt in H.
   assert (U : user P n) by (eapply is_user; eauto). specialize (O n U).

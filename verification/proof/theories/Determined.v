@@ -1,7 +1,7 @@
 (** Spec.v leaves no freedom: whatever is derived of a problem is determined by what the problem states, so that two
     statements of the same problem and allocation agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
-From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Judge Parties Filled Roots.
+From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Within Judge Parties Filled Roots.
 From Evenhand Require Turn Process Stopped.
 Open Scope Q_scope.
 
@@ -306,33 +306,39 @@ Proof.
   apply (content_same eps n (fun i r => entitlement P n * full P i r)); [auto| |apply H; auto].
   intros. apply prod_same; [apply entitlement_same; auto|auto].
 Qed.
-Lemma conserving_among_same eps (St St' : nat -> QArith_base.Q -> Prop) : (forall n z, (n < N)%nat -> St' n z -> St n z) ->
-  (forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
-  forall n z, user Q n -> runs Q n (slack Q y) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
+Lemma conserving_among_same eps (f f' : nat -> nat -> nat -> QArith_base.Q) (St St' : nat -> QArith_base.Q -> Prop) :
+  (forall n i r, (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> f n i r == f' n i r) -> (forall n z, (n < N)%nat -> St' n z -> St n z) ->
+  (forall n z, user P n -> runs P n (f n) z -> within_limit P n (tasks P x n + sum K z) -> St n (sum K z) -> sum K z <= eps * g P n) ->
+  forall n z, user Q n -> runs Q n (f' n) z -> within_limit Q n (tasks Q y n + sum (classes Q) z) -> St' n (sum (classes Q) z) ->
     sum (classes Q) z <= eps * g Q n.
 Proof.
-  intros I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
-  - apply (runs_back n (slack P x) (slack Q y)); auto.
+  intros Ef I H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. intros A. apply H; auto.
+  - apply (runs_back n (f n) (f' n)); auto.
   - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are by auto. try rewrite <- ec. try reflexivity.
 Qed.
 Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q eps y.
 Proof.
-  intros H n z Un R L. apply (conserving_among_same eps (fun _ _ => True) (fun _ _ => True)); auto.
+  intros H n z Un R L. apply (conserving_among_same eps (fun _ => slack P x) (fun _ => slack Q y) (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
-Lemma pareto_optimal_same eps : pareto_optimal P eps x -> pareto_optimal Q eps y.
+(** What is possible, of both *)
+Section Among.
+Variables poP poQ : allocation -> Prop.
+Hypothesis back : forall z, poQ z -> poP z.
+Lemma pareto_optimal_same eps : pareto_optimal_among P poP eps x -> pareto_optimal_among Q poQ eps y.
 Proof.
   intros H z Z D. rewrite <- eu. rewrite (sum_ext N _ (fun n => if active P n then (tasks P z n - tasks P x n) / g P n else 0)).
-  - apply H; [apply feasible_back; auto|]. intros n U. assert (Hn : (n < N)%nat) by apply U.
+  - apply H; [apply back; auto|]. intros n U. assert (Hn : (n < N)%nat) by apply U.
     rewrite tasks_are, tasks_any by auto. apply D. apply user_iff. auto.
   - intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
     apply quo_same; [apply sub_same; [symmetry; apply tasks_any|symmetry; auto]|symmetry; auto].
 Qed.
 Lemma whole_same a b : a == b -> whole a -> whole b.
 Proof. intros A [z Z]. exists z. rewrite <- A. exact Z. Qed.
-Lemma integer_pareto_optimal_same eps : integer_pareto_optimal P eps x -> integer_pareto_optimal Q eps y.
+Lemma integer_pareto_optimal_same eps : integer_pareto_optimal_among P poP eps x -> integer_pareto_optimal_among Q poQ eps y.
 Proof.
-  intros [A H]. split; [exact A|]. intros l z Z D (n & U & L). apply user_in in U. destruct U as [U Hn]. apply (H l z).
+  intros [A H]. split; [exact A|]. intros l z Z Pz D (n & U & L). apply user_in in U. destruct U as [U Hn]. apply (H l z).
   - apply (whole_placing_same Q P V W B); auto.
+  - apply back. exact Pz.
   - intros k Uk. assert (Hk : (k < N)%nat) by apply Uk. rewrite tasks_are, tasks_any by auto. apply D. apply user_iff. auto.
   - exists n. split; [exact U|]. rewrite tasks_are, tasks_any by auto. exact L.
 Qed.
@@ -348,22 +354,22 @@ Proof.
   - intros t R L. rewrite Val. apply H1; [|apply Wl; auto]. apply (runs_same P Q W V S n (full P)); auto.
   - exists z. split; [apply (runs_back n (full P) (full Q)); auto|]. split; [apply Wl; auto|]. rewrite Val. exact Z3.
 Qed.
-Lemma max_min_same u v eps : agree P u v -> max_min P u eps x -> max_min Q v eps y.
+Lemma max_min_same u v eps : agree P u v -> max_min_among P poP u eps x -> max_min_among Q poQ v eps y.
 Proof.
   intros Eu H n z L m U Z Mo Pm Up Keep. apply user_in in U. destruct U as [U Hn].
   assert (Zz : agree P z z) by (intros ? ? _ _; reflexivity).
   assert (Sx : forall k, (k < N)%nat -> share P u x k == share Q v y k) by (intros; apply share_same; auto).
   assert (Sz : forall k, (k < N)%nat -> share P u z k == share Q v z k) by (intros; apply share_same; auto).
   rewrite <- Sx by auto. apply (H n z); auto.
-  - apply feasible_back; auto.
   - apply (is_most_same u v); auto.
   - rewrite Sz by auto. exact Up.
   - intros k Uk Ne. assert (Hk : (k < N)%nat) by apply Uk. rewrite Sz by auto.
     rewrite (smaller_ext (share P u x k) L (share Q v y k) L); [|auto|reflexivity]. apply Keep; auto. apply user_iff. auto.
 Qed.
 Lemma max_min_named_same s eps : match s with Resource r => (r < M)%nat | _ => True end ->
-  max_min P (worth P s) eps x -> max_min Q (worth Q s) eps y.
+  max_min_among P poP (worth P s) eps x -> max_min_among Q poQ (worth Q s) eps y.
 Proof. intros Hs. apply max_min_same. intros n i Hn Hi. apply worth_same; auto. Qed.
+End Among.
 Lemma dominates_same d e c f r : (r < M)%nat -> (forall h, (h < M)%nat -> d h == e h) -> (forall h, (h < M)%nat -> c h == f h) ->
   dominates P d c r -> dominates Q e f r.
 Proof.
@@ -415,12 +421,15 @@ Proof.
 Qed.
 Lemma power_same a b n : a == b -> power a n == power b n.
 Proof. intros A. induction n; simpl; [reflexivity|]. apply prod_same; auto. Qed.
-Lemma proportional_same u v a eps : agree P u v -> proportional P u a eps x -> proportional Q v a eps y.
+Section Among_fair.
+Variables poP poQ : allocation -> Prop.
+Hypothesis back : forall z, poQ z -> poP z.
+Lemma proportional_same u v a eps : agree P u v -> proportional_among P poP u a eps x -> proportional_among Q poQ v a eps y.
 Proof.
   intros Eu [H1 H2]. assert (Vx : forall n, (n < N)%nat -> value P u x n == value Q v y n) by (intros; apply value_same; auto).
   split.
   - intros n U. apply user_in in U. destruct U as [U Hn]. rewrite <- Vx by auto. auto.
-  - intros price z Z. specialize (H2 z (feasible_back z Z)). cbv zeta in H2.
+  - intros price z Z. specialize (H2 z (back z Z)). cbv zeta in H2.
     assert (Vz : forall n, (n < N)%nat -> value P u z n == value Q v z n).
     { intros. apply value_same; auto. intros ? ? _ _. reflexivity. }
     assert (Pr : forall n, (n < N)%nat -> weight P n / power (value P u x n) a == price n).
@@ -433,7 +442,7 @@ Proof.
     + intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
       apply prod_same; [symmetry; auto|apply sub_same; symmetry; auto].
 Qed.
-Lemma alpha_fair_same u v a q eps : agree P u v -> alpha_fair P u a q eps x -> alpha_fair Q v a q eps y.
+Lemma alpha_fair_same u v a q eps : agree P u v -> alpha_fair_among P poP u a q eps x -> alpha_fair_among Q poQ v a q eps y.
 Proof.
   intros Eu [H1 H2]. assert (Vx : forall n, (n < N)%nat -> value P u x n == value Q v y n) by (intros; apply value_same; auto).
   split.
@@ -443,7 +452,7 @@ Proof.
     { intros n U. assert (Hn : (n < N)%nat) by apply U. apply user_iff in U. destruct (En n U) as (B1 & B2 & B3 & B4).
       pose proof (power_same _ _ a (Vx n Hn)) as Pv. pose proof (power_same _ _ q (s_weight _ _ S n Hn)) as Pw.
       unfold encloses. rewrite Pv, Pw. auto. }
-    specialize (H2 En' z (feasible_back z Z)). cbv zeta in *.
+    specialize (H2 En' z (back z Z)). cbv zeta in *.
     assert (Vz : forall n, (n < N)%nat -> value P u z n == value Q v z n).
     { intros. apply value_same; auto. intros ? ? _ _. reflexivity. }
     assert (Sum : forall f : nat -> QArith_base.Q, sum N (fun n => if active P n then f n * value P u x n else 0) ==
@@ -513,12 +522,12 @@ Proof.
   intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
   apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
 Qed.
-Lemma placed_among_same eps (St St' : nat -> Prop) : (forall n, (n < N)%nat -> St' n -> St n) ->
-  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n -> 1 <= eps) ->
-  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n -> 1 <= eps.
+Lemma placed_among_same eps (St St' : nat -> nat -> Prop) : (forall n i, (n < N)%nat -> (i < K)%nat -> St' n i -> St n i) ->
+  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n i -> 1 <= eps) ->
+  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n i -> 1 <= eps.
 Proof.
   intros I [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl) St0. apply user_in in U. destruct U as [U Hn]. ranges.
-  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n Hn St0)].
+  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n i Hn Hi St0)].
   - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
   - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
     + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
@@ -528,10 +537,11 @@ Proof.
 Qed.
 Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
 Proof.
-  intros [A H]. destruct (placed_among_same eps (fun _ => True) (fun _ => True) (fun _ _ t => t)) as [B1 D].
+  intros [A H]. destruct (placed_among_same eps (fun _ _ => True) (fun _ _ => True) (fun _ _ _ _ t => t)) as [B1 D].
   - split; [exact A|]. intros n i U L Pl _. apply (H n i); auto.
   - split; [exact B1|]. intros n i U L Pl. apply (D n i); auto.
 Qed.
+End Among_fair.
 End Same_axioms.
 
 (** * Groups *)
@@ -556,10 +566,89 @@ Proof.
 Qed.
 Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
 Proof. apply uses_same. Qed.
+(** ** Limits as rows *)
+Lemma bar_same b : In b (bars P G) -> exists c, In c (bars Q G) /\ b_group b = b_group c /\ b_most b = b_most c /\
+  forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
+Proof.
+  unfold bars, bars_on. rewrite <- er. intros I. apply in_app_or in I. destruct I as [I|I].
+  - apply in_flat_map in I. destruct I as (v & Hv & I). apply in_flat_map in I. destruct I as (r & Hr & I).
+    destruct (ceiling G v r) as [most|] eqn:L; [|contradiction]. destruct I as [<-|[]].
+    exists {| b_group := v; b_resource := r; b_most := most; b_takes := fun n _ => base Q n r |}. split; [|repeat split].
+    + apply in_or_app. left. apply in_flat_map. exists v. split; auto. apply in_flat_map. exists r. split; auto. rewrite L. left. reflexivity.
+    + intros n i Hn _. apply in_seq in Hr. apply (s_base _ _ S); auto; lia.
+  - apply in_map_iff in I. destruct I as (o & <- & I). pose proof I as I'. apply filter_In in I'. destruct I' as [_ Hr]. apply Nat.ltb_lt in Hr.
+    eexists. split; [apply in_or_app; right; apply in_map; exact I|]. repeat split. intros n i Hn Hi. simpl.
+    destruct (o_on o i); [apply (s_demand _ _ S); auto|reflexivity].
+Qed.
+Lemma taken_same b c z w : b_group b = b_group c -> (forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i) ->
+  agree P z w -> taken P G b z == taken Q G c w.
+Proof.
+  intros Eg Et Ez. unfold taken, below_bar. rewrite <- eu, <- ec, Eg. apply sum_ext. intros n Hn. destruct (existsb _ _); [|reflexivity].
+  apply sum_ext. intros i Hi. apply prod_same; [apply Ez|apply Et]; auto.
+Qed.
+Definition paired (b c : bar) : Prop := b_group b = b_group c /\ b_resource b = b_resource c /\ b_most b = b_most c /\
+  forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
+Lemma bars_on_same : Forall2 paired (bars_on P G) (bars_on Q G).
+Proof.
+  unfold bars_on. rewrite <- er. assert (A : forall o, In o (filter (fun o => Nat.ltb (o_resource o) M) (limits_on G)) -> (o_resource o < M)%nat).
+  { intros o I. apply filter_In in I. destruct I as [_ I]. apply Nat.ltb_lt. exact I. }
+  induction (filter (fun o => Nat.ltb (o_resource o) M) (limits_on G)) as [|o l IH]; simpl; constructor.
+  - repeat split. intros n i Hn Hi. simpl. specialize (A o ltac:(left; reflexivity)). destruct (o_on o i); [apply (s_demand _ _ S); auto|reflexivity].
+  - apply IH. intros. apply A. right. auto.
+Qed.
+Lemma paired_taken b c z w : paired b c -> agree P z w -> taken P G b z == taken Q G c w.
+Proof. intros (Eg & _ & _ & Et). apply taken_same; auto. Qed.
+Lemma Forall2_in {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 l k -> In a l -> exists c, In c k /\ R2 a c.
+Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
+Lemma Forall2_in_right {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 k l -> In a l -> exists c, In c k /\ R2 c a.
+Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
+Lemma left_on_same n i : (n < N)%nat -> (i < classes P)%nat ->
+  alike (left_on P G (held_in P G x) n i) (left_on Q G (held_in Q G y) n i).
+Proof.
+  intros Hn Hi. unfold left_on. generalize 0%nat as k. induction bars_on_same as [|b c l l' Pa F IH]; intros k; simpl; [exact I|].
+  specialize (IH (Datatypes.S k)). destruct Pa as (Eg & Er & Em & Et). pose proof (Et n i Hn Hi) as Eti.
+  assert (Co : counts_on G b n i = counts_on G c n i).
+  { unfold counts_on, below_bar. rewrite Eg. f_equal. apply lt_same; [reflexivity|exact Eti]. }
+  rewrite Co. destruct (counts_on G c n i); [|exact IH].
+  assert (D : leaves_on (held_in P G x) (k, b) n i == leaves_on (held_in Q G y) (k, c) n i).
+  { unfold leaves_on, held_in. cbn [fst snd]. apply larger_ext; [reflexivity|].
+    rewrite !quo_eq, !sub_eq, Eti, Em, (paired_taken b c x y) by (auto; repeat split; auto). reflexivity. }
+  destruct (fold_right _ None (numbered (Datatypes.S k) l)), (fold_right _ None (numbered (Datatypes.S k) l')); simpl in IH |- *; try tauto.
+  apply smaller_ext; [exact IH|exact D].
+Qed.
+Lemma left_below_same k n : (n < N)%nat -> (k <= classes P)%nat ->
+  alike (left_below P G (held_in P G x) (can_use P) k n) (left_below Q G (held_in Q G y) (can_use Q) k n).
+Proof.
+  intros Hn. induction k; intros Hk; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). pose proof (left_on_same n k Hn ltac:(lia)) as L0.
+  assert (Cu : can_use P n k = can_use Q n k) by (apply lt_same; [reflexivity|apply (gamma_same P Q W V S); auto]).
+  rewrite Cu. destruct (can_use Q n k); [destruct (left_on P G _ n k), (left_on Q G _ n k)|]; simpl in L0; try tauto;
+    destruct (left_below P G _ _ k n), (left_below Q G _ _ k n); simpl in *; try tauto; rewrite !add_eq, IHk, ?L0; reflexivity.
+Qed.
+Lemma no_more_same a b z : alike a b -> no_more b z -> no_more a z.
+Proof. destruct a, b; simpl; try tauto. intros A B. rewrite A. exact B. Qed.
+Lemma placeable_same z : placeable Q G z -> placeable P G z.
+Proof.
+  intros [Fz Kz]. split; [apply (feasible_back P Q W V S); exact Fz|]. intros b I.
+  destruct (Forall2_in _ _ _ b bars_on_same I) as (c & Ic & Pa). specialize (Kz c Ic). destruct Pa as (Eg & Er & Em & Et).
+  rewrite (paired_taken b c z z), Em by (repeat split; auto; intros ? ? _ _; reflexivity). exact Kz.
+Qed.
+Lemma placeable_forth z : placeable P G z -> placeable Q G z.
+Proof.
+  intros [Fz Kz]. split; [apply (feasible_same P Q W V S z z); auto; intros ? ? _ _; reflexivity|]. intros c I.
+  destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa). specialize (Kz b Ib). destruct Pa as (Eg & Er & Em & Et).
+  rewrite <- (paired_taken b c z z), <- Em by (repeat split; auto; intros ? ? _ _; reflexivity). exact Kz.
+Qed.
 Lemma limits_kept_same eps : limits_kept P G eps x -> limits_kept Q G eps y.
 Proof.
-  intros H v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
-  rewrite <- use_same by auto. apply H; auto.
+  intros [H H2]. split.
+  - intros v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
+    rewrite <- use_same by auto. apply H; auto.
+  - intros c I Pos. destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa).
+    assert (Hr : (b_resource c < M)%nat).
+    { unfold bars_on in I. apply in_map_iff in I. destruct I as (o & <- & I). apply filter_In in I. destruct I as [_ I].
+      apply Nat.ltb_lt in I. rewrite <- er in I. exact I. }
+    rewrite <- (total_same P Q S) in Pos |- * by auto. destruct Pa as (Eg & Er & Em & Et).
+    rewrite <- (paired_taken b c x y), <- Em by (auto; repeat split; auto). rewrite <- Er in *. apply H2; auto.
 Qed.
 Lemma asks_same n r : (n < N)%nat -> (r < M)%nat -> asks P n r = asks Q n r.
 Proof.
@@ -578,8 +667,9 @@ Proof.
 Qed.
 Lemma may_ask_same n z : (n < N)%nat -> may_ask Q G y n z -> may_ask P G x n z.
 Proof.
-  intros Hn [A [(v & Iv & B) D]]. split; [|split].
+  intros Hn (A & Lo & (v & Iv & B) & D). split; [|split; [|split]].
   - apply (within_same P Q S n _ (tasks Q y n + z)); auto. rewrite (tasks_same P Q S x y E n Hn). reflexivity.
+  - revert Lo. apply no_more_same. unfold left_in_all. rewrite <- ec. apply left_below_same; auto.
   - exists v. rewrite names_same by auto. auto.
   - intros w Iw. destruct (D w Iw) as [D1 D2]. split.
     + unfold open_to. rewrite names_same by auto. exact D1.
@@ -665,7 +755,7 @@ Lemma filled_same eps : filled P eps x -> filled Q eps y.
 Proof.
   intros (z & Fz & Mz & Nz). assert (Zz : agree P z z) by (intros ? ? _ _; reflexivity). exists z. split; [|split].
   - apply (feasible_same P Q W V S z z Zz). exact Fz.
-  - exact (max_min_named_same P Q W V S z z Zz Drfh 0 I Mz).
+  - exact (max_min_named_same P Q W V S z z Zz _ _ (feasible_back P Q W V S) Drfh 0 I Mz).
   - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
     rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
 Qed.
@@ -741,11 +831,11 @@ Proof.
     assert (Hn : (n < N)%nat) by (rewrite eu; apply U);
     pose proof (Turn.clear_same G N M _ _ _ _ (facts_same Fo) (likewise_same t) t t n Hn ltac:(auto)) as Ec; rewrite <- er in *;
     (split; [congruence|]); exists y1.
-  - assert (Yy : agree P y1 y1) by (intros ? ? _ _; reflexivity). split; [apply (feasible_same P Q W V S y1 y1 Yy Y)|].
+  - assert (Yy : agree P y1 y1) by (intros ? ? _ _; reflexivity). split; [apply placeable_forth; exact Y|].
     rewrite <- (tasks_same P Q S y1 y1 Yy n Hn). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
     rewrite <- (tasks_same P Q S y1 y1 Yy m) by apply Um. auto.
   - assert (Yy : agree Q y1 y1) by (intros ? ? _ _; reflexivity). pose proof (same_sym _ _ S) as S'.
-    split; [apply (feasible_same Q P V W S' y1 y1 Yy Y)|]. assert (Hn' : (n < users Q)%nat) by apply U.
+    split; [apply placeable_same; exact Y|]. assert (Hn' : (n < users Q)%nat) by apply U.
     rewrite <- (tasks_same Q P S' y1 y1 Yy n Hn'). split; auto. intros m Um Ne. apply (user_same P Q W V S) in Um.
     rewrite <- (tasks_same Q P S' y1 y1 Yy m) by apply Um. auto.
 Qed.
@@ -783,8 +873,17 @@ Lemma has_limits_same : has_limits P G = has_limits Q G.
 Proof. unfold has_limits. rewrite er. reflexivity. Qed.
 Lemma hold_back_same : hold_back P G = hold_back Q G.
 Proof. unfold hold_back. rewrite has_limits_same, er. reflexivity. Qed.
-Lemma covered_same a b : covered P G a b = covered Q G a b.
-Proof. unfold covered. rewrite has_limits_same. reflexivity. Qed.
+Lemma among_same a : among P G a = among Q G a.
+Proof. unfold among. rewrite has_limits_same. reflexivity. Qed.
+Lemma within_limits_same z : within Q G y z -> within P G x z.
+Proof.
+  intros [Fz Kz]. split; [apply (feasible_back P Q W V S); exact Fz|]. intros b I.
+  destruct (bar_same b I) as (c & Ic & Eg & Em & Et). specialize (Kz c Ic).
+  rewrite (taken_same b c z z Eg Et) by (intros ? ? _ _; reflexivity). apply Qle_trans with (1 := Kz). apply Qle_lteq. right.
+  rewrite Em. apply larger_ext; [reflexivity|]. symmetry. apply taken_same; auto.
+Qed.
+Lemma possible_same z : possible Q G y z -> possible P G x z.
+Proof. unfold possible. rewrite has_limits_same. destruct (has_limits Q G); [apply within_limits_same|apply (feasible_back P Q W V S)]. Qed.
 Lemma comparable_same : comparable P G -> comparable Q G.
 Proof. intros [A B]. split; [apply about_groups_same; auto|]. intros v r. rewrite <- er. apply B. Qed.
 End Of_groups.
@@ -819,6 +918,7 @@ Definition in_range (R : problem) (a : axiom_name) : Prop :=
 Lemma axiom_same a eps : in_range P a -> axiom_of P stated_x placing_ G Sib a x eps -> axiom_of Q stated_y placing_ G Sib a y eps.
 Proof.
   pose proof the_placing_same as TP. pose proof (p_class _ _ _ Pl) as Cl. unfold the_placing in TP, Cl.
+  pose proof (possible_same P Q W V S G x y E) as Po.
   destruct a; simpl; intros Rg.
   - intros H. unfold stated_within in *. destruct placing_ as [p|].
     + apply (placed_within_same P Q W V S stated_x stated_y ES p p); auto.
@@ -828,26 +928,35 @@ Proof.
   - rewrite <- (hold_back_same P Q S G). destruct (hold_back P G).
     + intros [Fo H]. split; [destruct Fo as [F1 F2]; split; [exact F1|]; intros n v; rewrite <- eu; apply F2|].
       destruct placing_ as [p|].
-      * refine (placed_among_same P Q W V S x y E p Cl eps (fun n => Stopped.not_stopped P G x n 1)
-          (fun n => Stopped.not_stopped Q G y n 1) _ H).
-        intros n Hn. apply (not_stopped_same P Q S G x y E n 1 Fo Hn).
-      * refine (conserving_among_same P Q W V S x y E eps (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ H).
+      * destruct H as [H0 H]. destruct (placed_among_same P Q W V S x y E p Cl eps
+          (fun n i => no_more (left_on P G (held_in P G x) n i) 1 /\ Stopped.not_stopped P G x n 1)
+          (fun n i => no_more (left_on Q G (held_in Q G y) n i) 1 /\ Stopped.not_stopped Q G y n 1)) as [B1 D].
+        -- intros n i Hn Hi [A1 A2]. split; [|apply (not_stopped_same P Q S G x y E n 1 Fo Hn); exact A2].
+           revert A1. apply no_more_same. apply (left_on_same P Q S G x y E n i Hn Hi).
+        -- split; [exact H0|]. intros n i U L Pl' [A1 A2]. apply (H n i); auto.
+        -- split; [exact B1|]. intros n i U L Pl' A1 A2. apply (D n i); auto.
+      * refine (conserving_among_same P Q W V S x y E eps (Stopped.free_to P G (held_in P G x) (slack P x) (takes P))
+          (Stopped.free_to Q G (held_in Q G y) (slack Q y) (takes Q)) (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ _ H).
+        { intros n i r Hn Hi Hr. unfold Stopped.free_to. pose proof (left_on_same P Q S G x y E n i Hn Hi) as L0.
+          pose proof (slack_same P Q W V S x y E i r Hi Hr) as Es. pose proof (takes_same P Q W V S n i r Hn Hi Hr) as Et.
+          destruct (left_on P G _ n i), (left_on Q G _ n i); simpl in L0; try tauto.
+          apply smaller_ext; [exact Es|]. rewrite !mul_eq, L0, Et. reflexivity. }
         intros n z Hn. apply (not_stopped_same P Q S G x y E n z Fo Hn).
     + unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
-  - apply pareto_optimal_same; auto.
-  - apply integer_pareto_optimal_same; auto.
+  - apply (pareto_optimal_same P Q W V S x y E _ _ Po).
+  - apply (integer_pareto_optimal_same P Q W V S x y E _ _ Po).
   - apply envy_free_same; auto.
   - apply ef1_same; auto.
   - apply sharing_incentive_same; auto.
   - intros H r Br. assert (Hr : (r < resources P)%nat) by (rewrite er; apply Br).
-    apply (max_min_named_same P Q W V S x y E (Resource r) eps Hr). apply H.
+    apply (max_min_named_same P Q W V S x y E _ _ Po (Resource r) eps Hr). apply H.
     apply (is_bottleneck_same Q P V W (same_sym _ _ S)). exact Br.
-  - apply (max_min_named_same P Q W V S x y E). destruct s; auto.
+  - apply (max_min_named_same P Q W V S x y E _ _ Po). destruct s; auto.
   - apply njc_same; auto.
   - apply ps_dsf_same; auto.
-  - apply proportional_same; auto. intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
+  - apply (proportional_same P Q W V S x y E _ _ Po). intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
     apply worth_same; auto.
-  - apply alpha_fair_same; auto. intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
+  - apply (alpha_fair_same P Q W V S x y E _ _ Po). intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
     apply worth_same; auto.
   - apply limits_kept_same; auto.
   - apply guarantees_kept_same; auto.
@@ -862,7 +971,7 @@ Proof.
   - intros n i. rewrite <- eu, <- ec. intros Hn Hi. apply (whole_same (x n i)); auto.
   - intros l L s n. rewrite <- eu. apply B. exact L.
 Qed.
-Lemma applies_same a : applies P stated_x placing_ G a x -> applies Q stated_y placing_ G a y.
+Lemma fits_problem_same a : fits_problem P stated_x placing_ G a x -> fits_problem Q stated_y placing_ G a y.
 Proof.
   destruct a; simpl; auto.
   - intros [A|A]; [left; exact A|right]. intros n i. rewrite <- eu, <- ec. intros Hn Hi Ne.
@@ -880,8 +989,13 @@ Proof.
   - apply about_groups_same; auto.
   - rewrite (tree_applies_same P Q S). intros [A D]. split; [exact A|]. exact (defined_same P Q W V S Drfh D).
 Qed.
+Lemma applies_same a : applies P stated_x placing_ G a x -> applies Q stated_y placing_ G a y.
+Proof.
+  intros [A B]. split; [apply fits_problem_same; exact A|]. intros Am. apply (comparable_same P Q S). apply B.
+  rewrite (among_same P Q S). exact Am.
+Qed.
 Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
-Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]|destruct s as [[]|]]; simpl; tauto. Qed.
+Proof. intros [A _]. revert A. destruct a; simpl; auto; [destruct s|destruct s as [[]|]|destruct s as [[]|]]; simpl; tauto. Qed.
 End One_way.
 
 Variables P Q : problem.
@@ -928,9 +1042,7 @@ Proof.
   assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G Sib (about st) y eps ->
     axiom_of P stated_x placing_ G Sib (about st) x eps) by (intros eps; apply axiom_same; auto).
   assert (U : forall n, user P n <-> user Q n) by (apply user_same; auto).
-  pose proof (comparable_same P Q S G) as K1. pose proof (comparable_same Q P S' G) as K2.
-  pose proof (has_limits_same P Q S G) as Hl.
-  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st) (says st)).
+  unfold is_true, holds, violated.
   destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
   - destruct H as [A [B D]]. auto 6.
   - destruct H as [A [B D]]. auto 6.
@@ -940,8 +1052,6 @@ Proof.
   - destruct H as [A [B D]]. split; auto. split; auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
-  - intros [A B]. apply H. split; [apply A2; exact A|]. intros D. apply K2. apply B. rewrite <- Hl. exact D.
-  - intros [A B]. apply H. split; [apply A1; exact A|]. intros D. apply K1. apply B. rewrite Hl. exact D.
 Qed.
 (** So no two files about them prove that an axiom holds, and that it is violated. *)
 Theorem no_two_truths a m k :

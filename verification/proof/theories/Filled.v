@@ -23,7 +23,7 @@ Definition off (F : filling) (n : nat) : Q := Qred (Qabs (sub (t_tasks T n) (t_t
 Definition check_filled (F : filling) (m : Q) : bool :=
   check_feasible P T (ends_with F) && check_tables P (ends_with F) (its_tables F) false &&
   check_worth P totals Drfh (u (its_shares F)) && check_defined P T totals Drfh (u (its_shares F)) &&
-  check_levels P (its_tables F) (its_shares F) 0 (its_levels F) &&
+  check_levels P (its_tables F) (everywhere P (its_tables F)) (its_shares F) 0 (its_levels F) &&
   all N (fun n => if is_active T n then le (off F n) (- mul m (t_g T n)) else true) &&
   any N (fun n => is_active T n && eqq (off F n) (- mul m (t_g T n))).
 
@@ -74,8 +74,8 @@ Proof.
   assert (Sh : check_shares P (its_tables F) (its_shares F) = true).
   { unfold check_levels in Le. rewrite !andb_true_iff in Le. tauto. }
   split; [exact Fe|]. split; [|split; [|split]].
-  - apply (max_min_ext P (its_tables F) (u (its_shares F))); auto.
-    apply (check_levels_sound P W (its_tables F) (ends_with F) false R2 Fe (its_shares F) Sh 0 (its_levels F) Le).
+  - apply (max_min_ext P (its_tables F) _ (u (its_shares F))); auto.
+    apply (check_levels_sound P W (its_tables F) (ends_with F) false R2 Fe _ _ (everywhere_right P W _ _ _ R2) (its_shares F) Sh 0 (its_levels F) Le).
   - apply (check_defined_sound P T stated_x placed R totals TO Drfh _ Wo De).
   - intros n U. exists (most (its_shares F) n). apply (is_most_ext P (u (its_shares F))).
     + intros i Hi. apply Eq; auto. apply U.

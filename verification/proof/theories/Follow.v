@@ -1,7 +1,7 @@
 (** A program that follows hierarchical filling, stretch by stretch, and what it shows: the stated end is the end of the
     process of Process.v. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid ZArith.
-From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups Parties Turn Process.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups Within Parties Turn Process.
 Open Scope Q_scope.
 
 (** A stretch: how long it is, who may grow, the tasks and what nodes use and hold at its end and in its middle *)
@@ -70,16 +70,18 @@ Definition all_steady (H H' : stock) : bool :=
 
 Definition ends (n : nat) : Q := rsum K (ending E n).
 Definition worth_in (s : (nat -> Q) * prices) (t : nat -> Q) : Q := rsum N (fun n => mul (fst s n) (t n)).
+Notation Sc := (scope_on P G T).
 Definition check_stop (s : (nat -> Q) * prices) : bool :=
-  all N (fun n => le 0 (fst s n)) && check_prices P T (fun n => lt 0 (fst s n)) (fun n _ => fst s n) (snd s).
-(** There is no room for n: it is worth something in prices whose bound is reached. *)
+  all N (fun n => le 0 (fst s n)) && sc_prices Sc (fun n => lt 0 (fst s n)) (fun n _ => fst s n) (snd s).
+(** There is no room for n: limits of 0 bar it everywhere, or it is worth something in prices whose bound is reached. *)
 Definition no_room (t : nat -> Q) (n : nat) : bool :=
-  existsb (fun s => lt 0 (fst s n) && le (bound P T (snd s)) (worth_in s t)) (stops E).
-(** There is room for n beside what has a place in the end, of which everybody has as much as now. *)
+  negb (sc_open Sc n) || existsb (fun s => lt 0 (fst s n) && le (sc_bound Sc (snd s)) (worth_in s t)) (stops E).
+(** There is room for n beside what has a place in the end, of which everybody has as much as now; where no limit on classes
+    counts it. *)
 Definition kept_of (t : nat -> Q) (m : nat) : Q := if lt 0 (ends m) then quo (t m) (ends m) else 0.
 Definition load_now (t : nat -> Q) (i r : nat) : Q := rsum N (fun m => mul (mul (ending E m i) (kept_of t m)) (t_takes T m i r)).
 Definition has_spare (t : nat -> Q) (n : nat) : bool :=
-  any K (fun i => runs_on T n i && all M (fun r => le (t_takes T n i r) 0 || lt (load_now t i r) (t_full T i r))).
+  any K (fun i => runs_on T n i && forallb (fun b => negb (counts_on G b n i)) (bars_on P G) && all M (fun r => le (t_takes T n i r) 0 || lt (load_now t i r) (t_full T i r))).
 Definition middle (t u : nat -> Q) (n : nat) : Q := quo (add (t n) (u n)) 2.
 Definition check_growth (S : list nat) (len : Q) (t u : nat -> Q) (l : list (nat * Q)) : bool :=
   all N (fun n => eqq (u n) (add (t n) (mul len (rate l n)))).
@@ -103,7 +105,7 @@ Fixpoint check_path (t : nat -> Q) (H : stock) (l : list stretch_proof) : bool :
   end.
 Definition nothing_yet (_ : nat) : Q := 0.
 Definition check_following : bool :=
-  check_facts F && check_feasible P T (ending E) && forallb check_stop (stops E) &&
+  check_facts F && check_feasible P T (ending E) && sc_keeps Sc (ending E) && forallb check_stop (stops E) &&
   check_holds nothing_yet (at_start E) && check_path nothing_yet (at_start E) (stretches E).
 Definition differs (n : nat) : Q := Qred (Qabs (sub (t_tasks T n) (ends n))).
 Definition check_turns (m : Q) : bool :=
@@ -329,18 +331,26 @@ End Even.
 (** ** The stretches, and the end *)
 Hypothesis FE : check_feasible P T (ending E) = true.
 Hypothesis SC : forallb check_stop (stops E) = true.
+Hypothesis KE : sc_keeps Sc (ending E) = true.
+Notation scope_is := (scope_on_right P G T W stated_x placed R).
 Lemma ending_feasible : feasible P (ending E).
 Proof. apply (check_feasible_sound P stated_x T placed R). exact FE. Qed.
+Lemma ending_placeable : placeable P G (ending E).
+Proof. apply (sc_kept _ _ _ scope_is); [apply ending_feasible|exact KE]. Qed.
 Lemma ends_are n : ends n == tasks P (ending E) n.
 Proof. unfold ends, tasks. apply rsum_eq. Qed.
-Lemma no_room_sound t v n : no_room t n = true -> (n < N)%nat -> (forall m, (m < N)%nat -> t m <= v m /\ v m <= ends m) -> ~ has_room P v n.
+Lemma no_room_sound t v n : no_room t n = true -> (n < N)%nat -> 0 <= v n -> (forall m, (m < N)%nat -> t m <= v m /\ v m <= ends m) ->
+  ~ has_room P G v n.
 Proof.
-  intros A Hn B (y & Y & O & L). unfold no_room in A. apply existsb_exists in A. destruct A as (s & I & A).
+  intros A Hn V0 B (y & Y0 & O & L). pose proof (sc_feasible _ _ _ scope_is y Y0) as Y. unfold no_room in A.
+  apply orb_true_iff in A. destruct A as [A|A].
+  { apply negb_true_iff in A. pose proof (closed_none P G T W stated_x placed R y n Y0 Hn A). lra. }
+  apply existsb_exists in A. destruct A as (s & I & A).
   apply andb_true_iff in A. destruct A as [A1 A2]. apply lt_iff in A1. apply le_iff in A2.
   rewrite forallb_forall in SC. specialize (SC s I). unfold check_stop in SC. apply andb_true_iff in SC. destruct SC as [C1 C2].
   rewrite all_iff in C1. assert (Wp : forall m, (m < N)%nat -> 0 <= fst s m) by (intros m Hm; apply le_iff; auto).
-  pose proof (bound_sound P W T stated_x placed R _ _ _ y C2 Y) as Bd.
-  assert (Z : sum N (fun k => sum K (fun i => fst s k * y k i)) <= bound P T (snd s)).
+  pose proof (sc_duality _ _ _ scope_is _ _ _ y C2 Y0) as Bd.
+  assert (Z : sum N (fun k => sum K (fun i => fst s k * y k i)) <= sc_bound Sc (snd s)).
   { apply Bd. intros k i Hk Hi Ek. bools. specialize (Wp k Hk). assert (E0 : fst s k == 0) by lra. rewrite E0. lra. }
   assert (Ey : sum N (fun k => sum K (fun i => fst s k * y k i)) == sum N (fun k => fst s k * tasks P y k)).
   { apply sum_ext. intros k _. apply sum_scale. }
@@ -413,11 +423,11 @@ Proof.
       specialize (E1 r ltac:(lia)). lra.
 Qed.
 Lemma spare_room l n : 0 <= l -> l < 1 -> user P n -> has_spare t n = true ->
-  (forall q, limit P n = Some q -> tpart l n < q) -> has_room P (tpart l) n.
+  (forall q, limit P n = Some q -> tpart l n < q) -> has_room P G (tpart l) n.
 Proof.
   intros L0 L1 U Sp Lim. assert (Hn : (n < N)%nat) by apply U.
   destruct stretch_parts as (_ & _ & _ & _ & _ & A & _). pose proof ending_feasible as Fe.
-  unfold has_spare in Sp. apply any_iff in Sp. destruct Sp as (i & Hi & Sp). apply andb_true_iff in Sp. destruct Sp as [Ro Sp].
+  unfold has_spare in Sp. apply any_iff in Sp. destruct Sp as (i & Hi & Sp). rewrite !andb_true_iff in Sp. destruct Sp as [[Ro Nc] Sp].
   rewrite all_iff in Sp. rewrite (runs_on_eq P stated_x T placed R) in Ro by auto. apply lt_iff in Ro.
   set (v := tpart l). assert (Vb : forall m, (m < N)%nat -> 0 <= v m <= ends m).
   { intros m Hm. destruct (A m Hm) as ([T0 _] & _). destruct (part_between l m ltac:(lra) Hm). unfold v. lra. }
@@ -467,8 +477,9 @@ Proof.
     destruct (Nat.eqb m n); simpl; [|apply sum_zero; reflexivity].
     rewrite (sum_single K (fun j => if Nat.eqb j i then e else 0) i Hi); [rewrite Nat.eqb_refl; reflexivity|].
     intros j _ Ne. apply Nat.eqb_neq in Ne. rewrite Ne. reflexivity. }
-  split; [|split].
-  - constructor.
+  set (y := fun m j => z m j + (if Nat.eqb m n && Nat.eqb j i then e else 0)).
+  assert (Fy : feasible P y).
+  { unfold y. constructor.
     + intros m j Hm Hj. assert (0 <= z m j) by (apply prod_nonneg; [auto|apply (Hb m Hm)]). destruct (_ && _); lra.
     + intros m j Hm Hj G0. assert (Z0 : z m j == 0) by (unfold z; rewrite (f_can P _ Fe m j Hm Hj G0); ring). rewrite Z0.
       destruct (Nat.eqb m n && Nat.eqb j i) eqn:Eq; [|lra]. apply andb_true_iff in Eq. destruct Eq as [Q1 Q2].
@@ -485,9 +496,18 @@ Proof.
     + intros m Hm. pose proof (f_limit P _ Fe m Hm) as Lm. unfold within_limit in *. destruct (limit P m) as [q|] eqn:Lq; auto.
       rewrite Yt by auto. destruct (Nat.eqb m n) eqn:Q1.
       * apply Nat.eqb_eq in Q1. subst m. specialize (E1 M ltac:(lia)). rewrite Nat.eqb_refl, Lq in E1. lra.
-      * rewrite <- ends_are in Lm. destruct (Vb m Hm). lra.
-  - intros m Um _. rewrite Yt by apply Um. destruct (Nat.eqb m n); unfold v; lra.
-  - rewrite Yt, Nat.eqb_refl by auto. unfold v. lra.
+      * rewrite <- ends_are in Lm. destruct (Vb m Hm). lra. }
+  split; [split; [exact Fy|]|split].
+  - intros b I. destruct ending_placeable as [_ Ke]. apply Qle_trans with (2 := Ke b I). rewrite forallb_forall in Nc. specialize (Nc b I).
+    apply negb_true_iff in Nc. unfold taken. apply sum_le. intros m Hm. destruct (below_bar G b m) eqn:Bl; [|lra]. apply sum_le. intros j Hj.
+    pose proof (bar_takes P G W b m j (bars_of_on P G b I) Hm Hj) as Tk. unfold y, z.
+    destruct (Hb m Hm) as [H1 _]. pose proof (prod_le_l _ _ (ending E m j) (proj2 H1) (En m j Hm Hj)) as Q0.
+    assert (Q1 : ending E m j * h m <= ending E m j) by lra. pose proof (prod_le _ _ _ Q1 Tk) as Q2.
+    destruct (Nat.eqb m n && Nat.eqb j i) eqn:Eq; [|lra]. apply andb_true_iff in Eq. destruct Eq as [E2 E3].
+    apply Nat.eqb_eq in E2, E3. subst m j. unfold counts_on in Nc. rewrite Bl in Nc. cbn [andb] in Nc. apply lt_false in Nc.
+    assert (Z0 : b_takes b n i == 0) by lra. rewrite Z0. lra.
+  - intros m Um _. unfold y. rewrite Yt by apply Um. destruct (Nat.eqb m n); unfold v; lra.
+  - unfold y. rewrite Yt, Nat.eqb_refl by auto. unfold v. lra.
 Qed.
 (** Whether a user may grow, as it is in between *)
 Lemma may_at l n Hl tl : 0 <= l -> l < 1 -> (n < N)%nat ->
@@ -501,7 +521,7 @@ Proof.
   - intros Gr. rewrite Gr in B4. destruct B4 as (C1 & _ & _ & C4). split; [eapply is_user; eauto|].
     change (held_at P G Sib (tpart l)) with (hpart l). rewrite <- Ec. split; [auto|].
     assert (Cl : clear M F Hl tl n = true) by auto. destruct C4 as [C4|C4].
-    + exists (ending E). split; [apply ending_feasible|]. split.
+    + exists (ending E). split; [apply ending_placeable|]. split.
       * intros m Um _. rewrite <- ends_are. apply part_between; [lra|apply Um].
       * rewrite <- ends_are. unfold at_part. pose proof (prod_le_l _ _ l B2 ltac:(lra)).
         assert (0 < (1 - l) * (ends n - t n)) by (apply Qmult_lt_0_compat; lra). lra.
@@ -512,7 +532,7 @@ Proof.
   - intros (U & Cl & Rm). destruct (growing s n) eqn:Gr; auto. exfalso.
     change (held_at P G Sib (tpart l)) with (hpart l) in Cl. rewrite <- Ec in Cl.
     destruct (user_is P stated_x T placed R n U) as [_ Ac]. destruct (No eq_refl) as [D|[D|D]]; try congruence.
-    revert Rm. apply (no_room_sound t); auto. intros m Hm. apply part_between; [lra|auto].
+    revert Rm. apply (no_room_sound t); auto; [pose proof (part_between l n ltac:(lra) Hn); lra|]. intros m Hm. apply part_between; [lra|auto].
 Qed.
 Lemma stretch_sound : stretch P G Sib t rho (lasts s) /\ same_tasks P u (along t rho (lasts s)).
 Proof.
@@ -574,7 +594,10 @@ Proof.
       destruct D as [_ D]. rewrite !orb_true_iff, !negb_true_iff in D.
       destruct (user_is P stated_x T placed R n U) as [_ Ac].
       rewrite <- (clear_same G N M _ _ _ _ facts_are (likewise_table t t H Ht (fun m _ => Qeq_refl (t m))) t t) in Cl; auto.
-      destruct D as [[D|D]|D]; try congruence. revert Rm. apply (no_room_sound t); auto. intros m Hm. split; [lra|].
+      destruct D as [[D|D]|D]; try congruence. revert Rm. apply (no_room_sound t); auto.
+      { specialize (C n Hn). apply andb_true_iff in C. destruct C as [C _]. apply eqq_iff in C. rewrite C, ends_are.
+        apply tasks_nonneg; auto. apply ending_feasible. }
+      intros m Hm. split; [lra|].
       specialize (C m Hm). apply andb_true_iff in C. destruct C as [C _]. apply eqq_iff in C. lra.
     + intros n Hn. specialize (C n Hn). apply andb_true_iff in C. destruct C as [C _]. apply eqq_iff. exact C.
   - apply andb_true_iff in C. destruct C as [C1 C2].
@@ -598,9 +621,9 @@ Hypothesis R : right P stated_x T placed.
 Theorem check_turns_sound E m : check_turns P G Sib T E m = true ->
   filled_by_turns P G Sib (- m) (t_x T) /\ forall eps, filled_by_turns P G Sib eps (t_x T) -> - m <= eps.
 Proof.
-  unfold check_turns, check_following. intros C. rewrite !andb_true_iff in C. destruct C as [[[[[[C1 C2] C3] C4] C5] C6] C7].
+  unfold check_turns, check_following. intros C. rewrite !andb_true_iff in C. destruct C as [[[[[[[C1 C2] CK] C3] C4] C5] C6] C7].
   rewrite all_iff in C6. pose proof (forest_of P G Sib E C1) as Fo.
-  destruct (path_sound P G Sib T E W stated_x placed R C1 C2 C3 _ _ _ C4 C5) as (e & Re & Se & Ee).
+  destruct (path_sound P G Sib T E W stated_x placed R C1 C2 C3 CK _ _ _ C4 C5) as (e & Re & Se & Ee).
   assert (En : is_end P G Sib e) by (split; [exists nothing_yet; split; [intros n _; reflexivity|exact Re]|exact Se]).
   assert (Df : forall n, (n < users P)%nat -> differs P T E n == Qabs (tasks P (t_x T) n - e n)).
   { intros n Hn. unfold differs. rewrite Qred_correct, sub_eq, (tasks_is _ _ _ _ R), (Ee n Hn) by auto. reflexivity. }

@@ -4,6 +4,9 @@ From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Certificate.
 Open Scope Q_scope.
 
+(** A limit on some server classes *)
+Record limit_on := { o_group : nat; o_resource : nat; o_on : nat -> bool; o_most : Q }.
+Record bar := { b_group : nat; b_resource : nat; b_most : Q; b_takes : nat -> nat -> Q }.
 (** Groups are numbered from 0; [None] as a parent or a group is the root. *)
 Record grouping := {
   groups : nat;
@@ -14,7 +17,8 @@ Record grouping := {
   states : nat -> bool;                        (* the group states a guarantee *)
   guarantee : nat -> nat -> option Q;          (* what it states, by resource *)
   ceiling : nat -> nat -> option Q;            (* its limit *)
-  lends : nat -> nat -> option Q }.
+  lends : nat -> nat -> option Q;
+  limits_on : list limit_on }.
 
 Section On.
 Variable P : problem.
@@ -70,30 +74,65 @@ Definition use (x : allocation) (v r : nat) : Q := uses_of x V v r.
 Definition promise (v r : nat) : option Q := promised V v r.
 Definition kept_for (v r : nat) : Q := kept_back V v r.
 
+(** The groups above v, v first *)
+Fixpoint line (depth : nat) (v : option nat) : list nat :=
+  match depth, v with S d, Some v => v :: line d (parent G v) | _, _ => nil end.
+Definition above (n : nat) : list nat := line V (group_of G n).
+(** Limits as rows: of what the users below a group hold or take. On classes a task counts by its demand there. *)
+Definition bars_on : list bar :=
+  map (fun o => {| b_group := o_group o; b_resource := o_resource o; b_most := o_most o;
+      b_takes := fun n i => if o_on o i then demand P n i (o_resource o) else 0 |})
+    (filter (fun o => Nat.ltb (o_resource o) M) (limits_on G)).
+Definition below_bar (b : bar) (n : nat) : bool := existsb (Nat.eqb (b_group b)) (above n).
+Definition taken (b : bar) (y : allocation) : Q :=
+  sum N (fun n => if below_bar b n then sum K (fun i => y n i * b_takes b n i) else 0).
+(** How many tasks more of n each of them leaves on class i, where one counts these there; and all together *)
+Fixpoint numbered {A} (k : nat) (l : list A) : list (nat * A) := match l with nil => nil | a :: l => (k, a) :: numbered (S k) l end.
+Section Left.
+Variable held : nat -> bar -> Q.
+Variable can : nat -> nat -> bool.
+Definition counts_on (b : bar) (n i : nat) : bool := below_bar b n && lt 0 (b_takes b n i).
+Definition leaves_on (kb : nat * bar) (n i : nat) : Q :=
+  larger 0 (quo (sub (b_most (snd kb)) (held (fst kb) (snd kb))) (b_takes (snd kb) n i)).
+Definition left_on (n i : nat) : option Q :=
+  fold_right (fun kb least => if counts_on (snd kb) n i
+    then Some (match least with Some l => smaller l (leaves_on kb n i) | None => leaves_on kb n i end) else least) None (numbered 0 bars_on).
+Fixpoint left_below (k n : nat) : option Q :=
+  match k with
+  | O => Some 0
+  | S k => match (if can n k then left_on n k else Some 0), left_below k n with Some a, Some b => Some (add b a) | _, _ => None end
+  end.
+Definition left_in_all (n : nat) : option Q := left_below K n.
+End Left.
+Definition held_in (x : allocation) (_ : nat) (b : bar) : Q := taken b x.
+Definition can_use (n i : nat) : bool := lt 0 (gamma P n i).
+Definition no_more (q : option Q) (z : Q) : Prop := match q with Some q => z <= q | None => True end.
+
+(** Tasks that have a place, within limits on classes *)
+Definition placeable (y : allocation) : Prop := feasible P y /\ forall b, In b bars_on -> taken b y <= b_most b.
+
 (** The axioms are about groups that divide resources. *)
 Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
 
 (** No group uses more than its limit, but for eps of the cluster. *)
 Definition limits_kept (eps : Q) (x : allocation) : Prop :=
-  forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
-    use x v r - L <= eps * total P r.
+  (forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
+    use x v r - L <= eps * total P r) /\
+  forall b, In b bars_on -> 0 < total P (b_resource b) -> taken b x - b_most b <= eps * total P (b_resource b).
 
 (** What n may ask for, z more tasks: it has so many left; whatever stands above it is promised something that n asks
     for (or nothing at all, where it may grow without), something of it is; and n fills what is kept back below and not
-    used before it uses more of a group, which reaches neither its limit nor its promise. *)
+    used before it uses more of a group, which reaches neither its limit nor its promise; limits on classes leave as much,
+    where they count n on all. *)
 Definition asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (total P r).
 Definition is_named (v r : nat) : bool := match promise v r with Some _ => true | None => false end.
 Definition names_some (n v : nat) : bool := negb (all M (fun r => negb (asks n r && is_named v r))).
 Definition open_to (n v : nat) : bool := names_some n v || negb (has_promise V v) && (priced G v || negb (never G)).
-(** The groups above v, v first *)
-Fixpoint line (depth : nat) (v : option nat) : list nat :=
-  match depth, v with S d, Some v => v :: line d (parent G v) | _, _ => nil end.
-Definition above (n : nat) : list nat := line V (group_of G n).
 Definition unused (x : allocation) (r c : nat) : Q := larger 0 (kept_for c r - use x c r).
 Fixpoint before (x : allocation) (r v : nat) (l : list nat) : Q :=
   match l with nil => 0 | c :: l' => if Nat.eqb c v then 0 else unused x r c + before x r v l' end.
 Definition may_ask (x : allocation) (n : nat) (z : Q) : Prop :=
-  within_limit P n (tasks P x n + z) /\
+  within_limit P n (tasks P x n + z) /\ no_more (left_in_all (held_in x) can_use n) z /\
   (exists v, In v (above n) /\ names_some n v = true) /\
   forall v, In v (above n) -> open_to n v = true /\
     forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
@@ -105,7 +144,7 @@ Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
 (** * Programs *)
 Record group_tables := {
   t_use : nat -> nat -> Q; t_promise : nat -> nat -> option Q; t_kept_back : nat -> nat -> Q; t_total : nat -> Q;
-  t_above : nat -> list nat }.
+  t_above : nat -> list nat; t_taken : nat -> Q (* of limits on classes *) }.
 
 Definition rand_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (add a b) | Some a, None => Some a | None, b => b end.
@@ -129,6 +168,8 @@ Fixpoint ruse (x : allocation) (depth v r : nat) : Q :=
   | S d => add (rsum N (fun n => if belongs n v then rsum K (fun i => mul (x n i) (base P n r)) else 0))
                (rsum V (fun c => if child v c then larger (ruse x d c r) (rkept d c r) else 0))
   end.
+Definition rtaken (b : bar) (y : allocation) : Q :=
+  rsum N (fun n => if below_bar b n then rsum K (fun i => mul (y n i) (b_takes b n i)) else 0).
 Definition rtotal_of (r : nat) : Q := rsum K (fun i => mul (count P i) (capacity P i r)).
 
 Variable T : tables.
@@ -146,7 +187,8 @@ Definition check_group_tables : bool :=
   all V (fun v => all M (fun r => same (t_promise H v r) (rpromised V v r))) &&
   all V (fun v => all M (fun r => eqq (t_kept_back H v r) (rkept V v r))) &&
   all M (fun r => eqq (t_total H r) (rtotal_of r)) &&
-  all N (fun n => same_list (t_above H n) (above n)).
+  all N (fun n => same_list (t_above H n) (above n)) &&
+  forallb (fun kb => eqq (t_taken H (fst kb)) (rtaken (snd kb) x)) (numbered 0 bars_on).
 
 Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)).
 
@@ -154,14 +196,20 @@ Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)
 Definition check_limits_kept (m : Q) : bool :=
   all V (fun v => all M (fun r => match ceiling G v r with
     | Some L => if lt 0 (t_total H r) then le (mul m (t_total H r)) (sub L (t_use H v r)) else true
-    | None => true end)).
+    | None => true end)) &&
+  forallb (fun kb => let c := t_total H (b_resource (snd kb)) in
+    negb (lt 0 c) || le (mul m c) (sub (b_most (snd kb)) (t_taken H (fst kb)))) (numbered 0 bars_on).
 (** One has just that. *)
 Definition limit_at (m : Q) (v r : nat) : bool :=
   lt 0 (t_total H r) &&
   match ceiling G v r with Some L => eqq (sub L (t_use H v r)) (mul m (t_total H r)) | None => false end.
-Definition check_group_limits (m : Q) : bool := check_limits_kept m && any V (fun v => any M (limit_at m v)).
+Definition limit_on_at (m : Q) (kb : nat * bar) : bool := let c := t_total H (b_resource (snd kb)) in
+  lt 0 c && eqq (sub (b_most (snd kb)) (t_taken H (fst kb))) (mul m c).
+Definition check_group_limits (m : Q) : bool :=
+  check_limits_kept m && (any V (fun v => any M (limit_at m v)) || existsb (limit_on_at m) (numbered 0 bars_on)).
 Definition check_unlimited : bool :=
-  all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)).
+  all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)) &&
+  forallb (fun b => le (t_total H (b_resource b)) 0) bars_on.
 
 Definition t_asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (t_total H r).
 Definition t_names (n v : nat) : bool := any M (fun r => t_asks n r && match t_promise H v r with Some _ => true | None => false end).
@@ -173,8 +221,10 @@ Fixpoint t_before (r v : nat) (l : list nat) : Q :=
   end.
 Definition opened (n : nat) : bool := existsb (t_names n) (t_above H n) && forallb (t_open n) (t_above H n).
 (** f of every bound on what n may ask for *)
+Definition t_held (k : nat) (_ : bar) : Q := t_taken H k.
 Definition every_room (f : Q -> bool) (n : nat) : bool :=
   match limit P n with Some l => f (sub l (t_tasks T n)) | None => true end &&
+  match left_in_all t_held (runs_on T) n with Some q => f q | None => true end &&
   forallb (fun v => all M (fun r => if t_asks n r then
     let of_mark q := f (quo (sub (add q (t_before r v (t_above H n))) (t_use H v r)) (base P n r)) in
     match t_promise H v r with Some q => of_mark q | None => true end &&
@@ -239,19 +289,19 @@ Hypothesis C : check_group_tables = true.
 Lemma forest : a_forest.
 Proof.
   unfold check_group_tables, check_forest in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[A B] _] _] _] _] _]. split; auto.
+  destruct C as [[[[[[[A B] _] _] _] _] _] _]. split; auto.
   intros n v Hn E. specialize (B n Hn). rewrite E in B. apply Nat.ltb_lt. auto.
 Qed.
 Lemma use_is v r : (v < V)%nat -> (r < M)%nat -> t_use H v r == use x v r.
 Proof.
   intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[_ A] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  destruct C as [[[[[[_ A] _] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   apply eqq_iff in A. rewrite A. apply ruse_is.
 Qed.
 Lemma promise_is v r : (v < V)%nat -> (r < M)%nat -> alike (t_promise H v r) (promise v r).
 Proof.
   intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[_ _] A] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  destruct C as [[[[[[_ _] A] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   pose proof (rpromised_is V v r) as E. unfold promise.
   destruct (t_promise H v r) as [a|], (rpromised V v r) as [b|], (promised V v r) as [c|]; simpl in A, E |- *;
     try discriminate; try tauto. bools. rewrite A. auto.
@@ -259,18 +309,18 @@ Qed.
 Lemma kept_is v r : (v < V)%nat -> (r < M)%nat -> t_kept_back H v r == kept_for v r.
 Proof.
   intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[_ _] _] A] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  destruct C as [[[[[[_ _] _] A] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   apply eqq_iff in A. rewrite A. apply rkept_is.
 Qed.
 Lemma total_is r : (r < M)%nat -> t_total H r == total P r.
 Proof.
   intros Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[_ _] _] _] A] _]. specialize (A r Hr). apply eqq_iff in A. rewrite A. apply rtotal_of_is.
+  destruct C as [[[[[[_ _] _] _] A] _] _]. specialize (A r Hr). apply eqq_iff in A. rewrite A. apply rtotal_of_is.
 Qed.
 Lemma above_is n : (n < N)%nat -> t_above H n = above n.
 Proof.
   intros Hn. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[_ _] _] _] _] A]. specialize (A n Hn). revert A.
+  destruct C as [[[[[[_ _] _] _] _] A] _]. specialize (A n Hn). revert A.
   generalize (above n). generalize (t_above H n). induction l as [|a l IH]; intros [|b k]; simpl; try discriminate; auto.
   intros E. apply andb_true_iff in E. destruct E as [E F]. apply Nat.eqb_eq in E. rewrite (IH k F), E. reflexivity.
 Qed.
@@ -286,6 +336,65 @@ Proof.
   apply L. intros u E. eapply F2; eauto.
 Qed.
 
+Lemma rtaken_eq b y : rtaken b y == taken b y.
+Proof.
+  unfold rtaken, taken. rewrite rsum_eq. apply sum_ext. intros n _. destruct (below_bar b n); [|reflexivity].
+  rewrite rsum_eq. apply sum_ext. intros. apply mul_eq.
+Qed.
+Lemma numbered_in {A} (l : list A) : forall k p, In p (numbered k l) -> In (snd p) l.
+Proof. induction l as [|a l IH]; simpl; intros k p I; [contradiction|]. destruct I as [<-|I]; [left; reflexivity|right; eapply IH; eauto]. Qed.
+Lemma numbered_all {A} (l : list A) a : In a l -> forall k, exists j, In (j, a) (numbered k l).
+Proof.
+  induction l as [|c l IH]; simpl; intros I k; [contradiction|]. destruct I as [<-|I]; [exists k; auto|].
+  destruct (IH I (S k)) as [j J]. eauto.
+Qed.
+Lemma taken_is kb : In kb (numbered 0 bars_on) -> t_taken H (fst kb) == taken (snd kb) x.
+Proof.
+  intros I. unfold check_group_tables in C. rewrite !andb_true_iff in C. destruct C as [_ A]. rewrite forallb_forall in A.
+  specialize (A kb I). apply eqq_iff in A. rewrite A. apply rtaken_eq.
+Qed.
+Lemma bar_resource b : In b bars_on -> (b_resource b < M)%nat.
+Proof.
+  unfold bars_on. intros I. apply in_map_iff in I. destruct I as (o & <- & I). apply filter_In in I. destruct I as [_ I].
+  apply Nat.ltb_lt. exact I.
+Qed.
+(** What limits on classes leave depends on what is taken of them, and on where n can run. *)
+Lemma left_on_ext h h' n i : (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
+  alike (left_on h n i) (left_on h' n i).
+Proof.
+  unfold left_on. intros A. induction (numbered 0 bars_on) as [|kb l IH]; simpl; [exact I|].
+  assert (B : alike (fold_right (fun kb least => if counts_on (snd kb) n i
+    then Some (match least with Some l => smaller l (leaves_on h kb n i) | None => leaves_on h kb n i end) else least) None l)
+    (fold_right (fun kb least => if counts_on (snd kb) n i
+    then Some (match least with Some l => smaller l (leaves_on h' kb n i) | None => leaves_on h' kb n i end) else least) None l))
+    by (apply IH; intros; apply A; right; auto).
+  destruct (counts_on (snd kb) n i); [|exact B].
+  assert (D : leaves_on h kb n i == leaves_on h' kb n i).
+  { apply larger_ext; [reflexivity|]. rewrite !quo_eq, !sub_eq, A by (left; reflexivity). reflexivity. }
+  destruct (fold_right _ None l), (fold_right _ None l); simpl in *; try tauto. apply smaller_ext; auto.
+Qed.
+Lemma left_below_ext h h' can can' k n : (k <= K)%nat -> (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
+  (forall i, (i < K)%nat -> can n i = can' n i) -> alike (left_below h can k n) (left_below h' can' k n).
+Proof.
+  intros Hk A B. induction k; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). rewrite B by lia.
+  pose proof (left_on_ext h h' n k A) as D.
+  destruct (can' n k); [destruct (left_on h n k), (left_on h' n k)|]; simpl in D; try tauto;
+    destruct (left_below h can k n), (left_below h' can' k n); simpl in *; try tauto; rewrite !add_eq, IHk, ?D; reflexivity.
+Qed.
+Lemma left_is n : (n < N)%nat -> alike (left_in_all t_held (runs_on T) n) (left_in_all (held_in x) can_use n).
+Proof.
+  intros Hn. apply left_below_ext; auto; [intros kb I; apply (taken_is kb I)|].
+  intros i Hi. apply (runs_on_eq P stated_x T placed R); auto.
+Qed.
+Lemma left_nonneg h n i : match left_on h n i with Some q => 0 <= q | None => True end.
+Proof.
+  unfold left_on. induction (numbered 0 bars_on) as [|kb l IH]; simpl; [exact I|]. destruct (counts_on (snd kb) n i); [|exact IH].
+  assert (D : 0 <= leaves_on h kb n i) by (unfold leaves_on; minmax; lra).
+  destruct (fold_right _ None l); [minmax; lra|exact D].
+Qed.
+Lemma no_more_ext a b z : alike a b -> no_more a z <-> no_more b z.
+Proof. destruct a, b; simpl; try tauto. intros E. rewrite E. reflexivity. Qed.
+
 Lemma check_about_iff : check_about = true <-> about_groups.
 Proof.
   unfold check_about, about_groups. rewrite andb_true_iff, all_iff, Nat.ltb_lt.
@@ -294,14 +403,23 @@ Qed.
 
 Theorem check_limits_kept_sound m : check_limits_kept m = true -> limits_kept (- m) x.
 Proof.
-  unfold check_limits_kept. intros A. bools. intros v r L Hv Hr E Pos. specialize (A v Hv). bools.
+  unfold check_limits_kept. intros A. apply andb_true_iff in A. destruct A as [A A2]. bools. split.
+  2:{ intros b I Pos. rewrite forallb_forall in A2. destruct (numbered_all _ b I 0%nat) as [j J]. specialize (A2 _ J). cbv zeta in A2.
+      cbn [snd fst] in A2. pose proof (taken_is _ J) as Tk. cbn [snd fst] in Tk. rewrite <- total_is in Pos |- * by (apply bar_resource; auto). pose proof Pos as Pos'.
+      apply lt_iff in Pos'. rewrite Pos' in A2. simpl in A2. apply le_iff in A2. rewrite mul_eq, sub_eq, Tk in A2. lra. }
+  intros v r L Hv Hr E Pos. specialize (A v Hv). bools.
   specialize (A r Hr). cbv beta in A. rewrite E in A. rewrite <- total_is in Pos by auto. pose proof Pos as Pos'.
   apply lt_iff in Pos'. rewrite Pos' in A. bools. rewrite mul_eq, sub_eq, total_is, use_is in A by auto. lra.
 Qed.
 Theorem check_group_limits_sound m : check_group_limits m = true -> least_eps (fun eps => limits_kept eps x) m.
 Proof.
   unfold check_group_limits. intros A. apply andb_true_iff in A. destruct A as [A B].
-  split; [apply check_limits_kept_sound; auto|]. intros eps O. apply any_iff in B. destruct B as (v & Hv & B).
+  split; [apply check_limits_kept_sound; auto|]. intros eps [O O2]. apply orb_true_iff in B. destruct B as [B|B].
+  2:{ apply existsb_exists in B. destruct B as (kb & J & B). unfold limit_on_at in B. cbv zeta in B. apply andb_true_iff in B.
+      destruct B as [E F]. apply lt_iff in E. apply eqq_iff in F. pose proof (numbered_in _ _ _ J) as I. pose proof (bar_resource _ I) as Hr.
+      rewrite total_is in E by auto. rewrite sub_eq, mul_eq, total_is, (taken_is kb J) in F by auto. specialize (O2 _ I E).
+      apply (below eps (- m) (total P (b_resource (snd kb)))); auto. lra. }
+  apply any_iff in B. destruct B as (v & Hv & B).
   apply any_iff in B. destruct B as (r & Hr & B). unfold limit_at in B. apply andb_true_iff in B. destruct B as [E F].
   apply lt_iff in E. destruct (ceiling G v r) as [L|] eqn:EL; [|discriminate]. apply eqq_iff in F.
   rewrite total_is in E by auto. rewrite sub_eq, mul_eq, total_is, use_is in F by auto.
@@ -309,7 +427,10 @@ Proof.
 Qed.
 Theorem check_unlimited_sound : check_unlimited = true -> forall eps, limits_kept eps x.
 Proof.
-  unfold check_unlimited. intros A eps v r L Hv Hr E Pos. bools. specialize (A v Hv). bools. specialize (A r Hr).
+  unfold check_unlimited. intros A eps. apply andb_true_iff in A. destruct A as [A A2]. split.
+  2:{ intros b I Pos. rewrite forallb_forall in A2. specialize (A2 b I). apply le_iff in A2.
+      rewrite total_is in A2 by (apply bar_resource; auto). lra. }
+  intros v r L Hv Hr E Pos. bools. specialize (A v Hv). bools. specialize (A r Hr).
   cbv beta in A. rewrite E in A. bools. rewrite total_is in A by auto. lra.
 Qed.
 
@@ -362,10 +483,11 @@ Definition bounds (n : nat) (z : Q) : Prop := forall v, In v (above n) ->
   forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
     use x v r + (z * base P n r - before x r v (above n)) <= mark.
 
-Lemma every_room_of n z f : (n < N)%nat -> within_limit P n (tasks P x n + z) -> bounds n z ->
-  (forall q, z <= q -> f q = true) -> every_room f n = true.
+Lemma every_room_of n z f : (n < N)%nat -> within_limit P n (tasks P x n + z) -> no_more (left_in_all (held_in x) can_use n) z ->
+  bounds n z -> (forall q, z <= q -> f q = true) -> every_room f n = true.
 Proof.
-  intros Hn L B F. unfold every_room. apply andb_true_iff. split.
+  intros Hn L Lo B F. unfold every_room. apply andb_true_iff. split; [apply andb_true_iff; split|].
+  2:{ apply (no_more_ext _ _ z (left_is n Hn)) in Lo. destruct (left_in_all t_held _ n); [apply F; exact Lo|reflexivity]. }
   - unfold within_limit in L. destruct (limit P n); auto. apply F. rewrite sub_eq, (tasks_is _ _ _ _ R) by auto. lra.
   - apply forallb_forall. intros v Iv. rewrite above_is in Iv by auto. apply all_iff. intros r Hr.
     rewrite asks_is by auto. destruct (asks n r) eqn:A; auto. pose proof (above_in n v Hn Iv) as Hv.
@@ -376,9 +498,11 @@ Proof.
       apply F. apply (room_iff n v r q z Hn Hr Iv A). exact (B v Iv r q Hr A (or_intror E)).
 Qed.
 Lemma bounds_of n d : (n < N)%nat -> every_room (fun q => le d q) n = true ->
-  within_limit P n (tasks P x n + d) /\ bounds n d.
+  within_limit P n (tasks P x n + d) /\ no_more (left_in_all (held_in x) can_use n) d /\ bounds n d.
 Proof.
-  intros Hn E. unfold every_room in E. apply andb_true_iff in E. destruct E as [E F]. split.
+  intros Hn E. unfold every_room in E. apply andb_true_iff in E. destruct E as [E F]. apply andb_true_iff in E. destruct E as [E Lo].
+  split; [|split].
+  2:{ apply (no_more_ext _ _ d (left_is n Hn)). destruct (left_in_all t_held _ n); [apply le_iff; exact Lo|exact I]. }
   - unfold within_limit. destruct (limit P n); auto. bools. rewrite sub_eq, (tasks_is _ _ _ _ R) in E by auto. lra.
   - intros v Iv r mark Hr A Or. rewrite forallb_forall in F. rewrite <- above_is in Iv by auto. specialize (F v Iv).
     rewrite above_is in Iv by auto. rewrite all_iff in F. specialize (F r Hr). rewrite asks_is, A in F by auto.
@@ -395,7 +519,7 @@ Proof.
   unfold check_guarantees. rewrite !andb_true_iff. intros [[A B] D]. bools.
   apply any_iff in D. destruct D as (k & D & E). apply andb_true_iff in E. destruct E as [E F].
   rewrite (users_all_iff P T stated_x placed R) in B. split.
-  - intros n z U Hz [L [Ex Al]]. assert (Hn : (n < N)%nat) by apply U. specialize (B n U). unfold asks_at_most in B.
+  - intros n z U Hz [L [Lo [Ex Al]]]. assert (Hn : (n < N)%nat) by apply U. specialize (B n U). unfold asks_at_most in B.
     apply orb_true_iff in B. destruct B as [B|B]; apply negb_true_iff in B.
     + assert (O : opened n = true).
       { apply opened_iff; auto. split; auto. intros v I. apply (Al v I). }
@@ -408,9 +532,9 @@ Proof.
     assert (Eq : - mul m (t_g T k) == - m * g P k) by (rewrite mul_eq, (g_is _ _ _ _ R) by auto; ring).
     assert (Pos : 0 < - m * g P k) by (apply Qmult_lt_0_compat; lra).
     destruct F as [F|F]; [apply eqq_iff in F; lra|]. apply andb_true_iff in F. destruct F as [F1 F2].
-    destruct (bounds_of k _ D F2) as [B1 B2]. apply opened_iff in F1; auto. destruct F1 as [O1 O2].
+    destruct (bounds_of k _ D F2) as (B1 & Lo & B2). apply opened_iff in F1; auto. destruct F1 as [O1 O2].
     apply (below eps (- m) (g P k)); auto. rewrite <- Eq. apply (O k _ U); [lra|].
-    split; [exact B1|]. split; [exact O1|]. intros v I. split; [apply O2; exact I|].
+    split; [exact B1|]. split; [exact Lo|]. split; [exact O1|]. intros v I. split; [apply O2; exact I|].
     intros r mark. exact (B2 v I r mark).
 Qed.
 

@@ -2,7 +2,7 @@
     The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate Groups Parties Stopped Filled Roots Turn Process Follow.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups Within Parties Stopped Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
 (** The axioms by their names; [Another]: one that Spec.v does not state *)
@@ -23,38 +23,40 @@ Variable Sib : siblings.
 
 (** Groups hold something back where one has a limit, states what it lends, or gets nothing beyond its guarantee. *)
 Definition has_limits : bool :=
-  any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
+  any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)) ||
+  match limits_on G with nil => false | _ => true end.
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
 (** Dominant shares without groups: the filling is max-min. *)
 Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
-(** Where groups have limits, what compares with all feasible allocations compares with those that keep them: no theorem is
-    about that, but that it does not apply where something is kept back, or time is shared. *)
+(** Where groups have limits, what compares with all feasible allocations compares with those that keep them. It does not
+    apply where something is kept back, or time is shared. *)
 Definition compares (a : axiom_name) : bool :=
   match a with
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => true | _ => false
   end.
 Definition comparable : Prop := about_groups P G /\ forall v r, (v < groups G)%nat -> (r < resources P)%nat -> kept_for G v r == 0.
-Definition covered (a : axiom_name) (says : option bool) : bool :=
-  match a, says with Another, _ => false | a, Some _ => negb (compares a && has_limits) | _, None => true end.
+Definition among (a : axiom_name) : bool := compares a && has_limits.
+Definition possible (x : allocation) : allocation -> Prop := if has_limits then within P G x else feasible P.
+Definition covered (a : axiom_name) : bool := match a with Another => false | _ => true end.
 
 Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   match a with
   | OfFeasible => stated_within P stated_x placing_ eps
   | OfIntegerFeasible => integer_feasible P (the_placing P stated_x placing_) eps stated_x
   | OfWorkConserving => if hold_back then conserving_of_groups P G placing_ eps x else conserving P placing_ eps x
-  | OfParetoOptimal => pareto_optimal P eps x
-  | OfIntegerParetoOptimal => integer_pareto_optimal P eps x
+  | OfParetoOptimal => pareto_optimal_among P (possible x) eps x
+  | OfIntegerParetoOptimal => integer_pareto_optimal_among P (possible x) eps x
   | OfEnvyFree => envy_free P eps x
   | OfEf1 => ef1 P eps x
   | OfSharingIncentive => sharing_incentive P eps x
-  | OfBottleneck k => bottleneck_fair P k eps x
-  | OfMaxMin s => max_min P (worth P s) eps x
+  | OfBottleneck k => bottleneck_fair_among P (possible x) k eps x
+  | OfMaxMin s => max_min_among P (possible x) (worth P s) eps x
   | OfNjc => no_justified_complaints P eps x
   | OfPsDsf => ps_dsf P eps x
-  | OfProportional s a => proportional P (worth_of_tasks P s) a eps x
-  | OfRoot s a q => alpha_fair P (worth_of_tasks P s) a q eps x
+  | OfProportional s a => proportional_among P (possible x) (worth_of_tasks P s) a eps x
+  | OfRoot s a q => alpha_fair_among P (possible x) (worth_of_tasks P s) a q eps x
   | OfGroupSharing => group_sharing_incentive P G Sib x eps
   | OfGroupEnvy => group_envy_free P G Sib x eps
   | OfTree => if is_level then filled P eps x else filled_by_turns P G Sib eps x
@@ -62,7 +64,7 @@ Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
   | OfGuarantees => guarantees_kept P G eps x
   | OfNonWasteful | Another => True
   end.
-Definition applies (a : axiom_name) (x : allocation) : Prop :=
+Definition fits_problem (a : axiom_name) (x : allocation) : Prop :=
   match a with
   | OfIntegerFeasible => on_single_servers P stated_x placing_
   | OfEf1 | OfIntegerParetoOptimal => whole_tasks P placing_ x
@@ -73,6 +75,7 @@ Definition applies (a : axiom_name) (x : allocation) : Prop :=
   | OfTree => tree_applies = true /\ defined P Drfh
   | _ => True
   end.
+Definition applies (a : axiom_name) (x : allocation) : Prop := fits_problem a x /\ (among a = true -> comparable).
 (** Of tasks on single servers no excess is tolerated. *)
 Definition excused (tolerance : Q) (a : axiom_name) : Q :=
   match a with OfFeasible | OfIntegerFeasible => of_limits placing_ tolerance | _ => tolerance end.
@@ -80,9 +83,9 @@ Definition excused (tolerance : Q) (a : axiom_name) : Q :=
 (** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
     no eps is enough. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
-  covered (about st) (says st) = true /\
+  covered (about st) = true /\
   match says st, margin st with
-  | None, None => ~ (applies (about st) x /\ (compares (about st) && has_limits = true -> comparable))
+  | None, None => ~ applies (about st) x
   | Some true, None => (applies (about st) x /\ forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n
   | Some true, Some m => applies (about st) x /\ holds (axiom_of (about st) x) (excused tolerance (about st)) m
   | Some false, Some m => applies (about st) x /\ violated (axiom_of (about st) x) (excused tolerance (about st)) m
@@ -178,18 +181,19 @@ Definition check_filling_claim (tolerance : Q) (st : statement) (c : filling_cla
   | OfTree, NobodyFilled, Some true, None => check_nobody P T
   | _, _, _, _ => false
   end.
+Definition the_scope : scope := if has_limits then scope_within P G T else everywhere P T.
 Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h : bool) (m : Q) : bool :=
   match about st, c, says st, margin st with
   | OfRoot s a q, RootPrices v p, Some true, Some _ => verdict true false tolerance h m &&
-      check_worth_tasks P T totals s (r_u v) && check_root_prices P T v a q p m
+      check_worth_tasks P T totals s (r_u v) && check_root_prices P T the_scope v a q p m
   | OfRoot s a q, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
-      check_worth_tasks P T totals s (r_u v) && check_root_better P T v a q y m
+      check_worth_tasks P T totals s (r_u v) && check_root_better P T the_scope v a q y m
   (* where alpha is whole, with rationals that enclose long numbers *)
   | OfProportional s a, RootPrices v p, Some true, Some _ => verdict true false tolerance h m &&
-      check_worth_tasks P T totals s (r_u v) && check_root_prices P T v a 1 p m
+      check_worth_tasks P T totals s (r_u v) && check_root_prices P T the_scope v a 1 p m
   | OfProportional s a, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
-      check_worth_tasks P T totals s (r_u v) && check_root_better P T v a 1 y m
-  | OfRoot s a q, RootNothing v n, Some false, None => check_worth_tasks P T totals s (v_u v) && check_nothing P T v n
+      check_worth_tasks P T totals s (r_u v) && check_root_better P T the_scope v a 1 y m
+  | OfRoot s a q, RootNothing v n, Some false, None => check_worth_tasks P T totals s (v_u v) && check_nothing P T the_scope v n
   | OfRoot s a q, RootUndefined v, None, None =>
       match s with Some s => check_worth P totals s v && negb (check_defined P T totals s v) | None => false end
   | OfRoot _ _ _, RootIdle, Some true, None => check_nobody P T
@@ -208,22 +212,25 @@ Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : boo
   | _, _, _ => false
   end.
 
+Definition check_comparable : bool :=
+  check_about P G && all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0)).
+(** What compares within limits applies. *)
+Definition check_among (st : statement) : bool :=
+  negb (among (about st)) || check_group_tables P G T H && check_comparable || match says st with None => true | _ => false end.
 Definition check_not_comparable (st : statement) : bool :=
-  compares (about st) && has_limits && negb (check_about P G &&
-    all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0))) &&
-  match says st, margin st with None, None => true | _, _ => false end.
+  among (about st) && negb check_comparable && match says st, margin st with None, None => true | _, _ => false end.
 
 (** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
 Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=
-  if negb (covered (about st) (says st)) then NotCovered else
+  if negb (covered (about st)) then NotCovered else
   let h := match says st with Some b => b | None => false end in
   let m := match margin st with Some m => m | None => 0 end in
-  if is_allowed only_limits (about st) &&
+  if is_allowed only_limits (about st) && check_among st &&
     match e with
     | OfProblem c => is_of (about st) c && is_stated (shape_of c) st &&
-        check_claim P stated_x placing_ T totals places_ tolerance c h m
+        check_claim P stated_x placing_ T totals places_ the_scope tolerance c h m
     | OfGroups c => is_of_groups st c && check_group_tables P G T H && check_group_claim P G T H tolerance c h m
     | OfParties c => check_group_tables P G T H && check_party_claim tolerance st c h m
     | OfFilling c => check_filling_claim tolerance st c h m
@@ -241,14 +248,40 @@ Proof. destruct a, b; simpl; try discriminate; auto. Qed.
 Lemma same_share_iff a b : same_share a b = true -> a = b.
 Proof. destruct a, b; simpl; try discriminate; auto. intros E. f_equal. apply same_named_iff. auto. Qed.
 
+Lemma check_comparable_iff : check_group_tables P G T H = true -> check_comparable = true <-> comparable.
+Proof.
+  intros Gt. unfold check_comparable, comparable. rewrite andb_true_iff, check_about_iff, all_iff. split; intros [Ab Kp]; (split; [exact Ab|]).
+  - intros v r Hv Hr. specialize (Kp v Hv). rewrite all_iff in Kp. specialize (Kp r Hr). apply eqq_iff in Kp.
+    rewrite <- (kept_is P G T H Gt) by auto. exact Kp.
+  - intros v Hv. apply all_iff. intros r Hr. apply eqq_iff. rewrite (kept_is P G T H Gt) by auto. auto.
+Qed.
+
 Theorem judge_sound tolerance only_limits st e :
   check_case P stated_x placing_ T totals places_ tolerance only_limits = true ->
   judge tolerance only_limits st e = Proven -> is_true tolerance (t_x T) st.
 Proof.
-  intros C J. unfold judge in J. destruct (covered (about st) (says st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
+  intros C J. unfold judge in J. destruct (covered (about st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
   match type of J with (if ?b then _ else _) = _ => destruct b eqn:E; [|discriminate] end. clear J.
-  apply andb_true_iff in E. destruct E as [Al E]. split; [exact Cov|].
+  rewrite !andb_true_iff in E. destruct E as [[Al Am] E]. split; [exact Cov|].
   destruct st as [a sa ma]. simpl in *.
+  assert (Co : sa <> None -> among a = true -> comparable).
+  { intros Ne A1. unfold check_among in Am. cbn [about says] in Am. rewrite A1 in Am. cbn [negb orb] in Am.
+    apply orb_true_iff in Am. destruct Am as [Am|Am]; [|destruct sa; congruence]. apply andb_true_iff in Am. destruct Am as [Gt Am].
+    apply check_comparable_iff; auto. }
+  assert (RS : right_scope P (possible (t_x T)) the_scope).
+  { pose proof (case_sound P stated_x placing_ T totals places_ tolerance only_limits C) as [W _].
+    assert (R : right P stated_x T (is_placed placing_)).
+    { unfold check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
+    unfold possible, the_scope. destruct has_limits; [eapply scope_within_right|eapply everywhere_right]; eauto. }
+  cut (match sa, ma with
+    | None, None => ~ (fits_problem a (t_x T) /\ (among a = true -> comparable))
+    | Some true, None => (fits_problem a (t_x T) /\ forall eps, axiom_of a (t_x T) eps) \/ forall n, ~ user P n
+    | Some true, Some m => fits_problem a (t_x T) /\ holds (axiom_of a (t_x T)) (excused tolerance a) m
+    | Some false, Some m => fits_problem a (t_x T) /\ violated (axiom_of a (t_x T)) (excused tolerance a) m
+    | Some false, None => fits_problem a (t_x T) /\ forall eps, ~ axiom_of a (t_x T) eps
+    | None, Some _ => False
+    end).
+  { unfold applies. clear - Co. intros Mn. destruct sa as [[|]|]; [specialize (Co ltac:(discriminate))..|]; destruct ma; tauto. }
   set (h := match sa with Some b => b | None => false end) in *.
   set (m := match ma with Some m => m | None => 0 end) in *.
   destruct e as [c|c|c|c|c| |].
@@ -256,7 +289,7 @@ Proof.
     assert (Ab : is_about_limits c = true \/ only_limits = false).
     { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
       destruct a; try discriminate; destruct c; simpl in O; try discriminate; reflexivity. }
-    pose proof (claim_sound P stated_x placing_ T totals places_ tolerance only_limits c h m C Ck Ab) as M.
+    pose proof (claim_sound P stated_x placing_ (possible (t_x T)) T totals places_ the_scope tolerance only_limits c h m RS C Ck Ab) as M.
     assert (Worth : forall s v, check_worth_tasks P T totals (Some s) v = true -> defined P s).
     { intros s v Wt. unfold check_worth_tasks in Wt. apply andb_true_iff in Wt. destruct Wt as [W1 W2].
       unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[_ TB] TO] _] _] _] _] _].
@@ -276,7 +309,7 @@ Proof.
       end;
       try (apply negb_true_iff in O; assert (Ax : axiom_of OfWorkConserving = fun y eps => conserving P placing_ eps y)
           by (unfold axiom_of; rewrite O; reflexivity);
-        cbn [about says margin]; rewrite Ax; split; [cbn [applies]; congruence|exact M]);
+        cbn [about says margin]; rewrite Ax; split; [cbn [fits_problem]; congruence|exact M]);
       simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
       unfold check_claim in Ck; rewrite ?andb_true_iff in Ck.
     + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
@@ -319,7 +352,7 @@ Proof.
     unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
     apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
     destruct a; try discriminate E. destruct c as [F|v E'|v|]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
-      try discriminate E; subst h m; rewrite ?andb_true_iff in E; cbn [about says margin applies axiom_of].
+      try discriminate E; subst h m; rewrite ?andb_true_iff in E; cbn [about says margin fits_problem axiom_of].
     1, 2: destruct E as [[[Lv Ta] V] E]; destruct (check_filled_sound P T totals Wf stated_x (is_placed placing_) R TO F q E) as [S1 S2];
       destruct (ended P T totals Wf stated_x (is_placed placing_) R TO F q E) as (_ & _ & De & _); (split; [split; [exact Ta|exact De]|]);
       apply (verdict_iff (axiom_of OfTree (t_x T)) true true _ _ _ V); intros _; unfold axiom_of; rewrite Lv; [exact S1|exact S2].
@@ -350,27 +383,27 @@ Proof.
       destruct c as [v p|v y|v n|v|]; destruct sa as [[|]|]; try discriminate E; destruct ma as [q|];
       try discriminate E; subst h m; rewrite ?andb_true_iff in E; simpl; unfold excused.
     + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ true false _ _ _ V); [|discriminate]. intros _.
-      pose proof (check_root_prices_sound P T v Wf stated_x (is_placed placing_) R al 1 p q E) as O.
+      pose proof (check_root_prices_sound P T the_scope v Wf stated_x (is_placed placing_) R al 1 _ RS p q E) as O.
       assert (Q0 : 0 <= - q).
       { unfold check_root_prices in E. rewrite !andb_true_iff in E. destruct E as [[_ E] _]. apply le_iff in E. lra. }
-      apply (whole_alpha P Wf); auto. apply (alpha_ext P Wf (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
+      apply (whole_alpha P Wf); auto. apply (alpha_ext P _ (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
     + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ false true _ _ _ V); [discriminate|].
       intros _ eps O. destruct (Qlt_le_dec eps 0) as [Ng|Ps].
-      * pose proof (proportional_more P Wf _ _ eps 0 _ ltac:(lra) O) as O'.
-        apply (alpha_whole P Wf) in O'; [|lra]. apply (alpha_ext P Wf _ (r_u v)) in O'; [|intros; symmetry; apply (Tasks1 s _ Wt); auto].
-        pose proof (check_root_better_sound P T v stated_x (is_placed placing_) R al 1 y q E 0 O').
+      * pose proof (proportional_more P Wf _ _ _ eps 0 _ ltac:(lra) O) as O'.
+        apply (alpha_whole P Wf) in O'; [|lra]. apply (alpha_ext P _ _ (r_u v)) in O'; [|intros; symmetry; apply (Tasks1 s _ Wt); auto].
+        pose proof (check_root_better_sound P T the_scope v stated_x (is_placed placing_) R al 1 _ RS y q E 0 O').
         unfold check_root_better in E. rewrite !andb_true_iff in E. destruct E as [[_ E] _]. apply lt_iff in E. lra.
-      * apply (check_root_better_sound P T v stated_x (is_placed placing_) R al 1 y q E).
-        apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|]. apply (alpha_whole P Wf); auto.
+      * apply (check_root_better_sound P T the_scope v stated_x (is_placed placing_) R al 1 _ RS y q E).
+        apply (alpha_ext P _ (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|]. apply (alpha_whole P Wf); auto.
     + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ true false _ _ _ V); [|discriminate]. intros _.
-      pose proof (check_root_prices_sound P T v Wf stated_x (is_placed placing_) R al rt p q E) as O.
-      apply (alpha_ext P Wf (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
+      pose proof (check_root_prices_sound P T the_scope v Wf stated_x (is_placed placing_) R al rt _ RS p q E) as O.
+      apply (alpha_ext P _ (r_u v)); [apply (Tasks1 s _ Wt)|exact O].
     + destruct E as [[V Wt] E]. split; [apply (Def s _ Wt)|]. apply (verdict_iff _ false true _ _ _ V); [discriminate|].
-      intros _ eps O. apply (check_root_better_sound P T v stated_x (is_placed placing_) R al rt y q E).
-      apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
+      intros _ eps O. apply (check_root_better_sound P T the_scope v stated_x (is_placed placing_) R al rt _ RS y q E).
+      apply (alpha_ext P _ (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
     + destruct E as [Wt E]. split; [apply (Def s _ Wt)|]. intros eps O.
-      apply (check_root_nothing_sound P T stated_x (is_placed placing_) R al rt n v E eps).
-      apply (alpha_ext P Wf (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
+      apply (check_root_nothing_sound P T the_scope stated_x (is_placed placing_) R al rt (possible (t_x T)) n v E eps).
+      apply (alpha_ext P _ (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
     + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
       intros [O _]. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
     + right. apply Nobody. exact E.
@@ -401,11 +434,9 @@ Proof.
           else violated (fun eps => conserving_of_groups P G None eps (t_x T)) tolerance q)
           by (apply (verdict_iff _ true true _ _ _ V); auto).
         destruct sb; (split; [intros _; exact Ab|exact V']).
-    + cbn [applies]. intros [Ab _]. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
+    + cbn [fits_problem]. intros [Ab _]. specialize (Ab Hb). apply check_about_iff in Ab. rewrite Ab in E. discriminate.
   - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_not_comparable in E. cbn [about says margin] in E.
-    rewrite !andb_true_iff, negb_true_iff in E. destruct E as [[[E1 E2] E3] E4]. destruct sa, ma; try discriminate E4.
-    cbn [about says margin]. intros [_ Co]. rewrite E1, E2 in Co. destruct (Co eq_refl) as [Ab Kp].
-    rewrite <- not_true_iff_false in E3. apply E3. apply andb_true_iff. split; [apply check_about_iff; exact Ab|].
-    apply all_iff. intros v Hv. apply all_iff. intros r Hr. apply eqq_iff. rewrite (kept_is P G T H Gt) by auto. auto.
+    rewrite !andb_true_iff, negb_true_iff in E. destruct E as [[E1 E3] E4]. destruct sa, ma; try discriminate E4.
+    cbn [about says margin]. intros [_ Cm]. specialize (Cm E1). apply (check_comparable_iff Gt) in Cm. congruence.
 Qed.
 End On.

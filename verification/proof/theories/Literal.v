@@ -127,8 +127,9 @@ Definition group_tables_of (G : grouping) : group_tables :=
   let V := groups G in
   let promise := map (fun v => map (rpromised G V v) (seq 0 M)) (seq 0 V) in
   let over := map (above G) (seq 0 N) in
+  let held := map (fun b => rtaken P G b x) (bars_on P G) in
   {| t_use := table2 V M (ruse P G x V); t_promise := amounts promise; t_kept_back := table2 V M (rkept G V);
-     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil |}.
+     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil; t_taken := fun k => nth k held 0 |}.
 Definition better_placing (l : list (nat * list Q)) : claim :=
   let l := placing_of l in
   BetterPlacing l (places_of l) (table2 N K (fun n i =>
@@ -150,7 +151,7 @@ Let L := places_of P T (the_placing P stated_x placing_).
 Definition case_holds : bool :=
   check_case P stated_x placing_ T totals L tolerance only_limits.
 Definition claim_holds (c : claim) (holds_ : bool) (m : Q) : bool :=
-  (is_about_limits c || negb only_limits) && check_claim P stated_x placing_ T totals L tolerance c holds_ m.
+  (is_about_limits c || negb only_limits) && check_claim P stated_x placing_ T totals L (everywhere P T) tolerance c holds_ m.
 Hypothesis C : case_holds = true.
 
 Theorem is_well_formed : well_formed P.
@@ -165,10 +166,13 @@ Proof.
   apply andb_false_iff. exact H.
 Qed.
 Theorem proven c holds_ m : claim_holds c holds_ m = true ->
-  meaning P stated_x placing_ (tolerance_of placing_ tolerance c) x c holds_ m.
+  meaning P stated_x placing_ (feasible P) (tolerance_of placing_ tolerance c) x c holds_ m.
 Proof.
   unfold claim_holds. intros H. apply andb_true_iff in H. destruct H as [A H].
-  apply (claim_sound P stated_x placing_ T totals L tolerance only_limits c holds_ m C H).
+  assert (R : right P stated_x T (is_placed placing_)).
+  { unfold case_holds, check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
+  apply (claim_sound P stated_x placing_ (feasible P) T totals L (everywhere P T) tolerance only_limits c holds_ m
+    (everywhere_right P is_well_formed T stated_x _ R) C H).
   apply orb_true_iff in A. destruct A as [A|A]; [left|right]; auto. apply negb_true_iff. exact A.
 Qed.
 

@@ -13,7 +13,8 @@ Variable P : problem.
 Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T). Notation g := (t_g T).
-Notation check_prices := (check_prices P T). Notation bound := (bound P T).
+Variable B : scope.
+Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
 (** Max-min. [u] is what tasks are worth; [most n] what n would have alone, attained by [best_z n], and no more
     by the multiplier [tight n] of its tasks; [have n] is its share. *)
@@ -64,7 +65,7 @@ Definition check_levels (m : Q) (vs : list level) : bool :=
 (** n rises to the level that m says, and whoever loses keeps as much. *)
 Definition check_rise (m : Q) (n : nat) (y : allocation) : bool :=
   let L := level_of m n in
-  check_shares && check_feasible P T y && Nat.ltb n N && is_active T n && lt m 0 && lt 0 (most A n) &&
+  check_shares && check_feasible P T y && sc_keeps B y && Nat.ltb n N && is_active T n && lt m 0 && lt 0 (most A n) &&
   le L (share_of y n) &&
   all N (fun k => if is_active T k && negb (Nat.eqb k n) then le (smaller (have A k) L) (share_of y k) else true) &&
   (eqq L (share_of y n) ||
@@ -86,7 +87,9 @@ Variable placed : bool.
 Hypothesis R : right P stated_x T placed.
 Notation x := (t_x T).
 Hypothesis F : feasible P x.
-Notation bound_sound := (bound_sound P W T stated_x placed R).
+Variable possible : allocation -> Prop.
+Variable B : scope.
+Hypothesis RB : right_scope P possible B.
 
 Section Shares.
 Variable A : alone_proof.
@@ -134,8 +137,8 @@ Proof.
     + constructor.
       * intros. apply Bz; auto.
       * intros i Hi G. destruct (Bz i Hi). lra.
-      * intros i r Hi Hr. destruct (Bz i Hi) as [_ B]. pose proof (gamma_fits P W n i r Hn Hi Hr).
-        pose proof (prod_le _ _ _ B (takes_nonneg P W n i r Hn Hi Hr)). lra.
+      * intros i r Hi Hr. destruct (Bz i Hi) as [_ Bg]. pose proof (gamma_fits P W n i r Hn Hi Hr).
+        pose proof (prod_le _ _ _ Bg (takes_nonneg P W n i r Hn Hi Hr)). lra.
     + unfold within_limit. destruct (limit P n); auto. bools. rewrite <- rsum_eq. auto.
     + rewrite H2, share_of_eq. unfold share. reflexivity.
 Qed.
@@ -199,19 +202,19 @@ Proof.
 Qed.
 
 (** A level shows how far whom it covers could rise. *)
-Lemma check_level_sound m v n : check_level P T A m v = true -> In n (covers v) ->
-  forall y L, feasible P y -> L <= share P (u A) y n ->
+Lemma check_level_sound m v n : check_level P B A m v = true -> In n (covers v) ->
+  forall y L, possible y -> L <= share P (u A) y n ->
     (forall k, user P k -> k <> n -> smaller (share P (u A) x k) L <= share P (u A) y k) ->
     L <= share P (u A) x n - m * most A n.
 Proof.
-  unfold check_level. intros H I y L Y HL HK. bools. rewrite forallb_forall in H0. specialize (H0 n I).
+  unfold check_level. intros H I y L Y0 HL HK. pose proof (sc_feasible _ _ _ RB y Y0) as Y. bools. rewrite forallb_forall in H0. specialize (H0 n I).
   apply andb_true_iff in H0. destruct H0 as [H0 Cov]. apply andb_true_iff in H0. destruct H0 as [Hn _].
   apply Nat.ltb_lt in Hn. unfold covered in Cov. apply andb_true_iff in Cov. destruct Cov as [Ln Cov]. bools.
   set (l := on_share v) in *.
   assert (Hl : forall k, (k < N)%nat -> 0 <= l k) by (intros; apply le_iff; auto).
-  assert (B : sum N (fun k => l k * share P (u A) y k) <= bound P T (at_prices v)).
+  assert (Bd : sum N (fun k => l k * share P (u A) y k) <= sc_bound B (at_prices v)).
   { rewrite (sum_ext N _ (fun k => sum K (fun i => quo (mul (l k) (u A k i)) (weight P k) * y k i))).
-    - apply (bound_sound (fun k => lt 0 (l k)) (fun k i => quo (mul (l k) (u A k i)) (weight P k))); auto.
+    - apply (sc_duality _ _ _ RB (fun k => lt 0 (l k)) (fun k i => quo (mul (l k) (u A k i)) (weight P k))); auto.
       intros k i Hk Hi E. bools. specialize (Hl k Hk). assert (Z : l k == 0) by lra.
       rewrite quo_eq, mul_eq, Z. unfold Qdiv. lra.
     - intros k Hk. unfold share. pose proof (weight_pos P W k Hk). 
@@ -220,7 +223,7 @@ Proof.
       + rewrite sum_scale_r. field. lra.
       + intros. rewrite quo_eq, mul_eq. field. lra. }
   set (L0 := level_of A m n) in *. pose proof (level_of_eq m n Hn) as E0. fold L0 in E0.
-  assert (RB : bound P T (at_prices v) <= reach l L0 n).
+  assert (Rb : sc_bound B (at_prices v) <= reach l L0 n).
   { apply orb_true_iff in Cov. destruct Cov as [C|C]; bools.
     - pose proof (reach_quick l L0 n (base_level v) Hn Hl ltac:(assumption)). lra.
     - rewrite reach_eq in C by auto. auto. }
@@ -242,7 +245,7 @@ Proof.
   assert (0 < l n * (L - L0)) by (apply Qmult_lt_0_compat; lra). lra.
 Qed.
 
-Theorem check_levels_sound m vs : check_levels P T A m vs = true -> max_min P (u A) (- m) x.
+Theorem check_levels_sound m vs : check_levels P T B A m vs = true -> max_min_among P possible (u A) (- m) x.
 Proof.
   unfold check_levels. intros H n y L best U Y Mn Mp HL HK. bools.
   assert (Hn : (n < N)%nat) by apply U.
@@ -256,16 +259,16 @@ Proof.
       apply filter_In in I. destruct I as [I Eq]. apply Nat.eqb_eq in Eq. subst. auto. }
     apply in_flat_map in I. destruct I as (v & Hv & I). rewrite forallb_forall in H1.
     pose proof (check_level_sound m v n (H1 v Hv) I y L Y HL HK). lra.
-  - bools. rewrite have_is in C by auto. pose proof (share_at_most y n U Y).
+  - bools. rewrite have_is in C by auto. pose proof (share_at_most y n U (sc_feasible _ _ _ RB y Y)).
     assert (0 <= - m * most A n) by (apply prod_nonneg; lra). lra.
 Qed.
 End Shares.
 
-Theorem check_rise_sound A m n y : check_rise P T A m n y = true ->
-  forall eps, max_min P (u A) eps x -> - m <= eps.
+Theorem check_rise_sound A m n y : check_rise P T B A m n y = true ->
+  forall eps, max_min_among P possible (u A) eps x -> - m <= eps.
 Proof.
   unfold check_rise. intros H eps O. apply andb_true_iff in H. destruct H as [H _]. bools.
-  apply (check_feasible_sound P stated_x T placed R) in H6. apply Nat.ltb_lt in H5.
+  apply (check_feasible_sound P stated_x T placed R) in H7. apply (sc_kept _ _ _ RB) in H6; auto. apply Nat.ltb_lt in H5.
   assert (U : user P n) by (eapply is_user; eauto).
   pose proof (level_of_eq A H m n H5) as E. set (L := level_of A m n) in *.
   apply (below eps (- m) (most A n)); auto.
@@ -280,10 +283,10 @@ Proof.
 Qed.
 
 
-Theorem check_unwanted_sound A : check_unwanted P T A = true -> forall eps, max_min P (u A) eps x.
+Theorem check_unwanted_sound A : check_unwanted P T A = true -> forall eps, max_min_among P possible (u A) eps x.
 Proof.
-  unfold check_unwanted. rewrite andb_true_iff, (users_all_iff P T stated_x placed R). intros [SH B].
+  unfold check_unwanted. rewrite andb_true_iff, (users_all_iff P T stated_x placed R). intros [SH Uw].
   intros eps n y L top U Y [_ (z & Z1 & Z2 & Z3)] Pos _ _. exfalso.
-  destruct (most_is A SH n U) as [Up _]. specialize (Up z Z1 Z2). specialize (B n U). apply le_iff in B. lra.
+  destruct (most_is A SH n U) as [Up _]. specialize (Up z Z1 Z2). specialize (Uw n U). apply le_iff in Uw. lra.
 Qed.
 End Sound.

@@ -49,13 +49,14 @@ Definition bottleneck_at (k : bottleneck) (r : nat) : bool :=
   | OfTheCluster => all N (fun n => if is_active T n then dominates_all (base P n) totals r else true)
   | Single => Nat.eqb M 1
   end.
+Variable B : scope.
 Definition check_bottlenecks (k : bottleneck) (m : Q) (proofs : nat -> alone_proof * list level) : bool :=
   check_totals && any M (bottleneck_at k) &&
   all M (fun r => if bottleneck_at k r
-    then check_worth (Resource r) (u (fst (proofs r))) && check_levels P T (fst (proofs r)) m (snd (proofs r))
+    then check_worth (Resource r) (u (fst (proofs r))) && check_levels P T B (fst (proofs r)) m (snd (proofs r))
     else true).
 Definition check_fallen (k : bottleneck) (m : Q) (r : nat) (A : alone_proof) (n : nat) (y : allocation) : bool :=
-  bottleneck_at k r && check_worth (Resource r) (u A) && check_rise P T A m n y.
+  bottleneck_at k r && check_worth (Resource r) (u A) && check_rise P T B A m n y.
 Definition check_no_bottleneck (k : bottleneck) : bool := check_totals && negb (any M (bottleneck_at k)).
 End Programs.
 
@@ -113,8 +114,8 @@ Proof.
   - intros w Hw L. rewrite <- S. apply A; auto.
   - exists z. repeat split; auto; try apply B. rewrite <- S. auto.
 Qed.
-Lemma max_min_ext u v eps : (forall n i, (n < N)%nat -> (i < K)%nat -> u n i == v n i) ->
-  max_min P u eps x -> max_min P v eps x.
+Lemma max_min_ext possible u v eps : (forall n i, (n < N)%nat -> (i < K)%nat -> u n i == v n i) ->
+  max_min_among P possible u eps x -> max_min_among P possible v eps x.
 Proof.
   intros E O n y L b U Y Mn Mp HL HK. assert (Hn : (n < N)%nat) by apply U.
   rewrite <- (share_worth u v) by auto. apply (O n y L b); auto.
@@ -198,30 +199,33 @@ Proof.
   rewrite B. split; [intros [[? ?] ?]|intros (? & ? & ? & ?)]; auto.
 Qed.
 
-Theorem check_bottlenecks_sound k m proofs : check_bottlenecks P T totals k m proofs = true ->
-  (exists r, is_bottleneck P k r) /\ bottleneck_fair P k (- m) x.
+Variable possible : allocation -> Prop.
+Variable B : scope.
+Hypothesis RB : right_scope P possible B.
+Theorem check_bottlenecks_sound k m proofs : check_bottlenecks P T totals B k m proofs = true ->
+  (exists r, is_bottleneck P k r) /\ bottleneck_fair_among P possible k (- m) x.
 Proof.
   unfold check_bottlenecks. intros H. apply andb_true_iff in H. destruct H as [H H0]. apply andb_true_iff in H.
   destruct H as [_ H]. bools. split.
   - apply any_iff in H. destruct H as (r & Hr & H). exists r. apply bottleneck_at_iff; auto.
-  - intros r B. assert (Hr : (r < M)%nat) by apply B. specialize (H0 r Hr).
-    apply bottleneck_at_iff in B; auto. rewrite B in H0. apply andb_true_iff in H0.
+  - intros r Br. assert (Hr : (r < M)%nat) by apply Br. specialize (H0 r Hr).
+    apply bottleneck_at_iff in Br; auto. rewrite Br in H0. apply andb_true_iff in H0.
     destruct H0 as [H0 H1]. destruct (check_worth_sound _ _ H0) as [E _].
     assert (SH : check_shares P T (fst (proofs r)) = true) by (unfold check_levels in H1; bools; auto).
-    apply (max_min_ext (u (fst (proofs r)))); auto.
-    apply (check_levels_sound P W T stated_x placed R F _ SH m (snd (proofs r))). auto.
+    apply (max_min_ext _ (u (fst (proofs r)))); auto.
+    apply (check_levels_sound P W T stated_x placed R F possible B RB _ SH m (snd (proofs r))). auto.
 Qed.
-Theorem check_fallen_sound k m r A n y : check_fallen P T totals k m r A n y = true ->
-  forall eps, bottleneck_fair P k eps x -> - m <= eps.
+Theorem check_fallen_sound k m r A n y : check_fallen P T totals B k m r A n y = true ->
+  forall eps, bottleneck_fair_among P possible k eps x -> - m <= eps.
 Proof.
   unfold check_fallen. intros H eps O. bools. destruct (check_worth_sound _ _ H1) as [E Hr].
   apply bottleneck_at_iff in H; auto. specialize (O r H).
-  apply (check_rise_sound P W T stated_x placed R A m n y H0 eps).
-  apply (max_min_ext (worth P (Resource r))); auto. intros. symmetry. auto.
+  apply (check_rise_sound P W T stated_x placed R possible B RB A m n y H0 eps).
+  apply (max_min_ext _ (worth P (Resource r))); auto. intros. symmetry. auto.
 Qed.
 Theorem check_no_bottleneck_sound k : check_no_bottleneck P T totals k = true -> forall r, ~ is_bottleneck P k r.
 Proof.
-  unfold check_no_bottleneck. intros H r B. bools. apply negb_true_iff in H0. rewrite <- not_true_iff_false in H0.
-  apply H0. apply any_iff. exists r. assert (Hr : (r < M)%nat) by apply B. split; auto. apply bottleneck_at_iff; auto.
+  unfold check_no_bottleneck. intros H r Br. bools. apply negb_true_iff in H0. rewrite <- not_true_iff_false in H0.
+  apply H0. apply any_iff. exists r. assert (Hr : (r < M)%nat) by apply Br. split; auto. apply bottleneck_at_iff; auto.
 Qed.
 End Sound.

@@ -25,13 +25,23 @@ Definition bound (p : prices) : Q :=
   add (rsum K (fun i => rsum M (fun r => mul (on_row p i r) (t_full T i r))))
       (rsum N (fun n => match limit P n with Some t => mul (on_user p n) t | None => 0 end)).
 
+(** What prices show of all that is possible: of every feasible allocation, or (Within.v) of those within limits of groups *)
+Record scope := {
+  sc_prices : (nat -> bool) -> (nat -> nat -> Q) -> prices -> bool;
+  sc_bound : prices -> Q;
+  sc_keeps : allocation -> bool;      (* what is feasible is possible *)
+  sc_open : nat -> bool }.            (* the user may have tasks *)
+Definition everywhere : scope :=
+  {| sc_prices := check_prices; sc_bound := bound; sc_keeps := fun _ => true; sc_open := fun _ => true |}.
+Variable B : scope.
+
 (** Pareto optimality: the gap is the margin. *)
 Definition check_pareto (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (g n)) else le 0 (l n)) &&
-  check_prices (fun n => lt 0 (l n)) (fun n i => l n) p &&
-  eqq (- m) (sub (bound p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0))).
+  sc_prices B (fun n => lt 0 (l n)) (fun n i => l n) p &&
+  eqq (- m) (sub (sc_bound B p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0))).
 Definition check_dominating (y : allocation) (m : Q) : bool :=
-  check_feasible P T y && all N (fun n => le (t_tasks T n) (rsum K (y n))) &&
+  check_feasible P T y && sc_keeps B y && all N (fun n => le (t_tasks T n) (rsum K (y n))) &&
   lt m 0 &&
   eqq (- m) (rsum N (fun n => if is_active T n then quo (sub (rsum K (y n)) (t_tasks T n)) (g n) else 0)).
 
@@ -101,11 +111,24 @@ Proof.
   rewrite G. lra.
 Qed.
 
-Theorem check_pareto_sound l p m : check_pareto P T l p m = true -> pareto_optimal P (- m) x.
+Record right_scope (possible : allocation -> Prop) (B : scope) : Prop := {
+  sc_feasible : forall y, possible y -> feasible P y;
+  sc_duality : forall counted a p y, sc_prices B counted a p = true -> possible y ->
+    (forall n i, (n < N)%nat -> (i < K)%nat -> counted n = false -> a n i * y n i <= 0) ->
+    sum N (fun n => sum K (fun i => a n i * y n i)) <= sc_bound B p;
+  sc_kept : forall y, feasible P y -> sc_keeps B y = true -> possible y }.
+Lemma everywhere_right : right_scope (feasible P) (everywhere P T).
+Proof. constructor; auto. intros counted a p y C Y Z. apply (bound_sound counted); auto. Qed.
+
+Variable possible : allocation -> Prop.
+Variable B : scope.
+Hypothesis RB : right_scope possible B.
+
+Theorem check_pareto_sound l p m : check_pareto P T B l p m = true -> pareto_optimal_among P possible (- m) x.
 Proof.
-  unfold check_pareto. intros H y Y D. bools. rewrite H0, sub_eq, rsum_eq.
-  assert (B : sum N (fun n => sum K (fun i => l n * y n i)) <= bound P T p).
-  { apply (bound_sound (fun n => lt 0 (l n)) (fun n i => l n)); auto.
+  unfold check_pareto. intros H y Y0 D. pose proof (sc_feasible _ _ RB y Y0) as Y. bools. rewrite H0, sub_eq, rsum_eq.
+  assert (Bd : sum N (fun n => sum K (fun i => l n * y n i)) <= sc_bound B p).
+  { apply (sc_duality _ _ RB (fun n => lt 0 (l n)) (fun n i => l n)); auto.
     intros n i Hn Hi E. bools. pose proof (f_nonneg P y Y n i Hn Hi) as Hy.
     destruct (is_active T n) eqn:An.
     - specialize (H n Hn). rewrite An in H. bools. rewrite mul_eq in H.
@@ -129,13 +152,15 @@ Proof.
   rewrite sum_add, sum_scale in S. lra.
 Qed.
 
-Theorem check_dominating_sound y m : check_dominating P T y m = true ->
-  forall eps, pareto_optimal P eps x -> - m <= eps.
+Theorem check_dominating_sound y m : check_dominating P T B y m = true ->
+  forall eps, pareto_optimal_among P possible eps x -> - m <= eps.
 Proof.
-  unfold check_dominating. intros H eps O. bools.
-  apply (check_feasible_sound P stated_x T placed R) in H.
+  unfold check_dominating. intros H eps O. apply andb_true_iff in H. destruct H as [H M0]. apply eqq_iff in M0.
+  apply andb_true_iff in H. destruct H as [H _]. apply andb_true_iff in H. destruct H as [H H2].
+  apply andb_true_iff in H. destruct H as [H Ke].
+  apply (check_feasible_sound P stated_x T placed R) in H. apply (sc_kept _ _ RB) in Ke; auto. bools.
   assert (E : - m == sum N (fun n => if active P n then (tasks P y n - tasks P x n) / g P n else 0)).
-  { rewrite H0, rsum_eq. apply sum_ext. intros n Hn. rewrite (is_active_eq P stated_x T placed R) by auto.
+  { rewrite M0, rsum_eq. apply sum_ext. intros n Hn. rewrite (is_active_eq P stated_x T placed R) by auto.
     destruct (active P n); [|reflexivity].
     rewrite quo_eq, sub_eq, (tasks_is _ _ _ _ R), (g_is _ _ _ _ R), rsum_eq by auto. reflexivity. }
   rewrite E. apply O; auto. intros n U. assert (Hn : (n < N)%nat) by apply U. specialize (H2 n Hn). bools.

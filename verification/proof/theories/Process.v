@@ -59,7 +59,7 @@ Definition the_facts : facts := {|
 Definition held_at (t : nat -> Q) : stock := holding G N the_facts t.
 (** There is room for more of n while all others keep theirs. *)
 Definition has_room (t : nat -> Q) (n : nat) : Prop :=
-  exists y, feasible P y /\ (forall m, user P m -> m <> n -> t m <= tasks P y m) /\ t n < tasks P y n.
+  exists y, placeable P G y /\ (forall m, user P m -> m <> n -> t m <= tasks P y m) /\ t n < tasks P y n.
 Definition may (t : nat -> Q) (n : nat) : Prop := user P n /\ clear M the_facts (held_at t) t n = true /\ has_room t n.
 (** The rates at t *)
 Definition is_direction (t rho : nat -> Q) : Prop := exists f : nat -> bool,

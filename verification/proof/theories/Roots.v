@@ -15,17 +15,19 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 (** Fair for alpha = s/q, in its first-order form, but for eps: every user has something; and whatever rationals enclose
     the numbers w / U^alpha, the sum of gains (each at the end that makes it least) is at most eps times that of
     w U^(1 - alpha) (at the end that makes this most). So it is for the numbers themselves, which such rationals approach. *)
-Definition alpha_fair (u : nat -> nat -> Q) (s q : nat) (eps : Q) (x : allocation) : Prop :=
+Definition alpha_fair_among (possible : allocation -> Prop) (u : nat -> nat -> Q) (s q : nat) (eps : Q) (x : allocation) : Prop :=
   (forall n, user P n -> 0 < value P u x n) /\
   forall lo hi, (forall n, user P n -> encloses s q (weight P n) (value P u x n) (lo n) (hi n)) ->
-  forall y, feasible P y ->
+  forall y, possible y ->
     sum N (fun n => if active P n then
       let gain := value P u y n - value P u x n in smaller (lo n * gain) (hi n * gain) else 0) <=
     larger (eps * sum N (fun n => if active P n then lo n * value P u x n else 0))
            (eps * sum N (fun n => if active P n then hi n * value P u x n else 0)).
+Definition alpha_fair := alpha_fair_among (feasible P).
 
 (** * Programs *)
 Variable T : tables.
+Variable B : scope.
 Record roots := { r_u : nat -> nat -> Q; r_value : nat -> Q; r_low : nat -> Q; r_high : nat -> Q; r_spent : Q }.
 Variable V : roots.
 Notation x := (t_x T).
@@ -39,10 +41,10 @@ Definition check_ends (s q : nat) (up : bool) : bool :=
   lt 0 (r_spent V).
 Definition check_root_prices (s q : nat) (p : prices) (m : Q) : bool :=
   check_ends s q false && all N (fun n => all K (fun i => le 0 (r_u V n i))) &&
-  check_prices P T (is_active T) (fun n i => mul (r_high V n) (r_u V n i)) p && le m 0 &&
-  eqq (mul m (r_spent V)) (sub (r_spent V) (bound P T p)).
+  sc_prices B (is_active T) (fun n i => mul (r_high V n) (r_u V n i)) p && le m 0 &&
+  eqq (mul m (r_spent V)) (sub (r_spent V) (sc_bound B p)).
 Definition check_root_better (s q : nat) (y : allocation) (m : Q) : bool :=
-  check_ends s q true && check_feasible P T y && lt m 0 &&
+  check_ends s q true && check_feasible P T y && sc_keeps B y && lt m 0 &&
   eqq (- mul m (r_spent V)) (rsum N (fun n => if is_active T n then
     let gain := sub (value_of P (r_u V) y n) (r_value V n) in
     mul (if lt gain 0 then r_high V n else r_low V n) gain else 0)).
@@ -66,8 +68,8 @@ Qed.
 Lemma enclosed s q w U lo hi lo' hi' : (0 < q)%nat -> 0 < U ->
   encloses s q w U lo hi -> encloses s q w U lo' hi' -> lo <= hi'.
 Proof.
-  intros Q0 Up (A & B & C & D) (A' & B' & C' & D'). apply Qnot_lt_le. intros L.
-  pose proof (power_lt hi' lo q B' L Q0) as P0. pose proof (power_pos U s Up) as Us.
+  intros Q0 Up (A & Bh & C & D) (A' & Bh' & C' & D'). apply Qnot_lt_le. intros L.
+  pose proof (power_lt hi' lo q Bh' L Q0) as P0. pose proof (power_pos U s Up) as Us.
   pose proof (Qmult_lt_compat_r _ _ _ Us P0). lra.
 Qed.
 
@@ -76,6 +78,8 @@ Variable stated_x : allocation.
 Variable placed : bool.
 Hypothesis R : right P stated_x T placed.
 Variables s q : nat.
+Variable possible : allocation -> Prop.
+Hypothesis RB : right_scope P possible B.
 
 Lemma ends_user up n : check_ends s q up = true -> (n < N)%nat -> is_active T n = true ->
   (0 < q)%nat /\ r_value V n == value P (r_u V) x n /\ 0 < value P (r_u V) x n /\
@@ -100,20 +104,20 @@ Proof.
   destruct (is_active T n) eqn:An; [|reflexivity]. destruct (ends_user up n C Hn An) as (_ & E & _). rewrite mul_eq, E. reflexivity.
 Qed.
 
-Theorem check_root_prices_sound p m : check_root_prices s q p m = true -> alpha_fair (r_u V) s q (- m) x.
+Theorem check_root_prices_sound p m : check_root_prices s q p m = true -> alpha_fair_among possible (r_u V) s q (- m) x.
 Proof.
   unfold check_root_prices. rewrite !andb_true_iff. intros [[[[C U0] Cp] M0] E]. rewrite all_iff in U0.
   apply le_iff in M0. apply eqq_iff in E. rewrite mul_eq, sub_eq in E. split.
   - intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An]. apply (ends_user false n C Hn An).
-  - intros lo hi En y Y. destruct (spent_of false C) as [Sp Sp0]. cbv iota in Sp.
+  - intros lo hi En y Y0. pose proof (sc_feasible _ _ _ RB y Y0) as Y. destruct (spent_of false C) as [Sp Sp0]. cbv iota in Sp.
     (* a number between the ends of both *)
     set (pi := fun n => larger (lo n) (r_low V n)).
     set (vx := value P (r_u V) x) in *. set (vy := value P (r_u V) y).
     assert (Pi : forall n, user P n -> lo n <= pi n /\ pi n <= hi n /\ r_low V n <= pi n /\ pi n <= r_high V n /\ 0 < vx n).
     { intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An].
-      destruct (ends_user false n C Hn An) as (Q0 & _ & Up & B). specialize (En n U).
-      pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up En En). pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up En B).
-      pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up B En). pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up B B).
+      destruct (ends_user false n C Hn An) as (Q0 & _ & Up & Be). specialize (En n U).
+      pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up En En). pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up En Be).
+      pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up Be En). pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up Be Be).
       unfold pi. minmax; repeat split; try lra; auto. }
     assert (Vy : forall n, (n < N)%nat -> 0 <= vy n).
     { intros n Hn. apply sum_nonneg. intros i Hi. specialize (U0 n Hn). rewrite all_iff in U0. specialize (U0 i Hi).
@@ -126,15 +130,15 @@ Proof.
       - assert (B1 : pi n * (-(vy n - vx n)) <= hi n * (-(vy n - vx n))) by (apply prod_le; lra). minmax; lra.
       - assert (B1 : lo n * (vy n - vx n) <= pi n * (vy n - vx n)) by (apply prod_le; lra). minmax; lra. }
     rewrite sum_add, sum_scale in L1.
-    assert (L2 : sum N (fun n => if active P n then pi n * vy n else 0) <= bound P T p).
-    { pose proof (bound_sound P W T stated_x placed R (is_active T) (fun n i => mul (r_high V n) (r_u V n i)) p y Cp Y) as B.
+    assert (L2 : sum N (fun n => if active P n then pi n * vy n else 0) <= sc_bound B p).
+    { pose proof (sc_duality _ _ _ RB (is_active T) (fun n i => mul (r_high V n) (r_u V n i)) p y Cp Y0) as Bd.
       apply Qle_trans with (sum N (fun n => sum K (fun i => mul (r_high V n) (r_u V n i) * y n i))).
       - apply sum_le. intros n Hn. destruct (active P n) eqn:An.
         + destruct (Pi n (conj Hn An)) as (_ & _ & _ & A4 & _).
           rewrite (sum_ext K _ (fun i => r_high V n * (r_u V n i * y n i))) by (intros; rewrite mul_eq; ring).
           rewrite sum_scale. fold (value P (r_u V) y n). fold vy. apply prod_le; auto.
         + rewrite sum_zero; [lra|]. intros i Hi. rewrite (inactive_entry P W y n i) by auto. ring.
-      - apply B. intros n i Hn Hi An. rewrite (is_active_eq P stated_x T placed R) in An by auto.
+      - apply Bd. intros n i Hn Hi An. rewrite (is_active_eq P stated_x T placed R) in An by auto.
         rewrite (inactive_entry P W y n i) by auto. lra. }
     assert (L3 : r_spent V <= sum N (fun n => if active P n then pi n * vx n else 0)).
     { rewrite Sp. apply sum_le. intros n Hn. destruct (active P n) eqn:An; [|lra].
@@ -147,15 +151,15 @@ Proof.
 Qed.
 
 Theorem check_root_better_sound y m : check_root_better s q y m = true ->
-  forall eps, alpha_fair (r_u V) s q eps x -> - m <= eps.
+  forall eps, alpha_fair_among possible (r_u V) s q eps x -> - m <= eps.
 Proof.
-  unfold check_root_better. rewrite !andb_true_iff. intros [[[C Fe] M0] E] eps [_ O].
-  apply (check_feasible_sound P stated_x T placed R) in Fe. apply lt_iff in M0. apply eqq_iff in E. rewrite mul_eq, rsum_eq in E.
+  unfold check_root_better. rewrite !andb_true_iff. intros [[[[C Fe] Ke] M0] E] eps [_ O].
+  apply (check_feasible_sound P stated_x T placed R) in Fe. apply (sc_kept _ _ _ RB) in Ke; auto. clear Fe. rename Ke into Fe. apply lt_iff in M0. apply eqq_iff in E. rewrite mul_eq, rsum_eq in E.
   destruct (spent_of true C) as [Sp Sp0]. cbv iota in Sp.
   specialize (O (r_low V) (r_high V)). cbv zeta in O.
-  assert (B : forall n, user P n -> encloses s q (weight P n) (value P (r_u V) x n) (r_low V n) (r_high V n)).
+  assert (Bo : forall n, user P n -> encloses s q (weight P n) (value P (r_u V) x n) (r_low V n) (r_high V n)).
   { intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An]. apply (ends_user true n C Hn An). }
-  specialize (O B y Fe).
+  specialize (O Bo y Fe).
   set (all := sum N (fun n => if active P n then r_high V n * value P (r_u V) x n else 0)) in *.
   assert (L : - m * r_spent V <= sum N (fun n => if active P n then
     smaller (r_low V n * (value P (r_u V) y n - value P (r_u V) x n)) (r_high V n * (value P (r_u V) y n - value P (r_u V) x n)) else 0)).
@@ -170,7 +174,7 @@ Proof.
     - assert (r_low V n * gain <= r_high V n * gain) by (apply prod_le; lra). minmax; lra. }
   assert (Lh : 0 <= sum N (fun n => if active P n then r_low V n * value P (r_u V) x n else 0) <= r_spent V).
   { rewrite Sp. unfold all. split; [apply sum_nonneg|apply sum_le]; intros n Hn; destruct (active P n) eqn:An; try lra;
-      destruct (B n (conj Hn An)) as (B1 & B2 & _); rewrite <- (is_active_eq P stated_x T placed R) in An by auto;
+      destruct (Bo n (conj Hn An)) as (B1 & B2 & _); rewrite <- (is_active_eq P stated_x T placed R) in An by auto;
       destruct (ends_user true n C Hn An) as (Q0 & _ & Up & En); pose proof (enclosed _ _ _ _ _ _ _ _ Q0 Up En En) as Lh.
     - apply prod_nonneg; lra.
     - apply prod_le; lra. }
@@ -183,8 +187,8 @@ Proof.
   - pose proof (prod_le_l _ _ eps (proj2 Lh) Ps). minmax; lra.
 Qed.
 
-Lemma check_root_nothing_sound n v : check_nothing P T v n = true ->
-  forall eps, ~ alpha_fair (v_u v) s q eps x.
+Lemma check_root_nothing_sound n v : check_nothing P T B v n = true ->
+  forall eps, ~ alpha_fair_among possible (v_u v) s q eps x.
 Proof.
   unfold check_nothing. intros H eps [O _]. bools. apply Nat.ltb_lt in H.
   assert (U : user P n) by (eapply is_user; eauto). specialize (O n U).
@@ -195,8 +199,8 @@ Qed.
 End On.
 
 (** Another statement of the same worths *)
-Lemma alpha_ext P (W : well_formed P) u v s q eps x : (forall n i, (n < users P)%nat -> (i < classes P)%nat -> u n i == v n i) ->
-  alpha_fair P u s q eps x -> alpha_fair P v s q eps x.
+Lemma alpha_ext P possible u v s q eps x : (forall n i, (n < users P)%nat -> (i < classes P)%nat -> u n i == v n i) ->
+  alpha_fair_among P possible u s q eps x -> alpha_fair_among P possible v s q eps x.
 Proof.
   intros E [H O].
   assert (V : forall y n, (n < users P)%nat -> value P u y n == value P v y n).
@@ -221,6 +225,7 @@ Qed.
 Section Whole.
 Variable P : problem.
 Hypothesis W : well_formed P.
+Variable possible : allocation -> Prop.
 Lemma exactly s w U : 0 < w -> 0 < U -> encloses s 1 w U (w / power U s) (w / power U s).
 Proof.
   intros Wp Up. pose proof (power_pos U s Up) as Us.
@@ -233,14 +238,14 @@ Proof.
   intros Wp Up B. pose proof (exactly s w U Wp Up) as X.
   split; [apply (enclosed s 1 w U lo hi _ _ ltac:(lia) Up B X)|apply (enclosed s 1 w U _ _ lo hi ltac:(lia) Up X B)].
 Qed.
-Lemma proportional_more u s eps eps' x : eps <= eps' -> proportional P u s eps x -> proportional P u s eps' x.
+Lemma proportional_more u s eps eps' x : eps <= eps' -> proportional_among P possible u s eps x -> proportional_among P possible u s eps' x.
 Proof.
   intros L [H O]. split; auto. cbv zeta in *. intros y Y. apply Qle_trans with (1 := O y Y). apply prod_le; auto.
   apply sum_nonneg. intros n Hn. destruct (active P n) eqn:A; [|lra]. specialize (H n (conj Hn A)).
   pose proof (weight_pos P W n Hn). pose proof (power_pos (value P u x n) s H).
   apply prod_nonneg; [apply quotient_nonneg|]; lra.
 Qed.
-Theorem whole_alpha u s eps x : 0 <= eps -> alpha_fair P u s 1 eps x -> proportional P u s eps x.
+Theorem whole_alpha u s eps x : 0 <= eps -> alpha_fair_among P possible u s 1 eps x -> proportional_among P possible u s eps x.
 Proof.
   intros Ep [H O]. split; auto. cbv zeta. intros y Y.
   set (pr := fun n => weight P n / power (value P u x n) s).
@@ -252,7 +257,7 @@ Proof.
   - apply sum_le. intros n Hn. destruct (active P n); [|lra]. fold (pr n). minmax; lra.
   - apply Qle_trans with (1 := O). unfold pr. minmax; lra.
 Qed.
-Theorem alpha_whole u s eps x : 0 <= eps -> proportional P u s eps x -> alpha_fair P u s 1 eps x.
+Theorem alpha_whole u s eps x : 0 <= eps -> proportional_among P possible u s eps x -> alpha_fair_among P possible u s 1 eps x.
 Proof.
   intros Ep [H O]. split; auto. cbv zeta in O. intros lo hi B y Y. specialize (O y Y).
   assert (In : forall n, user P n -> lo n <= weight P n / power (value P u x n) s <= hi n).

@@ -11,7 +11,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
 (** What is used, promised, kept back *)
 Definition the_tables (x : allocation) : group_tables := {| t_use := use P G x; t_promise := promise G; t_kept_back := kept_for G;
-  t_total := total P; t_above := above G |}.
+  t_total := total P; t_above := above G; t_taken := fun _ => 0 |}.
 Definition on_top (a : option nat) : bool := match a with None => true | Some _ => false end.
 Section Tables.
 Variable H : group_tables.
@@ -38,23 +38,33 @@ Definition bounds_above (n : nat) : list Q :=
 End Tables.
 (** Nothing stops n before it has z tasks more. *)
 Definition not_stopped (x : allocation) (n : nat) (z : Q) : Prop := Forall (fun b => z <= b) (bounds_above (the_tables x) (tasks P x) n).
+(** What is free to n: no more on a class than limits on classes leave it there *)
+Definition free_to (held : nat -> bar -> Q) (sl : nat -> nat -> Q) (tk : nat -> nat -> nat -> Q) (n i r : nat) : Q :=
+  match left_on P G held n i with Some q => smaller (sl i r) (mul q (tk n i r)) | None => sl i r end.
 Definition conserving_of_groups (placing_ : option placing) (eps : Q) (x : allocation) : Prop :=
   a_forest P G /\ match placing_ with
-  | None => forall n z, user P n -> runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) ->
+  | None => forall n z, user P n -> runs P n (free_to (held_in P G x) (slack P x) (takes P) n) z -> within_limit P n (tasks P x n + sum K z) ->
       not_stopped x n (sum K z) -> sum K z <= eps * g P n
-  | Some l => 0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> not_stopped x n 1 -> 1 <= eps
+  | Some l => 0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i ->
+      no_more (left_on P G (held_in P G x) n i) 1 -> not_stopped x n 1 -> 1 <= eps
   end.
 
 (** * Programs *)
 Variable T : tables.
 Variable H : group_tables.
 Notation bounds n := (bounds_above H (t_tasks T) n).
-Definition least_room (n : nat) : Q := fold_right smaller (room P T n) (bounds n).
+Notation held := (t_held H).
+Definition room_to (n : nat) : Q :=
+  let v := best P T n (free_to held (t_slack T) (t_takes T) n) in
+  match limit P n with Some l => smaller (sub l (t_tasks T n)) v | None => v end.
+Definition least_room (n : nat) : Q := fold_right smaller (room_to n) (bounds n).
 Definition check_stopped (m : Q) : bool :=
   users_all P T (fun n => le (least_room n) (- mul m (t_g T n))) && any N (fun n => is_active T n && eqq (least_room n) (- mul m (t_g T n))).
 Variable L : placing.
 Variable F : places.
-Definition waits_free (n : nat) : bool := waits P T L F n && forallb (fun b => le 1 b) (bounds n).
+Definition place_to (n i : nat) : bool :=
+  a_place P T L F n i && match left_on P G held n i with Some q => le 1 q | None => true end.
+Definition waits_free (n : nat) : bool := is_pending P T n && any K (place_to n) && forallb (fun b => le 1 b) (bounds n).
 Definition check_none_waits (m : Q) : bool := eqq m 0 && users_all P T (fun n => negb (waits_free n)).
 Definition check_one_waits (m : Q) : bool := eqq m (-1) && any N (fun n => is_active T n && waits_free n).
 
@@ -160,6 +170,7 @@ Notation conserving_of_groups := (conserving_of_groups P G).
 Notation least_room := (least_room P G T H).
 Notation waits_free := (waits_free P G T H L F).
 Notation bounds_above := (bounds_above P G).
+Notation room_to := (room_to P G T H).
 Notation root_keeps := (root_keeps G).
 Notation is_shut := (is_shut G).
 Notation leaves := (leaves P).
@@ -206,46 +217,55 @@ Proof.
 Qed.
 
 Hypothesis Fx : feasible P x.
-Lemma least_room_iff n z : z <= least_room n <-> z <= room P T n /\ Forall (fun b => z <= b) (bounds n).
+Lemma least_room_iff n z : z <= least_room n <-> z <= room_to n /\ Forall (fun b => z <= b) (bounds n).
 Proof.
   unfold least_room. induction (bounds n) as [|b l IH]; simpl; [split; [intros; split; auto|tauto]|].
   split.
-  - intros A. assert (A1 : z <= b /\ z <= fold_right smaller (room P T n) l) by (minmax; lra). destruct A1 as [A1 A2].
+  - intros A. assert (A1 : z <= b /\ z <= fold_right smaller (room_to n) l) by (minmax; lra). destruct A1 as [A1 A2].
     apply IH in A2. destruct A2. split; auto.
-  - intros [A B]. inversion B; subst. assert (z <= fold_right smaller (room P T n) l) by (apply IH; auto). minmax; lra.
+  - intros [A B]. inversion B; subst. assert (z <= fold_right smaller (room_to n) l) by (apply IH; auto). minmax; lra.
 Qed.
 Lemma free_iff n eps : user P n ->
-  (forall z, runs P n (slack P x) z -> within_limit P n (tasks P x n + sum K z) -> not_stopped x n (sum K z) -> sum K z <= eps * g P n) <->
+  (forall z, runs P n (free_to P G (held_in P G x) (slack P x) (takes P) n) z -> within_limit P n (tasks P x n + sum K z) -> not_stopped x n (sum K z) -> sum K z <= eps * g P n) <->
   least_room n <= eps * g P n.
 Proof.
   intros U. assert (Hn : (n < N)%nat) by apply U.
-  assert (B : forall i r, (i < K)%nat -> (r < M)%nat -> 0 <= t_slack T i r).
-  { intros. rewrite (slack_is _ _ _ _ R) by auto. unfold slack. pose proof (f_rows P x Fx i r H0 H1). lra. }
-  assert (E : forall i r, (i < K)%nat -> (r < M)%nat -> t_slack T i r == slack P x i r).
-  { intros. apply (slack_is _ _ _ _ R); auto. }
-  pose proof (best_nonneg P W T stated_x placed R n (t_slack T) Hn B) as V0.
+  set (fr := free_to P G (t_held H) (t_slack T) (t_takes T) n).
+  assert (B : forall i r, (i < K)%nat -> (r < M)%nat -> 0 <= fr i r).
+  { intros. unfold fr, free_to. assert (S0 : 0 <= t_slack T i r).
+    { rewrite (slack_is _ _ _ _ R) by auto. unfold slack. pose proof (f_rows P x Fx i r H0 H1). lra. }
+    pose proof (left_nonneg P G (t_held H) n i) as L0. destruct (left_on P G (t_held H) n i) as [q|]; [|exact S0]. simpl in L0.
+    assert (0 <= mul q (t_takes T n i r)); [|minmax; lra]. rewrite mul_eq, (takes_is _ _ _ _ R) by auto.
+    apply prod_nonneg; [exact L0|apply takes_nonneg; auto]. }
+  assert (E : forall i r, (i < K)%nat -> (r < M)%nat -> fr i r == free_to P G (held_in P G x) (slack P x) (takes P) n i r).
+  { intros. unfold fr, free_to.
+    pose proof (left_on_ext P G (t_held H) (held_in P G x) n i (fun kb I => taken_is P G T H C kb I)) as L0.
+    destruct (left_on P G (t_held H) n i), (left_on P G (held_in P G x) n i); simpl in L0; try tauto.
+    - apply smaller_ext; [apply (slack_is _ _ _ _ R); auto|]. rewrite !mul_eq, L0, (takes_is _ _ _ _ R) by auto. reflexivity.
+    - apply (slack_is _ _ _ _ R); auto. }
+  pose proof (best_nonneg P W T stated_x placed R n fr Hn B) as V0.
   pose proof (f_limit P x Fx n Hn) as Lx. unfold within_limit in Lx.
-  assert (Rm : 0 <= room P T n).
-  { unfold room. destruct (limit P n) as [l|]; auto. rewrite <- (tasks_is _ _ _ _ R) in Lx by auto.
+  assert (Rm : 0 <= room_to n).
+  { unfold Stopped.room_to. fold fr. cbv zeta. destruct (limit P n) as [l|]; auto. rewrite <- (tasks_is _ _ _ _ R) in Lx by auto.
     pose proof (sub_eq l (t_tasks T n)). minmax; lra. }
   assert (Nn : 0 <= least_room n).
   { apply least_room_iff. split; auto. apply Forall_forall. intros b. apply bounds_nonneg. }
   destruct (proj1 (least_room_iff n (least_room n)) (Qle_refl _)) as [L1 L2].
-  assert (Lb : least_room n <= best P T n (t_slack T)).
-  { unfold room in L1. destruct (limit P n) as [l|]; [minmax; lra|auto]. }
+  assert (Lb : least_room n <= best P T n fr).
+  { unfold Stopped.room_to in L1. fold fr in L1. cbv zeta in L1. destruct (limit P n) as [l|]; [minmax; lra|auto]. }
   split.
-  - intros A. destruct (best_runs P W T stated_x placed R n (t_slack T) (least_room n) Hn B Nn Lb) as (z & Z1 & Z2).
+  - intros A. destruct (best_runs P W T stated_x placed R n fr (least_room n) Hn B Nn Lb) as (z & Z1 & Z2).
     rewrite <- Z2. apply A.
     + constructor; [apply (r_nonneg _ _ _ _ Z1)|apply (r_can _ _ _ _ Z1)|].
       intros. rewrite <- E by auto. apply (r_fits _ _ _ _ Z1); auto.
-    + unfold within_limit. unfold room in L1. destruct (limit P n) as [l|]; auto.
+    + unfold within_limit. unfold Stopped.room_to in L1. fold fr in L1. cbv zeta in L1. destruct (limit P n) as [l|]; auto.
       rewrite Z2, <- (tasks_is _ _ _ _ R) by auto. pose proof (sub_eq l (t_tasks T n)). minmax; lra.
     + apply not_stopped_iff; auto. rewrite Forall_forall in L2 |- *. intros b I. specialize (L2 b I). lra.
   - intros A z Z Lz St. apply Qle_trans with (2 := A). apply least_room_iff. apply not_stopped_iff in St; auto. split; auto.
-    assert (Z' : runs P n (t_slack T) z).
+    assert (Z' : runs P n fr z).
     { constructor; [apply (r_nonneg _ _ _ _ Z)|apply (r_can _ _ _ _ Z)|].
       intros. rewrite E by auto. apply (r_fits _ _ _ _ Z); auto. }
-    pose proof (best_most P W T stated_x placed R n (t_slack T) z Hn Z') as Bm. unfold room, within_limit in *.
+    pose proof (best_most P W T stated_x placed R n fr z Hn Z') as Bm. unfold Stopped.room_to, within_limit in *. fold fr. cbv zeta.
     destruct (limit P n) as [l|]; [|auto]. rewrite <- (tasks_is _ _ _ _ R) in Lz by auto.
     pose proof (sub_eq l (t_tasks T n)). minmax; lra.
 Qed.
@@ -263,24 +283,33 @@ Qed.
 Hypothesis Cl : forall s, (s < servers L)%nat -> (class_of L s < K)%nat.
 Hypothesis PS : check_places P T L F = true.
 Lemma waits_free_iff n : (n < N)%nat -> waits_free n = true <->
-  within_limit P n (tasks P x n + 1) /\ (exists i, has_place P L n i) /\ not_stopped x n 1.
+  within_limit P n (tasks P x n + 1) /\ (exists i, has_place P L n i /\ no_more (left_on P G (held_in P G x) n i) 1) /\ not_stopped x n 1.
 Proof.
-  intros Hn. unfold waits_free. rewrite andb_true_iff, (waits_iff P T stated_x placed R L F Cl PS n Hn), not_stopped_iff by auto.
-  rewrite forallb_forall, Forall_forall. split.
-  - intros [[A B] D]. split; [exact A|]. split; [exact B|]. intros b I. apply le_iff. auto.
-  - intros (A & B & D). split; [auto|]. intros b I. apply le_iff. auto.
+  intros Hn. unfold Stopped.waits_free. rewrite !andb_true_iff, (is_pending_iff P T stated_x placed R n Hn), any_iff, not_stopped_iff by auto.
+  rewrite forallb_forall, Forall_forall.
+  assert (Lo : forall i, no_more (left_on P G (held_in P G x) n i) 1 <-> match left_on P G (t_held H) n i with Some q => le 1 q | None => true end = true).
+  { intros i. pose proof (left_on_ext P G (t_held H) (held_in P G x) n i (fun kb I => taken_is P G T H C kb I)) as L0.
+    rewrite <- (no_more_ext _ _ 1 L0). destruct (left_on P G (t_held H) n i); simpl; [symmetry; apply le_iff|tauto]. }
+  split.
+  - intros [[A (i & Hi & B)] D]. split; [exact A|]. unfold Stopped.place_to in B. apply andb_true_iff in B. destruct B as [B1 B2]. split.
+    + exists i. split; [apply (a_place_iff P T stated_x placed R L F Cl PS n i Hn Hi); exact B1|apply Lo; exact B2].
+    + intros b I. apply le_iff. auto.
+  - intros (A & (i & B1 & B2) & D). assert (Hi : (i < K)%nat) by apply B1. split; [split; [exact A|]|].
+    + exists i. split; [exact Hi|]. unfold Stopped.place_to. apply andb_true_iff.
+      split; [apply (a_place_iff P T stated_x placed R L F Cl PS n i Hn Hi); exact B1|apply Lo; exact B2].
+    + intros b I. apply le_iff. auto.
 Qed.
 Theorem check_none_waits_sound m : check_none_waits m = true -> conserving_of_groups (Some L) (- m) x.
 Proof.
   unfold check_none_waits. intros A. apply andb_true_iff in A. destruct A as [A B]. apply eqq_iff in A.
-  rewrite (users_all_iff P T stated_x placed R) in B. split; [exact (forest P G T H C)|]. split; [lra|]. intros n i U Wi Pl St. exfalso. specialize (B n U).
+  rewrite (users_all_iff P T stated_x placed R) in B. split; [exact (forest P G T H C)|]. split; [lra|]. intros n i U Wi Pl Lo St. exfalso. specialize (B n U).
   apply negb_true_iff in B. rewrite <- not_true_iff_false in B. apply B. apply waits_free_iff; [apply U|]. eauto.
 Qed.
 Theorem check_one_waits_sound m : check_one_waits m = true -> forall eps, conserving_of_groups (Some L) eps x -> - m <= eps.
 Proof.
   unfold check_one_waits. intros A eps [_ [_ O]]. apply andb_true_iff in A. destruct A as [E A]. apply eqq_iff in E.
   apply any_iff in A. destruct A as (n & Hn & A). apply andb_true_iff in A. destruct A as [Ac A].
-  apply waits_free_iff in A; auto. destruct A as (B & (i & D) & St).
-  specialize (O n i (is_user P stated_x T placed R n Hn Ac) B D St). lra.
+  apply waits_free_iff in A; auto. destruct A as (B & (i & D & Lo) & St).
+  specialize (O n i (is_user P stated_x T placed R n Hn Ac) B D Lo St). lra.
 Qed.
 End Sound.

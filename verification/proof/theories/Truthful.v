@@ -360,23 +360,35 @@ Proof.
   unfold shows_answer in A. rewrite !andb_true_iff, all_iff in A. destruct A as [[[Timed Sa] Ma] Ab].
   assert (F : feasible P (t_x T)).
   { apply F0. destruct only_limits; auto. exfalso. unfold judge, is_allowed in J.
-    destruct (covered P G (about st) (says st)); [|discriminate]. simpl in J.
+    destruct (covered (about st)); [|discriminate]. simpl in J.
     destruct (about st); try discriminate Ab; discriminate J. }
   destruct st as [a s m]. simpl in *. destruct s as [[|]|]; try discriminate Sa.
-  assert (Ax : applies P stated_x placing_ G a (t_x T) /\
-    (match m with Some q => axiom_of P stated_x placing_ G Sib a (t_x T) (- q)
-     | None => (forall eps, axiom_of P stated_x placing_ G Sib a (t_x T) eps) \/ forall n, ~ user P n end)).
-  { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [[X Y]|Y]; [auto|]. split; [|auto].
-    destruct a; try discriminate Ab; try exact I. destruct s; [discriminate Ab|exact I]. }
-  destruct Ax as [_ Ax]. destruct a; try discriminate Ab.
+  assert (Ax : match m with
+    | Some q => axiom_of P stated_x placing_ G Sib a (t_x T) (- q)
+    | None => (forall eps, axiom_of P stated_x placing_ G Sib a (t_x T) eps) \/ forall n, ~ user P n end).
+  { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [[X Y]|Y]; auto. }
+  (* Where groups have limits, the axiom is not about classes that are all shared by time. *)
+  assert (Co : (forall n, ~ user P n) \/ (among P G a = true -> comparable P G)).
+  { destruct m as [q|]; [right; apply Tr|]. destruct Tr as [[X Y]|Y]; [right; apply X|auto]. }
+  assert (Free : (forall n, ~ user P n) \/ among P G a = false).
+  { destruct Co as [Co|Co]; auto. destruct (among P G a); auto. left. intros n [Hn An]. destruct (Co eq_refl) as [[_ Di] _].
+    apply active_pos in An. pose proof (g_gamma P n) as Gn. destruct (classes P) as [|k] eqn:Ek; [simpl in Gn; lra|].
+    specialize (Di k ltac:(lia)). rewrite Timed in Di by lia. discriminate. }
+  destruct a; try discriminate Ab.
   - apply unlimited_answer; auto.
     + intros n Hn. rewrite all_iff in Ab. specialize (Ab n Hn). destruct (limit P n); [discriminate|auto].
     + destruct m as [q|].
       * apply le_iff in Ma. apply (bottleneck_enough P q); auto.
       * destruct Ax as [Ax|Ax]; [apply Ax|]. intros n i U. destruct (Ax n U).
-  - destruct s; [discriminate Ab|]. apply Nat.eqb_eq in Ab. subst. constructor; auto. destruct m as [q|].
-    + apply le_iff in Ma. apply (fair_enough P _ q); auto.
-    + destruct Ax as [Ax|Ax]; [apply Ax|]. split; [intros n U; destruct (Ax n U)|].
+  - destruct s; [discriminate Ab|]. apply Nat.eqb_eq in Ab. subst. constructor; auto.
+    assert (None_there : (forall n, ~ user P n) -> proportional P (fun _ _ => 1) 1 0 (t_x T)).
+    { intros Nb. split; [intros n U; destruct (Nb n U)|].
       cbv zeta. intros y Y. rewrite !sum_zero; [lra| |]; intros n Hn; destruct (active P n) eqn:E; try reflexivity;
-        destruct (Ax n (conj Hn E)).
+        destruct (Nb n (conj Hn E)). }
+    destruct Free as [Nb|Fr]; [auto|]. unfold among in Fr. cbn [compares andb] in Fr.
+    assert (Ex : forall eps, axiom_of P stated_x placing_ G Sib (OfProportional None 1) (t_x T) eps -> proportional P (fun _ _ => 1) 1 eps (t_x T)).
+    { intros eps. cbn [axiom_of]. unfold Judge.possible. rewrite Fr. auto. }
+    destruct m as [q|]; [specialize (Ex _ Ax)|].
+    + apply le_iff in Ma. apply (fair_enough P _ q); auto.
+    + destruct Ax as [Ax|Ax]; [apply Ex, Ax|auto].
 Qed.

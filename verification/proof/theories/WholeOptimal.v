@@ -7,20 +7,21 @@ Open Scope Q_scope.
 Section Programs.
 Variable P : problem.
 Variable T : tables.
+Variable B : scope.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
 (** The gap leaves no room for a whole task of anybody. *)
 Definition check_whole_prices (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (t_g T n)) else le 0 (l n)) &&
-  check_prices P T (fun n => lt 0 (l n)) (fun n i => l n) p && check_all_whole P T &&
-  (let gap := sub (bound P T p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0)) in
+  sc_prices B (fun n => lt 0 (l n)) (fun n i => l n) p && check_all_whole P T &&
+  (let gap := sub (sc_bound B p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0)) in
    users_all P T (fun n => lt gap (l n))) && eqq m 0.
 Definition check_better_placing (l : placing) (f : places) (y : allocation) (m : Q) : bool :=
   check_placed P l y && check_places P T l f && check_fits P T l f &&
   all (servers l) (fun s => all N (fun n => nothing (on_server l s n) || is_whole (on_server l s n))) &&
   all N (fun n => match limit P n with Some t => le (rsum K (y n)) t | None => true end) &&
   all N (fun n => le (t_tasks T n) (rsum K (y n))) &&
-  any N (fun n => is_active T n && lt (t_tasks T n) (rsum K (y n))) && eqq m (-1).
+  any N (fun n => is_active T n && lt (t_tasks T n) (rsum K (y n))) && sc_keeps B y && eqq m (-1).
 End Programs.
 
 (** * Soundness *)
@@ -74,13 +75,17 @@ Variable placed_ : bool.
 Hypothesis R : right P stated_x T placed_.
 Notation x := (t_x T).
 
-Theorem check_whole_prices_sound l p m : check_whole_prices P T l p m = true -> integer_pareto_optimal P (- m) x.
+Variable possible : allocation -> Prop.
+Variable B : scope.
+Hypothesis RB : right_scope P possible B.
+
+Theorem check_whole_prices_sound l p m : check_whole_prices P T B l p m = true -> integer_pareto_optimal_among P possible (- m) x.
 Proof.
   unfold check_whole_prices. intros H. apply andb_true_iff in H. destruct H as [H M0].
   apply andb_true_iff in H. destruct H as [H Room]. apply andb_true_iff in H. destruct H as [H Wh]. apply andb_true_iff in H. destruct H as [Lg Pr]. cbv zeta in Room. apply eqq_iff in M0.
-  set (gap := sub (bound P T p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0))) in *.
+  set (gap := sub (sc_bound B p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0))) in *.
   rewrite (users_all_iff P T stated_x placed_ R) in Room. split; [lra|].
-  intros pl y Y D (n0 & U0 & L0). exfalso. pose proof (whole_feasible pl y Y) as Fy.
+  intros pl y Y Py D (n0 & U0 & L0). exfalso. pose proof (whole_feasible pl y Y) as Fy.
   assert (Same : forall n, user P n -> tasks P y n == tasks P x n).
   { intros n U. assert (Hn : (n < N)%nat) by apply U. destruct (Qlt_le_dec (tasks P x n) (tasks P y n)) as [L|L];
       [exfalso|specialize (D n U); lra].
@@ -90,16 +95,16 @@ Proof.
         apply whole_sum. intros s Hs. destruct (Nat.eqb _ _); [apply (h_whole _ _ _ Y); auto|apply whole_zero]. }
       assert (Wx : whole (tasks P x n)).
       { apply whole_sum. intros i Hi. apply check_all_whole_iff in Wh. apply Wh; auto. }
-      destruct Wy as [a A], Wx as [b B]. rewrite A, B in *. rewrite <- Zlt_Qlt in L.
+      destruct Wy as [a A], Wx as [b B']. rewrite A, B' in *. rewrite <- Zlt_Qlt in L.
       assert (Z1 : (b + 1 <= a)%Z) by lia. rewrite Zle_Qle, inject_Z_plus in Z1. change (inject_Z 1) with 1 in Z1. lra. }
-    assert (Bd : sum N (fun k => sum K (fun i => l k * y k i)) <= bound P T p).
-    { apply (bound_sound P W T stated_x placed_ R (fun k => lt 0 (l k)) (fun k i => l k)); auto.
+    assert (Bd : sum N (fun k => sum K (fun i => l k * y k i)) <= sc_bound B p).
+    { apply (sc_duality _ _ _ RB (fun k => lt 0 (l k)) (fun k i => l k)); auto.
       intros k i Hk Hi E. bools. pose proof (f_nonneg P y Fy k i Hk Hi). specialize (Lg k Hk).
       destruct (is_active T k) eqn:Ak; bools.
       - assert (Uk : user P k) by (eapply is_user; eauto). pose proof (user_g P k Uk) as G.
         rewrite mul_eq, (g_is _ _ _ _ R) in Lg by auto. pose proof (prod_le (l k) 0 (g P k) E). lra.
       - assert (Z0 : l k == 0) by lra. rewrite Z0. lra. }
-    assert (Gp : gap == bound P T p - sum N (fun k => if is_active T k then mul (l k) (t_tasks T k) else 0)).
+    assert (Gp : gap == sc_bound B p - sum N (fun k => if is_active T k then mul (l k) (t_tasks T k) else 0)).
     { unfold gap. rewrite sub_eq, rsum_eq. reflexivity. }
     assert (S : sum N (fun k => (if Nat.eqb k n then l n else 0) + (if is_active T k then mul (l k) (t_tasks T k) else 0)) <=
                 sum N (fun k => sum K (fun i => l k * y k i))).
@@ -121,21 +126,23 @@ Proof.
   rewrite (Same n0 U0) in L0. lra.
 Qed.
 
-Theorem check_better_placing_sound l f y m : check_better_placing P T l f y m = true ->
-  forall eps, integer_pareto_optimal P eps x -> - m <= eps.
+Theorem check_better_placing_sound l f y m : check_better_placing P T B l f y m = true ->
+  forall eps, integer_pareto_optimal_among P possible eps x -> - m <= eps.
 Proof.
-  unfold check_better_placing. rewrite !andb_true_iff. intros [[[[[[[A B] C] D] F] G] S] E] eps [_ O].
+  unfold check_better_placing. rewrite !andb_true_iff. intros [[[[[[[[A B'] C] D] F] G] S] Ke] E] eps [_ O].
   apply check_placed_sound in A. pose proof (p_class _ _ _ A) as Cl.
   assert (Fi : fits P l) by (eapply check_fits_sound; eauto). apply eqq_iff in E.
   apply any_iff in S. destruct S as (k & Hk & S). apply andb_true_iff in S. destruct S as [Ak S]. apply lt_iff in S.
   rewrite (tasks_is _ _ _ _ R), rsum_eq in S by auto.
-  assert (Gain : - (-1) <= eps); [|rewrite E; exact Gain]. change (- (-1)) with 1. bools. apply (O l y).
-  - constructor; auto.
+  assert (Gain : - (-1) <= eps); [|rewrite E; exact Gain]. change (- (-1)) with 1. bools.
+  assert (Wp : whole_placing P l y).
+  { constructor; auto.
     + intros s n Hs Hn. specialize (D s Hs). bools. specialize (D n Hn). apply orb_true_iff in D. destruct D as [D|D].
       * apply eqq_iff in D. apply (whole_ext 0); [symmetry; auto|apply whole_zero].
       * apply is_whole_iff; auto.
     + intros n Hn. specialize (F n Hn). unfold within_limit, tasks. destruct (limit P n); auto. bools.
-      rewrite <- rsum_eq. auto.
+      rewrite <- rsum_eq. auto. }
+  apply (O l y); [exact Wp|apply (sc_kept _ _ _ RB); auto; apply (whole_feasible l y Wp)| |].
   - intros n U. assert (Hn : (n < N)%nat) by apply U. specialize (G n Hn). bools.
     rewrite (tasks_is _ _ _ _ R), rsum_eq in G by auto. auto.
   - exists k. split; [eapply is_user; eauto|exact S].

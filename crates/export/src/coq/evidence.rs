@@ -92,7 +92,6 @@ impl Writer<'_, '_> {
                 | SingleResourceFair
                 | Proportional
         );
-        let of_groups = matches!(axiom, Limits | Guarantees);
         let reasons = [
             (
                 axiom == WorkConserving && groups.hold_back(),
@@ -102,7 +101,6 @@ impl Writer<'_, '_> {
                 about_all && groups.have_limits(),
                 "allocations that keep limits of groups are not among what is proved",
             ),
-            (of_groups && groups.limit_classes(), "limits on server classes are not among what is proved"),
             (
                 axiom.is_about_optima() && groups.have_limits(),
                 "limits of groups are not among the rows of what is proved",

@@ -82,6 +82,14 @@ impl Writer<'_, '_> {
             let at = |r| of.iter().find(|(of, _)| *of == r).map(|(_, q)| number(q));
             list((0..resources).map(|r| option(at(r))))
         };
+        let limits_on = groups.list().iter().enumerate().flat_map(|(v, group)| {
+            let limits = group.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
+            limits.map(move |(servers, (r, most))| {
+                let on = list((0..self.problem.n_servers()).map(|i| servers.contains(&i).to_string()));
+                let (v, r, most) = (index(v), index(*r), number(most));
+                format!("{{| o_group := {v}; o_resource := {r}; o_on := flags {on}; o_most := {most} |}}")
+            })
+        });
         let members = (0..self.problem.n_users()).map(|n| option(groups.member(n).group.map(index)));
         let fields = [
             ("groups", groups.list().len().to_string()),
@@ -99,6 +107,7 @@ impl Writer<'_, '_> {
             ),
             ("ceiling", format!("amounts {}", each(&|group| amounts(&group.limit)))),
             ("lends", format!("amounts {}", each(&|group| amounts(&group.lend)))),
+            ("limits_on", list(limits_on)),
         ];
         record("the_groups : grouping", &fields)
     }
