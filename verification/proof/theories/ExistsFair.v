@@ -20,7 +20,7 @@ Hypothesis R : right P stated_x T placed.
 Hypothesis F : feasible P (t_x T).
 Notation x := (t_x T).
 
-Theorem pareto_certificate_exists : pareto_optimal P 0 x -> exists l p, check_pareto P T l p 0 = true.
+Theorem pareto_certificate_exists : pareto_optimal P 0 x -> exists l p, check_pareto P T (everywhere P T) l p 0 = true.
 Proof.
   intros O. destruct (pareto_prices_exist P x F O) as (l & p & q & Pr & One & Cost & Paid).
   set (l' := fun n => if active P n then l n else 0). set (pq := {| on_row := p; on_user := q |}). exists l', pq.
@@ -39,7 +39,7 @@ Proof.
   { apply Qle_trans with (2 := bound_sound P W T stated_x placed R _ _ pq x Cp F ltac:(
       intros n i Hn Hi C; apply lt_false in C; specialize (L0 n Hn); assert (Z : l' n == 0) by lra; rewrite Z; lra)).
     apply sum_le. intros n Hn. rewrite sum_scale. fold (tasks P x n). unfold l'. destruct (active P n); lra. }
-  unfold check_pareto. rewrite Cp, !andb_true_r. apply andb_true_iff. split.
+  unfold check_pareto. cbn [everywhere sc_prices sc_bound]. rewrite Cp, !andb_true_r. apply andb_true_iff. split.
   - apply all_iff. intros n Hn. rewrite (is_active_eq P stated_x T placed R) by auto. specialize (L0 n Hn).
     destruct (active P n) eqn:A; apply le_iff; [|auto]. rewrite mul_eq, (g_is _ _ _ _ R) by auto. unfold l'. rewrite A.
     apply One. split; auto.
@@ -52,7 +52,7 @@ Proof. unfold value_of, value. rewrite rsum_eq. apply sum_ext. intros. apply mul
 Hypothesis Somebody : exists n, user P n.
 
 Theorem proportional_certificate_exists a eps : proportional P u a eps x -> exists V p m,
-  v_u V = u /\ - m <= eps /\ check_proportional P T V a p m = true.
+  v_u V = u /\ - m <= eps /\ check_proportional P T (everywhere P T) V a p m = true.
 Proof.
   intros O. pose proof O as [Pos _]. destruct (proportional_prices_exist P W x u a eps O) as (p & q & Pr & Cost & Paid).
   set (price := fun n => quo (weight P n) (rpower (value_of P u x n) a)).
@@ -75,7 +75,7 @@ Proof.
   - rewrite quo_eq, sub_eq. unfold pq. rewrite (bound_is P T stated_x placed R), <- Es in *.
     assert (L : paid P p q / spent <= 1 + eps) by (apply quotient_le; lra).
     setoid_replace (- ((spent - paid P p q) / spent)) with (paid P p q / spent - 1) by (field; lra). lra.
-  - unfold check_proportional. rewrite !andb_true_iff. split; [split|].
+  - unfold check_proportional. cbn [everywhere sc_prices sc_bound]. rewrite !andb_true_iff. split; [split|].
     + unfold check_worths. rewrite !andb_true_iff. split; [split|].
       * apply all_iff. intros n Hn. destruct (is_active T n) eqn:A; [|reflexivity].
         rewrite (is_active_eq P stated_x T placed R) in A by auto. simpl. rewrite !same, andb_true_r. simpl.
@@ -95,7 +95,7 @@ Variables lo hi : nat -> Q.
 Hypothesis Ends : forall n, user P n -> 0 < value P u x n /\ encloses s q (weight P n) (value P u x n) (lo n) (hi n).
 Lemma roots_accepted eps : (forall y, feasible P y -> sum N (fun n => if active P n then hi n * value P u y n else 0) <=
     (1 + eps) * sum N (fun n => if active P n then lo n * value P u x n else 0)) ->
-  exists V p m, r_u V = u /\ - m <= eps /\ check_root_prices P T V s q p m = true.
+  exists V p m, r_u V = u /\ - m <= eps /\ check_root_prices P T (everywhere P T) V s q p m = true.
 Proof.
   intros Up. set (spent := rsum N (fun n => if is_active T n then mul (lo n) (value_of P u x n) else 0)).
   assert (Es : spent == sum N (fun n => if active P n then lo n * value P u x n else 0)).
@@ -128,7 +128,7 @@ Proof.
   - rewrite quo_eq, sub_eq. unfold pq. rewrite (bound_is P T stated_x placed R).
     assert (L : paid P p qq / spent <= 1 + eps) by (apply quotient_le; lra).
     setoid_replace (- ((spent - paid P p qq) / spent)) with (paid P p qq / spent - 1) by (field; lra). lra.
-  - unfold check_root_prices. rewrite !andb_true_iff. repeat split.
+  - unfold check_root_prices. cbn [everywhere sc_prices sc_bound]. rewrite !andb_true_iff. repeat split.
     + unfold check_ends. rewrite !andb_true_iff. repeat split.
       * apply Nat.ltb_lt. auto.
       * apply all_iff. intros n Hn. destruct (is_active T n) eqn:A; [|reflexivity].
@@ -198,7 +198,7 @@ Proof.
   - intros n Hn. apply sum_ext. intros i Hi. rewrite E by auto. reflexivity.
 Qed.
 Theorem alpha_certificate_exists s q eps : (0 < s)%nat -> (0 < q)%nat -> 0 < eps -> exists x T V p m,
-  feasible P x /\ check_tables P x T false = true /\ r_u V = u /\ - m <= eps /\ check_root_prices P T V s q p m = true.
+  feasible P x /\ check_tables P x T false = true /\ r_u V = u /\ - m <= eps /\ check_root_prices P T (everywhere P T) V s q p m = true.
 Proof.
   intros S0 Q0 E. destruct (nearly_fair_exists P W u U0 can_have s q S0 Q0 eps E) as (x & lo & hi & X & Ends & Up).
   destruct (in_tables x X) as (T & C & R & F & V). exists x, T.

@@ -214,26 +214,26 @@ Qed.
 
 (** What is shown is shown to the checker. *)
 Theorem levels_accepted : (forall n, user P n -> shown P u x n) ->
-  exists A vs, MaxMin.u A = u /\ check_levels P T A 0 vs = true.
+  exists A vs, MaxMin.u A = u /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
   intros H. destruct alone_proofs_exist as (A & Au & SH). exists A.
   assert (Ha : forall n, (n < N)%nat -> have A n == share P u x n).
   { intros n Hn. rewrite (have_is P T A SH n Hn), Au. reflexivity. }
   set (lacks := fun n => is_active T n && lt (have A n) (MaxMin.most A n)).
   assert (Ls : forall s, (forall n, In n s -> (n < N)%nat /\ lacks n = true) ->
-    exists vs, flat_map covers vs = s /\ forallb (check_level P T A 0) vs = true).
+    exists vs, flat_map covers vs = s /\ forallb (check_level P (everywhere P T) A 0) vs = true).
   { induction s as [|n s IH]; intros Is; [exists []; auto|]. destruct IH as (vs & V1 & V2); [intros; apply Is; right; auto|].
     destruct (Is n (or_introl eq_refl)) as [Hn La]. apply andb_true_iff in La. destruct La as [An Less].
     assert (U : user P n) by (eapply is_user; eauto). destruct (H n U) as (l & p & q & [B C D E G Pd]).
     exists ({| covers := [n]; on_share := l; at_prices := {| on_row := p; on_user := q |}; base_level := 0 |} :: vs).
     split; [simpl; rewrite V1; reflexivity|]. simpl. rewrite V2, andb_true_r. unfold check_level. rewrite !andb_true_iff. repeat split.
     - apply all_iff. intros k Hk. apply le_iff. apply C; auto.
-    - apply prices_accepted; auto. intros k i Hk Hi Lk Gk. apply lt_iff in Lk. simpl in Lk.
+    - change (sc_prices (everywhere P T)) with (check_prices P T). apply prices_accepted; auto. intros k i Hk Hi Lk Gk. apply lt_iff in Lk. simpl in Lk.
       rewrite quo_eq, mul_eq, Au. simpl. unfold Qdiv. rewrite <- Qmult_assoc. apply E; auto. apply (G k Hk Lk).
     - cbv zeta. apply forallb_forall. intros k Ik. simpl in Ik. destruct Ik as [<-|[]].
       rewrite !andb_true_iff. repeat split; [apply Nat.ltb_lt; auto|auto|]. unfold covered. apply andb_true_iff. split; [apply lt_iff; auto|].
       apply orb_true_iff. right. apply le_iff. set (v := {| covers := [n]; on_share := l; at_prices := _; base_level := 0 |}).
-      change (at_prices v) with {| on_row := p; on_user := q |}. rewrite (bound_is p q). apply Qle_trans with (1 := Pd).
+      change (sc_bound (everywhere P T) (at_prices v)) with (bound P T {| on_row := p; on_user := q |}). rewrite (bound_is p q). apply Qle_trans with (1 := Pd).
       assert (Lb : level_of A 0 n == have A n) by (unfold level_of; rewrite sub_eq, mul_eq; ring).
       set (b := level_of A 0 n) in *. rewrite add_eq.
       assert (E1 : curve P A (on_share v) b == sum N (fun k => l k * smaller (share P u x k) (share P u x n))).
@@ -355,14 +355,14 @@ Proof.
 Qed.
 (** Every one has a certificate: whatever tables state it rightly, the checker accepts levels with the margin 0. *)
 Theorem max_min_levels_exist T stated_x placed : right P stated_x T placed -> feasible P (t_x T) ->
-  max_min P (worth P s) 0 (t_x T) -> exists A vs, u A = worth P s /\ check_levels P T A 0 vs = true.
+  max_min P (worth P s) 0 (t_x T) -> exists A vs, u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
   intros R F O. apply (levels_accepted P W (worth P s) T stated_x placed R).
   apply (max_min_is_shown P W (worth P s) worth_nonneg); auto.
 Qed.
 (** Answer and certificate at once *)
 Theorem max_min_certificate_exists : exists x T A vs, feasible P x /\ max_min P (worth P s) 0 x /\
-  check_tables P x T false = true /\ u A = worth P s /\ check_levels P T A 0 vs = true.
+  check_tables P x T false = true /\ u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
   destruct (filling_ends P W (worth P s) worth_nonneg) as (x & X & Sh). destruct (tables_exist P W x X) as (T & C & R & E).
   assert (Sh' : forall n, user P n -> shown P (worth P s) (t_x T) n).
