@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the commands and the Python of a page in one shell, in their order; scripts/test-readme.sh calls it.
 
-A block whose lines begin with `$ ` is a session: what a command prints on standard output has to be what stands below it.
+A block whose lines begin with `$ ` is a session: what a command prints on standard output has to be what stands below it,
+but that a line `...` stands for lines that are left out.
 Any other block without a language is a list of commands, each of which has to succeed. A block of Python is a program.
 """
 
@@ -33,6 +34,12 @@ def lines(text):
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
+def shows(printed, said):
+    """Whether a page shows what was said; a line `...` of it stands for any lines."""
+    pattern = "".join(r"(.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in printed)
+    return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None
+
+
 def main(page):
     shell = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     count = 0
@@ -51,7 +58,7 @@ def main(page):
         else:
             sys.exit(f"test-readme: error: the shell ended at `{shown}`")
         said = "".join(said)
-        if printed is not None and lines(said) != lines(printed):
+        if printed is not None and not shows(lines(printed), lines(said)):
             sys.exit(f"test-readme: error: `{shown}` prints\n{said}\nand {page} says\n{printed}")
         if printed is None and status != 0:
             sys.exit(f"test-readme: error: `{shown}` ends with status {status}:\n{said[-4000:]}")

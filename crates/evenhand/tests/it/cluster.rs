@@ -298,10 +298,10 @@ fn the_page_of_a_snapshot() {
     folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
 }
 
-/// The dumps that the README shows are those that the test kit makes, and a verdict is found of each; so it is of the real one
+/// The dumps in `examples` are those that the test kit makes, and a verdict is found of each; so it is of the real one
 /// of Mesos, where it is.
 #[test]
-fn dumps_of_the_readme() {
+fn dumps_of_the_examples() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let folder = Folder::new();
     let verdict = |system: &str, dump: &str| {

@@ -76,7 +76,7 @@ fn what_is_refused_writes_nothing() {
 
 #[test]
 fn the_example_of_auto_scaling_runs() {
-    let text = example("Loads that change");
+    let text = example("Admission into reserved slots");
     fits("reservation-scenario", &text);
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("examples")).unwrap();
