@@ -106,6 +106,11 @@ impl Coefficients {
         at(&self.0[n].1, i).unwrap_or(&self.0[n].0)
     }
 
+    /// Whether `u_ni` is the same on all classes.
+    pub fn are_even(&self, n: usize) -> bool {
+        self.0[n].1.is_empty()
+    }
+
     /// `sum_i u_ni x_ni`.
     pub fn sum(&self, n: usize, tasks: &Amounts) -> Checked<Rational> {
         work::sum(tasks.iter().map(|(i, x)| work::times(self.of(n, *i), x)).collect::<Checked<_>>()?)
