@@ -56,7 +56,7 @@ impl Share {
 }
 
 /// `u_ni`, by user: the value on all classes, but for those named with a value of their own.
-pub struct Coefficients(Vec<(Rational, Amounts)>);
+pub struct Coefficients(pub Vec<(Rational, Amounts)>);
 
 impl Coefficients {
     /// `None` where the share is not defined for the problem.
@@ -104,11 +104,6 @@ impl Coefficients {
     /// `u_ni`; 0 for users who can be given nothing.
     pub fn of(&self, n: usize, i: usize) -> &Rational {
         at(&self.0[n].1, i).unwrap_or(&self.0[n].0)
-    }
-
-    /// Whether `u_ni` is the same on all classes.
-    pub fn are_even(&self, n: usize) -> bool {
-        self.0[n].1.is_empty()
     }
 
     /// `sum_i u_ni x_ni`.

@@ -66,7 +66,7 @@ impl<'w> Prices<'w> {
         for (n, l) in values {
             ensure(*l >= 0, "a weight is negative")?;
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
-            let is_even = limits.is_empty() && u.is_none_or(|u| u.are_even(*n));
+            let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
             let cheapest = known.get(&first).filter(|_| is_even);
             let classes = cheapest.map_or_else(|| case.problem.classes_of(*n).collect(), |i| vec![*i]);
             let mut costs = Vec::new();
