@@ -63,7 +63,10 @@ impl<'a> Case<'a> {
             first.push(rows.len());
         }
         let alone = |n| work::sum(problem.classes_of(n).map(|i| problem.gamma(n, i)).collect());
-        let gamma: Vec<Rational> = (0..problem.users.len()).map(alone).collect::<Checked<_>>()?;
+        let mut gamma: Vec<Rational> = Vec::new();
+        for (n, first) in problem.alike.iter().enumerate() {
+            gamma.push(gamma.get(*first).map_or_else(|| alone(n), |known| Ok(known.clone()))?);
+        }
         let users = || problem.users.iter().zip(&gamma);
         let g: Vec<Rational> = users().map(|(user, gamma)| user.at_most_tasks(gamma.clone())).collect();
         let active = users().zip(&g).filter(|(_, g)| !g.is_zero());

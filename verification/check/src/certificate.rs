@@ -35,7 +35,7 @@ pub struct Certificate<'j> {
 impl<'j> Certificate<'j> {
     pub fn read(raw: &'j Json<'j>) -> Checked<Self> {
         of_kind(raw, "certificate")?;
-        let [_, version, problem, allocation, tolerance, claims, not_checked] =
+        let [_, version, problem, allocation, tolerated, stated, unchecked] =
             raw.fields("kind version problem allocation tolerance? claims not_checked")?;
         if version.number()? != 2 {
             return version.wrong("expected version 2; `certify` writes those of version 1 anew");
@@ -43,23 +43,22 @@ impl<'j> Certificate<'j> {
         let problem = Problem::read(problem)?;
         work::has_problem();
         let (allocation, stated_hash) = Allocation::read(allocation, false, &problem)?;
-        let value = tolerance.given().map_or(Ok(Rational::new()), Json::number)?;
-        if !(0..1).contains(&value) {
-            return tolerance.wrong("a tolerance is a number from 0 to below 1");
+        let tolerance = tolerated.given().map_or(Ok(Rational::new()), Json::number)?;
+        if !(0..1).contains(&tolerance) {
+            return tolerated.wrong("a tolerance is a number from 0 to below 1");
         }
         let read = |raw| Claim::read(raw, &problem);
-        let list = claims.list()?.iter().map(read).collect::<Checked<Vec<_>>>()?;
-        if list.iter().filter(|claim| claim.axiom == "proportional").count() > MOST_PROPORTIONAL {
-            return claims.wrong(format!("more than {MOST_PROPORTIONAL} claims of `proportional`"));
+        let claims = stated.list()?.iter().map(read).collect::<Checked<Vec<_>>>()?;
+        if claims.iter().filter(|claim| claim.axiom == "proportional").count() > MOST_PROPORTIONAL {
+            return stated.wrong(format!("more than {MOST_PROPORTIONAL} claims of `proportional`"));
         }
-        let names = not_checked.list()?;
+        let names = unchecked.list()?;
         let axiom = |raw| axiom_named(raw).map(|at| AXIOMS[at].0);
-        let not_named = names.iter().map(axiom).collect::<Checked<HashSet<_>>>()?;
-        if not_named.len() < names.len() {
-            return not_checked.wrong("an axiom is named twice");
+        let not_checked = names.iter().map(axiom).collect::<Checked<HashSet<_>>>()?;
+        if not_checked.len() < names.len() {
+            return unchecked.wrong("an axiom is named twice");
         }
-        let (hash, not_checked) = (hash(&problem), not_named);
-        Ok(Self { problem, allocation, tolerance: value, claims: list, not_checked, hash, stated_hash })
+        Ok(Self { hash: hash(&problem), problem, allocation, tolerance, claims, not_checked, stated_hash })
     }
 
     /// Whether everything that it states is true.

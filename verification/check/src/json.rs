@@ -1,12 +1,15 @@
 //! JSON, read into a tree in which every value knows where it stands.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use crate::work::{Checked, Fault};
 
 /// Deepest nesting of lists and objects.
 const DEPTH: usize = 100;
+
+/// What stands behind a backslash, and the characters that it stands for.
+const LETTERS: &str = "\"\\/bfnrt";
+const ESCAPED: &str = "\"\\/\u{8}\u{c}\n\r\t";
 
 /// A value, and the byte of the text at which it begins.
 #[derive(Debug)]
@@ -136,10 +139,15 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
+    /// Passes bytes of a kind, and counts them.
+    fn skip(&mut self, of: impl Fn(&u8) -> bool) -> usize {
+        let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| of(byte)).count();
+        self.at += count;
+        count
+    }
+
     fn space(&mut self) {
-        while matches!(self.byte(), b' ' | b'\t' | b'\r' | b'\n') {
-            self.at += 1;
-        }
+        self.skip(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     }
 
     /// Whether this is what comes next, which is then passed.
@@ -160,27 +168,24 @@ impl<'t> Reader<'t> {
             return self.fault(&format!("nested too deeply: expected at most {DEPTH} levels"));
         }
         let kind = if self.passes("{") {
-            let mut names = HashSet::new();
-            Kind::Object(self.items("}", |reader| {
-                let at = reader.at;
+            let fields = self.items("}", |reader| {
                 let name = reader.string()?;
-                if !names.insert(name.clone()) {
-                    return Err(Fault::Malformed { at, what: format!("the field `{name}` is given twice") });
-                }
                 reader.space();
                 reader.expect(":")?;
                 Ok((name, reader.value(depth + 1)?))
-            })?)
+            })?;
+            let mut names: Vec<_> = fields.iter().map(|(name, value)| (&**name, value.at)).collect();
+            names.sort_unstable();
+            if let Some([_, (name, at)]) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                return Err(Fault::Malformed { at: *at, what: format!("the field `{name}` is given twice") });
+            }
+            Kind::Object(fields)
         } else if self.passes("[") {
             Kind::List(self.items("]", |reader| reader.value(depth + 1))?)
         } else if self.byte() == b'"' {
             Kind::Text(self.string()?)
-        } else if self.passes("true") {
-            Kind::Bool(true)
-        } else if self.passes("false") {
-            Kind::Bool(false)
-        } else if self.passes("null") {
-            Kind::Null
+        } else if let Some(at) = ["null", "false", "true"].iter().position(|word| self.passes(word)) {
+            if at == 0 { Kind::Null } else { Kind::Bool(at == 2) }
         } else {
             self.number()?
         };
@@ -205,9 +210,7 @@ impl<'t> Reader<'t> {
     }
 
     fn digits(&mut self) -> Checked<()> {
-        let digits = self.text.as_bytes()[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += digits;
-        if digits == 0 { self.fault("expected a value") } else { Ok(()) }
+        if self.skip(u8::is_ascii_digit) == 0 { self.fault("expected a value") } else { Ok(()) }
     }
 
     fn number(&mut self) -> Checked<Kind<'t>> {
@@ -231,9 +234,7 @@ impl<'t> Reader<'t> {
         let mut text = Cow::Borrowed("");
         loop {
             let start = self.at;
-            while !matches!(self.byte(), b'"' | b'\\' | 0..0x20) {
-                self.at += 1;
-            }
+            self.skip(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
             // Cut at ASCII bytes, which stand within no other character.
             text += &self.text[start..self.at];
             if self.passes("\"") {
@@ -256,9 +257,9 @@ impl<'t> Reader<'t> {
                 low.filter(|low| *low < 0x400).map_or(code, |low| 0x10000 + ((code - 0xd800) << 10) + low);
             return char::from_u32(code).map_or_else(|| self.fault("a surrogate without another"), Ok);
         }
-        let escaped = ['"', '\\', '/', '\u{8}', '\u{c}', '\n', '\r', '\t'];
-        let found = ["\"", "\\", "/", "b", "f", "n", "r", "t"].iter().position(|word| self.passes(word));
-        found.map_or_else(|| self.fault("there is no such escape"), |at| Ok(escaped[at]))
+        let found = LETTERS.find(char::from(self.byte()));
+        self.at += usize::from(found.is_some());
+        found.map_or_else(|| self.fault("there is no such escape"), |at| Ok(ESCAPED.as_bytes()[at].into()))
     }
 
     fn hexadecimal(&mut self) -> Checked<u32> {
@@ -273,17 +274,15 @@ impl<'t> Reader<'t> {
 
 /// A string as JSON.
 pub fn quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\u{8}' => "\\b".to_owned(),
-        '\u{c}' => "\\f".to_owned(),
-        c if c < ' ' => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
+    let escaped = |c: char| match ESCAPED.find(c).filter(|_| c != '/') {
+        Some(at) => format!("\\{}", &LETTERS[at..=at]),
+        None if c < ' ' => format!("\\u{:04x}", u32::from(c)),
+        None => c.to_string(),
     };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+    // Most have nothing to escape.
+    let is_plain = !text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\'));
+    let inner = if is_plain { text.to_owned() } else { text.chars().map(escaped).collect() };
+    format!("\"{inner}\"")
 }
 
 /// An object of the fields that have a value.

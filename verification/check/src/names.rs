@@ -37,10 +37,8 @@ impl Names {
 
     /// The position of a name that stands at `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
-        match self.position.get(name) {
-            Some(position) => Ok(*position),
-            None => place.wrong(format!("there is no such {}: `{name:.60}`", self.what)),
-        }
+        let wrong = || place.wrong(format!("there is no such {}: `{name:.60}`", self.what));
+        self.position.get(name).map_or_else(wrong, |at| Ok(*at))
     }
 
     /// The position of the name that a string holds.
@@ -50,8 +48,7 @@ impl Names {
 
     /// The positions in a list of names, none twice, ascending.
     pub fn listed(&self, list: &Json<'_>) -> Checked<Vec<usize>> {
-        let found: Checked<Vec<usize>> = list.list()?.iter().map(|name| self.named(name)).collect();
-        let mut found = found?;
+        let mut found = list.list()?.iter().map(|name| self.named(name)).collect::<Checked<Vec<_>>>()?;
         found.sort_unstable();
         if found.is_sorted_by(|a, b| a < b) { Ok(found) } else { list.wrong("a name is given twice") }
     }

@@ -1,5 +1,7 @@
 //! The allocation problem (theory, section 1): resources, server classes and users, by position.
 
+use std::collections::HashMap;
+
 use rug::Rational;
 
 use crate::groups::stated::Groups;
@@ -14,6 +16,8 @@ pub struct Problem {
     pub classes: Vec<Class>,
     pub user_names: Names,
     pub users: Vec<User>,
+    /// By user: the first one that is alike, up to weight, tasks and criterion.
+    pub alike: Vec<usize>,
     pub groups: Groups,
 }
 
@@ -103,11 +107,14 @@ impl Problem {
             groups.join([group, gang, pinned], user.tasks.as_ref())?;
             users.push(user);
         }
+        let mut first = HashMap::new();
+        let kinds = users.iter().map(|user| (&user.demand, &user.classes, &user.demand_on, &user.gamma));
+        let alike = kinds.enumerate().map(|(n, kind)| *first.entry(kind).or_insert(n)).collect();
         let states =
-            |(raw, class): &(&Json<'_>, &Class)| class.states_time || raw.get("capacity").given().is_some();
+            |(raw, of): &(&Json<'_>, &Class)| of.states_time || raw.get("capacity").given().is_some();
         match servers.list()?.iter().zip(&classes).find(|class| !states(class)) {
             Some((raw, _)) => raw.wrong("the field `capacity` is missing"),
-            None => Ok(Self { name, resources, class_names, classes, user_names, users, groups }),
+            None => Ok(Self { name, resources, class_names, classes, user_names, users, alike, groups }),
         }
     }
 

@@ -56,7 +56,7 @@ impl Share {
 }
 
 /// `u_ni`, by user: the value on all classes, but for those named with a value of their own.
-pub struct Coefficients(Vec<(Rational, Amounts)>);
+pub struct Coefficients(pub Vec<(Rational, Amounts)>);
 
 impl Coefficients {
     /// `None` where the share is not defined for the problem.

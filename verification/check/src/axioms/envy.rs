@@ -22,7 +22,7 @@
 //! Bundles of the front that are alike are looked at together first: where the largest `B` of each row among them would be
 //! worth no more than the bound, none of them is.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use rug::ops::DivRounding;
 use rug::{Integer, Rational};
@@ -30,7 +30,6 @@ use rug::{Integer, Rational};
 use crate::allocation::{Placement, entries};
 use crate::case::{Case, Claim, Shown};
 use crate::names::{Amounts, at};
-use crate::problem::User;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Binary places of the rounded numbers.
@@ -128,56 +127,58 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let front = front(&users, &held, &rounded, less)?;
     let largest = |users: &[Member]| -> Rounded {
         let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
-        all.sort_unstable();
-        // Of one row the last one stays.
-        all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect()
+        // The largest of each row comes first.
+        all.sort_unstable_by_key(|(row, b)| (*row, Reverse(*b)));
+        all.dedup_by_key(|(row, _)| *row);
+        all
     };
     let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
     let looks: usize = together.iter().map(|(largest, _)| largest.len() + 1).sum();
-    work::steps((looks as u64).saturating_mul(users.len() as u64))?;
-    let kind = |n: usize| {
-        let User { demand, demand_on, classes, gamma, .. } = &case.problem.users[n];
-        (demand, demand_on, classes, gamma)
-    };
-    let mut is_attained = false;
-    // The last one for whom no bundle was worth too much, what it may be worth at most over the weight, and whether one that
-    // is alike was compared with it.
-    let mut last: Option<(usize, Rational, bool)> = None;
+    let bound = |n: usize| &case.total[n] - Rational::from(margin * &case.g[n]);
     // Whether the bundle of `m` is worth just the bound to `n`.
-    let is_tight = |n: usize, m: usize, bound: &Rational| {
-        let value = case.problem.users[n].at_most_tasks(worth(case, n, m, less)?);
-        work::steps(work::words(&value).saturating_mul(work::words(bound)))?;
-        if value > *bound {
+    let is_tight = |n: usize, m: usize| {
+        let (value, bound) = (case.problem.users[n].at_most_tasks(worth(case, n, m, less)?), bound(n));
+        work::steps(work::words(&value).saturating_mul(work::words(&bound)))?;
+        if value > bound {
             let (n, m) = (case.user(n), case.user(m));
             return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
         }
-        Ok(value == *bound)
+        Ok(value == bound)
     };
+    // Who may find a bundle to be worth too much; then those who have as many tasks as the bound, to whom one may be worth just
+    // that. Those who are alike stand together, with their bounds over their weights ascending.
+    let mut lookers = Vec::new();
     for &n in &users {
-        let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
-        let user = &case.problem.users[n];
-        if user.tasks.as_ref().is_some_and(|tasks| *tasks < bound || is_attained && *tasks == bound) {
-            continue;
+        let (user, bound) = (&case.problem.users[n], bound(n));
+        if user.tasks.as_ref().is_none_or(|tasks| *tasks >= bound) {
+            // No bundle is worth less than nothing.
+            ensure(bound >= 0, "a margin is less than what is stated")?;
+            let has_all = user.tasks.as_ref() == Some(&bound);
+            let kind = if has_all { n } else { case.problem.alike[n] };
+            // They are sorted by it.
+            work::steps(20 * work::cost(work::words(&bound)))?;
+            lookers.push(((has_all, kind), bound / &user.weight, n));
         }
-        // No bundle is worth less than nothing.
-        ensure(bound >= 0, "a margin is less than what is stated")?;
-        let of_weight = Rational::from(&bound / &user.weight);
-        // To users that are alike up to their weights all bundles are worth the same, over the weight: to the second of them
-        // that of the first is new, to all others none is.
-        if let Some((first, _, is_compared)) =
-            last.as_mut().filter(|(of, weight, _)| *weight == of_weight && kind(*of) == kind(n))
-        {
-            if !*is_compared {
-                is_attained |= is_tight(n, *first, &bound)?;
-                *is_compared = true;
-            }
-            continue;
+    }
+    lookers.sort();
+    let mut is_attained = false;
+    for alike in lookers.chunk_by(|a, b| a.0 == b.0) {
+        // To all of these bundles are worth the same, over the weight: what is not too much to the first is too much to none,
+        // but for its own bundle, at which the second looks.
+        let ((has_all, _), of_weight, n) = &alike[0];
+        let (n, bound) = (*n, bound(*n));
+        if *has_all && is_attained {
+            break;
         }
+        if let Some((_, _, second)) = alike.get(1) {
+            is_attained |= is_tight(*second, n)?;
+        }
+        work::steps(looks as u64)?;
         // `V`, by class and row.
         let rounded_rate = |(row, d): (usize, Rational)| {
             let (of_task, others) = (work::words(&d), work::words(&d) + work::words(&top[row]));
-            work::steps(work::cost(of_task) + (work::words(&of_weight) + 4).saturating_mul(others + 8))?;
-            Ok((row, round_up(&top[row], &(d * &of_weight))))
+            work::steps(work::cost(of_task) + (work::words(of_weight) + 4).saturating_mul(others + 8))?;
+            Ok((row, round_up(&top[row], &(d * of_weight))))
         };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
         let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect::<Checked<_>>()?;
@@ -206,16 +207,11 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                 let within = within.iter().filter(|_| less || *f == n);
                 for &m in [f].into_iter().chain(within).filter(|m| **m != n) {
                     work::steps(rounded[m].len() as u64 + 1)?;
-                    if is_below(&rounded[m], is_attained) {
-                        continue;
+                    if !is_below(&rounded[m], is_attained) {
+                        is_attained |= is_tight(n, m)?;
                     }
-                    is_attained |= is_tight(n, m, &bound)?;
                 }
             }
-        }
-        // With all its tasks it would be content with any bundle, and one that is alike may not be.
-        if user.tasks.as_ref().is_none_or(|tasks| *tasks > bound) {
-            last = Some((n, of_weight, false));
         }
     }
     ensure(is_attained, "no pair of users has the margin that is stated")?;

@@ -106,11 +106,8 @@ fn covers(
         let weights = names.numbers(weights)?;
         let prices = Prices::within(case, [rows, users, limits], within)?;
         let bound = prices.bound(case)?;
-        for (n, l) in &weights {
-            ensure(*l >= 0, "a weight is negative")?;
-            let per_share = Rational::from(l / &case.problem.users[*n].weight);
-            prices.cover(case, *n, &per_share, Some(&shares.u))?;
-        }
+        let per_share = |(n, l): &(usize, Rational)| (*n, Rational::from(l / &case.problem.users[*n].weight));
+        prices.cover(case, &weights.iter().map(per_share).collect(), Some(&shares.u))?;
         let curve = Curve::new(shares, &weights)?;
         for name in covers.list()? {
             let n = names.named(name)?;

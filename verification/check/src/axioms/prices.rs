@@ -4,6 +4,8 @@
 //! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run bound every feasible `y` by
 //! `sum a_ni y_ni <= sum p C + sum q T`: weak duality, two lines of arithmetic. Limits of groups are rows as well.
 
+use std::collections::HashMap;
+
 use rug::Rational;
 
 use crate::allocation::{are_servers, placements, sums, tasks};
@@ -41,8 +43,8 @@ impl<'w> Prices<'w> {
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
-            let tasks = &case.problem.users[*n].tasks;
-            parts.push(Rational::from(some(tasks.as_ref(), "unlimited tasks have a price")? * q));
+            let tasks = case.problem.users[*n].tasks.as_ref();
+            parts.push(Rational::from(some(tasks, "unlimited tasks have a price")? * q));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)
@@ -56,16 +58,28 @@ impl<'w> Prices<'w> {
         work::sum(of_rows.into_iter().chain(of_limits).chain(at(&self.users, n).cloned()).collect())
     }
 
-    /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run, where `a_ni` is `l`, or `l u_ni`.
-    pub fn cover(&self, case: &Case<'_>, n: usize, l: &Rational, u: Option<&Coefficients>) -> Checked<()> {
-        let limits = within::of_user(case, &self.limits, n)?;
-        for i in case.problem.classes_of(n) {
-            let paid = self.paid(n, &case.uses(n, i), within::paid(case, &limits, n, i)?)?;
-            let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(n, i)))?;
-            if work::plus(&paid, &-value)? < 0 {
-                let class = &case.problem.class_names.list[i];
-                return refuse(format!("the prices on `{class}` are too low for user `{}`", case.user(n)));
+    /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where these users can run, where `a_ni` is the user's `l >= 0`, or
+    /// `l u_ni`.
+    pub fn cover(&self, case: &Case<'_>, values: &Amounts, u: Option<&Coefficients>) -> Checked<()> {
+        // Where a task is worth the same on all classes the cheapest is enough, which is that of all who are alike.
+        let mut known = HashMap::new();
+        for (n, l) in values {
+            ensure(*l >= 0, "a weight is negative")?;
+            let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
+            let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
+            let cheapest = known.get(&first).filter(|_| is_even);
+            let classes = cheapest.map_or_else(|| case.problem.classes_of(*n).collect(), |i| vec![*i]);
+            let mut costs = Vec::new();
+            for i in classes {
+                let paid = self.paid(*n, &case.uses(*n, i), within::paid(case, &limits, *n, i)?)?;
+                let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(*n, i)))?;
+                if work::plus(&paid, &-value)? < 0 {
+                    let (class, n) = (&case.problem.class_names.list[i], case.user(*n));
+                    return refuse(format!("the prices on `{class}` are too low for user `{n}`"));
+                }
+                costs.push((paid, i));
             }
+            known.extend(costs.into_iter().min().filter(|_| is_even).map(|(_, i)| (first, i)));
         }
         Ok(())
     }
@@ -100,10 +114,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let weights = case.problem.user_names.numbers(weights)?;
     let prices = Prices::within(case, prices, &within)?;
     let bound = prices.bound(case)?;
-    for (n, l) in &weights {
-        ensure(*l >= 0, "a weight is negative")?;
-        prices.cover(case, *n, l, None)?;
-    }
+    prices.cover(case, &weights, None)?;
     let weight = |n| at(&weights, n).cloned().unwrap_or_default();
     if let Some(n) = case.active().find(|n| weight(*n) * &case.g[*n] < 1) {
         return refuse(format!("the weight of user `{}` is below 1 over what it has alone", case.user(n)));

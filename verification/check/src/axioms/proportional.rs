@@ -56,9 +56,8 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let prices = Prices::within(case, [rows, users, limits], &within)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim, own, values)?;
-    for n in case.active() {
-        prices.cover(case, n, worths.end(n, true), u.as_ref())?;
-    }
+    let values = case.active().map(|n| (n, worths.end(n, true).clone())).collect();
+    prices.cover(case, &values, u.as_ref())?;
     let margin = worths.spent(false)?.map(|spent| 1 - bound / spent);
     Ok((margin, Some(true)))
 }

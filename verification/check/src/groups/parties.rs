@@ -184,7 +184,7 @@ impl<'c> Parties<'c> {
         ensure(is_own, "the prices are not about the users of the party")?;
         let is_finite = |(n, _): &(usize, Rational)| self.case.problem.users[*n].tasks.is_some();
         ensure(prices.users.iter().all(is_finite), "unlimited tasks have a price")?;
-        weights.iter().try_for_each(|(n, l)| prices.cover(self.case, *n, l, None))
+        prices.cover(self.case, weights, None)
     }
 
     /// The largest gain from these amounts that the prices allow. The sum of the floors is concave and grows: from
