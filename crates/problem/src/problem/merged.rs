@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use rug::{Integer, Rational};
 
-use super::{Problem, User};
+use super::{Hash, Problem, User};
 use crate::groups::Member;
 use crate::number;
 use crate::quantities::Quantities;
@@ -136,6 +136,7 @@ impl Problem {
             users: Vec::new(),
             groups: self.groups.with(Vec::new()),
             total_capacity: self.total_capacity.clone(),
+            hash: Hash::default(),
         }
     }
 }
