@@ -29,10 +29,13 @@ impl Prover<'_> {
             return Ok(claim);
         }
         let users = 0..instance.problem().n_users();
-        let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
-        if let Some(claim) = of_mechanism.and_then(raised) {
-            let is_enough = || claim.holds == Some(true) && self.is_large();
-            if is_exact(&claim) || is_enough() {
+        if let Some(prices) = self.prices_of_levels().or_else(|| self.prices_of_sum()) {
+            let tight = (*tolerance > 0 && self.is_large()).then(|| self.tight(prices.clone()));
+            if let Some(claim) = raised(prices).filter(is_exact) {
+                return Ok(claim);
+            }
+            let tight = tight.and_then(|prices| judge(Evidence::Prices(prices)).ok());
+            if let Some(claim) = tight.filter(|claim| claim.holds == Some(true)) {
                 return Ok(claim);
             }
         }
@@ -74,18 +77,26 @@ impl Prover<'_> {
         placements.nth(MANY).is_some()
     }
 
-    /// The same prices times the least factor with which every weight is at least `1 / g_n`.
+    /// The same prices times the least factor of at least 1 with which every weight is at least `1 / g_n`.
     fn raised(&self, mut prices: Prices) -> Prices {
-        let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| self.instance.is_active(*n));
-        let needed = weights
-            .filter(|(_, weight)| !weight.is_zero())
-            .map(|(n, weight)| Rational::from(weight * self.instance.scale(n)).recip())
-            .max();
-        if let Some(factor) = needed.filter(|factor| *factor > 1) {
-            let all = prices.user_weights.iter_mut().chain(&mut prices.rows).chain(&mut prices.users);
-            all.for_each(|value| *value *= &factor);
+        if let Some(factor) = self.needed(&prices).filter(|factor| *factor > 1) {
+            scale(&mut prices, &factor);
         }
         prices
+    }
+
+    /// The same prices times the least factor with which every weight is at least `1 / g_n`: they leave the least then.
+    fn tight(&self, mut prices: Prices) -> Prices {
+        if let Some(factor) = self.needed(&prices) {
+            scale(&mut prices, &factor);
+        }
+        prices
+    }
+
+    fn needed(&self, prices: &Prices) -> Option<Rational> {
+        let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| self.instance.is_active(*n));
+        let weights = weights.filter(|(_, weight)| !weight.is_zero());
+        weights.map(|(n, weight)| Rational::from(weight * self.instance.scale(n)).recip()).max()
     }
 
     /// Prices from the level duals of the mechanism that made the allocation, added up.
@@ -135,4 +146,9 @@ impl Prover<'_> {
         prices.user_weights = weights.collect();
         Some(prices)
     }
+}
+
+fn scale(prices: &mut Prices, factor: &Rational) {
+    let all = prices.user_weights.iter_mut().chain(&mut prices.rows).chain(&mut prices.users);
+    all.for_each(|value| *value *= factor);
 }
