@@ -2,7 +2,7 @@
 
 use crate::guarantees::tolerance;
 use evenhand_certify::{Request, certify, default_requests};
-use evenhand_exact::Axiom;
+use evenhand_exact::{Axiom, Instance};
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::{AllocationDocument, Source};
@@ -170,6 +170,8 @@ fn floating_point_parts_are_in_proportion() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Float).unwrap();
     let file = AllocationDocument::new(&problem, &outcome.allocation).to_json().unwrap();
     let read = Source { name: "allocation", text: &file }.allocation(&problem).unwrap().allocation;
+    // They are rounded down: nothing has to be repaired.
+    assert_eq!(*Instance::new(&problem, &read).unwrap().repair(), 0, "{file}");
     let over_weight = |n: usize| -> Vec<(usize, Rational)> {
         let weight = problem.users()[n].weight();
         read.tasks[n].iter().map(|(i, x)| (*i, Rational::from(x / weight))).collect()
