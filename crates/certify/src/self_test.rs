@@ -8,7 +8,8 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use evenhand_exact::{Document, Verdict, check, check_text};
+use evenhand_exact::{Document, Verdict, check, check_written};
+use evenhand_problem::Sharing;
 use thiserror::Error;
 
 /// Stack of the kernel's thread, in bytes: as a main thread has.
@@ -47,26 +48,37 @@ pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused>
     said(check(certificate))
 }
 
+/// The same of a certificate whose text is kept.
+///
+/// # Errors
+/// [`Refused`] where it says no.
+pub(crate) fn self_test_of_text(text: String, sharing: Sharing) -> Result<Tested, Refused> {
+    let (verdict, text) = check_written(text, Some(sharing));
+    Ok(Tested { unchecked: said(verdict)?, text })
+}
+
+/// The text of a certificate, and why the kernel gave no verdict on it, if it gave none.
+pub(crate) struct Tested {
+    pub text: String,
+    pub unchecked: Option<String>,
+}
+
 /// The same within a time: a kernel that has no verdict by then is left alone, and runs until it has one, or until the
 /// process ends.
 ///
 /// # Errors
 /// [`Refused`] where it says no in time.
-pub(crate) fn self_test_within(
-    certificate: &impl Document,
-    time: Duration,
-) -> Result<Option<String>, Refused> {
+pub(crate) fn self_test_within(text: String, sharing: Sharing, time: Duration) -> Result<Tested, Refused> {
     let (sender, receiver) = channel();
-    let (text, sharing) = (certificate.text(), certificate.sharing());
+    let read = text.clone();
     let run = move || {
         // The receiver is gone where the time has run out.
-        let _ = sender.send(check_text(&text, sharing));
+        let _ = sender.send(check_written(read, Some(sharing)).0);
     };
     let started = std::thread::Builder::new().stack_size(STACK).spawn(run);
-    match started.ok().and_then(|_| receiver.recv_timeout(time).ok()) {
-        Some(verdict) => said(verdict),
-        None => Ok(Some("the time was up before it had a verdict".to_owned())),
-    }
+    let verdict = started.ok().and_then(|_| receiver.recv_timeout(time).ok());
+    let late = || Ok(Some("the time was up before it had a verdict".to_owned()));
+    Ok(Tested { unchecked: verdict.map_or_else(late, said)?, text })
 }
 
 fn said(verdict: Verdict) -> Result<Option<String>, Refused> {

@@ -330,6 +330,19 @@ impl DigitBudget {
         self.left.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or(TooManyDigitsTogether { limit: self.limit })
     }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.left.get()
+    }
+
+    /// Takes so many digits, if so many are left.
+    pub(crate) fn takes(&self, digits: u64) -> bool {
+        let left = self.left.get().checked_sub(digits);
+        left.is_some_and(|left| {
+            self.left.set(left);
+            true
+        })
+    }
 }
 
 impl Default for DigitBudget {
@@ -339,7 +352,7 @@ impl Default for DigitBudget {
 }
 
 /// Digits that the number `text` has when its exponent is written out.
-fn cost(text: &str) -> u64 {
+pub(crate) fn cost(text: &str) -> u64 {
     let exponent = text.split_once(['e', 'E']).map_or("", |(_, exponent)| exponent);
     // An exponent out of range is refused by the parser, which makes nothing of it.
     let exponent = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0u32);

@@ -11,7 +11,7 @@ mod builder;
 mod merged;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rug::Rational;
 
@@ -31,6 +31,17 @@ pub struct Problem {
     users: Vec<User>,
     groups: Groups,
     total_capacity: Vec<Rational>,
+    hash: Hash,
+}
+
+/// The hash of the problem, once it is asked for; it follows from the rest, and makes no difference beside it.
+#[derive(Debug, Clone, Default)]
+struct Hash(OnceLock<String>);
+
+impl PartialEq for Hash {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// `count` identical servers.
@@ -121,7 +132,7 @@ impl Problem {
     /// Where there is no such class or resource.
     #[must_use]
     pub fn with_more(&self, i: usize, r: usize, more: &Rational) -> Self {
-        let mut problem = self.clone();
+        let mut problem = Self { hash: Hash::default(), ..self.clone() };
         let class = &mut problem.servers[i];
         let mut capacity = class.capacity.to_vec();
         capacity[r] += Rational::from(more / class.count);
@@ -133,7 +144,7 @@ impl Problem {
     /// The same problem with other weights, by user; users beyond the list keep theirs.
     #[must_use]
     pub fn with_weights(&self, weights: Vec<Rational>) -> Self {
-        let mut problem = self.clone();
+        let mut problem = Self { hash: Hash::default(), ..self.clone() };
         for (user, weight) in problem.users.iter_mut().zip(weights) {
             user.weight = weight;
         }
@@ -143,13 +154,18 @@ impl Problem {
     /// The same problem where these users have no tasks.
     #[must_use]
     pub fn without_tasks_of(&self, users: &[usize]) -> Self {
-        let mut problem = self.clone();
+        let mut problem = Self { hash: Hash::default(), ..self.clone() };
         for n in users {
             if let Some(user) = problem.users.get_mut(*n) {
                 user.tasks = Some(Rational::new());
             }
         }
         problem
+    }
+
+    /// What `of` says is the hash, which is computed once.
+    pub(crate) fn hashed(&self, of: impl FnOnce(&Self) -> String) -> &str {
+        self.hash.0.get_or_init(|| of(self))
     }
 
     /// Number of resources, `m`.

@@ -1,6 +1,7 @@
 //! Amounts by resource, of which most are 0 where there are thousands of resources.
 
 use std::ops::Index;
+use std::sync::Arc;
 
 use rug::Rational;
 
@@ -8,7 +9,7 @@ use rug::Rational;
 /// named with 0 is not the same as one that is not named.
 pub type Named = Vec<(usize, Rational)>;
 
-/// Amounts by resource `r`, held as the entries that are not 0.
+/// Amounts by resource `r`, held as the entries that are not 0; clones share them.
 ///
 /// It reads like a slice (`quantities[r]`, [`iter`](Self::iter)), and what has to be linear in the
 /// problem file goes over [`entries`](Self::entries).
@@ -26,7 +27,7 @@ pub type Named = Vec<(usize, Rational)>;
 pub struct Quantities {
     len: usize,
     /// `(r, amount)`, ascending by `r`, none 0.
-    entries: Box<[(usize, Rational)]>,
+    entries: Arc<[(usize, Rational)]>,
 }
 
 crate::names::getters! { Quantities:

@@ -47,6 +47,13 @@ pub(crate) struct Base {
     scaled: Integer,
 }
 
+impl Base {
+    /// Whether it is not negative with what rows cost, times `M common_scale`.
+    pub fn covers(&self, rows: &Integer) -> bool {
+        Integer::from(&self.scaled + rows) >= 0
+    }
+}
+
 impl<'a, 'b> Costs<'a, 'b> {
     /// Of the prices of rows and users that are not 0, ascending, with `M` a multiple of the denominators of
     /// `others` as well.
@@ -116,6 +123,23 @@ impl<'a, 'b> Costs<'a, 'b> {
 
     fn priced(&self, i: usize) -> &[Priced] {
         self.priced.get(i).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether users of one shape pay the same for the rows of every class, over one denominator.
+    pub fn are_of_shapes(&self) -> bool {
+        let constraints = self.instance.constraints();
+        let mut classes = 0..constraints.problem().n_servers();
+        self.limits.entries().is_empty() && !classes.any(|i| constraints.is_time_shared(i))
+    }
+
+    /// What the rows of the cheapest class cost user `n`, times `M common_scale`, where [`are_of_shapes`](Self::are_of_shapes).
+    pub fn cheapest(&self, n: usize) -> Integer {
+        let (nothing, mut cost) = (Base::default(), Integer::new());
+        let costs = self.instance.scaled.classes(n).map(|i| {
+            self.of(&mut cost, n, i, &nothing);
+            cost.clone()
+        });
+        costs.min().unwrap_or_default()
     }
 
     /// `plain / M`, to be added to what the rows cost.

@@ -1,5 +1,7 @@
 //! What shows that a claim is true: the forms of evidence, which the axioms judge.
 
+use std::sync::Arc;
+
 use evenhand_problem::{Placement, Rational};
 
 use crate::instance::Tasks;
@@ -42,8 +44,8 @@ pub enum SingleLimit {
 /// What is short for one user: rows of the classes on which it can run, ascending. One of each class where classes
 /// are divided as a whole; with placements rows of which every server of the class lacks one.
 ///
-/// There is one of these for every user and class, so that rows are as narrow as the size of a file allows.
-pub type Short = Vec<u32>;
+/// Users of one shape share it; and rows are as narrow as the size of a file allows.
+pub type Short = Arc<[u32]>;
 
 /// A limit of a group on server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]

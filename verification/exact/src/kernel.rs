@@ -61,20 +61,26 @@ pub struct Verdict {
 /// What the kernel says of a certificate, of which nothing is asked but that it is true.
 #[must_use]
 pub fn check<D: Document + ?Sized>(certificate: &D) -> Verdict {
-    check_text(&certificate.text(), certificate.sharing())
+    check_written(certificate.text(), certificate.sharing()).0
 }
 
 /// The same of its text, and of how it says that servers are shared.
 #[must_use]
 pub fn check_text(text: &str, sharing: Option<Sharing>) -> Verdict {
+    check_written(text.to_owned(), sharing).0
+}
+
+/// [`check_text`], which hands the text back: texts may be large.
+#[must_use]
+pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String) {
     // Of a ratio nothing can be asked; of an allocation any tolerance is accepted.
     let options = sharing.map_or_else(Options::default, |sharing| Options {
         max_tolerance: Some(format!("0.{}", "9".repeat(MOST_DIGITS))),
         sharing: Some(sharing.name().to_owned()),
         ..Options::default()
     });
-    let file = File { name: "certificate".to_owned(), text: text.to_owned() };
-    match evenhand_check::check(&file, &options) {
+    let file = File { name: "certificate".to_owned(), text };
+    let verdict = match evenhand_check::check(&file, &options) {
         Ok(report) => Verdict {
             valid: report.reason.is_none(),
             claims: report.claims.len(),
@@ -86,7 +92,8 @@ pub fn check_text(text: &str, sharing: Option<Sharing>) -> Verdict {
             let too_large = status == TOO_LARGE;
             Verdict { valid: false, claims: 0, reason: Some(what), too_large, malformed: !too_large }
         }
-    }
+    };
+    (verdict, file.text)
 }
 
 /// Digits of a number that a reader may state.

@@ -75,7 +75,7 @@ pub use evidence::{
     Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
-pub use kernel::{Document, Verdict, check, check_text};
+pub use kernel::{Document, Verdict, check, check_text, check_written};
 pub use limit_rows::{LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};

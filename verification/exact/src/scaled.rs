@@ -1,8 +1,13 @@
 //! A problem in integers: demands and capacities over one denominator for each resource.
+//!
+//! Clusters have many users of few *shapes*: users of one ask for the same on every class and can run on the same ones.
+//! What does not depend on weights and tasks is held once for each shape.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
+use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing, User};
+use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use crate::budget::{Budget, TooLarge, wide, words};
@@ -27,11 +32,15 @@ pub(crate) struct Scaled<'a> {
     pub common_scale: Integer,
     /// `k_i c_ir` by row, times `resource_scale[r]`; 0 for a row of time.
     pub capacity: Vec<Integer>,
-    /// Base demand by user, times `resource_scale[r]`.
+    /// By user: its shape.
+    shape: Vec<u32>,
+    /// By shape: its first user.
+    first: Vec<usize>,
+    /// Base demand by shape, times `resource_scale[r]`.
     demand: Vec<Amounts>,
-    /// Demands that differ on a class, by user, ascending by class.
+    /// Demands that differ on a class, by shape, ascending by class.
     overrides: Vec<Vec<(usize, Amounts)>>,
-    /// One bit for each user and class: `gamma_ni > 0`.
+    /// One bit for each shape and class: `gamma_ni > 0`.
     runs: Vec<u64>,
     words: usize,
     active: Vec<bool>,
@@ -39,6 +48,8 @@ pub(crate) struct Scaled<'a> {
     pub weight_scale: Integer,
     /// Sum of the weights of the active users, times `weight_scale`.
     pub active_weight: Integer,
+    /// `gamma_n` by shape, once it is asked for.
+    gammas: OnceLock<Vec<Rational>>,
     /// `g_n` by user, once it is asked for.
     scales: OnceLock<Vec<Rational>>,
     /// Words of the widest of `resource_scale`.
@@ -66,7 +77,9 @@ impl<'a> Scaled<'a> {
         });
         let capacity = capacity.collect();
         let users = problem.users();
-        let overrides = users.iter().map(|user| {
+        let (shape, first) = shapes(users);
+        let of_shapes = || first.iter().map(|n| &users[*n]);
+        let overrides = of_shapes().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, amounts(demand))).collect::<Vec<_>>()
         });
         let width = resource_scale.iter().map(words).max().unwrap_or(1);
@@ -74,20 +87,24 @@ impl<'a> Scaled<'a> {
         budget.charge(steps.saturating_mul(users.len() as u64))?;
         let words = problem.n_servers().div_ceil(64);
         evenhand_budget::table(
-            users.len(),
+            first.len(),
             words,
             size_of::<u64>(),
             "the classes on which each user can run",
         );
-        let mut runs = vec![0; words * users.len()];
-        let mut active = vec![false; users.len()];
-        for n in 0..users.len() {
-            for i in problem.classes_of(n) {
-                runs[n * words + i / 64] |= 1 << (i % 64);
-                active[n] = true;
+        let mut runs = vec![0; words * first.len()];
+        for (at, n) in first.iter().enumerate() {
+            for i in problem.classes_of(*n) {
+                runs[at * words + i / 64] |= 1 << (i % 64);
             }
-            active[n] &= users[n].tasks().is_none_or(|tasks| !tasks.is_zero());
         }
+        let runs_anywhere: Vec<bool> = (0..first.len())
+            .map(|at| runs[at * words..(at + 1) * words].iter().any(|word| *word != 0))
+            .collect();
+        let has_tasks = |user: &User| user.tasks().is_none_or(|tasks| !tasks.is_zero());
+        let active =
+            users.iter().zip(&shape).map(|(user, at)| runs_anywhere[*at as usize] && has_tasks(user));
+        let active: Vec<bool> = active.collect();
         let weights =
             || users.iter().zip(&active).filter(|(_, active)| **active).map(|(user, _)| user.weight());
         let mut weight_scale = Integer::from(1);
@@ -99,8 +116,10 @@ impl<'a> Scaled<'a> {
         Ok(Self {
             constraints,
             capacity,
-            demand: users.iter().map(|user| amounts(user.base_demand())).collect(),
+            demand: of_shapes().map(|user| amounts(user.base_demand())).collect(),
             overrides: overrides.collect(),
+            shape,
+            first,
             resource_scale,
             common_scale,
             runs,
@@ -108,6 +127,7 @@ impl<'a> Scaled<'a> {
             active,
             weight_scale,
             active_weight,
+            gammas: OnceLock::new(),
             scales: OnceLock::new(),
             width,
             steps,
@@ -120,18 +140,33 @@ impl<'a> Scaled<'a> {
         &self.scales.get_or_init(|| self.all_scales())[n]
     }
 
+    /// `gamma_n`, the tasks of user `n` when it has everything to itself.
+    pub fn gamma(&self, n: usize) -> &Rational {
+        let gammas = self.gammas.get_or_init(|| {
+            let gammas = Gammas::new(self.problem());
+            self.first.par_iter().map(|n| gammas.total(*n, true)).collect()
+        });
+        &gammas[self.shape(n)]
+    }
+
+    /// The shape of user `n`: users of one differ in name, weight, tasks, criterion and group alone.
+    pub fn shape(&self, n: usize) -> usize {
+        self.shape[n] as usize
+    }
+
+    /// By shape: its first user.
+    pub fn first_of_shapes(&self) -> &[usize] {
+        &self.first
+    }
+
     fn all_scales(&self) -> Vec<Rational> {
-        let gammas = Gammas::new(self.problem());
         let users = self.problem().users().iter().enumerate();
-        let scale = |(n, user): (usize, &evenhand_problem::User)| {
+        let scale = |(n, user): (usize, &User)| {
             if !self.is_active(n) {
                 return Rational::new();
             }
-            let gamma = gammas.total(n, true);
-            match user.tasks() {
-                Some(tasks) if *tasks < gamma => tasks.clone(),
-                _ => gamma,
-            }
+            let gamma = self.gamma(n);
+            user.tasks().filter(|tasks| *tasks < gamma).unwrap_or(gamma).clone()
         };
         users.map(scale).collect()
     }
@@ -141,12 +176,13 @@ impl<'a> Scaled<'a> {
     }
 
     pub fn can_run(&self, n: usize, i: usize) -> bool {
-        self.runs[n * self.words + i / 64] >> (i % 64) & 1 == 1
+        self.runs[self.shape(n) * self.words + i / 64] >> (i % 64) & 1 == 1
     }
 
     /// The classes that user `n` can run on, as bits.
     pub fn class_set(&self, n: usize) -> &[u64] {
-        &self.runs[n * self.words..(n + 1) * self.words]
+        let at = self.shape(n);
+        &self.runs[at * self.words..(at + 1) * self.words]
     }
 
     /// The classes that user `n` can run on, ascending.
@@ -173,12 +209,12 @@ impl<'a> Scaled<'a> {
 
     /// Demand of user `n` on class `i`, times `resource_scale[r]`.
     pub fn demand(&self, n: usize, i: usize) -> &[(usize, Integer)] {
-        at(&self.overrides[n], i).unwrap_or(&self.demand[n])
+        at(&self.overrides[self.shape(n)], i).unwrap_or(&self.demand[self.shape(n)])
     }
 
     /// Base demand of user `n`, times `resource_scale[r]`.
     pub fn base_demand(&self, n: usize) -> &[(usize, Integer)] {
-        &self.demand[n]
+        &self.demand[self.shape(n)]
     }
 
     /// What divides the integers of a row of resource `r`.
@@ -188,6 +224,22 @@ impl<'a> Scaled<'a> {
             RowKind::Time => None,
         }
     }
+}
+
+/// By user its shape, and by shape its first user.
+fn shapes(users: &[User]) -> (Vec<u32>, Vec<usize>) {
+    let mut known = HashMap::with_capacity(users.len());
+    let mut first = Vec::new();
+    let mut shape = Vec::with_capacity(users.len());
+    for (n, user) in users.iter().enumerate() {
+        let kind = (user.base_demand(), user.servers(), user.demand_overrides(), user.given_gamma());
+        let at = *known.entry(kind).or_insert(first.len());
+        if at == first.len() {
+            first.push(n);
+        }
+        shape.push(at as u32);
+    }
+    (shape, first)
 }
 
 /// The least common denominator of everything that is measured in resource `r`.

@@ -1,5 +1,7 @@
 //! The shares that mechanisms equalise: `U_n = (1/w_n) sum_i u_ni x_ni`.
 
+use std::collections::HashMap;
+
 use evenhand_problem::{Problem, Quantities};
 use rug::{Integer, Rational};
 use thiserror::Error;
@@ -117,6 +119,8 @@ impl Share {
                 Some(_) => {}
             }
         }
+        // Many users have the same demand.
+        let mut known: HashMap<&Quantities, UserShare> = HashMap::new();
         let mut users = Vec::with_capacity(problem.n_users());
         for n in 0..problem.n_users() {
             if !problem.is_active(n) {
@@ -130,7 +134,10 @@ impl Share {
                 }
                 (Self::Generic, _) => generic(problem, n)?,
                 (Self::Resource(r), _) => of_resource(problem, n, *r),
-                _ => self.of_base_demand(problem, n),
+                _ => {
+                    let demand = problem.users()[n].base_demand();
+                    known.entry(demand).or_insert_with(|| self.of_base_demand(problem, demand)).clone()
+                }
             };
             if user.base.is_zero() && user.on.is_empty() && !matches!(self, Self::Resource(_)) {
                 let name = problem.users()[n].name();
@@ -143,10 +150,9 @@ impl Share {
         Ok(ShareCoefficients { users })
     }
 
-    fn of_base_demand(self, problem: &Problem, n: usize) -> UserShare {
+    fn of_base_demand(self, problem: &Problem, demand: &Quantities) -> UserShare {
         let total = problem.total_capacity();
-        let demand = problem.users()[n].base_demand().entries().iter();
-        let fractions = demand.filter(|(r, _)| !total[*r].is_zero()).map(|(r, d)| {
+        let fractions = demand.entries().iter().filter(|(r, _)| !total[*r].is_zero()).map(|(r, d)| {
             let total = &total[*r];
             Quotient::new(Integer::from(d.numer() * total.denom()), Integer::from(d.denom() * total.numer()))
         });

@@ -32,7 +32,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use thiserror::Error;
 
 use crate::explain;
-use crate::self_test::{Refused, self_test};
+use crate::self_test::{Refused, Tested, self_test_of_text};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
@@ -72,6 +72,8 @@ pub struct Examination {
     pub undecided: Vec<(Axiom, Undecided)>,
     /// Why the kernel gave no verdict on the certificate: judging it would take more than it is allowed.
     pub unchecked: Option<String>,
+    /// The text of the certificate that the kernel was asked about; none where it was not asked.
+    pub text: Option<String>,
     /// By claim: of one that is violated the least tolerance at which it holds, where that is below 1 and known; empty unless
     /// it was looked for.
     pub least_tolerances: Vec<Option<Rational>>,
@@ -81,10 +83,12 @@ impl Examination {
     /// The same after the kernel was asked, where there is something to ask it.
     fn tested(
         mut self,
-        ask: impl FnOnce(&Certificate) -> Result<Option<String>, Refused>,
+        ask: impl FnOnce(String, Sharing) -> Result<Tested, Refused>,
     ) -> Result<Self, Refused> {
         if !self.certificate.claims.is_empty() {
-            self.unchecked = ask(&self.certificate)?;
+            let Tested { text, unchecked } =
+                ask(self.certificate.to_json(), self.certificate.allocation.sharing)?;
+            (self.text, self.unchecked) = (Some(text), unchecked);
         }
         Ok(self)
     }
@@ -252,11 +256,12 @@ pub fn certify(
     requests: &[Request],
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
-    Ok(certify_among(problem, allocation, requests, tolerance, &Optima::default())?.tested(self_test)?)
+    Ok(certify_among(problem, allocation, requests, tolerance, &Optima::default())?
+        .tested(self_test_of_text)?)
 }
 
 /// [`certify`] for one of several allocations of `problem`, which share the optima of its shares. The kernel is not
-/// asked: [`self_test`] has to be, before the certificate is written.
+/// asked: [`self_test`](crate::self_test()) has to be, before the certificate is written.
 ///
 /// # Errors
 /// As [`certify`].
@@ -386,6 +391,7 @@ fn certificate(
         },
         undecided,
         unchecked: None,
+        text: None,
         least_tolerances: Vec::new(),
     }
 }

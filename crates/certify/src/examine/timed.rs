@@ -64,7 +64,7 @@ pub fn certify_within(
     found.undecided.extend(late);
     let examination = certificate(problem, allocation, tolerance, found);
     let left = time.saturating_sub(begun.elapsed());
-    Ok(examination.tested(|certificate| self_test_within(certificate, left))?)
+    Ok(examination.tested(|text, sharing| self_test_within(text, sharing, left))?)
 }
 
 /// The axioms that were asked for and have no answer.

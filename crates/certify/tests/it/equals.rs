@@ -1,8 +1,8 @@
 //! Users that are alike are solved as one: the answer is the mechanism's own for all of them, found and proven without that.
 
 use crate::guarantees::tolerance;
-use evenhand_certify::{Request, certify};
-use evenhand_exact::Axiom;
+use evenhand_certify::{Request, certify, default_requests};
+use evenhand_exact::{Axiom, Instance};
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::{AllocationDocument, Source};
@@ -170,6 +170,8 @@ fn floating_point_parts_are_in_proportion() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Float).unwrap();
     let file = AllocationDocument::new(&problem, &outcome.allocation).to_json().unwrap();
     let read = Source { name: "allocation", text: &file }.allocation(&problem).unwrap().allocation;
+    // They are rounded down: nothing has to be repaired.
+    assert_eq!(*Instance::new(&problem, &read).unwrap().repair(), 0, "{file}");
     let over_weight = |n: usize| -> Vec<(usize, Rational)> {
         let weight = problem.users()[n].weight();
         read.tasks[n].iter().map(|(i, x)| (*i, Rational::from(x / weight))).collect()
@@ -208,4 +210,51 @@ fn copies_in_groups() {
         n_merged += u32::from(examine(&problem, "2"));
     }
     assert!(n_merged > 40, "{n_merged}");
+}
+
+/// Of many users Pareto optimality is proven by the prices of the mechanism, without a programme of all of them.
+#[test]
+fn prices_prove_the_optimum_of_many_in_floating_point() {
+    const SHAPES: usize = 40;
+    const CLASSES: usize = 12;
+    let classes = (0..CLASSES).map(|i| {
+        format!(
+            r#"{{"name": "s{i}", "count": {}, "capacity": {{"cpu": {}, "memory": {}}}}}"#,
+            i + 3,
+            16 + 7 * i % 40,
+            90 - 5 * i
+        )
+    });
+    let users = (0..4_000).map(|n| {
+        let shape = n * 7 % SHAPES;
+        let on: Vec<String> =
+            (0..CLASSES).filter(|i| (i + shape) % 3 > 0).map(|i| format!("\"s{i}\"")).collect();
+        format!(
+            r#"{{"name": "u{n}", "weight": {}, "demand": {{"cpu": {}, "memory": {}}}, "servers": [{}]}}"#,
+            1 + n % 3,
+            1 + shape % 5,
+            1 + shape * 3 % 11,
+            on.join(", ")
+        )
+    });
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"], "servers": [{}], "users": [{}]}}"#,
+        classes.collect::<Vec<_>>().join(",\n"),
+        users.collect::<Vec<_>>().join(",\n")
+    );
+    let problem = Source { name: "many", text: &text }.problem().unwrap();
+    let pairs: usize = (0..problem.n_users()).map(|n| problem.classes_of(n).count()).sum();
+    assert!(pairs > 20_000, "{pairs}");
+    let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Float).unwrap();
+    let requests = default_requests(&problem, &outcome.allocation);
+    let tolerance = Rational::from((1, 1_000_000_000));
+    let examination = certify(&problem, &outcome.allocation, &requests, &tolerance).unwrap();
+    assert_eq!((examination.undecided.as_slice(), examination.unchecked.as_deref()), (&[][..], None));
+    // Parts are rounded down. A repair would give every number the digits of all rows that are too full.
+    assert_eq!(examination.repair, 0);
+    assert_eq!(examination.text.as_deref(), Some(examination.certificate.to_json().as_str()));
+    for axiom in [Axiom::ParetoOptimal, Axiom::MaxMin, Axiom::WorkConserving] {
+        let claim = examination.certificate.claims.iter().find(|claim| claim.axiom == axiom);
+        assert_eq!(claim.and_then(|claim| claim.holds), Some(true), "{axiom:?}");
+    }
 }

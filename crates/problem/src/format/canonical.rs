@@ -1,10 +1,11 @@
 //! The canonical form of a problem: one text for all ways to write it.
 
+use std::cell::RefCell;
 use std::fmt::{self, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::writer::{Fields, Number};
+use super::writer::{Fields, Number, Texts};
 use crate::{
     groups::{Group, GroupShare, Groups, Member},
     number::{format_hashed, format_stated},
@@ -37,9 +38,12 @@ pub fn problem_to_json(problem: &Problem) -> String {
 /// different spellings.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    let mut hashed = Hashed::default();
-    canonical(&mut hashed, problem, format_hashed);
-    hashed.end()
+    let of = |problem: &Problem| {
+        let mut hashed = Hashed::default();
+        canonical(&mut hashed, problem, format_hashed);
+        hashed.end()
+    };
+    problem.hashed(of).to_owned()
 }
 
 /// A text, but for the line break at its end, of which nothing is kept but the hash.
@@ -84,8 +88,9 @@ pub(super) fn canonical(out: &mut dyn Write, problem: &Problem, number: Number) 
     if !groups.list().is_empty() {
         file.lines("groups", groups.list(), |line, group| write_group(line, problem, group));
     }
+    let texts = RefCell::new(Texts::default());
     file.lines("users", problem.users().iter().enumerate(), |line, (n, each)| {
-        user(line, problem, each);
+        user(line, problem, each, &mut texts.borrow_mut());
         write_member(line, groups, groups.member(n));
     });
     if *groups.share() != GroupShare::default() {
@@ -111,18 +116,19 @@ fn server(line: &mut Fields<'_>, problem: &Problem, class: &ServerClass) {
     line.amounts("capacity", problem.resources(), class.capacity().entries());
 }
 
-fn user(line: &mut Fields<'_>, problem: &Problem, user: &User) {
+fn user(line: &mut Fields<'_>, problem: &Problem, user: &User, texts: &mut Texts) {
     let (resources, server_name) = (problem.resources(), |i: usize| problem.servers()[i].name());
     line.text("name", user.name());
     if *user.weight() != 1 {
         line.number("weight", user.weight());
     }
-    line.amounts("demand", resources, user.base_demand().entries());
+    line.shared_amounts("demand", resources, user.base_demand().entries(), texts);
     if let Some(tasks) = user.tasks() {
         line.number("tasks", tasks);
     }
     if let Some(servers) = user.servers() {
-        line.names("servers", servers.iter().map(|&i| server_name(i)));
+        let names = servers.iter().map(|&i| server_name(i));
+        line.shared_names("servers", names, servers.as_ptr().addr(), texts);
     }
     if !user.demand_overrides().is_empty() {
         line.object("demand_on", |on| {

@@ -199,6 +199,16 @@ impl<'t> Document<'t> {
         self.number_by(raw, number::parse_result)
     }
 
+    /// Digits that its numbers may still have together.
+    pub(super) fn digits_left(&self) -> u64 {
+        self.budget.left()
+    }
+
+    /// Takes so many digits for numbers that stand here and were read elsewhere; whether so many were left.
+    pub(super) fn takes_digits(&self, digits: u64) -> bool {
+        self.budget.takes(digits)
+    }
+
     /// That the value, which is not read, at least names no field twice.
     ///
     /// # Errors
@@ -266,15 +276,24 @@ impl<'t> Document<'t> {
         raw: &'t RawValue,
         parse: impl Fn(&str) -> Result<Rational, NumberError>,
     ) -> Result<Rational, FormatError> {
-        let text = match raw.get().as_bytes().first() {
-            Some(b'-' | b'0'..=b'9') => Cow::Borrowed(raw.get()),
-            Some(b'"') => self.string(raw)?,
-            _ => return Err(self.wrong_type(raw, "a number")),
-        };
+        let text = self.text_of_number(raw)?;
         if let Err(fault) = self.budget.charge(&text) {
             return Err(FormatError { is_too_large: true, ..self.error(raw, fault.to_string()) });
         }
         parse(&text).map_err(|fault| self.error(raw, fault.to_string()))
+    }
+
+    fn text_of_number(&self, raw: &'t RawValue) -> Result<Cow<'t, str>, FormatError> {
+        match raw.get().as_bytes().first() {
+            Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw.get())),
+            Some(b'"') => self.string(raw),
+            _ => Err(self.wrong_type(raw, "a number")),
+        }
+    }
+
+    /// Digits that a number takes.
+    pub(super) fn digits_of(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
+        Ok(number::cost(&self.text_of_number(raw)?))
     }
 
     fn wrong_type(&self, raw: &RawValue, expected: &str) -> FormatError {
@@ -315,6 +334,12 @@ impl<'t> Object<'t> {
     /// [`FormatError`] at the first other field.
     pub fn only(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
         self.only_and(document, known, &[])
+    }
+
+    /// [`Object::only`] of known names in two lists.
+    pub(super) fn only_of(&self, document: &Document<'t>, known: &[&[&str]; 2]) -> Result<(), FormatError> {
+        let is_known = |(key, _): &(Cow<'t, str>, &RawValue)| known.iter().any(|list| list.contains(&&**key));
+        if self.fields.iter().all(is_known) { Ok(()) } else { self.only(document, &known.concat()) }
     }
 
     /// [`Object::only`] for the top of a document, where `$schema` and `description` stand for other

@@ -1,6 +1,7 @@
 //! Objects that become structs. Each field is stated once, with the way in which it is read: what a message says of an
 //! unknown field follows from the same table.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use rug::Rational;
@@ -63,8 +64,37 @@ pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&st
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
 pub fn user_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&str]) -> Stated<UserSpec> {
-    object.only(document, &[&UserSpec::FIELDS, also].concat())?;
+    object.only_of(document, &[&UserSpec::FIELDS, also])?;
     UserSpec::stated(document, object)
+}
+
+/// What users of one shape state each for itself.
+pub struct SameSpec<'t> {
+    pub name: Cow<'t, str>,
+    pub weight: Option<Rational>,
+    pub tasks: Option<Rational>,
+}
+
+/// [`user_spec`] of a user whose other fields are known to be well.
+///
+/// # Errors
+/// The same.
+pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<SameSpec<'t>> {
+    object.only_of(document, &[&UserSpec::FIELDS, &MEMBER_FIELDS])?;
+    Ok(SameSpec {
+        name: document.string(object.need(document, "name")?)?,
+        weight: number(document, object, "weight")?,
+        tasks: number(document, object, "tasks")?,
+    })
+}
+
+/// The digits that [`same_spec`] takes.
+///
+/// # Errors
+/// None of a user that was read.
+pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u64> {
+    let of = |field| object.get(field).map_or(Ok(0), |raw| document.digits_of(raw));
+    Ok(of("weight")? + of("tasks")?)
 }
 
 /// What a user says beside its demand.

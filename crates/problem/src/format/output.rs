@@ -183,7 +183,8 @@ impl AllocationDocument<'_> {
     }
 }
 
-/// Texts of long numbers, which users that are alike share: each takes the time of a division with all its digits.
+/// Texts of numbers that users share who are alike: a long one takes the time of a division with all its digits, and of one
+/// in floating point the nearest doubles are looked for.
 #[derive(Clone, Default)]
 struct Texts<'n>(Rc<RefCell<Known<'n>>>);
 
@@ -196,9 +197,15 @@ impl<'n> Texts<'n> {
     /// Bytes of the texts that are kept: those of thousands of numbers of thousands of digits.
     const MOST: usize = 1 << 25;
 
+    /// Bytes of the texts of those in floating point, with their places in the table: there are as many as users.
+    const MOST_FLOAT: usize = 1 << 24;
+
     fn of(&self, number: NumberText<'n>) -> Text<'n> {
         let NumberText(value, arithmetic) = number;
-        if arithmetic == Arithmetic::Float || value.denom().significant_bits() < Self::LONG {
+        if arithmetic == Arithmetic::Float {
+            return self.of_float(number);
+        }
+        if value.denom().significant_bits() < Self::LONG {
             return Text::Number(number);
         }
         let (known, bytes) = &mut *self.0.borrow_mut();
@@ -213,6 +220,24 @@ impl<'n> Texts<'n> {
         known.insert(value, text.clone());
         Text::Known(text)
     }
+
+    fn of_float(&self, number: NumberText<'n>) -> Text<'n> {
+        let (known, bytes) = &mut *self.0.borrow_mut();
+        if let Some(text) = known.get(number.0) {
+            return Text::Json(text.clone());
+        }
+        let is_room = *bytes < Self::MOST_FLOAT;
+        let Some(text) = is_room.then(|| serde_json::to_string(&number).ok()).flatten() else {
+            return Text::Number(number);
+        };
+        let text: Rc<str> = text.into();
+        *bytes += text.len() + Self::PLACE;
+        known.insert(number.0, text.clone());
+        Text::Json(text)
+    }
+
+    /// Bytes of a place in the table, and of what the allocator adds.
+    const PLACE: usize = 64;
 }
 
 /// A number as it is written.
@@ -222,6 +247,14 @@ enum Text<'n> {
     Number(NumberText<'n>),
     #[serde(serialize_with = "as_text")]
     Known(Rc<str>),
+    /// JSON already.
+    #[serde(serialize_with = "as_json")]
+    Json(Rc<str>),
+}
+
+fn as_json<S: Serializer>(text: &Rc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    let raw = serde_json::from_str::<&RawValue>(text).map_err(serde::ser::Error::custom)?;
+    raw.serialize(serializer)
 }
 
 fn as_text<S: Serializer>(text: &Rc<str>, serializer: S) -> Result<S::Ok, S::Error> {

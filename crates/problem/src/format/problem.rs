@@ -1,9 +1,12 @@
 //! Reads an allocation problem, or a reservation problem.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
 
 use super::fields::{
-    MEMBER_FIELDS, groups_spec, member_spec, numbers, server_spec, some_text, strings, user_spec,
+    MEMBER_FIELDS, SameSpec, groups_spec, member_spec, numbers, own_digits, same_spec, server_spec,
+    some_text, strings, user_spec,
 };
 use super::{Document, FormatError, Object, Source};
 use crate::{
@@ -70,11 +73,10 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
     let (groups, share) = groups_spec(document, &object)?;
     builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
-        for raw in document.list(raw)? {
+        let mut shapes = Shapes::default();
+        for (n, raw) in document.list(raw)?.into_iter().enumerate() {
             let object = document.object(raw)?;
-            let user = user_spec(document, &object, &MEMBER_FIELDS)?;
-            let member = member_spec(document, &object)?;
-            builder.user(user, member).map_err(impossible)?;
+            shapes.user(document, &object, n, &mut builder)?;
         }
     }
     let problem = builder.finish();
@@ -82,6 +84,50 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
     match without_capacity.iter().find(|&&i| !problem.servers()[i].is_time_shared()) {
         Some(&i) => Err(document.error(server_list[i], "the field `capacity` is missing")),
         None => Ok(problem),
+    }
+}
+
+/// Fields of a user that are the same text where users are of one shape.
+const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
+
+/// Shapes that are kept: more than clusters have, and their texts are looked up in a few megabytes.
+const MOST_SHAPES: usize = 1 << 16;
+
+/// What users state that state the same text, which is read once.
+#[derive(Default)]
+struct Shapes<'t> {
+    /// By the texts of the fields: the first user that states them, and the digits of its numbers in them.
+    known: HashMap<[Option<&'t str>; OF_SHAPES.len()], (usize, u64)>,
+}
+
+impl<'t> Shapes<'t> {
+    /// Reads user `n`.
+    fn user(
+        &mut self,
+        document: &Document<'t>,
+        object: &Object<'t>,
+        n: usize,
+        builder: &mut ProblemBuilder,
+    ) -> Result<(), FormatError> {
+        let impossible = |error| document.problem_error(&error);
+        let texts = OF_SHAPES.map(|field| object.get(field).map(RawValue::get));
+        if let Some((first, digits)) = self.known.get(&texts)
+            && document.takes_digits(*digits)
+        {
+            let SameSpec { name, weight, tasks } = same_spec(document, object)?;
+            let member = member_spec(document, object)?;
+            return builder.user_like(*first, &name, [weight, tasks], member).map_err(impossible);
+        }
+        let before = document.digits_left();
+        let user = user_spec(document, object, &MEMBER_FIELDS)?;
+        let all = before - document.digits_left();
+        let own = own_digits(document, object)?;
+        let member = member_spec(document, object)?;
+        builder.user(user, member).map_err(impossible)?;
+        if self.known.len() < MOST_SHAPES {
+            self.known.insert(texts, (n, all - own));
+        }
+        Ok(())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::printable;
 pub fn read_text(path: &Path) -> Result<String, ReadError> {
     let file = path.to_string_lossy();
     let bytes = if path.as_os_str() == "-" {
-        read_bounded(io::stdin().lock())
+        read_bounded(io::stdin().lock(), 0)
     } else {
         fs::File::open(path).and_then(read_file)
     };
@@ -46,15 +46,17 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
 
 /// [`read_bounded`], without reading what says that it is longer.
 fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
-    if file.metadata().is_ok_and(|of_file| of_file.is_file() && of_file.len() > MAX_FILE_BYTES) {
+    let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |of_file| of_file.len());
+    if length > MAX_FILE_BYTES {
         return Ok(None);
     }
-    read_bounded(file)
+    // One byte more shows that nothing follows.
+    read_bounded(file, usize::try_from(length).unwrap_or(0) + 1)
 }
 
-/// Everything up to [`MAX_FILE_BYTES`]; `None` when there is more.
-fn read_bounded(reader: impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+/// Everything up to [`MAX_FILE_BYTES`], likely fewer than so many bytes; `None` when there is more.
+fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::with_capacity(room);
     reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MAX_FILE_BYTES).then_some(bytes))
 }

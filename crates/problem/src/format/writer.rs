@@ -1,5 +1,6 @@
 //! Writes JSON field by field, in an order and with line breaks of its own.
 
+use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
 use crate::Rational;
@@ -87,17 +88,42 @@ impl<'o> Fields<'o> {
 
     pub fn names<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) {
         self.key(name);
-        put(self.out, "[");
-        for (position, name) in names.enumerate() {
-            put(self.out, if position > 0 { "," } else { "" });
-            quote(self.out, name);
-        }
-        put(self.out, "]");
+        put_names(self.out, names);
     }
 
     /// Amounts by resource.
     pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
         self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));
+    }
+
+    /// The same of amounts that many users share.
+    pub fn shared_amounts(
+        &mut self,
+        name: &str,
+        resources: &[String],
+        amounts: &[(usize, Rational)],
+        texts: &mut Texts,
+    ) {
+        let number = self.number;
+        self.key(name);
+        texts.put(self.out, amounts.as_ptr().addr(), |out| {
+            put(out, "{");
+            let mut of = Fields { out, number, between: ",", is_empty: true };
+            amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount));
+            put(of.out, "}");
+        });
+    }
+
+    /// A list of names that many users share; `key` says where it is held.
+    pub fn shared_names<'n>(
+        &mut self,
+        name: &str,
+        names: impl Iterator<Item = &'n str>,
+        key: usize,
+        texts: &mut Texts,
+    ) {
+        self.key(name);
+        texts.put(self.out, key, |out| put_names(out, names));
     }
 
     /// An object on one line.
@@ -148,6 +174,41 @@ impl<'o> Fields<'o> {
         fields(&mut Fields { out: self.out, number: self.number, between: ",", is_empty: true });
         put(self.out, "}");
     }
+}
+
+/// Texts of what many users share, by where it is held in memory.
+#[derive(Default)]
+pub(super) struct Texts {
+    known: HashMap<usize, Box<str>>,
+    bytes: usize,
+}
+
+impl Texts {
+    /// Bytes of the texts that are kept: those of a hundred thousand shapes of users.
+    const MOST: usize = 1 << 24;
+
+    fn put(&mut self, out: &mut dyn Write, key: usize, write: impl FnOnce(&mut String)) {
+        if let Some(text) = self.known.get(&key) {
+            return put(out, text);
+        }
+        let mut text = String::new();
+        write(&mut text);
+        put(out, &text);
+        // With its place in the table.
+        self.bytes += text.len() + 2 * size_of::<(usize, Box<str>)>();
+        if self.bytes <= Self::MOST {
+            self.known.insert(key, text.into());
+        }
+    }
+}
+
+fn put_names<'n>(out: &mut dyn Write, names: impl Iterator<Item = &'n str>) {
+    put(out, "[");
+    for (position, name) in names.enumerate() {
+        put(out, if position > 0 { "," } else { "" });
+        quote(out, name);
+    }
+    put(out, "]");
 }
 
 fn put(out: &mut dyn Write, text: &str) {

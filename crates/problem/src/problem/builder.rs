@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rug::Rational;
 
-use super::{Problem, ServerClass, User, lookup};
+use super::{Hash, Problem, ServerClass, User, lookup};
 use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
 use crate::place::Place;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
@@ -52,7 +52,8 @@ impl ProblemBuilder {
             }
         }
         let groups = Groups::default();
-        let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity };
+        let hash = Hash::default();
+        let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity, hash };
         let (group_index, user_names, sets) = (Index::new(), HashSet::new(), HashSet::new());
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
@@ -70,13 +71,7 @@ impl ProblemBuilder {
 
     pub(crate) fn user(&mut self, spec: UserSpec, member: MemberSpec) -> Result<(), ProblemError> {
         let at = Place::root().key("users").index(self.problem.users.len());
-        if spec.name.is_empty() {
-            return Err(at.key("name").error(ProblemErrorKind::EmptyName("user")));
-        }
-        if !self.user_names.insert(spec.name.clone()) {
-            let kind = ProblemErrorKind::DuplicateName { what: "user", name: spec.name };
-            return Err(at.key("name").error(kind));
-        }
+        self.name(&spec.name, &at)?;
         let mut user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
         if let Some(set) = &mut user.servers {
             match self.sets.get(set) {
@@ -87,13 +82,49 @@ impl ProblemBuilder {
         for (i, _) in &user.given_gamma {
             self.problem.servers[*i].time_shared = true;
         }
+        self.join(user, member, &at)
+    }
+
+    /// A user that states the same as one before it, but for its name, its weight, its tasks and what stands beside its
+    /// demand.
+    pub(crate) fn user_like(
+        &mut self,
+        other: usize,
+        name: &str,
+        [weight, tasks]: [Option<Rational>; 2],
+        member: MemberSpec,
+    ) -> Result<(), ProblemError> {
+        let at = Place::root().key("users").index(self.problem.users.len());
+        self.name(name, &at)?;
+        let user = User {
+            name: name.to_owned(),
+            weight: stated_weight(weight, &at)?,
+            tasks: stated_tasks(tasks, &at)?,
+            ..self.problem.users[other].clone()
+        };
+        self.join(user, member, &at)
+    }
+
+    /// Takes the name of a user.
+    fn name(&mut self, name: &str, at: &Place) -> Result<(), ProblemError> {
+        let fault = if name.is_empty() {
+            ProblemErrorKind::EmptyName("user")
+        } else if self.user_names.insert(name.to_owned()) {
+            return Ok(());
+        } else {
+            ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() }
+        };
+        Err(at.key("name").error(fault))
+    }
+
+    fn join(&mut self, user: User, member: MemberSpec, at: &Place) -> Result<(), ProblemError> {
         if let (Some(pinned), Some(tasks)) = (&member.pinned, &user.tasks)
             && pinned > tasks
         {
             let (pinned, tasks) = (pinned.to_string(), tasks.to_string());
             return Err(at.key("pinned").error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
         }
-        self.problem.groups.join(member, &self.group_index, &at)?;
+        self.problem.groups.join(member, &self.group_index, at)?;
         self.problem.users.push(user);
         Ok(())
     }
@@ -116,8 +147,7 @@ impl ServerClass {
 impl User {
     fn new(spec: UserSpec, resources: &Index, servers: &Index, at: &Place) -> Result<Self, ProblemError> {
         let name = spec.name;
-        let weight = positive(spec.weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))?;
-        let tasks = spec.tasks.map(|tasks| not_negative(tasks, &|| at.key("tasks"))).transpose()?;
+        let (weight, tasks) = (stated_weight(spec.weight, at)?, stated_tasks(spec.tasks, at)?);
         let nothing = || ProblemErrorKind::DemandsNothing(name.clone());
         let base_demand = quantities(spec.demand, resources, &at.key("demand"))?;
         let named = spec.servers.map(|list| server_list(&name, &list, servers, &at.key("servers")));
@@ -152,6 +182,14 @@ impl User {
             criterion,
         })
     }
+}
+
+fn stated_weight(weight: Option<Rational>, at: &Place) -> Result<Rational, ProblemError> {
+    positive(weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))
+}
+
+fn stated_tasks(tasks: Option<Rational>, at: &Place) -> Result<Option<Rational>, ProblemError> {
+    tasks.map(|tasks| not_negative(tasks, &|| at.key("tasks"))).transpose()
 }
 
 fn server_list(

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use rug::{Integer, Rational};
 
-use super::{Problem, User};
+use super::{Hash, Problem, User};
 use crate::groups::Member;
 use crate::number;
 use crate::quantities::Quantities;
@@ -136,6 +136,7 @@ impl Problem {
             users: Vec::new(),
             groups: self.groups.with(Vec::new()),
             total_capacity: self.total_capacity.clone(),
+            hash: Hash::default(),
         }
     }
 }
@@ -161,6 +162,12 @@ fn rounded(value: &Rational) -> Option<Rational> {
     number::from_f64(number::to_f64(value))
 }
 
+/// The same, or that of the double below, so that it is not above `value`.
+fn rounded_down(value: &Rational) -> Option<Rational> {
+    let nearest = number::to_f64(value);
+    number::from_f64(nearest).filter(|found| found <= value).or_else(|| number::from_f64(nearest.next_down()))
+}
+
 impl Merged {
     /// What every user of the original has, given what those have that stand for them.
     #[must_use]
@@ -179,7 +186,8 @@ impl Merged {
     }
 
     /// [`parts`](Self::parts) of floating-point numbers, exactly in proportion: where parts would be rounded each in its
-    /// own way, one that goes into all of them is rounded, and each is some times that.
+    /// own way, one that goes into all of them is rounded, and each is some times that. They are rounded down, so that what
+    /// is feasible stays so.
     #[must_use]
     pub fn rounded_parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
         let mut all: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); self.part_of.len()];
@@ -196,7 +204,7 @@ impl Merged {
                 };
                 let one = match first_of.keys().all(is_double) {
                     true => None,
-                    false => rounded(&Rational::from(x * &common)).map(|one| one / &common),
+                    false => rounded_down(&Rational::from(x * &common)).map(|one| one / &common),
                 };
                 for (part, n) in &first_of {
                     all[*n].push((*i, Rational::from(one.as_ref().unwrap_or(x) * *part)));

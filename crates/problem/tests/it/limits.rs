@@ -127,6 +127,27 @@ fn the_digits_of_a_document_are_charged_together() {
     assert!(error.message.contains(&MAX_TOTAL_DIGITS.to_string()), "{error}");
 }
 
+/// The numbers of users that state the same text are read once, and count for each of them.
+#[test]
+fn the_digits_of_shared_texts_are_charged() {
+    const N_RESOURCES: usize = 50;
+    let names: Vec<String> = (0..N_RESOURCES).map(|r| format!("\"r{r}\"")).collect();
+    let demand: Vec<String> = names.iter().map(|name| format!("{name}:1e-400")).collect();
+    let users: Vec<String> =
+        (0..14_000).map(|n| format!("{{\"name\":\"u{n}\",\"demand\":{{{}}}}}", demand.join(","))).collect();
+    let text = format!(
+        r#"{{"kind":"allocation-problem","resources":[{}],"servers":[{{"name":"s","capacity":{{}}}}],"users":[{}]}}"#,
+        names.join(","),
+        users.join(",")
+    );
+    let error = Source { name: "p.json", text: &text }.problem().unwrap_err();
+    assert!(error.is_too_large, "{error}");
+    // Six characters, and 400 digits that they stand for.
+    let all = MAX_TOTAL_DIGITS / 406;
+    let (user, resource) = (all / N_RESOURCES as u64, all % N_RESOURCES as u64);
+    assert_eq!(error.place.to_string(), format!("users[{user}].demand.r{resource}"));
+}
+
 #[test]
 fn a_file_is_not_read_beyond_its_limit() {
     let folder = tempfile::tempdir().unwrap();

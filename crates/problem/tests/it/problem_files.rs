@@ -238,3 +238,39 @@ fn the_span_is_that_of_the_offending_value() {
     assert_eq!(&text[error.offset..error.offset + error.length], "-17");
     assert_eq!((error.file.as_str(), error.place.to_string().as_str()), ("-", "users[0].demand.cpu"));
 }
+
+/// Users that state the same text are read as if each were alone: what they say, and what is wrong with them.
+#[test]
+fn users_of_one_shape_are_read_one_by_one() {
+    let servers = [POOL, r#"{"name":"other","capacity":{"cpu":4,"gpu":1}}"#].join(",");
+    let first = r#"{"name":"a","demand":{"cpu":1},"servers":["pool"],"gamma":{"pool":"7/2"}}"#;
+    // The same value in another spelling is read anew.
+    let apart = first.replace("\"cpu\":1", "\"cpu\":1.0");
+    let alike =
+        |rest: &str| format!(r#"{{"demand":{{"cpu":1}},"gamma":{{"pool":"7/2"}},"servers":["pool"]{rest}}}"#);
+    let both =
+        |rest: &str| [first, &apart].map(|first| read(&with(&servers, &[first, &alike(rest)].join(",\n"))));
+    let [found, expected] = both(r#","name":"b","weight":2,"tasks":"1/3""#).map(Result::unwrap);
+    assert_eq!(found, expected);
+    let user = &found.users()[1];
+    assert_eq!((user.name(), user.weight().to_f64(), user.servers()), ("b", 2.0, Some(&[0][..])));
+    assert_eq!(user.tasks(), Some(&Rational::from((1, 3))));
+    assert_eq!(user.given_gamma(), [(0, Rational::from((7, 2)))]);
+    for rest in [
+        "",
+        r#","name":"a""#,
+        r#","name":"""#,
+        r#","name":1"#,
+        r#","name":"b","weight":0"#,
+        r#","name":"b","weight":"1e""#,
+        r#","name":"b","tasks":-1"#,
+        r#","name":"b","tasks":1,"pinned":2"#,
+        r#","name":"b","gang":"1/2""#,
+        r#","name":"b","group":"none""#,
+        r#","name":"b","colour":1"#,
+        r#","name":"b","name":"c""#,
+    ] {
+        let [found, expected] = both(rest).map(Result::unwrap_err);
+        assert_eq!(found, expected, "{rest}");
+    }
+}

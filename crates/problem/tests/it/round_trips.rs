@@ -180,3 +180,26 @@ proptest! {
         prop_assert_eq!(number::to_f64(&number::parse(&text).unwrap()), text.parse::<f64>().unwrap());
     }
 }
+
+/// The hash is computed once for a problem, and anew for one that differs.
+#[test]
+fn a_problem_that_is_changed_has_another_hash() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 2}}],
+        "users": [{"name": "u", "tasks": 3, "demand": {"cpu": 1}}]}"#;
+    let problem = Source { name: "p.json", text }.problem().unwrap();
+    let hash = problem_sha256(&problem);
+    let again = |problem: &Problem| {
+        let written = problem_to_json(problem);
+        problem_sha256(&Source { name: "p.json", text: &written }.problem().unwrap())
+    };
+    assert_eq!(problem_sha256(&problem.clone()), hash);
+    for changed in [
+        problem.with_more(0, 0, &Rational::from(1)),
+        problem.with_weights(vec![Rational::from(2)]),
+        problem.without_tasks_of(&[0]),
+    ] {
+        assert_ne!(problem_sha256(&changed), hash);
+        assert_eq!(problem_sha256(&changed), again(&changed));
+    }
+}

@@ -20,7 +20,7 @@ use crate::axiom::rule::Found;
 use crate::axiom::work_conserving::{
     self, Groups, all_rows, charge, divisible_room, is_pending, row_leaves, write_short,
 };
-use crate::evidence::{ClassMark, Evidence, Room, Short, Stop};
+use crate::evidence::{ClassMark, Evidence, Room, Stop};
 use crate::instance::Instance;
 use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
@@ -149,9 +149,9 @@ impl<'p> HeldBack<'p> {
         let mut most: Option<(Rational, usize, Option<u64>)> = None;
         let rows: work_conserving::ByClass = match servers {
             None => {
-                let short = divisible_room(instance, n).map(|(.., short)| short).unwrap_or_default();
+                let short = divisible_room(instance, n).map_or_else(|| [].into(), |(.., short)| short);
                 let class = |row: u32| instance.constraints().rows()[row as usize].server;
-                short.into_iter().map(|row| (class(row), vec![row as usize])).collect()
+                short.iter().map(|row| (class(*row), vec![*row as usize])).collect()
             }
             Some(servers) => servers.of_user(instance, n)?.0,
         };
@@ -223,7 +223,7 @@ impl<'p> HeldBack<'p> {
             let place = by_class.as_ref().map_or(place, |of| of.place.clone());
             let by_class = by_class
                 .filter(|of| !of.limits.is_empty())
-                .map(|of| (of.more, Stop::Classes { short: of.short, limits: of.limits }));
+                .map(|of| (of.more, Stop::Classes { short: of.short.into(), limits: of.limits }));
             let least = self.least(instance, n).into_iter().chain(by_class);
             let least = least.min_by(|a, b| a.0.cmp(&b.0)).filter(|(left, _)| *left < free);
             let more = match least {
@@ -254,7 +254,7 @@ struct ByClass {
     /// Over `g_n`.
     more: Rational,
     /// On classes where no limit leaves less.
-    short: Short,
+    short: Vec<u32>,
     /// The limits that leave less.
     limits: Vec<(usize, ClassMark)>,
     /// Where there is most room, if there is any.

@@ -9,7 +9,6 @@ use rug::{Integer, Rational};
 
 use crate::axiom::rule::{Found, Rule, loss};
 use crate::evidence::Evidence;
-use crate::gamma::Gammas;
 use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
@@ -34,7 +33,6 @@ pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
 
 struct Margins<'a, 'b> {
     instance: &'a Instance<'b>,
-    gammas: Gammas<'b>,
     total_weight: Rational,
 }
 
@@ -43,12 +41,13 @@ impl<'a, 'b> Margins<'a, 'b> {
         let scaled = &instance.scaled;
         // Without an active user there is no weight, and no user to be entitled.
         let total_weight = Rational::from((&scaled.active_weight, &scaled.weight_scale));
-        Self { instance, gammas: Gammas::new(instance.problem()), total_weight }
+        Self { instance, total_weight }
     }
 
     fn of(&self, n: usize) -> Quotient {
         let user = &self.instance.problem().users()[n];
-        let mut entitled = self.gammas.total(n, true) * user.weight() / &self.total_weight;
+        let gamma = self.instance.scaled.gamma(n);
+        let mut entitled = Rational::from(gamma * user.weight()) / &self.total_weight;
         if let Some(tasks) = user.tasks().filter(|tasks| **tasks < entitled) {
             entitled.clone_from(tasks);
         }

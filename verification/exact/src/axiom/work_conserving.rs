@@ -15,7 +15,8 @@
 //! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
 //! (`held_back`) a user may also be stopped by that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use evenhand_problem::Placement;
 use rayon::prelude::*;
@@ -76,8 +77,14 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
 
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
     charge(instance, users)?;
-    let found: Vec<Option<(Rational, Option<usize>, Short)>> =
-        users.par_iter().map(|&n| divisible_room(instance, n)).collect();
+    let of_shapes = rooms(instance, users);
+    let found: Vec<Option<(Rational, Option<usize>, Short)>> = users
+        .par_iter()
+        .map(|&n| {
+            let of_shape = of_shapes[instance.scaled.shape(n)].as_ref();
+            of_shape.filter(|_| is_pending(instance, n)).map(|room| room.of_user(instance, n))
+        })
+        .collect();
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
     for (&n, found) in users.iter().zip(found) {
         let Some((more, class, short)) = found else { continue };
@@ -94,36 +101,61 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
 /// What user `n` could run more over `g_n`, the first class with the most room if there is any, and the
 /// scarcest row of every class; `None` when it has no pending tasks.
 pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
-    if !is_pending(instance, n) {
-        return None;
+    let room = || ShapeRoom::new(instance, n).map(|room| room.of_user(instance, n));
+    if is_pending(instance, n) { room() } else { None }
+}
+
+/// What is free for users of one shape, however many tasks they have left.
+struct ShapeRoom {
+    /// In tasks.
+    sum: Rational,
+    /// The first class with the most room, if there is any.
+    best: Option<usize>,
+    /// The scarcest row of every class.
+    short: Short,
+}
+
+/// What is free for each shape that one of these users has.
+fn rooms(instance: &Instance<'_>, users: &[usize]) -> Vec<Option<ShapeRoom>> {
+    let mut asked = vec![None; instance.scaled.first_of_shapes().len()];
+    for &n in users {
+        asked[instance.scaled.shape(n)].get_or_insert(n);
     }
-    let mut sum = Rational::new();
-    let mut best: Option<(Rational, usize)> = None;
-    let mut short = Vec::with_capacity(instance.scaled.n_classes(n));
-    for i in instance.scaled.classes(n) {
-        let rows = instance.constraints().class_rows(i);
-        let usage = instance.constraints().usage(n, i)?;
-        // Nothing is left of a full row: no number has to be divided.
-        let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
-        if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
+    asked.into_par_iter().map(|n| ShapeRoom::new(instance, n?)).collect()
+}
+
+impl ShapeRoom {
+    /// Of the shape of user `n`.
+    fn new(instance: &Instance<'_>, n: usize) -> Option<Self> {
+        let mut sum = Rational::new();
+        let mut best: Option<(Rational, usize)> = None;
+        let mut short = Vec::with_capacity(instance.scaled.n_classes(n));
+        for i in instance.scaled.classes(n) {
+            let rows = instance.constraints().class_rows(i);
+            let usage = instance.constraints().usage(n, i)?;
+            // Nothing is left of a full row: no number has to be divided.
+            let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
+            if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
+                short.push(row as u32);
+                continue;
+            }
+            let room = used();
+            let (more, row) = room.map(|(row, d)| (instance.slack(row) / d, row)).min()?;
             short.push(row as u32);
-            continue;
+            if best.as_ref().is_none_or(|(best, _)| more > *best) {
+                best = Some((more.clone(), i));
+            }
+            sum += more;
         }
-        let room = used();
-        let (more, row) = room.map(|(row, d)| (instance.slack(row) / d, row)).min()?;
-        short.push(row as u32);
-        if best.as_ref().is_none_or(|(best, _)| more > *best) {
-            best = Some((more.clone(), i));
-        }
-        sum += more;
+        Some(Self { sum, best: best.map(|(_, i)| i), short: short.into() })
     }
-    if let Some(tasks) = instance.problem().users()[n].tasks() {
-        let left = tasks - instance.total(n);
-        if left < sum {
-            sum = left;
-        }
+
+    /// The room over `g_n`, where it is, and what is short.
+    fn of_user(&self, instance: &Instance<'_>, n: usize) -> (Rational, Option<usize>, Short) {
+        let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
+        let room = left.filter(|left| *left < self.sum).unwrap_or_else(|| self.sum.clone());
+        (room / instance.scale(n), self.best, Arc::clone(&self.short))
     }
-    Some((sum / instance.scale(n), best.map(|(_, i)| i), short))
 }
 
 /// What a row that user `n` uses leaves it, in tasks.
@@ -336,11 +368,16 @@ fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
         BYTES_OF_A_PLACE,
         "what is short for every user on every class, as text,",
     );
-    Json::Object(short.iter().map(|(n, short)| (names.user(*n), write_short(names, short))).collect())
+    // Users of one shape share their list.
+    let mut known: HashMap<*const u32, Arc<String>> = HashMap::new();
+    let of_user = |(n, short): &(usize, Short)| {
+        let text = known.entry(short.as_ptr()).or_insert_with(|| Arc::new(write_short(names, short).text()));
+        (names.user(*n), Json::Written(Arc::clone(text)))
+    };
+    Json::Object(short.iter().map(of_user).collect())
 }
 
-/// `{server: resource}`, or `{server: [resources]}` where there is not just one; as text, since a tree of every user and
-/// class would take ten times as much.
+/// `{server: resource}`, or `{server: [resources]}` where there is not just one.
 pub(super) fn write_short(names: &Names<'_>, short: &[u32]) -> Json {
     let name = |row: &u32| Json::Text(names.row(*row as usize).1);
     let classes = short.chunk_by(|a, b| names.class(*a as usize) == names.class(*b as usize)).map(|rows| {
@@ -350,5 +387,5 @@ pub(super) fn write_short(names: &Names<'_>, short: &[u32]) -> Json {
         };
         (names.row(rows[0] as usize).0, of_class)
     });
-    Json::Object(classes.collect()).written()
+    Json::Object(classes.collect())
 }

@@ -66,23 +66,21 @@ impl Certificate {
     #[must_use]
     pub fn to_json(&self) -> String {
         let names = Names::new(&self.problem, self.allocation.sharing);
-        let mut out =
-            format!("{{\"kind\": \"certificate\", \"version\": {VERSION},\n\"problem\": ").into_bytes();
-        out.extend(problem_to_json(&self.problem).trim_end().bytes());
-        out.extend(b",\n\"allocation\": ");
+        let mut out = format!("{{\"kind\": \"certificate\", \"version\": {VERSION},\n\"problem\": ");
+        out.push_str(problem_to_json(&self.problem).trim_end());
+        out.push_str(",\n\"allocation\": ");
         names.allocation(&self.allocation, self.problem_sha256.as_deref()).write(&mut out);
-        out.extend(b",\n\"tolerance\": ");
+        out.push_str(",\n\"tolerance\": ");
         string(&format_stated(&self.tolerance)).write(&mut out);
-        out.extend(b",\n\"claims\": [");
+        out.push_str(",\n\"claims\": [");
         for (position, claim) in self.claims.iter().enumerate() {
-            out.extend(if position == 0 { &b"\n"[..] } else { b",\n" });
+            out.push_str(if position == 0 { "\n" } else { ",\n" });
             names.claim(claim).write(&mut out);
         }
-        out.extend(b"\n],\n\"not_checked\": ");
+        out.push_str("\n],\n\"not_checked\": ");
         Json::List(self.not_checked.iter().map(|name| string(name)).collect()).write(&mut out);
-        out.extend(b"\n}\n");
-        // Nothing but text was written.
-        String::from_utf8(out).unwrap_or_default()
+        out.push_str("\n}\n");
+        out
     }
 
     /// Reads a certificate. What it states is not checked here: [`check`](crate::check).

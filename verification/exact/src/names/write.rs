@@ -1,10 +1,10 @@
 //! Writing evidence: indices as names, numbers exactly, zeros left out.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
 
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
@@ -19,8 +19,8 @@ pub(crate) enum Json {
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
-    /// A value that is text already.
-    Written(Box<RawValue>),
+    /// A value that is text already: a tree of what all users have would take ten times as much.
+    Written(Arc<String>),
 }
 
 impl Json {
@@ -29,34 +29,82 @@ impl Json {
         Self::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// The same as its text, which takes a part of the memory.
-    pub fn written(self) -> Self {
-        RawValue::from_string(self.text()).map_or(self, Self::Written)
+    /// Fields that are written one by one, each value by its own function.
+    pub fn written<'n, F: FnOnce(&mut String)>(fields: impl IntoIterator<Item = (&'n str, F)>) -> Self {
+        let mut out = String::new();
+        write_fields(&mut out, fields);
+        Self::Written(Arc::new(out))
     }
 
     pub fn text(&self) -> String {
-        // Strings, lists and objects with string keys: there is nothing that cannot be written.
-        serde_json::to_string(self).unwrap_or_default()
+        let mut out = String::new();
+        self.write(&mut out);
+        out
     }
 
     /// Adds the text.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        let _ = serde_json::to_writer(out, self);
+    pub fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Index(value) => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "{value}");
+            }
+            Self::Text(text) => quote(out, text),
+            Self::List(list) => {
+                out.push('[');
+                for (position, value) in list.iter().enumerate() {
+                    out.push_str(if position > 0 { "," } else { "" });
+                    value.write(out);
+                }
+                out.push(']');
+            }
+            Self::Written(text) => out.push_str(text),
+            Self::Object(fields) => write_fields(
+                out,
+                fields.iter().map(|(name, value)| (name.as_str(), |out: &mut String| value.write(out))),
+            ),
+        }
     }
 }
 
-impl Serialize for Json {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Index(value) => serializer.serialize_u64(*value),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::List(list) => serializer.collect_seq(list),
-            Self::Written(text) => text.serialize(serializer),
-            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
-        }
+fn write_fields<'n, F: FnOnce(&mut String)>(
+    out: &mut String,
+    fields: impl IntoIterator<Item = (&'n str, F)>,
+) {
+    let mut before = '{';
+    for (name, value) in fields {
+        out.push(before);
+        quote(out, name);
+        out.push(':');
+        value(out);
+        before = ',';
     }
+    out.push_str(if before == '{' { "{}" } else { "}" });
+}
+
+/// A string; most names need no escapes.
+fn quote(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        // A string always has a JSON form.
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
+}
+
+/// A number as [`number`] writes it; those of two machine words without the memory that GMP asks for.
+fn put_number(out: &mut String, value: &Rational) {
+    let words = (value.numer().to_i128(), value.denom().to_u128());
+    // Writing to a string cannot fail.
+    let _ = match words {
+        (Some(numerator), Some(1)) => write!(out, "\"{numerator}\""),
+        (Some(numerator), Some(denominator)) => write!(out, "\"{numerator}/{denominator}\""),
+        _ => write!(out, "\"{value}\""),
+    };
 }
 
 pub(crate) fn string(text: &str) -> Json {
@@ -85,11 +133,26 @@ impl<'a> Names<'a> {
     }
 
     pub fn user(&self, n: usize) -> String {
-        self.problem.users().get(n).map_or_else(String::new, |user| user.name().to_owned())
+        self.of_user(n).to_owned()
+    }
+
+    fn of_user(&self, n: usize) -> &str {
+        self.problem.users().get(n).map_or("", |user| user.name())
     }
 
     pub fn server(&self, i: usize) -> String {
-        self.problem.servers().get(i).map_or_else(String::new, |server| server.name().to_owned())
+        self.of_server(i).to_owned()
+    }
+
+    fn of_server(&self, i: usize) -> &str {
+        self.problem.servers().get(i).map_or("", |server| server.name())
+    }
+
+    /// `{user: value}`.
+    fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+        Json::written(
+            values.map(|(n, value)| (self.of_user(n), move |out: &mut String| put_number(out, value))),
+        )
     }
 
     /// The name of a user as a value.
@@ -160,16 +223,24 @@ impl<'a> Names<'a> {
     }
 
     pub fn tasks(&self, tasks: &Tasks) -> Json {
-        let users = tasks.iter().enumerate().map(|(n, on)| {
-            let on = on.iter().filter(|(_, x)| !x.is_zero()).map(|(i, x)| (self.server(*i), number(x)));
-            (self.user(n), Json::Object(on.collect()))
-        });
-        Json::Object(users.filter(|(_, on)| !matches!(on, Json::Object(on) if on.is_empty())).collect())
+        let used = |on: &[(usize, Rational)]| on.iter().any(|(_, x)| !x.is_zero());
+        let users = tasks.iter().enumerate().filter(|(_, on)| used(on));
+        Json::written(users.map(|(n, on)| {
+            let on = on.iter().filter(|(_, x)| !x.is_zero());
+            let on = on.map(|(i, x)| (self.of_server(*i), move |out: &mut String| put_number(out, x)));
+            (self.of_user(n), |out: &mut String| write_fields(out, on))
+        }))
     }
 
     pub fn levels(&self, levels: &[Level]) -> Json {
         let level = |Level { covers, prices }: &Level| {
-            let covers = Json::List(covers.iter().map(|n| Json::Text(self.user(*n))).collect());
+            let mut names = String::from("[");
+            for (position, n) in covers.iter().enumerate() {
+                names.push_str(if position > 0 { "," } else { "" });
+                quote(&mut names, self.of_user(*n));
+            }
+            names.push(']');
+            let covers = Json::Written(Arc::new(names));
             Json::object([("covers", covers)].into_iter().chain(self.price_vector(prices)))
         };
         Json::List(levels.iter().map(level).collect())
@@ -177,9 +248,8 @@ impl<'a> Names<'a> {
 
     /// The fields `user_weights`, `prices`, `user_prices` and, where a limit has a price, `limit_prices`.
     pub fn price_vector(&self, prices: &PriceVector) -> impl Iterator<Item = (&'static str, Json)> {
-        let by_user = |values: &[(usize, Rational)]| {
-            Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
-        };
+        let by_user =
+            |values: &[(usize, Rational)]| self.by_user(values.iter().map(|(n, value)| (*n, value)));
         [
             ("user_weights", by_user(&prices.user_weights)),
             ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
@@ -225,8 +295,7 @@ impl<'a> Names<'a> {
 
     pub fn prices(&self, prices: &Prices) -> Vec<(String, Json)> {
         let by_user = |values: &[Rational]| {
-            let values = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
-            Json::Object(values.map(|(n, value)| (self.user(n), number(value))).collect())
+            self.by_user(values.iter().enumerate().filter(|(_, value)| !value.is_zero()))
         };
         let rows = prices.rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
         vec![

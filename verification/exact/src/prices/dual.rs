@@ -18,6 +18,9 @@ pub(super) struct Dual<'a, 'b> {
     /// `a_ni M` by user with a weight.
     worths: Sparse<Worth>,
     pub costs: Costs<'a, 'b>,
+    /// By shape of users: what a task costs on the class where that is least, times `M common_scale`; nothing where users of
+    /// one shape can differ in it, or are too few for it to be worth knowing.
+    cheapest: Vec<Integer>,
 }
 
 /// What a task of one user is worth, `a_ni`: the same on every class that it can run on, or by class
@@ -74,8 +77,12 @@ impl<'a, 'b> Dual<'a, 'b> {
         let values = worths.iter().flat_map(|(_, worth)| worth.values());
         let costs = Costs::new(instance, rows, users, values)?;
         costs.charge(worths.iter().map(|(n, _)| *n))?;
+        let shapes = instance.scaled.first_of_shapes();
+        let is_known = costs.are_of_shapes() && worths.len() >= 2 * shapes.len();
+        let cheapest = if is_known { shapes } else { &[] };
+        let cheapest = cheapest.par_iter().map(|n| costs.cheapest(*n)).collect();
         let worths = worths.iter().map(|(n, worth)| (*n, worth.map(|a| scaled(a, &costs.denominator))));
-        Ok(Self { instance, worths: Sparse::new(worths.collect()), costs })
+        Ok(Self { instance, worths: Sparse::new(worths.collect()), costs, cheapest })
     }
 
     /// `(q_n - a_ni) M`.
@@ -104,6 +111,10 @@ impl<'a, 'b> Dual<'a, 'b> {
         let worth = self.worths.get(n);
         let uniform = !matches!(worth, Some(Worth::ByClass(_)));
         let net = uniform.then(|| self.costs.base(self.net(n, 0)));
+        let cheapest = self.cheapest.get(self.instance.scaled.shape(n));
+        if net.as_ref().zip(cheapest).is_some_and(|(net, cheapest)| net.covers(cheapest)) {
+            return Ok(net);
+        }
         // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
         let is_worth = worth.into_iter().flat_map(Worth::values).any(|worth| *worth > 0);
         let mut cost = Integer::new();
