@@ -25,6 +25,7 @@ mod interval;
 mod lift;
 mod master;
 mod part;
+mod peel;
 mod repair;
 mod rise;
 mod rounds;

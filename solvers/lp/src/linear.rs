@@ -9,7 +9,7 @@ pub(crate) use cholesky::Cholesky;
 
 use std::collections::BTreeSet;
 
-use rug::Rational;
+use rug::{Integer, Rational};
 use thiserror::Error;
 
 /// `(column, value)` of the entries of one row that are not 0, in any order, no column twice.
@@ -139,14 +139,58 @@ fn charge(number: &Rational, count: usize) {
     evenhand_budget::operations(count as u64, words, "exact factors of a matrix");
 }
 
-/// Bits that a number takes: of pivots that are as good otherwise the shortest is taken.
 fn bits(number: &Rational) -> u32 {
     number.numer().significant_bits() + number.denom().significant_bits()
 }
 
+/// A row as whole numbers times a factor: sums of them need no common denominator, which takes longer to find than they do.
+#[derive(Default)]
+struct WholeRow {
+    factor: Rational,
+    entries: Vec<(usize, Integer)>,
+}
+
+impl WholeRow {
+    fn new(row: SparseRow) -> Self {
+        let mut common = Integer::from(1);
+        row.iter().for_each(|(_, value)| common.lcm_mut(value.denom()));
+        let whole = |value: &Rational| Integer::from(common.div_exact_ref(value.denom())) * value.numer();
+        let entries = row.iter().map(|(column, value)| (*column, whole(value))).collect();
+        let mut row = Self { factor: Rational::from((1, common)), entries };
+        row.shorten();
+        row
+    }
+
+    /// Moves what all entries have in common into the factor.
+    fn shorten(&mut self) {
+        let Some((_, first)) = self.entries.first() else { return };
+        let mut common = Integer::from(first.abs_ref());
+        for (_, value) in &self.entries {
+            if common == 1 {
+                return;
+            }
+            if !value.is_divisible(&common) {
+                common.gcd_mut(value);
+            }
+        }
+        if common > 1 {
+            self.entries.iter_mut().for_each(|(_, value)| value.div_exact_mut(&common));
+            self.factor *= common;
+        }
+    }
+}
+
+/// Charges the multiplication of each of these numbers with one of so many bits before they are done.
+fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize, Integer)>) {
+    let count = numbers.len() as u64;
+    let widest = numbers.map(|(_, value)| value.significant_bits()).max().unwrap_or(0).max(bits);
+    let words = evenhand_budget::words_of_bits(u64::from(widest));
+    evenhand_budget::operations(count, words, "exact factors of a matrix");
+}
+
 /// The part of the matrix that has no pivot yet.
 struct Active {
-    rows: Vec<SparseRow>,
+    rows: Vec<WholeRow>,
     /// By column: the rows with an entry there.
     in_column: Vec<Vec<usize>>,
     column_done: Vec<bool>,
@@ -159,15 +203,17 @@ struct Active {
 }
 
 impl Active {
-    fn new(mut rows: Vec<SparseRow>, n_columns: usize) -> Self {
+    fn new(rows: Vec<SparseRow>, n_columns: usize) -> Self {
         let mut in_column = vec![Vec::new(); n_columns];
-        for (row, entries) in rows.iter_mut().enumerate() {
+        let whole = |(row, mut entries): (usize, SparseRow)| {
             entries.retain(|(_, value)| !value.is_zero());
             entries.iter().for_each(|(column, _)| in_column[*column].push(row));
-        }
+            WholeRow::new(entries)
+        };
+        let rows: Vec<WholeRow> = rows.into_iter().enumerate().map(whole).collect();
         Self {
             column_done: vec![false; n_columns],
-            open: rows.iter().enumerate().map(|(row, entries)| (entries.len(), row)).collect(),
+            open: rows.iter().enumerate().map(|(row, whole)| (whole.entries.len(), row)).collect(),
             singletons: (0..n_columns).rev().filter(|c| in_column[*c].len() == 1).collect(),
             place: vec![usize::MAX; n_columns],
             rows,
@@ -182,55 +228,76 @@ impl Active {
             }
         }
         let Some(&(_, row)) = self.open.first() else { return Ok(None) };
-        let rarest =
-            self.rows[row].iter().min_by_key(|(c, value)| (self.in_column[*c].len(), bits(value), *c));
+        // Of pivots that are as good otherwise the shortest.
+        let rank = |(c, value): &&(usize, Integer)| (self.in_column[*c].len(), value.significant_bits(), *c);
+        let rarest = self.rows[row].entries.iter().min_by_key(rank);
         rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
     }
 
     fn eliminate(&mut self, row: usize, column: usize) -> Step {
-        let mut upper = std::mem::take(&mut self.rows[row]);
+        let WholeRow { factor, entries: mut upper } = std::mem::take(&mut self.rows[row]);
         self.open.remove(&(upper.len(), row));
         self.column_done[column] = true;
         let pivot = upper.iter().position(|(other, _)| *other == column).map(|at| upper.swap_remove(at).1);
-        let inverse = pivot.unwrap_or_default().recip();
+        let pivot = pivot.unwrap_or_default();
+        let inverse = Rational::from(&factor * &pivot).recip();
         upper.iter().for_each(|(other, _)| self.lose(row, *other));
         let mut lower = Vec::new();
         for target in std::mem::take(&mut self.in_column[column]) {
-            let Some(at) = self.rows[target].iter().position(|(other, _)| *other == column) else { continue };
-            self.open.remove(&(self.rows[target].len(), target));
-            let multiplier = self.rows[target].swap_remove(at).1 * &inverse;
-            self.subtract(target, &multiplier, &upper);
-            self.open.insert((self.rows[target].len(), target));
+            let entries = &mut self.rows[target].entries;
+            let Some(at) = entries.iter().position(|(other, _)| *other == column) else { continue };
+            self.open.remove(&(entries.len(), target));
+            let entry = entries.swap_remove(at).1;
+            let multiplier = Rational::from(&self.rows[target].factor * &entry) * &inverse;
+            self.subtract(target, (&pivot, &entry), &upper);
+            self.open.insert((self.rows[target].entries.len(), target));
             lower.push((target, multiplier));
         }
+        let upper =
+            upper.into_iter().map(|(other, value)| (other, Rational::from(&factor * value))).collect();
         Step { row, column, inverse, lower, upper }
     }
 
-    fn subtract(&mut self, target: usize, multiplier: &Rational, upper: &[(usize, Rational)]) {
-        charge(multiplier, upper.len());
-        charge_widest(upper.iter().map(|(_, value)| value));
-        let mut entries = std::mem::take(&mut self.rows[target]);
-        for (at, (column, _)) in entries.iter().enumerate() {
+    /// Takes so many times the row of a pivot away as leaves nothing of the entry below it.
+    fn subtract(&mut self, target: usize, (pivot, entry): (&Integer, &Integer), upper: &[(usize, Integer)]) {
+        let common = Integer::from(pivot.gcd_ref(entry));
+        let (mut times, mut taken) =
+            (Integer::from(pivot.div_exact_ref(&common)), Integer::from(entry.div_exact_ref(&common)));
+        if times < 0 {
+            (times, taken) = (-times, -taken);
+        }
+        let mut row = std::mem::take(&mut self.rows[target]);
+        charge_whole(times.significant_bits(), row.entries.iter());
+        charge_whole(taken.significant_bits(), upper.iter());
+        let is_scaled = times != 1;
+        for (at, (column, value)) in row.entries.iter_mut().enumerate() {
             self.place[*column] = at;
+            if is_scaled {
+                *value *= &times;
+            }
         }
         for (column, value) in upper {
-            match entries.get_mut(self.place[*column]).filter(|(other, _)| other == column) {
-                Some((_, entry)) => *entry -= Rational::from(multiplier * value),
+            match row.entries.get_mut(self.place[*column]).filter(|(other, _)| other == column) {
+                Some((_, entry)) => *entry -= &taken * value,
                 None => {
-                    self.place[*column] = entries.len();
-                    entries.push((*column, -Rational::from(multiplier * value)));
+                    self.place[*column] = row.entries.len();
+                    row.entries.push((*column, -Integer::from(&taken * value)));
                     self.in_column[*column].push(target);
                 }
             }
         }
-        entries.retain(|(column, value)| {
+        row.entries.retain(|(column, value)| {
             let is_zero = value.is_zero();
             if is_zero {
                 self.lose(target, *column);
             }
             !is_zero
         });
-        self.rows[target] = entries;
+        if is_scaled {
+            row.factor /= times;
+            row.shorten();
+        }
+        self.rows[target] = row;
     }
 
     /// The row has no entry in the column any more.

@@ -10,14 +10,18 @@ use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
+use super::peel::{Peeled, peel};
 use super::repair::{self, LastPoint};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
+use crate::settings::LEVELS;
 
 /// What a round leaves.
 struct Solved<'a> {
+    /// Rounds before it that took no programme.
+    peeled: Vec<Peeled>,
     level: Rational,
     /// The groups that are done, with their levels.
     known: Vec<(usize, Rational)>,
@@ -90,6 +94,12 @@ impl<'a> Rounds<'a> {
     }
 
     fn take_over(&mut self, solved: Solved<'a>) {
+        for Peeled { level, dual, settled, left } in solved.peeled {
+            self.count += 1;
+            self.known.push((settled.0, level.clone()));
+            self.settled.push(settled);
+            self.duals.push(level, true, dual, left);
+        }
         self.count += 1;
         self.solves += solved.solves;
         self.pivots += solved.pivots;
@@ -112,13 +122,73 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// One round of a part.
+/// One round of a part, after those of groups that are blocked by themselves.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
-    settings.time()?;
-    part.charge_round();
+    let (mut peeled, mut rests): (Vec<Peeled>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
+    while let Some((next, rest)) = peel(rests.last().unwrap_or(part)) {
+        settings.time()?;
+        // The rest reaches no higher level than this one.
+        let keep = peeled.partition_point(|before| before.level <= next.level);
+        if keep < peeled.len() {
+            peeled.truncate(keep);
+            rests.truncate(keep);
+            break;
+        }
+        peeled.push(next);
+        rests.push(rest);
+    }
+    while let Some(rest) = rests.last() {
+        let mut search = Search::new(rest, settings);
+        // In doubles it shows whether an exact answer is worth the while.
+        let level = in_doubles(&mut search)?;
+        let mut kept = match level.map(|level| level * (1.0 + LEVELS.price_tolerance)) {
+            Some(most) => peeled.partition_point(|before| before.level.to_f64() <= most),
+            None => 0,
+        };
+        if kept == peeled.len() {
+            kept = match round(rest, &mut search, integers, true) {
+                Ok(mut solved)
+                    if !solved.blocks || peeled.last().is_some_and(|of| of.level <= solved.level) =>
+                {
+                    solved.peeled = peeled;
+                    return Ok(solved);
+                }
+                Ok(solved) => peeled.partition_point(|before| before.level <= solved.level),
+                Err(_) => 0,
+            };
+        }
+        peeled.truncate(kept);
+        rests.truncate(kept);
+    }
     // What HiGHS cannot do, exact pivots can, at their own pace.
     let mut search = Search::new(part, settings);
-    let mut round = newton(&mut search, integers)?;
+    let solved = in_doubles(&mut search)?.is_some();
+    round(part, &mut search, integers, solved)
+}
+
+/// Newton's method in doubles, where a step costs no lift: the level, infinite where it blocks nobody; `None` where HiGHS
+/// fails.
+fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LpError> {
+    search.settings.time()?;
+    search.part.charge_round();
+    if search.master.is_none() {
+        return Ok(None);
+    }
+    match search.newton_in_doubles() {
+        Ok(solution) if search.targets.contains(&Target::Active) => Ok(Some(solution.level)),
+        Ok(_) => Ok(Some(f64::INFINITY)),
+        Err(error) => give_up_highs(search, error).map(|()| None),
+    }
+}
+
+/// The round of a part, of which the last programme in doubles is `solved`.
+fn round<'a>(
+    part: &Part<'a>,
+    search: &mut Search<'_>,
+    integers: &Integers,
+    solved: bool,
+) -> Result<Solved<'a>, LpError> {
+    let mut round = newton(search, integers, solved)?;
     let mut blocks = false;
     let mut known = Vec::new();
     let mut targets = part.targets.clone();
@@ -142,7 +212,7 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let stays = |_: &Ended<Rational>| stays.unwrap_or_else(|| round.stays(part));
     let rest = ended.rest(part, stays, |ended, g, list| settled(part, ended, g, list), Some);
     let (solves, pivots) = (search.solves.max(1), search.pivots);
-    Ok(Solved { level, known, dual, blocks, rest, solves, pivots })
+    Ok(Solved { peeled: Vec::new(), level, known, dual, blocks, rest, solves, pivots })
 }
 
 /// What a group keeps: no more than its target where its level tells how much that is.
@@ -166,13 +236,7 @@ fn settled(
 }
 
 /// The optimum of the programme whose satisfied users are exactly those that its level satisfies.
-fn newton(search: &mut Search<'_>, integers: &Integers) -> Result<Round, LpError> {
-    // Newton's method in doubles first: a step there costs no lift.
-    let mut solved = search.master.is_some();
-    if solved && let Err(error) = search.newton_in_doubles() {
-        solved = false;
-        give_up_highs(search, error)?;
-    }
+fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
     for _ in 0..search.settings.max_steps {
         search.settings.time()?;
         let round = match optimum(search, integers, solved) {

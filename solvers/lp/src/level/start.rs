@@ -46,7 +46,7 @@ impl FirstColumns {
 }
 
 pub fn guess(part: &Part<'_>) -> Guess {
-    let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
+    let mut prices = first_prices(part);
     let pass: usize =
         part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
     let most = if part.rows.len() < GUESS.few_rows {
@@ -129,6 +129,18 @@ pub fn guess(part: &Part<'_>) -> Guess {
         placements: first_placements(part, &best_prices),
     };
     Guess { level, columns, prices: best_prices }
+}
+
+/// An upper bound of the first blocking level, from prices that say nothing of scarcity.
+pub fn rough_level(part: &Part<'_>) -> f64 {
+    let prices = first_prices(part);
+    let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, &prices)).collect();
+    affordable_level(part, &by_satisfaction(part), &least, &prices)
+}
+
+/// All rows cost the same as a whole.
+fn first_prices(part: &Part<'_>) -> Vec<f64> {
+    part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect()
 }
 
 /// The level that the group needs where this one can be reached.

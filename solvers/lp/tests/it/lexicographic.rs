@@ -6,12 +6,13 @@ use crate::common;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use common::{assert_feasible, exact, fixed_runner, runner, totals};
+use common::{assert_feasible, assert_proven, exact, fixed_runner, runner, totals};
 use evenhand_exact::{Share, ShareCoefficients};
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
-use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, random_spec, spec_of};
+use evenhand_testkit::random::static_shares::Noise;
 use evenhand_testkit::{q, qs, reference, total};
 use proptest::prelude::*;
 
@@ -354,4 +355,48 @@ fn the_reference_knows_the_textbook() {
     assert_eq!(wyndor.solve(), reference::Solved::Optimal { value: q("36"), x: qs(&["2", "6"]) });
     assert_eq!(dense(&["1"], &[(&["1"], "-1")]).solve(), reference::Solved::Infeasible);
     assert_eq!(dense(&["1"], &[(&["-1"], "-1")]).solve(), reference::Solved::Unbounded);
+}
+
+/// Users on few classes, of which some are blocked by nobody but themselves, others only seem so.
+#[test]
+fn users_that_are_blocked_by_themselves() {
+    let mut alone = 0;
+    for seed in 0..400 {
+        let mut noise = Noise::new(seed);
+        let (n_classes, n_resources) = (3 + noise.below(4), 1 + noise.below(2));
+        let mut amounts = |most: u32| -> Vec<(String, Rational)> {
+            (0..n_resources).map(|r| (format!("r{r}"), Rational::from(1 + noise.below(most)))).collect()
+        };
+        let servers = (0..n_classes).map(|i| ServerSpec {
+            name: format!("s{i}"),
+            capacity: amounts(9),
+            ..ServerSpec::default()
+        });
+        let servers: Vec<ServerSpec> = servers.collect();
+        let demands: Vec<_> = (0..n_classes).map(|_| amounts(4)).collect();
+        let users = demands.into_iter().enumerate().map(|(n, demand)| {
+            let first = noise.below(n_classes);
+            let classes = (0..=noise.below(2)).map(|k| format!("s{}", (first + k) % n_classes));
+            UserSpec {
+                name: format!("u{n}"),
+                weight: Some(Rational::from(1 + noise.below(12))),
+                tasks: (noise.below(4) == 0).then(|| Rational::from(1 + noise.below(6))),
+                demand,
+                servers: Some(classes.collect()),
+                ..UserSpec::default()
+            }
+        });
+        let users = users.collect();
+        let resources = (0..n_resources).map(|r| format!("r{r}")).collect();
+        let problem =
+            Problem::new(ProblemSpec { name: "few classes".to_owned(), resources, servers, users }).unwrap();
+        for share in [Share::Dominant, Share::Asset] {
+            let coefficients = share.coefficients(&problem).unwrap();
+            let optimum = exact(&problem, Sharing::Rdm, &coefficients).unwrap();
+            assert_same(&problem, Sharing::Rdm, &coefficients, &optimum);
+            assert_proven(&problem, Sharing::Rdm, share, &optimum);
+            alone += optimum.rounds.saturating_sub(optimum.solves);
+        }
+    }
+    assert!(alone > 100, "only {alone} rounds took no programme");
 }

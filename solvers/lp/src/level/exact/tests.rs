@@ -29,7 +29,8 @@ fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
         let basis = first(&part, found.expect("a basis of an interior point"));
         master.enter(&basis).expect("a basis that HiGHS takes");
     }
-    let round = newton(&mut search, &Integers::new(&data)).expect("an exact optimum");
+    let solved = in_doubles(&mut search).expect("an optimum in doubles").is_some();
+    let round = newton(&mut search, &Integers::new(&data), solved).expect("an exact optimum");
     let priced = round.prices.iter().enumerate();
     let worth: Rational = priced.map(|(row, p)| Rational::from(p * part.row_capacity(row))).sum();
     let scale: Rational = round.level_prices.iter().sum();
