@@ -106,7 +106,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
             let document = document::accuracy(&records, &about);
             files::save_in(folder, "accuracy.json", format!("{document:#}\n"))?;
             let known = json!({"references": &known});
-            files::save_in(&folder.join(REFERENCES), "index.json", format!("{known:#}\n"))?;
+            files::save_in(folder, "references.json", format!("{known:#}\n"))?;
         }
     }
     bar.finish_and_clear();
@@ -177,7 +177,7 @@ fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
 fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference, BenchError>, Failure> {
     let folder = folder.join(REFERENCES);
     let hash = case.sha256();
-    let name = format!("{}-{}.json", case.kind, hash.get(..16).unwrap_or_default());
+    let name = format!("{}.json", case.file_name());
     let path = folder.join(&name);
     let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
     if let (Some((_, hash)), true) = (committed, path.is_file()) {

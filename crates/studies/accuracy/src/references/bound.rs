@@ -113,7 +113,7 @@ pub fn prove(
     if rows.iter().zip(&used).any(|(row, used)| *used > row.capacity) {
         return Err("a row is more than full");
     }
-    let error = least.map_or(0.0, |least| distance(alpha, &(Rational::from(&gap / least))));
+    let error = least.map_or(0.0, |least| distance(alpha, &(&gap / least)));
     Ok(Bound { gap, error, worth: enclosed })
 }
 

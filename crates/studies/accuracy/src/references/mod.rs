@@ -255,7 +255,7 @@ pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
 }
 
 impl Reference {
-    /// What is known of the answer to a case, in a line of `references/index.json`.
+    /// What is known of the answer to a case, as `references.json` states it.
     #[must_use]
     pub fn summary(&self, case: &Case) -> Value {
         json!({

@@ -379,7 +379,7 @@ impl<'c> System<'c> {
             }
             let paid = user.places.iter().map(|place| cost(place, &values.prices)).min();
             if let Some(paid) = paid.filter(|paid| !paid.is_zero()) {
-                factor = factor.max(Rational::from(worth / paid));
+                factor = factor.max(worth / paid);
             }
         }
         let prices: Vec<Rational> = values.prices.iter().map(|p| Rational::from(p * &factor)).collect();
@@ -388,7 +388,7 @@ impl<'c> System<'c> {
         for ((user, worth), placed) in self.users.iter().zip(&worth).zip(placed) {
             if user.limit.is_some() {
                 let paid = user.places.iter().map(|place| cost(place, &prices)).min().unwrap_or_default();
-                users[user.n] = Rational::from(worth - paid).max(Rational::new());
+                users[user.n] = (worth - paid).max(Rational::new());
             }
             let at = placed.into_iter().map(|(at, x)| (user.places[at].class, x));
             tasks[user.n] = at.filter(|(_, x)| !x.is_zero()).collect();

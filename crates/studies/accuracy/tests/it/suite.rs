@@ -61,6 +61,8 @@ fn suites_are_as_large_as_they_say() {
         assert!(words.starts_with(&format!("{} cases", all.len())), "{words}: {}", all.len());
         let names: BTreeSet<(Kind, String)> = all.iter().map(|case| (case.kind, case.name.clone())).collect();
         assert_eq!(names.len(), all.len(), "two cases have one name");
+        let files: BTreeSet<String> = all.iter().map(Case::file_name).collect();
+        assert_eq!(files.len(), all.len(), "two references have one file");
         let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
         all.iter().for_each(|case| *kinds.entry(case.kind).or_default() += 1);
         assert_eq!(kinds.len(), Kind::ALL.len(), "{kinds:?}");

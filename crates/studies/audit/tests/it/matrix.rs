@@ -294,7 +294,7 @@ fn options_leave_what_papers_suppose() {
             };
             match usual.state {
                 StateOf::Refuted if keeps(&usual.shown) => {
-                    assert_eq!(cell.state, StateOf::Refuted, "{option} {name}")
+                    assert_eq!(cell.state, StateOf::Refuted, "{option} {name}");
                 }
                 StateOf::Refuted if cell.state == StateOf::Refuted => {}
                 StateOf::Refuted => changed.push(format!("{option} {name} {}", cell.state.name())),
