@@ -77,7 +77,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     };
     about["limit"] = json!(seconds);
     let bar = bar(count, common);
-    let mut records: Vec<Record> = Vec::new();
+    let (mut records, mut known): (Vec<Record>, Vec<Value>) = (Vec::new(), Vec::new());
     for case in cases {
         let case: Case = case?;
         let name = format!("{} {}", case.kind, case.name);
@@ -95,6 +95,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
             }
             Err(error) => return Err(error.into()),
         };
+        known.push(reference.summary(&case));
         let measured = accuracy::measure(case, reference, &settings, &mut |contender| {
             bar.set_message(format!("{name}: {contender}"));
         });
@@ -104,6 +105,8 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         if let Some(folder) = &call.output {
             let document = document::accuracy(&records, &about);
             files::save_in(folder, "accuracy.json", format!("{document:#}\n"))?;
+            let known = json!({"references": &known});
+            files::save_in(folder, "references.json", format!("{known:#}\n"))?;
         }
     }
     bar.finish_and_clear();
@@ -174,7 +177,7 @@ fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
 fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference, BenchError>, Failure> {
     let folder = folder.join(REFERENCES);
     let hash = case.sha256();
-    let name = format!("{}-{}.json", case.kind, hash.get(..16).unwrap_or_default());
+    let name = format!("{}.json", case.file_name());
     let path = folder.join(&name);
     let committed = suite::hashes(case.kind, &case.name).filter(|(problem, _)| *problem == hash);
     if let (Some((_, hash)), true) = (committed, path.is_file()) {

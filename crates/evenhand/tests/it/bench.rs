@@ -36,7 +36,13 @@ fn accuracy_on_the_command_line() {
     names.sort();
     let files =
         ["accuracy.csv", "accuracy.json", "accuracy.md", "accuracy.tex", "index.html", "profiles.svg"];
-    assert_eq!(names, [&files[..], &["references", "work-precision.svg"]].concat());
+    assert_eq!(names, [&files[..], &["references", "references.json", "work-precision.svg"]].concat());
+    let known: serde_json::Value = serde_json::from_str(&folder.read("made/here/references.json")).unwrap();
+    let known = known["references"].as_array().unwrap();
+    assert_eq!(known.len(), 8);
+    for reference in known.iter().filter(|reference| reference["kind"] != "ps-dsf") {
+        assert!(reference["objective"].is_string() && reference["error_bound"].as_f64().unwrap() < 1e-100);
+    }
     assert_eq!(folder.read("made/here/accuracy.json"), output.stdout);
     let records = document["records"].as_array().unwrap();
     let kinds: std::collections::BTreeSet<&str> =

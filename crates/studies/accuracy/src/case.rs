@@ -2,6 +2,7 @@
 
 use evenhand_exact::{Prices, Share, Tasks};
 use evenhand_problem::format::{problem_sha256, reservation_to_json};
+use evenhand_problem::number;
 use evenhand_problem::{Problem, Rational, Reservation, Sharing};
 use sha2::{Digest, Sha256};
 
@@ -168,6 +169,16 @@ impl Case {
             Input::Allocation(problem) => (problem.n_users(), problem.n_servers()),
             Input::Reservation(problem) => (problem.n_types(), problem.n_pools()),
         }
+    }
+
+    /// A name for files: what is asked, with the exponent of alpha fairness, and the beginning of the problem's hash.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let exponent = match self.kind == Kind::Alpha {
+            true => format!("-{}", number::format(&self.alpha).replace('/', "-")),
+            false => String::new(),
+        };
+        format!("{}{exponent}-{}", self.kind, self.sha256().get(..16).unwrap_or_default())
     }
 
     /// The hash of the problem in its canonical form.

@@ -19,6 +19,8 @@ use crate::utility::{ln, power};
 pub const TOLERANCES: [u32; 2] = [6, 9];
 /// Margins of the reference above minus this, as a negative power of ten, hold: it may be irrational.
 const TRUTH: u32 = 30;
+/// Bits of a power that is irrational: far more than those of a double.
+const BITS: u32 = 200;
 /// Users times classes beyond which feasibility and sharing incentive alone are examined.
 const MOST_PAIRS: usize = 3_000;
 /// Time for the axioms of one answer.
@@ -269,8 +271,9 @@ impl<'c> Judge<'c> {
             return Some(to_f64(&(lost / total).abs()));
         }
         let exponent = Rational::from(1) - &self.case.alpha;
-        let sum =
-            |x: &[Rational]| -> Rational { active().map(|n| power(&x[n], &exponent) * weight(n)).sum() };
+        let sum = |x: &[Rational]| -> Rational {
+            active().map(|n| power(&x[n], &exponent, BITS) * weight(n)).sum()
+        };
         Some(off(&sum(totals), &sum(levels)))
     }
 }

@@ -32,8 +32,8 @@ pub const NOT_MINE: i32 = 77;
 const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
 /// A first run that took longer than this is not repeated, unless a number of runs was asked for.
 const LONG: Duration = Duration::from_secs(1);
-/// Bytes of an answer that are read.
-const MOST_BYTES: u64 = 1 << 30;
+/// Bytes of the longest answer that is read: of 100,000 users on a few classes each, with numbers of a hundred digits.
+const MOST_BYTES: u64 = 1 << 28;
 /// Characters of what a program says about its failure that are kept.
 const MOST_WORDS: usize = 300;
 
@@ -191,7 +191,9 @@ impl Files {
 
     fn run(&self, limit: Duration) -> io::Result<Ran> {
         let path = |name: &str| self.folder.path().join(name);
-        match fs::remove_file(path("answer")) {
+        let is_folder = fs::symlink_metadata(path("answer")).is_ok_and(|answer| answer.is_dir());
+        let remove = if is_folder { fs::remove_dir_all } else { fs::remove_file };
+        match remove(path("answer")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -228,7 +230,16 @@ impl Files {
         }
         let malformed = |error: &dyn std::fmt::Display| NoAnswer::Malformed(error.to_string());
         let path = self.folder.path().join("answer");
-        let file = File::open(path).map_err(|_| NoAnswer::Malformed("it wrote no answer".to_owned()))?;
+        // Of a pipe nobody would see an end.
+        match fs::metadata(&path) {
+            Err(_) => return Err(malformed(&"it wrote no answer")),
+            Ok(answer) if !answer.is_file() => return Err(malformed(&"what it wrote is no file")),
+            Ok(answer) if answer.len() > MOST_BYTES => {
+                return Err(malformed(&format!("it wrote more than {} MiB", MOST_BYTES >> 20)));
+            }
+            Ok(_) => {}
+        }
+        let file = File::open(path).map_err(|error| malformed(&error))?;
         let mut text = String::new();
         file.take(MOST_BYTES).read_to_string(&mut text).map_err(|error| malformed(&error))?;
         if program.is_linear() {

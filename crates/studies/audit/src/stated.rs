@@ -1,7 +1,7 @@
 //! Problems as searches state them: in full, so that every amount has a place, and with their groups.
 
 use evenhand_problem::groups::{GroupShare, GroupShareSpec, GroupSpec, MemberSpec, Named};
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{Member, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 /// A problem as it is changed: every server and user states an amount of every resource.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Stated {
     pub spec: ProblemSpec,
     /// The groups; most searches have none.
     pub groups: Vec<GroupSpec>,
-    /// By user: its group; empty without groups.
+    /// By user: its group and its gang; empty where there are neither.
     pub members: Vec<MemberSpec>,
     /// How groups and users are compared.
     pub share: GroupShareSpec,
@@ -42,11 +42,12 @@ impl From<&Problem> for Stated {
             lend: named(&group.lend),
             ..GroupSpec::default()
         });
-        let member = |n: usize| MemberSpec {
-            group: problem.groups().member(n).group.map(|group| list[group].name.clone()),
-            ..MemberSpec::default()
+        let member = |n: usize| {
+            let Member { group, gang, pinned } = problem.groups().member(n).clone();
+            let group = group.map(|group| list[group].name.clone());
+            MemberSpec { group, gang: gang.map(Rational::from), pinned }
         };
-        let members = if list.is_empty() { 0 } else { problem.n_users() };
+        let members = if problem.groups().is_empty() { 0 } else { problem.n_users() };
         let GroupShare { of, over, multipliers, families, zero_weight } = problem.groups().share().clone();
         let share = GroupShareSpec { of, over, multipliers: named(&multipliers), families, zero_weight };
         Self { spec, groups: groups.collect(), members: (0..members).map(member).collect(), share }

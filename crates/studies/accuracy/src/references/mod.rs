@@ -5,24 +5,27 @@
 //! | max-min, utilitarian, market, PS-DSF | the exact mechanism | a certificate that the kernel reads |
 //! | configurations | the exact configuration programme | a ratio certificate |
 //! | sums of utilities that were planted | known beforehand | every optimality condition holds exactly ([`planted`]) |
-//! | other sums of one pool, or of pools side by side | Newton's method in rationals ([`newton`]) | a gap below 1e-100 |
-//! | other sums of a cluster | the exact mechanism | the gap that its prices prove, which may be larger |
+//! | other sums of utilities | the exact mechanism where they are rational, else Newton's method in rationals ([`newton`]) | prices, which prove every level to 100 digits ([`bound`]) |
 
+pub mod bound;
 pub mod newton;
 pub mod planted;
 mod rounding;
 
 use evenhand_certify::{CertifyError, Request, certify, ratio};
-use evenhand_exact::{Axiom, Certificate, Instance, Parameters, Prices, axiom::proportional};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, Prices, check_text};
 use evenhand_mechanisms::{Flags, MechanismError, Status, registry};
 use evenhand_packing::{MaxReward, PackingError, configuration_lp};
 use evenhand_problem::number::{format, to_f64};
 use evenhand_problem::{Allocation, Arithmetic, Integer, Problem, Rational};
 use rug::ops::Pow;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::case::{Case, Input, Kind, sha256};
-use newton::PoolError;
+use crate::utility::{ln, power};
+use bound::Bound;
+use newton::NewtonError;
 
 /// The exact answer to a case.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +39,8 @@ pub struct Reference {
     pub error_bound: f64,
     /// An allocation that is the answer, or one of several.
     pub allocation: Option<Allocation>,
-    /// Prices that prove a sum of utilities, with the gap that they prove.
-    pub proof: Option<(Prices, Rational)>,
+    /// Prices of a sum of utilities, with what they prove.
+    pub proof: Option<(Prices, Bound)>,
 }
 
 /// Why there is no reference.
@@ -50,9 +53,9 @@ pub enum ReferenceError {
     /// The configuration programme has none.
     #[error(transparent)]
     Packing(#[from] PackingError),
-    /// The pools have none.
+    /// Newton's method found none.
     #[error(transparent)]
-    Pool(#[from] PoolError),
+    Newton(#[from] NewtonError),
     /// What was planted is not the optimum.
     #[error("what was planted is no optimum: {0}")]
     Planted(&'static str),
@@ -86,26 +89,34 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     if let Some(planted) = &case.planted {
         planted::verify(problem, &case.alpha, planted).map_err(ReferenceError::Planted)?;
         let allocation = made(case, planted.tasks.clone());
-        let proof = Some((planted.prices.clone(), Rational::new()));
-        return Ok(Reference {
-            levels: Some(allocation.totals()),
-            allocation: Some(allocation),
-            proof,
-            ..Reference::default()
-        });
+        let levels = Some(allocation.totals());
+        return Ok(Reference { levels, allocation: Some(allocation), ..Reference::default() });
     }
-    if case.kind.is_sum() && case.kind != Kind::Market && case.alpha == 1 && newton::applies(problem) {
-        let found = newton::solve(problem)?;
-        let allocation = made(case, found.tasks);
-        return Ok(Reference {
-            levels: Some(allocation.totals()),
-            error_bound: found.error_bound,
-            allocation: Some(allocation),
-            proof: Some((found.prices, found.gap)),
-            ..Reference::default()
-        });
+    if !case.kind.is_sum() || case.kind == Kind::Market {
+        return of_mechanism(case, problem);
     }
-    of_mechanism(case, problem)
+    // Beyond that an exact mechanism takes long, and what is random has no rational answer.
+    let is_small = problem.n_users() <= MOST_USERS;
+    let near = is_small.then(|| of_mechanism(case, problem)).and_then(Result::ok);
+    if let Some(found) = near.as_ref().filter(|found| found.error_bound == 0.0) {
+        return Ok(found.clone());
+    }
+    match newton::solve(problem, &case.alpha) {
+        Ok(found) => Ok(of_proof(case, made(case, found.tasks), found.prices, found.bound)),
+        // Of somebody's own problem a bound that is not as small is better than none.
+        Err(error) => near.ok_or_else(|| error.into()),
+    }
+}
+
+fn of_proof(case: &Case, allocation: Allocation, prices: Prices, bound: Bound) -> Reference {
+    debug_assert!(case.kind.is_sum());
+    Reference {
+        levels: Some(allocation.totals()),
+        objective: None,
+        error_bound: bound.error,
+        allocation: Some(allocation),
+        proof: Some((prices, bound)),
+    }
 }
 
 /// An exact allocation of the mechanism of a case.
@@ -138,9 +149,13 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
     if !matches!(case.kind, Kind::PsDsf | Kind::Utilitarian) {
         reference.levels = Some(allocation.totals());
     }
-    if let (true, Some(prices), Some(gap)) = (case.kind.is_sum(), findings.prices, findings.gap) {
-        reference.error_bound = distance(problem, &allocation, &case.alpha, &gap);
-        reference.proof = Some((prices, gap));
+    if let (true, Some(prices), Some(gap)) = (case.kind.is_sum(), findings.prices, findings.gap)
+        && !gap.is_zero()
+    {
+        let sharing = case.kind.sharing();
+        let bound = bound::prove(problem, sharing, &case.alpha, &allocation.tasks, &prices)
+            .map_err(|why| ReferenceError::Undefined(why.to_owned()))?;
+        return Ok(of_proof(case, allocation, prices, bound));
     }
     reference.objective = objective(case, problem, &allocation.totals())?;
     Ok(reference)
@@ -169,45 +184,13 @@ pub fn objective(
     Ok(active.map(level).min())
 }
 
-/// How far a level is from that of the optimum at most, as a part of itself, where the gap is proven to be so small.
-///
-/// With `t` for the optimal level over the one that is there, and `c` for the gap over the least `w x^(1 - a)`, the gap and
-/// the optimality of the other point together say `(1 - t^-a) (t - 1) <= c` for every user: each term of the sum is not
-/// negative. For `a >= 1` it follows that `|t - 1| <= sqrt(c) + c`, and for `a < 1` the same with `c / a` for `c`.
-#[must_use]
-pub fn distance(problem: &Problem, allocation: &Allocation, alpha: &Rational, gap: &Rational) -> f64 {
-    if gap.is_zero() {
-        return 0.0;
-    }
-    let worth = |n: usize| {
-        let weight = to_f64(problem.users()[n].weight());
-        let exponent = 1.0 - to_f64(alpha);
-        // Rounded down by more than these operations can be wrong by.
-        weight * to_f64(&allocation.total(n)).powf(exponent) * (1.0 - 1e-12)
-    };
-    let least =
-        (0..problem.n_users()).filter(|&n| problem.is_active(n)).map(worth).fold(f64::INFINITY, f64::min);
-    // A gap may be below all doubles.
-    let wide = gap * Rational::from(10).pow(400u32);
-    let root = |value: f64| value.sqrt() * (1.0 + 1e-12);
-    let scale = to_f64(alpha).min(1.0) * least;
-    let small = to_f64(gap) / scale;
-    let large = if small > 1e-290 { root(small) } else { root_of_wide(&wide, scale) };
-    (large + small) * (1.0 + 1e-12) + f64::MIN_POSITIVE
-}
-
-/// The root of `wide / 10^400 / scale`, rounded up.
-fn root_of_wide(wide: &Rational, scale: f64) -> f64 {
-    let whole = wide.clone().ceil().into_numer_denom().0 + 1u32;
-    let root: Integer = whole.sqrt() + 1u32;
-    let root = Rational::from(root) / Rational::from(10).pow(200u32);
-    (to_f64(&root) + f64::MIN_POSITIVE) / scale.sqrt() * (1.0 + 1e-12)
-}
-
-/// Levels of at most so many users are certified.
+/// Levels of at most so many users are certified, and looked for as rational ones.
 const MOST_USERS: usize = 2_000;
-/// The tolerance of certificates of answers that are irrational.
-const IRRATIONAL: u32 = 40;
+/// The tolerance of certificates of answers that are irrational, as a negative power of ten: a gap whose root every level has
+/// to be within.
+const IRRATIONAL: u32 = 2 * newton::DIGITS;
+/// The same where the answer is rational, and what tasks are worth there is not: the kernel's numbers have 50 digits.
+const ENCLOSED: u32 = 40;
 
 /// The certificate of a reference, as text; `None` where there would be too much of it.
 ///
@@ -221,17 +204,38 @@ pub fn certificate(case: &Case, reference: &Reference) -> Result<Option<String>,
     let Some(allocation) = reference.allocation.as_ref().filter(|_| problem.n_users() <= MOST_USERS) else {
         return Ok(None);
     };
-    let is_exact = reference.proof.as_ref().is_none_or(|(_, gap)| gap.is_zero()) && case.alpha.is_integer();
-    let tolerance =
-        if is_exact { Rational::new() } else { Rational::from((1, Integer::from(10).pow(IRRATIONAL))) };
-    let requests = own_axioms(case);
-    let mut requests: Vec<Request> =
-        requests.into_iter().map(|(axiom, parameters)| Request { axiom, parameters }).collect();
-    requests.insert(0, Request::of(Axiom::Feasible));
-    let found = certify(problem, allocation, &requests, &tolerance)?;
-    let shown = found.certificate.claims.iter().all(|claim| claim.holds == Some(true));
-    match shown && found.undecided.is_empty() {
-        true => Ok(Some(found.certificate.to_json())),
+    let own = own_axioms(case);
+    let mut requests = vec![Request::of(Axiom::Feasible)];
+    let Some((prices, bound)) = &reference.proof else {
+        // What is planted may have irrational utilities all the same.
+        let tolerance = match case.alpha.is_integer() {
+            true => Rational::new(),
+            false => Rational::from((1, Integer::from(10).pow(ENCLOSED))),
+        };
+        requests.extend(own.into_iter().map(|(axiom, parameters)| Request { axiom, parameters }));
+        let found = certify(problem, allocation, &requests, &tolerance)?;
+        let shown = found.certificate.claims.iter().all(|claim| claim.holds == Some(true));
+        return match shown && found.undecided.is_empty() {
+            true => Ok(Some(found.certificate.to_json())),
+            false => Err(ReferenceError::NotShown),
+        };
+    };
+    let tolerance = Rational::from((1, Integer::from(10).pow(IRRATIONAL)));
+    let mut found = certify(problem, allocation, &requests, &tolerance)?.certificate;
+    let instance = Instance::new(problem, allocation).map_err(|_| ReferenceError::NotShown)?;
+    for (axiom, parameters) in own {
+        let evidence = Evidence::Prices(prices.clone());
+        let evidence = match case.alpha == 1 {
+            true => evidence,
+            false => Evidence::Enclosed { evidence: Box::new(evidence), values: bound.worth.clone() },
+        };
+        let claim = Claim::with_evidence(axiom, parameters, evidence, &instance, &tolerance);
+        found.not_checked.retain(|name| name != axiom.name());
+        found.claims.push(claim.map_err(|refusal| ReferenceError::Undefined(refusal.to_string()))?);
+    }
+    let text = found.to_json();
+    match check_text(&text, Some(case.kind.sharing())).valid {
+        true => Ok(Some(text)),
         false => Err(ReferenceError::NotShown),
     }
 }
@@ -250,22 +254,35 @@ pub fn own_axioms(case: &Case) -> Vec<(Axiom, Parameters)> {
     }
 }
 
-/// The gap that prices prove of an allocation.
-///
-/// # Errors
-/// What is wrong with them, in words.
-pub fn proven_gap(
-    problem: &Problem,
-    allocation: &Allocation,
-    alpha: &Rational,
-    prices: &Prices,
-) -> Result<Rational, PoolError> {
-    let refused = |error: &dyn std::fmt::Display| PoolError::Refused(error.to_string());
-    let instance = Instance::new(problem, allocation).map_err(|error| refused(&error))?;
-    proportional::gap(&instance, alpha, None, prices).map_err(|error| refused(&error))
-}
-
 impl Reference {
+    /// What is known of the answer to a case, as `references.json` states it.
+    #[must_use]
+    pub fn summary(&self, case: &Case) -> Value {
+        json!({
+            "instance": case.name,
+            "kind": case.kind.name(),
+            "problem_sha256": case.sha256(),
+            "reference_sha256": self.sha256(),
+            "error_bound": self.error_bound,
+            "objective": self.value(case),
+        })
+    }
+
+    /// The objective: exact where it is rational, else a hundred digits.
+    fn value(&self, case: &Case) -> Option<String> {
+        if let Some(objective) = &self.objective {
+            return Some(format(objective));
+        }
+        let (problem, levels) = (case.problem()?, self.levels.as_ref().filter(|_| case.kind.is_sum())?);
+        let exponent = Rational::from(1) - &case.alpha;
+        let of_user = |n: usize| match exponent.is_zero() {
+            true => ln(&levels[n]) * problem.users()[n].weight(),
+            false => power(&levels[n], &exponent, rounding::BITS) * problem.users()[n].weight() / &exponent,
+        };
+        let sum: Rational = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(of_user).sum();
+        Some(significant(&sum))
+    }
+
     /// A hash of levels and objective, by which a suite knows its references.
     #[must_use]
     pub fn sha256(&self) -> String {
@@ -281,8 +298,8 @@ impl Reference {
     }
 }
 
-/// Digits of an irrational level that are hashed: fewer than are proven.
-const DIGITS: u32 = 40;
+/// Digits of an irrational level that are hashed: all that have to be proven.
+const DIGITS: u32 = newton::DIGITS;
 
 /// The leading digits of a number, as a whole number and a power of ten.
 fn significant(value: &Rational) -> String {
@@ -297,21 +314,29 @@ fn significant(value: &Rational) -> String {
     let mut whole = (value * power(exponent)).round().into_numer_denom().0;
     // The logarithm may be off by one.
     let top = Integer::from(10).pow(DIGITS + 1);
-    if whole >= top {
+    if *whole.as_abs() >= top {
         exponent += 1;
         whole = (value * power(exponent)).round().into_numer_denom().0;
     }
     format!("{whole}e{exponent}")
 }
 
-/// The reference that a certificate holds: of kinds whose levels are rational and that a mechanism has found. It is to
-/// be believed for its hash.
+/// The reference that a certificate holds, of kinds that a mechanism or Newton's method has found. It is to be believed for
+/// its hash; what its prices prove is computed again.
 #[must_use]
 pub fn of_certificate(case: &Case, certificate: &Certificate) -> Option<Reference> {
     let problem = case.problem()?;
     let allocation = certificate.allocation.clone();
     if case.planted.is_some() || allocation.tasks.len() != problem.n_users() {
         return None;
+    }
+    let of_sum = certificate.claims.iter().find(|claim| claim.axiom == Axiom::Proportional);
+    if let Some(Evidence::Prices(prices)) = of_sum.map(|claim| claim.evidence.bare()) {
+        let sharing = case.kind.sharing();
+        let bound = bound::prove(problem, sharing, &case.alpha, &allocation.tasks, prices).ok()?;
+        if !bound.gap.is_zero() {
+            return Some(of_proof(case, allocation, prices.clone(), bound));
+        }
     }
     let is_unique = !matches!(case.kind, Kind::PsDsf | Kind::Utilitarian);
     let objective = objective(case, problem, &allocation.totals()).ok()?;

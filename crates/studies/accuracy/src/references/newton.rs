@@ -1,26 +1,29 @@
-//! Proportional fairness of one pool, or of pools side by side, to as many digits as a comparison can need.
+//! The greatest sum of utilities of any cluster, to as many digits as a comparison can need.
 //!
 //! The optimum is algebraic but in general irrational (THEORY, fact 4), so the reference is a rational point with a proof of
-//! how near it is. Newton's method in rationals, rounded to 512 bits after every step, solves the equations of the
-//! bottlenecks for their prices; every user takes `x_n = min(T_n, w_n / sum_j p_j r_nj)`. The result is scaled until it is
-//! feasible, its prices are raised until they prove something, and `evenhand_exact` computes the gap that they
-//! prove: nothing of the way there has to be believed. How far a level can be off then is [`super::distance`].
+//! how near it is. An answer in doubles, or in a few digits more, tells which classes a user runs on. Newton's method in
+//! rationals, rounded to [`BITS`] bits after every step, then solves what holds there: every bottleneck is full, and all
+//! classes on which a user runs cost it the same. A user takes `x_n = min(T_n, (w_n / c_n)^(1/a))` at the cost `c_n` of a task.
+//! The result is scaled until it is feasible, its prices are raised until they prove something, and [`bound::prove`] computes
+//! what they prove: nothing of the way there has to be believed.
 
 use evenhand_exact::{Prices, Tasks};
+use evenhand_mechanisms::{Flags, MechanismError, registry};
 use evenhand_ode::path::{self, PathSettings};
 use evenhand_ode::pool::Pool;
-use evenhand_problem::number::to_f64;
-use evenhand_problem::{Allocation, Constraints, Integer, Problem, Rational, Sharing};
+use evenhand_problem::number::{format, to_f64};
+use evenhand_problem::{Arithmetic, Constraints, Integer, Problem, Rational, Sharing};
 use rug::ops::Pow;
 use thiserror::Error;
 
-use super::rounding::{eliminate, rounded};
-use super::{distance, proven_gap};
+use super::bound::{self, Bound};
+use super::rounding::{BITS, eliminate, rounded};
+use crate::utility::power;
 
-/// A step that changes the prices by less than this many bits of them is the last.
-const LAST_CHANGE: u32 = 400;
-/// The largest gap of a reference, as a negative power of ten, of the sum of all weights.
-pub const MOST_GAP_DIGITS: u32 = 100;
+/// A step that changes everything by less than this many bits is the last.
+const LAST_CHANGE: u32 = 800;
+/// The largest error of a level, as a negative power of ten: so many digits are proven.
+pub const DIGITS: u32 = 100;
 /// Newton steps at most: the correct bits double with each.
 const MOST_STEPS: usize = 60;
 
@@ -31,240 +34,376 @@ pub struct Found {
     pub tasks: Tasks,
     /// What proves them.
     pub prices: Prices,
-    /// The `eps` that the prices prove, exactly.
-    pub gap: Rational,
-    /// No level is further from the optimum than this part of itself.
-    pub error_bound: f64,
+    /// What the prices prove, exactly.
+    pub bound: Bound,
 }
 
 /// Why there is none.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum PoolError {
+pub enum NewtonError {
     /// Newton's method did not converge.
     #[error("Newton's method did not converge in {MOST_STEPS} steps")]
     NoConvergence,
-    /// A user pays nothing and has no limit, or the equations contradict each other.
+    /// A user pays nothing and has no limit, or is left with less than nothing where it runs.
     #[error("the equations of the bottlenecks have no solution")]
     Singular,
     /// The numbers are out of the range of doubles, with which it starts.
     #[error("there is no start: {0}")]
     Start(String),
-    /// The gap that was proven is too large.
-    #[error("the proven gap is {0:.1e}, more than 1e-{MOST_GAP_DIGITS}")]
-    Gap(f64),
+    /// There is no answer to start from.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// What was proven is too little.
+    #[error("levels are proven to be within {0:.1e} of themselves, which is more than 1e-{DIGITS}")]
+    TooFar(f64),
     /// The prices prove nothing.
     #[error("the prices prove nothing: {0}")]
-    Refused(String),
+    Refused(&'static str),
 }
 
-/// Whether the problem is one pool, or pools side by side: no user can run on two classes, and resources are divided.
-#[must_use]
-pub fn applies(problem: &Problem) -> bool {
-    problem.groups().list().is_empty()
-        && problem.servers().iter().all(|server| !server.is_time_shared())
-        && (0..problem.n_users()).all(|n| !problem.is_active(n) || problem.classes_of(n).count() == 1)
-}
-
-/// The proportionally fair allocation.
+/// The allocation with the greatest sum of utilities where resources are divided.
 ///
 /// # Errors
-/// [`PoolError`]
-pub fn solve(problem: &Problem) -> Result<Found, PoolError> {
+/// [`NewtonError`]
+pub fn solve(problem: &Problem, alpha: &Rational) -> Result<Found, NewtonError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
-    let mut rows = vec![Rational::new(); constraints.rows().len()];
-    let mut users = vec![Rational::new(); problem.n_users()];
-    for class in 0..problem.n_servers() {
-        let pool = Side::new(&constraints, class);
-        if pool.users.is_empty() {
-            continue;
-        }
-        let prices = pool.newton(pool.start()?)?;
-        let (x, prices, limits) = pool.proving(&prices)?;
-        for (k, (x, price)) in x.into_iter().zip(limits).enumerate() {
-            tasks[pool.users[k]].push((class, x));
-            users[pool.users[k]] = price;
-        }
-        for (row, price) in constraints.class_rows(class).zip(prices) {
-            rows[row] = price / &constraints.rows()[row].capacity;
-        }
+    let (system, start) = System::begin(&constraints, alpha)?;
+    let end = system.newton(start)?;
+    let (tasks, prices) = system.proving(&end)?;
+    let bound = bound::prove(problem, Sharing::Rdm, alpha, &tasks, &prices).map_err(NewtonError::Refused)?;
+    if Rational::from_f64(bound.error).is_none_or(|error| error * Integer::from(10).pow(DIGITS) > 1) {
+        return Err(NewtonError::TooFar(bound.error));
     }
-    let allocation = Allocation { tasks, ..Allocation::empty(0, Sharing::Rdm) };
-    let prices = Prices { user_weights: Vec::new(), rows, users };
-    let one = Rational::from(1);
-    let gap = proven_gap(problem, &allocation, &one, &prices)?;
-    let total: Rational = problem.users().iter().map(evenhand_problem::User::weight).sum();
-    if gap > total / Integer::from(10).pow(MOST_GAP_DIGITS) {
-        return Err(PoolError::Gap(to_f64(&gap)));
-    }
-    let error_bound = distance(problem, &allocation, &one, &gap);
-    Ok(Found { tasks: allocation.tasks, prices, gap, error_bound })
+    Ok(Found { tasks, prices, bound })
 }
 
-/// One class with the users that run on it.
-struct Side {
-    users: Vec<usize>,
-    /// By user of the class and row: what a task takes, as a part of the row.
-    requests: Vec<Vec<Rational>>,
-    weights: Vec<Rational>,
-    limits: Vec<Option<Rational>>,
+/// A class on which a user may run.
+struct Place {
+    class: usize,
+    /// What a task takes of rows, as parts of them.
+    uses: Vec<(usize, Rational)>,
 }
 
-/// The lower half of a symmetric matrix, by rows.
-type Slopes = Vec<Vec<Rational>>;
+struct User {
+    n: usize,
+    weight: Rational,
+    limit: Option<Rational>,
+    places: Vec<Place>,
+    /// The place where the user runs most.
+    home: usize,
+}
 
-impl Side {
-    fn new(constraints: &Constraints<'_>, class: usize) -> Self {
+/// The equations: unknown are the prices of whole rows, and the tasks of users beside their homes.
+struct System<'c> {
+    constraints: &'c Constraints<'c>,
+    alpha: &'c Rational,
+    users: Vec<User>,
+    /// `(user, place)` with the unit of its tasks.
+    beside: Vec<(usize, usize, Rational)>,
+}
+
+#[derive(Clone)]
+struct Values {
+    /// Prices of whole rows.
+    prices: Vec<Rational>,
+    /// Tasks beside the homes, in their units.
+    beside: Vec<Rational>,
+}
+
+/// What users take at some prices.
+struct Response {
+    levels: Vec<Rational>,
+    /// How the use of every row falls with every price: the lower half of a symmetric matrix, by rows.
+    slopes: Vec<Vec<Rational>>,
+    /// What all users pay.
+    spent: Rational,
+}
+
+impl<'c> System<'c> {
+    fn begin(constraints: &'c Constraints<'c>, alpha: &'c Rational) -> Result<(Self, Values), NewtonError> {
         let problem = constraints.problem();
-        let runs = |n: &usize| problem.is_active(*n) && problem.can_run(*n, class);
-        let users: Vec<usize> = (0..problem.n_users()).filter(runs).collect();
-        let rows = &constraints.rows()[constraints.class_rows(class)];
-        let request = |n: &usize| {
-            let usage = constraints.usage(*n, class).unwrap_or_default().to_vec();
-            usage.iter().zip(rows).map(|(amount, row)| Rational::from(amount / &row.capacity)).collect()
+        let rows = constraints.rows();
+        let place = |n: usize, class: usize| {
+            let start = constraints.class_rows(class).start;
+            let usage = constraints.usage(n, class);
+            let entries = usage.iter().flat_map(|usage| usage.entries());
+            let part = |(at, amount): (usize, &Rational)| {
+                (start + at, Rational::from(amount / &rows[start + at].capacity))
+            };
+            Place { class, uses: entries.filter(|(_, amount)| !amount.is_zero()).map(part).collect() }
         };
-        let requests = users.iter().map(request).collect();
-        let weights = users.iter().map(|n| problem.users()[*n].weight().clone()).collect();
-        let limits = users.iter().map(|n| problem.users()[*n].tasks().cloned()).collect();
-        Self { users, requests, weights, limits }
-    }
-
-    fn n_rows(&self) -> usize {
-        self.requests[0].len()
-    }
-
-    /// The prices in doubles.
-    fn start(&self) -> Result<Vec<Rational>, PoolError> {
-        let (mut requests, mut caps) = (Vec::new(), Vec::new());
-        for (request, limit) in self.requests.iter().zip(&self.limits) {
-            let largest = request.iter().max().cloned().unwrap_or_default();
-            let alone = limit.iter().cloned().chain((largest > 0).then(|| largest.recip())).min();
-            let alone = alone.unwrap_or_else(|| Rational::from(1));
-            requests.extend(request.iter().map(|r| to_f64(&Rational::from(r * &alone))));
-            caps.push(limit.as_ref().map_or(f64::INFINITY, |limit| to_f64(&Rational::from(limit / &alone))));
+        let user = |n: usize| User {
+            n,
+            weight: problem.users()[n].weight().clone(),
+            limit: problem.users()[n].tasks().cloned(),
+            places: problem.classes_of(n).map(|class| place(n, class)).collect(),
+            home: 0,
+        };
+        let users = (0..problem.n_users()).filter(|n| problem.is_active(*n)).map(user).collect();
+        let mut system = Self { constraints, alpha, users, beside: Vec::new() };
+        let one_class = |user: &User| user.places.len() == 1;
+        if *alpha == 1 && system.users.iter().all(one_class) {
+            let prices = system.prices_of_pools()?;
+            return Ok((system, Values { prices, beside: Vec::new() }));
         }
-        let weights = self.weights.iter().map(to_f64).collect();
-        let pool = Pool::new(self.n_rows(), requests, weights, caps)
-            .map_err(|error| PoolError::Start(error.to_string()))?;
-        let end = path::follow(&pool, &PathSettings::default());
-        Ok(end.prices.iter().map(|price| Rational::from_f64(*price).unwrap_or_default()).collect())
+        let name = if *alpha == 1 { "proportional" } else { "alpha" };
+        let mechanism = registry::find(name)
+            .ok_or_else(|| NewtonError::Start(format!("there is no mechanism `{name}`")))?;
+        let mut flags = Flags::new(Arithmetic::Exact);
+        if *alpha != 1 {
+            flags = flags.with("alpha", format(alpha));
+        }
+        let outcome = mechanism.allocate_with(problem, &flags)?;
+        let prices =
+            outcome.findings.prices.ok_or_else(|| NewtonError::Start("it has no prices".to_owned()))?;
+        let prices =
+            prices.rows.iter().zip(rows).map(|(price, row)| rounded(&Rational::from(price * &row.capacity)));
+        let prices: Vec<Rational> = prices.collect();
+        let beside = system.read(&outcome.allocation.tasks, &prices);
+        Ok((system, Values { prices, beside }))
     }
 
-    /// What user `k` pays for a task.
-    fn paid(&self, k: usize, prices: &[Rational]) -> Rational {
-        self.requests[k].iter().zip(prices).map(|(r, p)| Rational::from(r * p)).sum()
+    /// Where users run: where they have more of their tasks, as a part, than the class is dearer than their cheapest one.
+    fn read(&mut self, tasks: &Tasks, prices: &[Rational]) -> Vec<Rational> {
+        let mut start = Vec::new();
+        for (k, user) in self.users.iter_mut().enumerate() {
+            let costs: Vec<Rational> = user.places.iter().map(|place| cost(place, prices)).collect();
+            let least = costs.iter().min().cloned().unwrap_or_default();
+            let of_class = |class: usize| tasks[user.n].iter().find(|(i, _)| *i == class).map(|(_, x)| x);
+            let here: Vec<Option<&Rational>> =
+                user.places.iter().map(|place| of_class(place.class)).collect();
+            let total: Rational = here.iter().flatten().copied().sum();
+            user.home = (0..here.len()).max_by_key(|at| here[*at]).unwrap_or(0);
+            for (at, x) in here.iter().enumerate() {
+                let Some(x) = x.filter(|x| **x > 0 && at != user.home) else { continue };
+                let excess = Rational::from(&costs[at] - &least) * &total;
+                if excess <= Rational::from(x * &least) {
+                    start.push(rounded(&Rational::from(x / &total)));
+                    self.beside.push((k, at, rounded(&total)));
+                }
+            }
+        }
+        start
+    }
+
+    /// The prices of pools side by side in doubles, for logarithms.
+    fn prices_of_pools(&self) -> Result<Vec<Rational>, NewtonError> {
+        let mut prices = vec![Rational::new(); self.constraints.rows().len()];
+        for class in 0..self.constraints.problem().n_servers() {
+            let rows = self.constraints.class_rows(class);
+            let (mut requests, mut weights, mut caps) = (Vec::new(), Vec::new(), Vec::new());
+            for user in self.users.iter().filter(|user| user.places[0].class == class) {
+                let uses = &user.places[0].uses;
+                let largest = uses.iter().map(|(_, part)| part).max();
+                let alone = user.limit.iter().cloned().chain(largest.map(|part| part.clone().recip())).min();
+                let alone = alone.unwrap_or_else(|| Rational::from(1));
+                let of_row = |row: usize| {
+                    let part =
+                        uses.iter().find(|(r, _)| *r == row).map(|(_, part)| Rational::from(part * &alone));
+                    part.as_ref().map_or(0.0, to_f64)
+                };
+                requests.extend(rows.clone().map(of_row));
+                let cap = user.limit.as_ref().map(|limit| to_f64(&Rational::from(limit / &alone)));
+                caps.push(cap.unwrap_or(f64::INFINITY));
+                weights.push(to_f64(&user.weight));
+            }
+            if weights.is_empty() {
+                continue;
+            }
+            let pool = Pool::new(rows.len(), requests, weights, caps)
+                .map_err(|error| NewtonError::Start(error.to_string()))?;
+            let end = path::follow(&pool, &PathSettings::default());
+            for (row, price) in rows.zip(&end.prices) {
+                prices[row] = Rational::from_f64(*price).unwrap_or_default();
+            }
+        }
+        Ok(prices)
+    }
+
+    /// What users take at these prices.
+    fn respond(&self, prices: &[Rational]) -> Result<Response, NewtonError> {
+        let mut slopes: Vec<Vec<Rational>> =
+            (0..prices.len()).map(|j| vec![Rational::new(); j + 1]).collect();
+        let (mut levels, mut spent) = (Vec::with_capacity(self.users.len()), Rational::new());
+        let root = Rational::from(self.alpha.recip_ref());
+        for user in &self.users {
+            let uses = &user.places[user.home].uses;
+            let paid = cost(&user.places[user.home], prices);
+            if let Some(limit) = &user.limit {
+                let worth = &user.weight * power(limit, &Rational::from(-self.alpha), BITS);
+                if paid <= worth {
+                    spent += worth * limit;
+                    levels.push(limit.clone());
+                    continue;
+                }
+            }
+            if paid.is_zero() {
+                return Err(NewtonError::Singular);
+            }
+            let level = rounded(&power(&Rational::from(&user.weight / &paid), &root, BITS));
+            let slope = rounded(&(Rational::from(&level / &paid) / self.alpha));
+            for (j, of_j) in uses {
+                let weighted = rounded(&Rational::from(&slope * of_j));
+                for (k, of_k) in uses.iter().filter(|(k, _)| k <= j) {
+                    slopes[*j][*k] += Rational::from(&weighted * of_k);
+                }
+            }
+            spent += rounded(&Rational::from(&level * &paid));
+            levels.push(level);
+        }
+        for sum in slopes.iter_mut().flatten() {
+            *sum = rounded(sum);
+        }
+        Ok(Response { levels, slopes, spent })
+    }
+
+    /// Tasks by user and place.
+    fn tasks(&self, levels: &[Rational], beside: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
+        let mut tasks: Vec<Vec<(usize, Rational)>> =
+            self.users.iter().zip(levels).map(|(user, level)| vec![(user.home, level.clone())]).collect();
+        for ((k, at, unit), part) in self.beside.iter().zip(beside) {
+            let x = Rational::from(unit * part);
+            tasks[*k][0].1 -= &x;
+            tasks[*k].push((*at, x));
+        }
+        tasks
     }
 
     /// Use of every row, less all of it.
-    fn excess(&self, x: &[Rational]) -> Vec<Rational> {
-        let mut excess = vec![Rational::from(-1); self.n_rows()];
-        for (request, x) in self.requests.iter().zip(x) {
-            for (excess, r) in excess.iter_mut().zip(request).filter(|(_, r)| !r.is_zero()) {
-                *excess += Rational::from(r * x);
+    fn excess(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
+        let mut excess = vec![Rational::from(-1); self.constraints.rows().len()];
+        for (user, tasks) in self.users.iter().zip(tasks) {
+            for (at, x) in tasks {
+                for (row, part) in &user.places[*at].uses {
+                    excess[*row] += Rational::from(part * x);
+                }
             }
         }
         excess
     }
 
-    /// The semismooth Newton method for `min(p_j, slack_j) = 0`, with prices for weights of sum 1 in the comparison.
-    fn newton(&self, mut prices: Vec<Rational>) -> Result<Vec<Rational>, PoolError> {
-        let total: Rational = self.weights.iter().sum();
+    /// What a unit of tasks beside the home of its user changes, by row.
+    fn moves(&self, prices: usize) -> Vec<Vec<Rational>> {
+        let of = |(k, at, unit): &(usize, usize, Rational)| {
+            let user = &self.users[*k];
+            let mut change = vec![Rational::new(); prices];
+            user.places[*at].uses.iter().for_each(|(row, part)| change[*row] += Rational::from(part * unit));
+            user.places[user.home]
+                .uses
+                .iter()
+                .for_each(|(row, part)| change[*row] -= Rational::from(part * unit));
+            change
+        };
+        self.beside.iter().map(of).collect()
+    }
+
+    /// The semismooth Newton method for `min(p_j, slack_j) = 0` and equal costs, with prices as parts of all that is paid in the
+    /// comparison.
+    fn newton(&self, mut values: Values) -> Result<Values, NewtonError> {
         let small = Rational::from((1, Integer::from(1) << LAST_CHANGE));
+        let moves = self.moves(values.prices.len());
         for _ in 0..MOST_STEPS {
-            let (x, slopes) = self.respond(&prices)?;
-            let excess = self.excess(&x);
+            let Response { levels, slopes, spent } = self.respond(&values.prices)?;
+            let excess = self.excess(&self.tasks(&levels, &values.beside));
             let is_active: Vec<bool> =
-                prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &total) + e > 0).collect();
-            let active: Vec<usize> = (0..prices.len()).filter(|&j| is_active[j]).collect();
+                values.prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &spent) + e > 0).collect();
+            let active: Vec<usize> = (0..is_active.len()).filter(|&j| is_active[j]).collect();
             let slope = |j: usize, k: usize| &slopes[j.max(k)][j.min(k)];
-            let system = active.iter().map(|&j| {
+            let of_rows = active.iter().map(|&j| {
                 // What leaves the bottlenecks loses its price in the same step.
-                let idle = (0..prices.len()).filter(|&k| !is_active[k]);
-                let rhs =
-                    idle.fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &prices[k]));
+                let idle = (0..is_active.len()).filter(|&k| !is_active[k] && !values.prices[k].is_zero());
+                let right = idle
+                    .fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &values.prices[k]));
                 let mut row: Vec<Rational> = active.iter().map(|&k| slope(j, k).clone()).collect();
-                row.push(rounded(&rhs));
+                row.extend(moves.iter().map(|change| Rational::from(-&change[j])));
+                row.push(rounded(&right));
                 row
             });
-            let change = eliminate(system.collect()).ok_or(PoolError::Singular)?;
-            let mut greatest = Rational::new();
-            let mut next = vec![Rational::new(); prices.len()];
-            for (&j, change) in active.iter().zip(&change) {
-                next[j] = rounded(&Rational::from(&prices[j] + change)).max(Rational::new());
+            let of_costs = moves.iter().map(|change| {
+                let mut row: Vec<Rational> = active.iter().map(|&j| change[j].clone()).collect();
+                row.extend(vec![Rational::new(); moves.len()]);
+                let right: Rational =
+                    active.iter().map(|&j| Rational::from(&change[j] * &values.prices[j])).sum();
+                row.push(rounded(&-right));
+                row
+            });
+            let change = eliminate(of_rows.chain(of_costs).collect());
+            let (of_prices, of_tasks) = change.split_at(active.len());
+            let mut next = Values { prices: vec![Rational::new(); is_active.len()], beside: Vec::new() };
+            for (&j, change) in active.iter().zip(of_prices) {
+                next.prices[j] = rounded(&Rational::from(&values.prices[j] + change)).max(Rational::new());
             }
-            for (next, price) in next.iter().zip(&prices) {
-                greatest = greatest.max(Rational::from(next - price).abs());
-            }
-            prices = next;
-            if greatest <= Rational::from(&small * &total) {
-                return Ok(prices);
+            next.beside = values
+                .beside
+                .iter()
+                .zip(of_tasks)
+                .map(|(x, change)| rounded(&Rational::from(x + change)))
+                .collect();
+            let differences = |a: &[Rational], b: &[Rational]| {
+                a.iter().zip(b).map(|(a, b)| Rational::from(a - b).abs()).max().unwrap_or_default()
+            };
+            let of_prices = differences(&next.prices, &values.prices);
+            let of_tasks = differences(&next.beside, &values.beside);
+            values = next;
+            if of_prices <= Rational::from(&small * &spent) && of_tasks <= small {
+                return Ok(values);
             }
         }
-        Err(PoolError::NoConvergence)
+        Err(NewtonError::NoConvergence)
     }
 
-    /// What users take at these prices, and how the use of every row falls with every price.
-    fn respond(&self, prices: &[Rational]) -> Result<(Vec<Rational>, Slopes), PoolError> {
-        let m = prices.len();
-        let mut slopes: Slopes = (0..m).map(|j| vec![Rational::new(); j + 1]).collect();
-        let mut x = Vec::with_capacity(self.users.len());
-        for (k, (request, weight)) in self.requests.iter().zip(&self.weights).enumerate() {
-            let paid = self.paid(k, prices);
-            if let Some(limit) =
-                self.limits[k].as_ref().filter(|limit| Rational::from(&paid * *limit) <= *weight)
-            {
-                x.push(limit.clone());
-                continue;
-            }
-            if paid.is_zero() {
-                return Err(PoolError::Singular);
-            }
-            let taken = rounded(&Rational::from(weight / &paid));
-            let slope = rounded(&Rational::from(&taken / &paid));
-            for (j, row) in slopes.iter_mut().enumerate().filter(|(j, _)| !request[*j].is_zero()) {
-                let weighted = rounded(&Rational::from(&slope * &request[j]));
-                for (sum, r) in row.iter_mut().zip(request).filter(|(_, r)| !r.is_zero()) {
-                    *sum += Rational::from(&weighted * r);
-                }
-            }
-            x.push(taken);
+    /// A feasible point near the values, with prices of rows and of limits that prove something of it.
+    fn proving(&self, values: &Values) -> Result<(Tasks, Prices), NewtonError> {
+        let beside: Vec<Rational> = values.beside.iter().map(|x| x.clone().max(Rational::new())).collect();
+        let levels = self.respond(&values.prices)?.levels;
+        let mut placed = self.tasks(&levels, &beside);
+        if placed.iter().any(|tasks| tasks[0].1 <= 0) {
+            return Err(NewtonError::Singular);
         }
-        for sum in slopes.iter_mut().flatten() {
-            *sum = rounded(sum);
-        }
-        Ok((x, slopes))
-    }
-
-    /// A feasible point near the prices, with prices of rows and of limits that prove something of it.
-    #[expect(clippy::type_complexity, reason = "three lists that are used once")]
-    fn proving(
-        &self,
-        prices: &[Rational],
-    ) -> Result<(Vec<Rational>, Vec<Rational>, Vec<Rational>), PoolError> {
-        let (mut x, _) = self.respond(prices)?;
-        let most = self.excess(&x).into_iter().max().unwrap_or_default();
-        if most > 0 {
-            let part = Rational::from(1) / (most + 1u32);
-            x.iter_mut().for_each(|x| *x *= &part);
-        }
-        let worth: Vec<Rational> = self.weights.iter().zip(&x).map(|(w, x)| Rational::from(w / x)).collect();
+        let most = self.excess(&placed).into_iter().max().unwrap_or_default().max(Rational::new());
+        let part = Rational::from(1) / (most + 1u32);
+        placed.iter_mut().flatten().for_each(|(_, x)| *x = rounded(&Rational::from(&*x * &part)));
+        let total = |tasks: &[(usize, Rational)]| -> Rational { tasks.iter().map(|(_, x)| x).sum() };
+        let worth = self.users.iter().zip(&placed).map(|(user, tasks)| {
+            let [_, most] = bound::worth(&user.weight, &total(tasks), self.alpha);
+            most
+        });
+        let worth: Vec<Rational> = worth.collect();
         // Who gets less than all must pay what its tasks are worth: one factor for all prices.
         let mut factor = Rational::from(1);
         let nearly = Rational::from(1) - Rational::from((1, Integer::from(1) << LAST_CHANGE));
-        for (k, (worth, x)) in worth.iter().zip(&x).enumerate() {
-            let paid = self.paid(k, prices);
-            let has_less = self.limits[k].as_ref().is_none_or(|limit| *x < Rational::from(limit * &nearly));
-            if has_less && !paid.is_zero() {
+        for ((user, worth), tasks) in self.users.iter().zip(&worth).zip(&placed) {
+            if user.limit.as_ref().is_some_and(|limit| total(tasks) >= Rational::from(limit * &nearly)) {
+                continue;
+            }
+            let paid = user.places.iter().map(|place| cost(place, &values.prices)).min();
+            if let Some(paid) = paid.filter(|paid| !paid.is_zero()) {
                 factor = factor.max(worth / paid);
             }
         }
-        let prices: Vec<Rational> = prices.iter().map(|p| Rational::from(p * &factor)).collect();
-        let missing = worth.iter().enumerate().map(|(k, worth)| match &self.limits[k] {
-            Some(_) => (worth - self.paid(k, &prices)).max(Rational::new()),
-            None => Rational::new(),
-        });
-        let limits = missing.collect();
-        Ok((x, prices, limits))
+        let prices: Vec<Rational> = values.prices.iter().map(|p| Rational::from(p * &factor)).collect();
+        let n_users = self.constraints.problem().n_users();
+        let (mut tasks, mut users): (Tasks, _) = (vec![Vec::new(); n_users], vec![Rational::new(); n_users]);
+        for ((user, worth), placed) in self.users.iter().zip(&worth).zip(placed) {
+            if user.limit.is_some() {
+                let paid = user.places.iter().map(|place| cost(place, &prices)).min().unwrap_or_default();
+                users[user.n] = (worth - paid).max(Rational::new());
+            }
+            let at = placed.into_iter().map(|(at, x)| (user.places[at].class, x));
+            tasks[user.n] = at.filter(|(_, x)| !x.is_zero()).collect();
+            tasks[user.n].sort_by_key(|(class, _)| *class);
+        }
+        let rows = prices.into_iter().zip(self.constraints.rows());
+        let per_unit = |(price, row): (Rational, &evenhand_problem::Row)| match row.capacity.is_zero() {
+            true => Rational::new(),
+            false => price / &row.capacity,
+        };
+        Ok((tasks, Prices { user_weights: Vec::new(), rows: rows.map(per_unit).collect(), users }))
     }
+}
+
+/// What a task costs on a class.
+fn cost(place: &Place, prices: &[Rational]) -> Rational {
+    place.uses.iter().map(|(row, part)| Rational::from(part * &prices[*row])).sum()
 }

@@ -5,10 +5,12 @@ use evenhand_problem::Rational;
 use rug::Integer;
 use rug::ops::Pow;
 
-/// Bits to which iterates are rounded, relative to each number.
-pub(super) const BITS: u32 = 512;
-/// Bits of cancellation at which bottlenecks count as dependent.
-const DEPENDENT: u32 = 150;
+/// Bits to which iterates are rounded, relative to each number: some 300 digits, of which the root of a gap leaves half, and
+/// 100 are asked for.
+pub(super) const BITS: u32 = 1024;
+/// Bits of cancellation at which an equation counts as one that follows from others: whether it does depends on which users
+/// run where, and not on the iterate, so that what is left of it is rounding alone.
+const DEPENDENT: f64 = 300.0;
 
 /// The nearest number with [`BITS`] bits, towards 0.
 pub(super) fn rounded(value: &Rational) -> Rational {
@@ -26,38 +28,56 @@ pub(super) fn rounded(value: &Rational) -> Rational {
     if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
-/// Solves a symmetric positive semidefinite system, right-hand sides last, pivots on the diagonal.
-/// Unknowns on which the others leave nothing to decide are 0: prices of dependent bottlenecks are
-/// not unique, and those of the start are as good as any.
-pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Option<Vec<Rational>> {
+/// Solves a system, right-hand sides last. Unknowns on which the equations leave nothing to decide are 0: prices of
+/// dependent bottlenecks are not unique, nor is where users run that have a choice, and those of the start are as good as any.
+pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let size = rows.len();
-    let negligible = Rational::from((1, Integer::from(1) << DEPENDENT));
-    let scale: Vec<Rational> = (0..size).map(|j| rows[j][j].clone()).collect();
-    let mut left: Vec<usize> = (0..size).filter(|&j| scale[j] > 0).collect();
-    let mut order = Vec::with_capacity(size);
+    // Logarithms of the largest entry of every row, and of every column of the rows divided by them.
+    let largest = |entries: &mut dyn Iterator<Item = f64>| entries.fold(f64::MIN, f64::max);
+    let of_rows: Vec<f64> = rows.iter().map(|row| largest(&mut row[..size].iter().map(log2))).collect();
+    let of_column =
+        |k: usize| largest(&mut rows.iter().zip(&of_rows).map(|(row, scale)| log2(&row[k]) - scale));
+    let of_columns: Vec<f64> = (0..size).map(of_column).collect();
+    let mut order: Vec<(usize, usize)> = Vec::with_capacity(size);
+    let mut left: Vec<usize> = (0..size).collect();
+    let mut open: Vec<usize> = (0..size).collect();
     loop {
-        let kept = |j: usize| Rational::from(&rows[j][j] / &scale[j]);
-        let Some(pivot) = left.iter().copied().max_by_key(|&j| kept(j)) else { break };
-        if kept(pivot) <= negligible {
+        let entries = left.iter().flat_map(|&j| open.iter().map(move |&k| (j, k)));
+        let entries = entries.filter(|(j, k)| !rows[*j][*k].is_zero());
+        let entries = entries.map(|(j, k)| (log2(&rows[j][k]) - of_rows[j] - of_columns[k], j, k));
+        let Some((kept, pivot, column)) = entries.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+        if kept < -DEPENDENT {
             break;
         }
         left.retain(|&j| j != pivot);
+        open.retain(|&k| k != column);
         let pivot_row = rows[pivot].clone();
         for &j in &left {
-            let factor = rounded(&Rational::from(&rows[j][pivot] / &pivot_row[pivot]));
-            for (entry, above) in rows[j].iter_mut().zip(&pivot_row) {
-                *entry = rounded(&(&*entry - Rational::from(&factor * above)));
+            if rows[j][column].is_zero() {
+                continue;
+            }
+            let factor = rounded(&Rational::from(&rows[j][column] / &pivot_row[column]));
+            for &k in open.iter().chain([&size]).filter(|k| !pivot_row[**k].is_zero()) {
+                rows[j][k] = rounded(&(&rows[j][k] - Rational::from(&factor * &pivot_row[k])));
             }
         }
-        order.push(pivot);
+        order.push((pivot, column));
     }
     let mut solution = vec![Rational::new(); size];
-    for (done, &pivot) in order.iter().enumerate().rev() {
-        let known = order[done + 1..].iter().map(|&k| Rational::from(&rows[pivot][k] * &solution[k]));
+    for (done, &(pivot, column)) in order.iter().enumerate().rev() {
+        let known = order[done + 1..].iter().map(|(_, k)| Rational::from(&rows[pivot][*k] * &solution[*k]));
         let known: Rational = known.sum();
-        solution[pivot] = rounded(&((&rows[pivot][size] - known) / &rows[pivot][pivot]));
+        solution[column] = rounded(&((&rows[pivot][size] - known) / &rows[pivot][column]));
     }
-    (!order.is_empty() || size == 0 || rows.iter().all(|row| row[size].is_zero())).then_some(solution)
+    solution
+}
+
+/// The logarithm of the size of a number, within 1; none of 0.
+fn log2(value: &Rational) -> f64 {
+    if value.is_zero() {
+        return f64::MIN / 4.0;
+    }
+    f64::from(value.numer().significant_bits()) - f64::from(value.denom().significant_bits())
 }
 
 #[cfg(test)]

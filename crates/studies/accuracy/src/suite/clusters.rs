@@ -62,6 +62,7 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
         add(all, kind, Large, "openb-like-60", |seed| openb_like(60, seed));
     }
     add(all, Kind::MaxMinDrfh, Large, "google-like-2000", |seed| google_like(2_000, seed));
+    irrational(all, &shapes);
     add(all, Kind::Utilitarian, Large, "random-20000x10", |seed| {
         cluster("random-20000x10", seed, (20_000, 10, 3, Traits::default()))
     });
@@ -80,6 +81,33 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
         cluster("one-class-12", seed, (12, 1, 3, Traits::default()))
     });
     add(all, Kind::Whole, Large, "google-like-20", |seed| google_like(20, seed));
+}
+
+/// Exponents other than 1, and how they are called.
+const EXPONENTS: [((u32, u32), &str); 3] = [((1, 2), "half"), ((2, 1), "2"), ((3, 1), "3")];
+
+/// Users of the largest cluster whose irrational optimum is found: steps in a thousand bits take the cube of what is unknown.
+const MOST_IRRATIONAL: usize = 60;
+
+/// Sums of utilities of the same clusters, whose optima are irrational.
+fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
+    use Size::{Large, Small};
+    for &(name, size, shape) in shapes.iter().filter(|(.., shape)| shape.0 <= MOST_IRRATIONAL) {
+        // In the small suite those without anything special.
+        let size = if shape.3.near_ties { Large } else { size };
+        add(all, Kind::Proportional, size, name, move |seed| cluster(name, seed, shape));
+        for (alpha, of) in EXPONENTS.into_iter().filter(|_| shape.0 == 20) {
+            let size = if of == "3" { Large } else { size };
+            let with_alpha = move |case: Case| Case { alpha: alpha.into(), ..case };
+            let make = move |seed| cluster(name, seed, shape).map(with_alpha);
+            add(all, Kind::Alpha, size, format!("alpha-{of}-{name}"), make);
+        }
+    }
+    add(all, Kind::Proportional, Small, "google-like-20", |seed| google_like(20, seed));
+    add(all, Kind::Proportional, Large, "openb-like-20", |seed| openb_like(20, seed));
+    add(all, Kind::Alpha, Large, "alpha-2-openb-like-20", |seed| {
+        openb_like(20, seed).map(|case| Case { alpha: 2.into(), ..case })
+    });
 }
 
 /// Users, classes, resources, and what the cluster is like.

@@ -118,6 +118,66 @@ fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
 }
 
 #[test]
+fn answers_that_are_none_are_named_and_stop_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = case(Kind::MaxMinDrfh, "random-5x2");
+    let right = answer(&case, |_, _| ());
+    let file = |name: &str, text: &str| copying(folder.path(), name, text);
+    let tasks = |tasks: &str| format!(r#"{{"kind": "allocation", "tasks": {tasks}}}"#);
+    let of_one = |number: &str| tasks(&format!(r#"{{"user 1": {{"class 1": {number}}}}}"#));
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let wrong = [
+        ("text", file("text", &of_one(r#""many""#)), Status::Malformed, "many"),
+        ("infinite", file("infinite", &of_one(r#""inf""#)), Status::Malformed, "inf"),
+        ("too long a number", file("long", &of_one("1e999999999")), Status::Malformed, "1e999999999"),
+        ("by zero", file("zero", &of_one(r#""1/0""#)), Status::Malformed, "1/0"),
+        (
+            "a stranger",
+            file("stranger", &tasks(r#"{"nobody": {"class 1": 1}}"#)),
+            Status::Malformed,
+            "nobody",
+        ),
+        ("elsewhere", file("elsewhere", &tasks(r#"{"user 1": {"moon": 1}}"#)), Status::Malformed, "moon"),
+        ("a list", file("list", &tasks("[1, 2]")), Status::Malformed, "tasks"),
+        ("nested", file("nested", &tasks(&nested)), Status::Malformed, "nested too deeply"),
+        ("a poem", file("poem", r#"{"kind": "poem"}"#), Status::Malformed, "poem"),
+        ("half", file("half", &right[..right.len() / 2]), Status::Malformed, "the file ends"),
+        ("no text", "printf '\\377\\376' > {answer}; : {problem}".to_owned(), Status::Malformed, "UTF-8"),
+        ("empty", "touch {answer}; : {problem}".to_owned(), Status::Malformed, "the file is empty"),
+        ("huge", "truncate -s 3G {answer}; : {problem}".to_owned(), Status::Malformed, "more than 256 MiB"),
+        ("a pipe", "mkfifo {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
+        ("a folder", "mkdir {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
+        ("zeros for ever", "ln -s /dev/zero {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
+        ("killed", "kill -9 $$; : {problem} {answer}".to_owned(), Status::Failed, "a signal ended it"),
+        ("crashed", "kill -SEGV $$; : {problem} {answer}".to_owned(), Status::Failed, "a signal ended it"),
+    ];
+    let mut programs: Vec<(&str, String)> =
+        wrong.iter().map(|(name, command, ..)| (*name, command.clone())).collect();
+    programs.push(("negative", file("negative", &of_one("-1"))));
+    programs.push(("one user alone", file("alone", &of_one("0.001"))));
+    programs.push(("last", file("last", &right)));
+    let measured = run(case, &programs, Duration::from_secs(20));
+    let of =
+        |name: &str| -> &Record { measured.records.iter().find(|record| record.contender == name).unwrap() };
+    for (name, _, status, _) in &wrong {
+        let record = of(name);
+        assert_eq!(record.status, *status, "{record:?}");
+        assert_eq!((record.measures.error, &record.measures.verdicts), (None, &None), "{name}");
+    }
+    let said = |name: &str| of(name).why.clone().unwrap_or_default();
+    let others = wrong.iter().filter(|(name, .., words)| !said(name).contains(words));
+    let others: Vec<(&str, String)> = others.map(|(name, ..)| (*name, said(name))).collect();
+    assert!(others.is_empty(), "{others:#?}");
+    // These are allocations, if bad ones.
+    for (name, violates) in [("negative", true), ("one user alone", false)] {
+        let measures = &of(name).measures;
+        assert_eq!((of(name).status, measures.violation > 0.0), (Status::Solved, violates), "{measures:?}");
+        assert!(measures.error.unwrap() > 0.9 && measures.wrong_verdicts().unwrap() > 0, "{measures:?}");
+    }
+    assert_eq!(of("last").measures.error, Some(0.0));
+}
+
+#[test]
 fn columns_of_a_linear_programme() {
     let one = |case: Case, command: &str| -> Record {
         run(case, &[("mine", command.to_owned())], Duration::from_secs(20)).records.remove(0)

@@ -29,6 +29,7 @@ const EQUAL_LEVELS: &str = "docs/proofs.md#equal-levels";
 const NO_ENVY: &str = "docs/proofs.md#no-envy";
 const ONE_RESOURCE: &str = "docs/proofs.md#one-resource";
 const FACT_1: &str = "docs/theory.md, section 3, Fact 1";
+const LIES_ABOUT_CLASSES: &str = "docs/proofs.md#lies-about-classes";
 const ON_ONE_SERVER: &str = "docs/proofs.md#on-one-server";
 
 /// What is known of the cell where a search keeps to `premises`.
@@ -51,18 +52,40 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     if let Some(theorem) = theorem_of_axiom(mechanism, axiom) {
         return Known::Proven(theorem.to_owned());
     }
-    match mechanism.guarantee(axiom) {
+    let guarantee = mechanism.guarantee(axiom);
+    if id == "njc" && OF_THE_OPTIMUM.contains(&axiom) && !guarantee_applies(guarantee, premises) {
+        let also = match guarantee {
+            Guarantee::When(condition) => format!("{}, and ", condition.words()),
+            _ => String::new(),
+        };
+        let problems = format!("{also}where the proportional optimum is rational and found");
+        return Known::Open(Some((problems, GUARANTEES.to_owned())));
+    }
+    match guarantee {
         Guarantee::Never => {
             Known::NotApplicable(format!("it is about whole tasks, and `{id}` gives parts of tasks"))
         }
-        Guarantee::When(condition) if premises.imply_condition(condition) => {
-            Known::Proven(GUARANTEES.to_owned())
-        }
+        Guarantee::When(_) if guarantee_applies(guarantee, premises) => Known::Proven(GUARANTEES.to_owned()),
         Guarantee::When(condition) => {
             Known::Open(Some((condition.words().to_owned(), GUARANTEES.to_owned())))
         }
         Guarantee::NotInGeneral => Known::Open(None),
     }
+}
+
+/// What is proven of the proportional optimum, which `njc` gives where it can.
+const OF_THE_OPTIMUM: [Axiom; 7] = [
+    Axiom::WorkConserving,
+    Axiom::ParetoOptimal,
+    Axiom::EnvyFree,
+    Axiom::SharingIncentive,
+    Axiom::BottleneckFair,
+    Axiom::SingleResourceFair,
+    Axiom::Proportional,
+];
+
+fn guarantee_applies(guarantee: Guarantee, premises: Premises) -> bool {
+    matches!(guarantee, Guarantee::When(condition) if premises.imply_condition(condition))
 }
 
 /// What is proven of an axiom where every user has one demand, beside the guarantees.
@@ -123,6 +146,7 @@ fn known_property(mechanism: &Mechanism, property: Property, premises: Premises)
     let theorem = match property {
         StrategyProof | ByDemand | ByClasses if share.is_some() || alone => Some((any, THEOREM_D)),
         StrategyProof | ByDemand | ByClasses if is_time_shared(mechanism) => Some((any, THEOREM_B)),
+        ByClasses if mechanism.info.id == "tree" => Some((any, LIES_ABOUT_CLASSES)),
         PopulationMonotone if is_time_shared(mechanism) => Some((any, THEOREM_E)),
         PopulationMonotone | NoFreeHarm | NonBossy if share.is_some() => {
             let everywhere = !["drf", "cdrf"].contains(&mechanism.info.id);

@@ -16,8 +16,10 @@ const SIZE: Size = Size { users: 3, classes: 3, resources: 3 };
 const LARGEST: u32 = 9;
 
 /// Problems that are known to be bad for somebody: one found for Table I of PS-DSF (`evenhand reproduce`), on which a lie
-/// pays under PS-DSF with divided resources; and of `tree` more kept back than a limit above it, a group that may get
-/// nothing, and a share that is not the dominant one.
+/// pays under PS-DSF with divided resources; of `tree` more kept back than a limit above it, a group that may get nothing, and a
+/// share that is not the dominant one; a user that gains under proportional fairness by refusing one of two equal servers, since
+/// another one then moves; a gang of which one task fits; three users whose proportional optimum is irrational (NJC, section 3);
+/// and users with a last task at whose expense PS-DSF leaves others unequal.
 const KNOWN: &[&str] = &[
     r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "s1", "capacity": {"r1": 7, "r2": 5}}, {"name": "s2", "capacity": {"r1": 3, "r2": 2}}],
@@ -33,6 +35,22 @@ const KNOWN: &[&str] = &[
     r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "s1", "capacity": {"r1": 1, "r2": 1}}], "share": {"multipliers": {"r1": 2}},
         "users": [{"name": "u1", "demand": {"r1": 1}}, {"name": "u2", "demand": {"r1": 1, "r2": 2}}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
+        "servers": [{"name": "s1", "capacity": {"r1": 1, "r2": 1}}, {"name": "s2", "capacity": {"r1": 1, "r2": 1}}],
+        "users": [{"name": "u1", "demand": {"r1": 1}}, {"name": "u2", "demand": {"r1": 1, "r2": 2}, "servers": ["s1"]},
+                  {"name": "u3", "demand": {"r1": 2, "r2": 1}}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1"], "servers": [{"name": "s1", "capacity": {"r1": 1}}],
+        "users": [{"name": "u1", "demand": {"r1": 1}, "gang": 2, "tasks": 2}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
+        "servers": [{"name": "s1", "capacity": {"r1": 8, "r2": 6}}],
+        "users": [{"name": "u1", "demand": {"r1": 4, "r2": 4}, "tasks": 1, "weight": 4},
+                  {"name": "u2", "demand": {"r1": 5, "r2": 3}, "tasks": 1, "weight": 3},
+                  {"name": "u3", "demand": {"r1": 8, "r2": 2}, "tasks": 1}]}"#,
+    r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
+        "servers": [{"name": "s1", "capacity": {"r2": 6}}, {"name": "s2", "capacity": {"r1": 12, "r2": 10}},
+                    {"name": "s3", "capacity": {"r1": 10, "r2": 9}}],
+        "users": [{"name": "u1", "weight": 3, "demand": {"r2": 5}, "tasks": "5/2"}, {"name": "u2", "demand": {"r1": 1, "r2": 2}},
+                  {"name": "u3", "demand": {"r1": 1, "r2": 2}, "tasks": 1}, {"name": "u4", "demand": {"r2": 1}}]}"#,
 ];
 
 /// How many problems are known.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use evenhand_budget::{Limits, within};
 use evenhand_certify::{Optima, Request, certify_among};
+use evenhand_exact::Axiom;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use rand::Rng;
@@ -331,7 +332,7 @@ fn said(
         Err(MechanismError::NotApplicable { .. }) => return None,
         Ok(None) | Err(_) => return Some(Err(())),
     };
-    let mut all = of_axioms(&problem, &allocation, columns);
+    let mut all = of_axioms(subject, &problem, &allocation, columns);
     let properties: Vec<Property> = columns
         .iter()
         .filter_map(|column| match column {
@@ -349,21 +350,30 @@ fn said(
     Some(Ok(all))
 }
 
-fn of_axioms(problem: &Problem, allocation: &Allocation, columns: &[Column]) -> Vec<Said> {
+fn of_axioms(subject: &Subject, problem: &Problem, allocation: &Allocation, columns: &[Column]) -> Vec<Said> {
     let axioms = columns.iter().filter_map(|column| match column {
         Column::Axiom(axiom) => Some(*axiom),
         Column::Property(_) => None,
     });
-    let requests: Vec<_> = axioms.map(|axiom| request(axiom, allocation)).collect();
-    if requests.is_empty() {
-        return Vec::new();
-    }
-    let tolerance = Rational::from(TOLERANCE);
-    let examined = certify_among(problem, allocation, &requests, &tolerance, &Optima::default());
+    let requests: Vec<Request> = axioms.map(|axiom| request(axiom, allocation)).collect();
+    // The answers of `njc` are rational by definition: where the optimum is not, they are none, however near it.
+    let is_exact =
+        |request: &Request| subject.mechanism.info.id == "njc" && request.axiom == Axiom::Proportional;
+    let examined = |of: bool, tolerance: Rational| {
+        let asked: Vec<Request> =
+            requests.iter().filter(|request| is_exact(request) == of).cloned().collect();
+        if asked.is_empty() {
+            return Vec::new();
+        }
+        let found = certify_among(problem, allocation, &asked, &tolerance, &Optima::default());
+        found.map(|found| found.certificate.claims).unwrap_or_default()
+    };
+    let usual = (examined(false, Rational::from(TOLERANCE)), -Rational::from(COARSE));
+    let exact = (examined(true, Rational::new()), Rational::new());
     let said = |request: &Request| {
-        let claims = &examined.as_ref().ok()?.certificate.claims;
+        let (claims, least) = if is_exact(request) { &exact } else { &usual };
         let claim = claims.iter().find(|claim| claim.axiom == request.axiom)?;
-        let is_clear = claim.margin.as_ref().is_none_or(|margin| *margin < -Rational::from(COARSE));
+        let is_clear = claim.margin.as_ref().is_none_or(|margin| margin < least);
         Some(match claim.holds? {
             true => Said::Kept(claim.margin.clone().filter(|margin| *margin > 0)),
             false if is_clear => Said::Refuted,
