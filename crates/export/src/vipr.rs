@@ -28,6 +28,8 @@ pub(crate) struct Programme {
     /// What the last derivation proves; without it there is none.
     pub upper: Option<Rational>,
     steps: Vec<Step>,
+    /// Whether the objective is but a variable that is 0.
+    is_idle: bool,
 }
 
 /// `sum terms` at most, or at least, `right`.
@@ -69,8 +71,16 @@ pub(crate) enum Reason {
 }
 
 impl Programme {
-    pub fn new(variables: Vec<String>, objective: Terms) -> Self {
+    /// The authors' checker, where it is built with assertions, takes no bound of an objective without variables: that is
+    /// one which a row holds at 0 then.
+    pub fn new(mut variables: Vec<String>, mut objective: Terms) -> Self {
+        let is_idle = objective.is_empty();
+        if is_idle {
+            objective.push((variables.len(), Rational::from(1)));
+            variables.push("zero".to_owned());
+        }
         Self {
+            is_idle,
             about: Vec::new(),
             variables,
             integer: false,
@@ -99,10 +109,33 @@ impl Programme {
         self.row(self.rows.len() - 1)
     }
 
-    /// Adds a derivation; returns its index as a constraint.
-    pub fn push(&mut self, step: Step) -> usize {
+    /// Adds a derivation, after all rows; returns its index as a constraint.
+    pub fn push(&mut self, mut step: Step) -> usize {
+        if self.is_idle {
+            if self.steps.is_empty() {
+                let objective = self.objective.clone();
+                self.push_row("zero".to_owned(), Sense::AtMost, Rational::new(), objective);
+            }
+            self.hold_at_zero(&mut step);
+        }
         self.steps.push(step);
         self.n_given() + self.steps.len() - 1
+    }
+
+    /// Adds the last row to a sum of constraints that says something of the objective, if they do not do so themselves.
+    fn hold_at_zero(&self, step: &mut Step) {
+        let (Left::Objective, Reason::Linear(terms) | Reason::Rounded(terms)) =
+            (&step.left, &mut step.reason)
+        else {
+            return;
+        };
+        let given = self.n_given();
+        let is_bound = |at: usize| at >= given && matches!(self.steps[at - given].left, Left::Objective);
+        let has: Rational = terms.iter().filter(|(at, _)| is_bound(*at)).map(|(_, times)| times).sum();
+        let at = terms.partition_point(|(at, _)| *at < given - 1);
+        if has != 1 {
+            terms.insert(at, (given - 1, 1 - has));
+        }
     }
 
     /// Adds that the objective is at most `right`; returns its index as a constraint.

@@ -65,8 +65,8 @@ let server s name value = named s.c.on.server (get name value)
 let amounts s value = at (row s.p.users (by_name s.c.on.user (number computed) value))
 let tasks s value = at2 (read_tasks s.c.on value)
 
-(* Prices of limits, in the order of these *)
-let limit_prices s bars value =
+(* Prices of limits, in the order of these; [wrong]: of one that there is not, or twice *)
+let limit_prices s bars wrong value =
   let list_ = Array.make (List.length bars) None in
   let read value =
     only "group on? resource price" value;
@@ -78,15 +78,15 @@ let limit_prices s bars value =
     let bar = { bar_group = named s.groups (get "group" value); bar_classes; bar_resource = named s.c.on.resource (get "resource" value) } in
     bar, number_at (get "price" value) in
   let put (bar, price) =
-    let rec place k = function [] -> raise Exit | first :: rest -> if first = bar then k else place (k + 1) rest in
+    let rec place k = function [] -> raise wrong | first :: rest -> if first = bar then k else place (k + 1) rest in
     let k = place 0 bars in
-    if list_.(k) <> None then raise Exit;
+    if list_.(k) <> None then raise wrong;
     list_.(k) <- Some price in
   List.iter put (List.map read (match value with Absent -> [] | v -> list v));
   Array.map (Option.value ~default:zero) list_
 let prices s value =
   let rows = Array.make_matrix s.p.classes s.p.resources zero in
-  let limits = limit_prices s s.bars (get "limit_prices" value) in
+  let limits = limit_prices s s.bars (Malformed "a limit has two prices, or is not there") (get "limit_prices" value) in
   let server = s.c.on.server in
   List.iter (fun (name, of_class) ->
     let i = find server name in

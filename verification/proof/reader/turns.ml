@@ -31,7 +31,7 @@ let stated s value =
     | Absent -> List.map (fun _ -> [||]) vectors
     | v ->
       if List.length (list v) <> List.length vectors then malformed "expected prices of limits for every vector of prices";
-      List.map (limit_prices s on) (list v) in
+      List.map (limit_prices s on Exit) (list v) in
   let none _ = zero and at_ limits k = if k < Array.length limits then limits.(k) else zero in
   let with_limits row limits = { on_row = (fun i r -> if i = s.p.classes then at_ limits r else row i r); on_user = none } in
   let one_resource r = { on_row = (fun i h -> if i < s.p.classes && h = r then rational Q.one else zero); on_user = none } in

@@ -83,7 +83,8 @@ impl Writer<'_, '_> {
             list((0..resources).map(|r| option(at(r))))
         };
         let limits_on = groups.list().iter().enumerate().flat_map(|(v, group)| {
-            let limits = group.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
+            let limits =
+                group.on.iter().flat_map(|on| on.limit.iter().map(move |limit| (&on.servers, limit)));
             limits.map(move |(servers, (r, most))| {
                 let on = list((0..self.problem.n_servers()).map(|i| servers.contains(&i).to_string()));
                 let (v, r, most) = (index(v), index(*r), number(most));

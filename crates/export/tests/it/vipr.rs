@@ -24,8 +24,9 @@ fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let each = export.files.iter().map(|file| {
         let checked =
             check(&file.text).unwrap_or_else(|fault| panic!("{}: {fault}\n{}", file.name, file.text));
-        // A line for each derivation, no coefficient 0, something to check.
+        // A line for each derivation, no coefficient 0, something to check and to bound.
         assert_eq!(checked.zeros, 0, "{}", file.name);
+        assert!(!file.text.contains("OBJ max\n0\n"), "{}", file.name);
         let (_, derivations) = file.text.split_once("DER ").expect("derivations");
         assert_eq!(derivations.lines().count(), checked.derivations + 1, "{}", file.name);
         assert!(!checked.variables.is_empty() && !checked.constraints.is_empty());
