@@ -37,7 +37,7 @@ fn accuracy_on_the_command_line() {
     let files =
         ["accuracy.csv", "accuracy.json", "accuracy.md", "accuracy.tex", "index.html", "profiles.svg"];
     assert_eq!(names, [&files[..], &["references", "references.json", "work-precision.svg"]].concat());
-    let known: serde_json::Value = serde_json::from_str(&folder.read("made/here/references.json")).unwrap();
+    let known: Value = serde_json::from_str(&folder.read("made/here/references.json")).unwrap();
     let known = known["references"].as_array().unwrap();
     assert_eq!(known.len(), 8);
     for reference in known.iter().filter(|reference| reference["kind"] != "ps-dsf") {
