@@ -103,7 +103,7 @@ let of_problem s (g : Groups.t) (more : More.t) =
       "priority", (if Q.sign priority = 0 then None else Some (number priority));
       "guarantee", Option.map stated promise; "limit", some most; "lend", some lent] in
   let groups = match lines g.names group with "" -> "" | lines -> ",\n\"groups\":[" ^ lines ^ "\n]" in
-  let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"] then None else Some (quoted word) in
+  let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"; "first"] then None else Some (quoted word) in
   let fields = List.map word g.words
     @ ["multipliers", some g.multipliers; "families", if g.families then Some "true" else None] in
   let share = if List.for_all (fun (_, v) -> v = None) fields then "" else ",\n\"share\":" ^ record fields in

@@ -3,6 +3,7 @@
 mod changes;
 mod common;
 mod damaged;
+mod fair_tree;
 mod kueue;
 mod moves;
 mod published;
