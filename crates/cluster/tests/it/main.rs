@@ -4,7 +4,6 @@ mod changes;
 mod common;
 mod damaged;
 mod fair_tree;
-mod kueue;
 mod moves;
 mod published;
 mod rules;
