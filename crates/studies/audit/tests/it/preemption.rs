@@ -10,10 +10,10 @@ fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
 #[test]
 fn the_example_goes_round() {
     // As in examples/schedulers/kueue.json: queue a has workloads of 2 and of 1, queue b weighs twice as much and has one of 3.
-    let jobs = vec![(1, vec![3]), (0, vec![2]), (0, vec![1])];
+    let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
     let case = Case { lendable: vec![3], weights: vec![1, 2], jobs };
     // b stops for the 1; the 2 fits beside it; both stop for b.
-    let steps = [(2, vec![0], vec![2]), (1, vec![], vec![2, 1]), (0, vec![1, 2], vec![0])];
+    let steps = [(0, vec![2], vec![0]), (1, vec![], vec![0, 1]), (2, vec![0, 1], vec![2])];
     let expected = steps.map(|(start, stops, running)| Step { start, stops, running });
     let mut round = case.round().unwrap();
     let first = round.iter().position(|step| *step == expected[0]).unwrap_or_else(|| panic!("{round:?}"));
