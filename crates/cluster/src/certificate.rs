@@ -8,6 +8,7 @@ use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 use serde_json::{Map, Value, json};
 
+use crate::due::Proof;
 use crate::error::ClusterError;
 use crate::fits::Fit;
 use crate::moves::{Move, Moves, Tasks};
@@ -17,7 +18,7 @@ use crate::verdict::{Row, Verdict};
 /// The certificate of a verdict.
 ///
 /// # Errors
-/// [`ClusterError::NotCertified`] where the kernel does not know the rule.
+/// [`ClusterError::NotCertified`] where what is due is not certified.
 pub fn of_verdict(verdict: &Verdict) -> Result<String, ClusterError> {
     bundle(verdict, "verdict-certificate", None)
 }
@@ -43,9 +44,13 @@ pub fn of_moves(verdict: &Verdict, moves: &Moves) -> Result<String, ClusterError
 }
 
 fn bundle(verdict: &Verdict, kind: &str, moves: Option<&str>) -> Result<String, ClusterError> {
-    let Some(due) = &verdict.due.certificate else {
-        let rule = verdict.rule.map_or("tree", evenhand_mechanisms::tree::Rule::name);
-        return Err(ClusterError::NotCertified(rule));
+    let due = match &verdict.due.proof {
+        Proof::Tree(certificate) => certificate.to_json(),
+        Proof::Alone(rule) => json!({"rule": rule.name()}).to_string(),
+        Proof::Uncertified(why) => {
+            let rule = verdict.rule.map_or("tree", evenhand_mechanisms::tree::Rule::name);
+            return Err(ClusterError::NotCertified(rule, why));
+        }
     };
     let names = Names { problem: &verdict.problem };
     let rows: Vec<String> = verdict.queues.iter().map(|row| format!("\n{}", names.row(row))).collect();
@@ -59,7 +64,7 @@ fn bundle(verdict: &Verdict, kind: &str, moves: Option<&str>) -> Result<String, 
         json!(kind),
         json!(verdict.tolerance.to_string()),
         verdict.held.certificate.to_json().trim_end(),
-        due.to_json().trim_end(),
+        due.trim_end(),
         rows.join(","),
     ))
 }

@@ -29,7 +29,7 @@ pub struct Changes {
 const OF_GROUP: [&str; 6] = ["weight", "priority", "parent", "guarantee.", "limit.", "lend."];
 const OF_USER: [&str; 6] = ["weight", "tasks", "group", "gang", "pinned", "demand."];
 const OF_CLASS: [&str; 1] = ["capacity."];
-const OF_SHARE: [&str; 4] = ["of", "over", "families", "zero-weight"];
+const OF_SHARE: [&str; 5] = ["of", "over", "families", "zero-weight", "guarantees"];
 /// Servers that may be added at once, where servers have names: each gets one.
 const MOST_NAMED: u64 = 1_000_000;
 

@@ -16,8 +16,19 @@ pub struct Due {
     pub amounts: Vec<Vector>,
     /// The tasks that come to that; absent where the rule divides every resource alone.
     pub tasks: Option<Allocation>,
-    /// What proves it; absent where the kernel does not know the rule.
-    pub certificate: Option<Certificate>,
+    /// What proves it.
+    pub proof: Proof,
+}
+
+/// What proves what is due.
+#[derive(Debug, Clone)]
+pub enum Proof {
+    /// A certificate of the axiom `tree`.
+    Tree(Box<Certificate>),
+    /// Every resource alone is filled once more, as by this rule.
+    Alone(Rule),
+    /// Nothing, and why.
+    Uncertified(&'static str),
 }
 
 /// The problem with the share of a rule in place of its own, where that is another share.
@@ -39,7 +50,7 @@ pub fn by_rule(problem: &Problem, rule: Option<Rule>) -> Result<Option<Problem>,
         .collect();
     document["share"] = json!({
         "of": share.of.name(), "over": share.over.name(), "zero-weight": share.zero_weight.name(),
-        "families": share.families, "multipliers": multipliers,
+        "families": share.families, "multipliers": multipliers, "guarantees": share.guarantees.name(),
     });
     let text = document.to_string();
     let read = Source { name: "the problem", text: &text }.problem();
@@ -54,13 +65,9 @@ impl Due {
     pub fn new(queues: &Queues<'_>, rule: Option<Rule>) -> Result<Self, ClusterError> {
         let problem = queues.problem;
         let settings = Settings { rule, ..Settings::default() };
-        if let Some(entitlements) = tree::entitlements(problem, &settings)? {
-            return Ok(Self { amounts: amounts(queues, &entitlements), tasks: None, certificate: None });
-        }
-        if rule.is_some_and(|rule| rule.share_alone(problem.groups().share()).is_none()) {
-            let allocation = tree::allocate(problem, &settings)?.allocation;
-            let amounts = queues.held(&allocation.totals());
-            return Ok(Self { amounts, tasks: Some(allocation), certificate: None });
+        if let (Some(entitlements), Some(rule)) = (tree::entitlements(problem, &settings)?, rule) {
+            let proof = alone(problem, rule, &entitlements);
+            return Ok(Self { amounts: amounts(queues, &entitlements), tasks: None, proof });
         }
         let evidence = tree::filling(problem)?;
         let Evidence::Filling { tasks, .. } = &evidence else {
@@ -72,10 +79,54 @@ impl Due {
             tasks: tasks.clone(),
             ..Allocation::default()
         };
-        let certificate = certificate(problem, &allocation, evidence)?;
+        let proof = Proof::Tree(Box::new(certificate(problem, &allocation, evidence)?));
         let amounts = queues.held(&allocation.totals());
-        Ok(Self { amounts, tasks: Some(allocation), certificate: Some(certificate) })
+        Ok(Self { amounts, tasks: Some(allocation), proof })
     }
+
+    /// The certificate of the axiom `tree`, where there is one.
+    #[must_use]
+    pub fn certificate(&self) -> Option<&Certificate> {
+        if let Proof::Tree(certificate) = &self.proof { Some(certificate) } else { None }
+    }
+
+    /// Why what is due has no proof, where it has none.
+    #[must_use]
+    pub fn uncertified(&self) -> Option<&'static str> {
+        if let Proof::Uncertified(why) = &self.proof { Some(why) } else { None }
+    }
+}
+
+/// What is due by a rule that divides every resource alone is what fills it, where the parts of every queue come to what it
+/// has, and those of the root to no more.
+fn alone(problem: &Problem, rule: Rule, entitlements: &Entitlements) -> Proof {
+    if rule == Rule::KaiSoleQueue {
+        return Proof::Uncertified("the only queue of a priority is due more than it asks for");
+    }
+    let groups = problem.groups();
+    let mut left = entitlements.groups.clone();
+    // The root comes last.
+    left.push(problem.total_capacity().to_vec());
+    let root = groups.list().len();
+    let of_groups = groups.list().iter().map(|group| group.parent).zip(&entitlements.groups);
+    let users = entitlements.users.iter().enumerate();
+    let of_users = users.filter_map(|(n, part)| Some((groups.member(n).group, part.as_ref()?)));
+    for (parent, part) in of_groups.chain(of_users) {
+        let left = &mut left[parent.unwrap_or(root)];
+        left.iter_mut().zip(part).for_each(|(left, part)| *left -= part);
+    }
+    if left.iter().flatten().any(|left| *left < 0) {
+        return Proof::Uncertified(
+            "guarantees beyond what there is are due in full, and nobody can have that",
+        );
+    }
+    let mut parents = groups.list().iter().filter_map(|group| group.parent);
+    if parents.any(|v| left[v].iter().any(|left| *left > 0)) {
+        return Proof::Uncertified(
+            "a queue is due more than the queues in it, of which some have the weight 0",
+        );
+    }
+    Proof::Alone(rule)
 }
 
 /// That these tasks are those of the filling, feasible, within all limits, and whether they are all that is promised.

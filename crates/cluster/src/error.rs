@@ -21,11 +21,9 @@ pub enum ClusterError {
     /// An axiom could not be judged, or takes too much.
     #[error(transparent)]
     Refusal(#[from] Refusal),
-    /// The rule gives no tasks, or is no share that the kernel knows.
-    #[error(
-        "what is due by the rule `{0}` has no certificate: its share is none that the axiom `tree` knows"
-    )]
-    NotCertified(&'static str),
+    /// What is due by a rule, and why that cannot be certified.
+    #[error("what is due by the rule `{0}` has no certificate: {1}")]
+    NotCertified(&'static str, &'static str),
     /// Moves need single servers.
     #[error("the snapshot has no placements on single servers, and moves are about these")]
     NoPlacements,

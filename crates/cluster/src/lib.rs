@@ -8,6 +8,7 @@ pub mod certificate;
 pub mod change;
 mod due;
 mod error;
+mod fair_tree;
 mod fits;
 pub mod moves;
 mod queues;
@@ -18,7 +19,7 @@ mod servers;
 mod verdict;
 
 pub use change::Changes;
-pub use due::{Due, by_rule};
+pub use due::{Due, Proof, by_rule};
 pub use error::ClusterError;
 pub use fits::Fit;
 pub use moves::Moves;

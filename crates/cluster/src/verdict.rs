@@ -155,7 +155,7 @@ impl Verdict {
     /// Whether the guarantees can all be met: they are in what is due. `None` where that is not known.
     #[must_use]
     pub fn guarantees_can_be_met(&self) -> Option<bool> {
-        let claims = &self.due.certificate.as_ref()?.claims;
+        let claims = &self.due.certificate()?.claims;
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 

@@ -326,8 +326,28 @@ pub struct Sweep {
 #[derive(Debug, Args)]
 pub struct Audit {
     /// Mechanism
-    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism(), required_unless_present = "matrix")]
+    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism(),
+          required_unless_present_any = ["matrix", "preemption"])]
     pub mechanism: Option<String>,
+    /// With --rule kueue, in place of a mechanism: cases in which its preemption by shares goes round without end, all
+    /// within these bounds if there are at most --instances
+    #[arg(long, conflicts_with_all = ["matrix", "mechanism", "axioms", "properties", "users", "servers"])]
+    pub preemption: bool,
+    /// With --preemption: queues, at most; 2 to 4
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "preemption")]
+    pub queues: u64,
+    /// With --preemption: workloads, at most; 2 to 8
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "preemption")]
+    pub workloads: u64,
+    /// With --preemption: units of a resource that a workload asks for, at most; 1 to 16
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "preemption")]
+    pub amount: u64,
+    /// With --preemption: units of a resource that the cohort lends, at most; 1 to 32
+    #[arg(long, value_name = "N", default_value_t = 6, requires = "preemption")]
+    pub lendable: u64,
+    /// With --preemption: weight of a queue, at most; 1 to 8
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "preemption")]
+    pub weight: u64,
     /// Every mechanism by every axiom and property: proven, refuted by a small problem, open or not applicable
     #[arg(long, conflicts_with_all = ["mechanism", "axioms", "properties", "users", "servers", "resources"])]
     pub matrix: bool,
@@ -347,18 +367,19 @@ pub struct Audit {
     /// Property of the mechanism to examine as well; may be given several times
     #[arg(long = "property", value_name = "PROPERTY", value_parser = names::property())]
     pub properties: Vec<String>,
-    /// Random problems that are tried; with --matrix for each mechanism, after all small ones
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub instances: u64,
+    /// Random problems that are tried (default: 1000); with --matrix for each mechanism, after all small ones; with
+    /// --preemption cases (default: 200000)
+    #[arg(long, value_name = "N")]
+    pub instances: Option<u64>,
     /// Users of a problem, at most; 1 to 6
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub users: usize,
     /// Server classes of a problem, at most; 1 to 6
     #[arg(long, value_name = "I", default_value_t = 3)]
     pub servers: usize,
-    /// Resources of a problem, at most; 1 to 6
-    #[arg(long, value_name = "M", default_value_t = 3)]
-    pub resources: usize,
+    /// Resources of a problem, at most; 1 to 6 (default: 3); with --preemption 1 to 4 (default: 1)
+    #[arg(long, value_name = "M")]
+    pub resources: Option<usize>,
     /// Write a page (index.html) into this folder, which is made if need be, and the smallest problem for each axiom that is
     /// violated, its allocation and its certificate; with --matrix a page, the matrix (JSON) and the certificates
     #[arg(long, short, value_name = "FOLDER")]

@@ -69,6 +69,8 @@ pub struct GroupShare {
     pub families: bool,
     /// What a weight of 0 means.
     pub zero_weight: ZeroWeight,
+    /// What guarantees are for.
+    pub guarantees: Guarantees,
 }
 
 /// What a share counts.
@@ -103,6 +105,16 @@ pub enum ZeroWeight {
     Never,
 }
 
+/// What guarantees are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Guarantees {
+    /// They come before shares.
+    #[default]
+    First,
+    /// Only shares know them: usage over the guarantee, or what exceeds it.
+    Compared,
+}
+
 crate::names! { ShareOf:
     Usage = "usage", "all that a group holds";
     Surplus = "surplus", "what it holds beyond its guarantee";
@@ -115,6 +127,11 @@ crate::names! { ShareOver:
 crate::names! { ZeroWeight:
     Last = "last", "the group comes after all its siblings";
     Never = "never", "it gets nothing beyond its guarantee";
+}
+
+crate::names! { Guarantees:
+    First = "first", "they come before shares";
+    Compared = "compared", "only shares know them";
 }
 
 /// A group, as stated.
@@ -162,6 +179,8 @@ pub struct GroupShareSpec {
     pub families: bool,
     /// What a weight of 0 means.
     pub zero_weight: ZeroWeight,
+    /// What guarantees are for.
+    pub guarantees: Guarantees,
 }
 
 crate::names::getters! { Groups:
@@ -202,8 +221,8 @@ impl Groups {
                 .error(ProblemErrorKind::NotPositive(m.to_string())));
         }
         multipliers.retain(|(_, m)| *m != 1);
-        let GroupShareSpec { of, over, families, zero_weight, .. } = share;
-        let share = GroupShare { of, over, multipliers, families, zero_weight };
+        let GroupShareSpec { of, over, families, zero_weight, guarantees, .. } = share;
+        let share = GroupShare { of, over, multipliers, families, zero_weight, guarantees };
         Ok((Self { list, members: Vec::new(), share }, index))
     }
 

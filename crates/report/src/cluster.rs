@@ -1,9 +1,10 @@
 //! A running cluster for people: what queues hold beside what they are due, what a change brings, which tasks to move; and
 //! the gauges of a verdict for Prometheus.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use evenhand_cluster::reported::Compared;
+use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::Named;
 use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict, gang};
 use evenhand_exact::{Axiom, Claim, Outcome};
@@ -13,7 +14,7 @@ use evenhand_problem::{Medium, Problem, Rational};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{amount, decimal, few, number, tasks};
+use crate::text::{amount, decimal, few, tasks};
 
 /// Rows beyond this many are left out of the table for people.
 const LONGEST: usize = 60;
@@ -37,8 +38,15 @@ pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) ->
         .lines(explained(verdict))
         .table(axioms(verdict))
         .lines(sentences(snapshot, verdict))
-        .lines(reported(&verdict.problem, compared))
+        .append(of_reported(&verdict.problem, compared))
         .lines(left_out(snapshot))
+}
+
+/// What the scheduler reports beside its formula.
+pub(crate) fn of_reported(problem: &Problem, compared: &[Compared]) -> Page {
+    let table = reported(problem, compared);
+    let page = if table.is_empty() { Page::new() } else { Page::new().table(table) };
+    page.lines(agreeing(compared))
 }
 
 /// By what queues are due what they are due, and how far that is proven.
@@ -46,8 +54,9 @@ pub(crate) fn by(verdict: &Verdict) -> String {
     let by = verdict
         .rule
         .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
-    let proof =
-        if verdict.due.certificate.is_some() { "exact, and proven" } else { "exact, without a certificate" };
+    let proof = verdict.due.uncertified();
+    let proof = proof
+        .map_or_else(|| "exact, and proven".to_owned(), |why| format!("exact, and uncertified, since {why}"));
     format!("What queues are due by {by}: {proof}.")
 }
 
@@ -193,7 +202,6 @@ fn ends(problem: &Problem, end: &End) -> String {
     }
 }
 
-/// The axioms of what is held, and of what is due.
 /// An axiom of what is held or due: its name, its verdict and its margin.
 type Judged = [Cell; 3];
 
@@ -229,7 +237,7 @@ fn held(verdict: &Verdict) -> Vec<Judged> {
 }
 
 fn due(verdict: &Verdict) -> Vec<Judged> {
-    verdict.due.certificate.iter().flat_map(|of| &of.claims).map(judged).collect()
+    verdict.due.certificate().into_iter().flat_map(|of| &of.claims).map(judged).collect()
 }
 
 fn judged(claim: &Claim) -> Judged {
@@ -321,27 +329,47 @@ fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
     names
 }
 
-pub(crate) fn reported(problem: &Problem, compared: &[Compared]) -> Vec<String> {
-    let wrong: Vec<&Compared> = compared.iter().filter(|of| !of.agrees()).collect();
-    let Some(first) = compared.first() else { return Vec::new() };
-    if wrong.is_empty() {
-        return vec![format!(
-            "The {} that the scheduler reports is what its formula gives, of {} groups.",
-            first.what,
-            compared.len()
-        )];
-    }
-    let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "infinite".to_owned(), number);
-    let line = |of: &&Compared| {
-        let name = &problem.groups().list()[of.group].name;
-        format!(
-            "The scheduler reports {} {} of {name}, and its formula gives {}.",
-            of.what,
-            value(&of.reported),
-            value(&of.formula)
-        )
+/// By queue the numbers that the scheduler reports and that are not what their formula gives, or of which that cannot be said.
+fn reported(problem: &Problem, compared: &[Compared]) -> Table {
+    let other: Vec<&Compared> = compared.iter().filter(|of| of.agrees() != Some(true)).collect();
+    let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), six_digits);
+    let formula = |of: &&Compared| match &of.formula {
+        Formula::Unknown(_) => Cell::none(),
+        Formula::Between([low, high]) if value(low) == value(high) => Cell::text(value(low)),
+        Formula::Between([low, high]) => Cell::text(format!("{} to {}", value(low), value(high))),
     };
-    wrong.iter().take(EXPLAINED).map(line).collect()
+    let table = Table::of(other)
+        .words("queue", |of| problem.groups().list()[of.group].name.as_str())
+        .words("what the scheduler reports", |of| of.what.as_str())
+        .numbers("reported", |of| Cell::text(value(&of.reported)))
+        .numbers("by its formula", formula)
+        .words("which", |of| match &of.formula {
+            Formula::Between(_) => Cell::text("differs").bad(),
+            Formula::Unknown(why) => Cell::text(format!("cannot be said: {why}")).muted(),
+        })
+        .table();
+    table.at_most(LONGEST, "reported numbers")
+}
+
+/// How many of the numbers that the scheduler reports are what their formula gives.
+fn agreeing(compared: &[Compared]) -> Option<String> {
+    let names: BTreeSet<&str> = compared.iter().map(|of| of.what.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let count = |agrees: Option<bool>| compared.iter().filter(|of| of.agrees() == agrees).count();
+    (!compared.is_empty()).then(|| {
+        format!(
+            "Of what the scheduler reports ({}) {} numbers are what their formula gives, {} differ, and of {} it cannot be said.",
+            names.join(", "),
+            count(Some(true)),
+            count(Some(false)),
+            count(None)
+        )
+    })
+}
+
+fn six_digits(value: &Rational) -> String {
+    let text = format!("{:.6}", to_f64(value));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {

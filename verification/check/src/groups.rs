@@ -1,6 +1,7 @@
 //! Groups of users (theory, section 9), and the axioms about them. Who checks an allocation without groups need not
 //! read this folder: of such a problem it holds nothing.
 
+pub mod alone;
 mod bounds;
 pub mod filling;
 pub mod holdings;

@@ -105,7 +105,7 @@ let of_problem s (g : Groups.t) (more : More.t) =
       "guarantee", Option.map stated promise; "limit", some most; "lend", some lent;
       "on", if on = [] then None else Some ("[" ^ String.concat "," on ^ "]")] in
   let groups = match lines g.names group with "" -> "" | lines -> ",\n\"groups\":[" ^ lines ^ "\n]" in
-  let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"] then None else Some (quoted word) in
+  let word (name, word) = name, if List.mem word ["usage"; "cluster"; "last"; "first"] then None else Some (quoted word) in
   let fields = List.map word g.words
     @ ["multipliers", some g.multipliers; "families", if g.families then Some "true" else None] in
   let share = if List.for_all (fun (_, v) -> v = None) fields then "" else ",\n\"share\":" ^ record fields in

@@ -107,7 +107,7 @@ class Builder:
         return self
 
     def share(self, **share: Any) -> "Builder":
-        """What groups are compared by: ``of``, ``over``, ``multipliers``, ``families``, ``zero_weight``."""
+        """What groups are compared by: ``of``, ``over``, ``multipliers``, ``families``, ``zero_weight``, ``guarantees``."""
         self._share = {key.replace("_", "-"): value for key, value in share.items()}
         return self
 

@@ -3,7 +3,7 @@
 mod changes;
 mod common;
 mod damaged;
-mod kueue;
+mod fair_tree;
 mod moves;
 mod published;
 mod rules;

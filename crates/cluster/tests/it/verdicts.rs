@@ -162,15 +162,39 @@ fn work_without_servers_is_judged_by_classes() {
 }
 
 #[test]
-fn rules_that_divide_every_resource_alone_have_no_certificate() {
+fn by_the_rules_of_schedulers() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]);
-    for rule in [Rule::Kai, Rule::Volcano, Rule::YuniKorn] {
-        let found = Verdict::new(&of.problem, &of.allocation, Some(rule), &Rational::new()).unwrap();
+    let judged = |rule| Verdict::new(&of.problem, &of.allocation, Some(rule), &Rational::new()).unwrap();
+    for rule in [Rule::Kai, Rule::Volcano, Rule::YuniKorn, Rule::Armada, Rule::Mesos] {
+        let found = judged(rule);
         assert_eq!(amounts(&found.queues[1].short), ["0", "1"], "{rule}");
-        assert!(of_verdict(&found).unwrap_err().is_of_input());
+        assert_eq!(refused(&of_verdict(&found).unwrap()), None, "{rule}");
     }
+    let error = of_verdict(&judged(Rule::KaiSoleQueue)).unwrap_err();
+    assert!(error.is_of_input());
+    assert_eq!(
+        error.to_string(),
+        "what is due by the rule `kai-sole-queue` has no certificate: the only queue of a priority is due more than it \
+         asks for"
+    );
+}
+
+#[test]
+fn kai_promises_in_full_what_there_is_not() {
+    let groups = json!([{"name": "a", "guarantee": {"gpu": 3}}, {"name": "b", "guarantee": {"gpu": 3}}]);
+    let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
+    let of = cluster(4, &groups, &users, &[json!({"a/1": 3, "b/1": 1})]);
+    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Kai), &Rational::new()).unwrap();
+    assert_eq!(amounts(&found.queues[0].due), ["0", "3"]);
+    assert_eq!(amounts(&found.queues[1].due), ["0", "3"]);
+    assert!(found.due.uncertified().is_some() && of_verdict(&found).is_err());
+    // Volcano gives equal parts of what is promised.
+    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Volcano), &Rational::new()).unwrap();
+    assert_eq!(amounts(&found.queues[0].due), ["0", "2"]);
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
 }
 
 #[test]

@@ -95,7 +95,8 @@ Examples:
   evenhand audit --mechanism drfh
   evenhand audit --mechanism tsf --axiom envy-free --instances 10000 -o found
   evenhand audit --mechanism alpha --alpha 2 --users 2 --servers 1
-  evenhand audit --matrix -o matrix --resume matrix.state";
+  evenhand audit --matrix -o matrix --resume matrix.state
+  evenhand audit --rule kueue --preemption";
 
 pub const HUNT: &str = "\
 Examples:

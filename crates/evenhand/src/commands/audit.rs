@@ -1,6 +1,7 @@
 //! `audit`: small problems on which a mechanism breaks an axiom, each with its certificate.
 
 mod matrix;
+mod preemption;
 
 use std::process::ExitCode;
 
@@ -17,19 +18,26 @@ use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
+/// Random problems that are tried where no other number is stated.
+const INSTANCES: u64 = 1_000;
+
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
+    if call.preemption {
+        return preemption::run(call, common);
+    }
     let Some(mechanism) = &call.mechanism else { return matrix::run(call, common) };
+    let instances = call.instances.unwrap_or(INSTANCES);
     let is_asked_for = |property: &Property| call.properties.iter().any(|name| name == property.name());
     let settings = Settings {
         mechanism: known_mechanism(mechanism)?,
         flags: call.flags.checked(Arithmetic::Exact, common.seed)?,
         requests: requests(call)?,
         properties: Property::ALL.into_iter().filter(is_asked_for).collect(),
-        instances: call.instances,
+        instances,
         seed: common.seed,
-        size: Size { users: call.users, classes: call.servers, resources: call.resources },
+        size: Size { users: call.users, classes: call.servers, resources: call.resources.unwrap_or(3) },
     };
-    let bar = output::progress(common, Some(call.instances));
+    let bar = output::progress(common, Some(instances));
     let found = audit::audit(&settings, |tried| bar.set_position(tried));
     bar.finish_and_clear();
     let found = found?;

@@ -97,11 +97,16 @@ fn rules() {
     };
     assert_eq!(held("tree"), (json!(true), json!("20")));
     assert_eq!(held("hdrf").0, json!(true));
-    assert_eq!(held("kai").0, json!(false));
+    assert_eq!(held("kai-sole-queue").0, json!(false));
     folder
-        .run(&["verdict", "snap.json", "--rule", "kai", "-o", "c.json"])
+        .run(&["verdict", "snap.json", "--rule", "kai-sole-queue", "-o", "c.json"])
         .fails_with(2, "has no certificate");
     assert!(!folder.names().contains(&"c.json".to_owned()));
+    for rule in ["kai", "volcano", "yunikorn"] {
+        assert_eq!(held(rule).0, json!(true));
+        folder.run(&["verdict", "snap.json", "--rule", rule, "-o", "c.json"]).ends_with(1);
+        folder.run(&["check", "c.json"]).ends_with(0);
+    }
     // The scheduler's own rule is the default.
     let volcano = with(&CLUSTER.replace("\"kubernetes\"", "\"volcano\""));
     let found = volcano.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();

@@ -138,6 +138,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&jobs, "ratio problem.json --monotone"),
         (&jobs, "audit --mechanism utilitarian --instances 64"),
         (&jobs, "audit --matrix --resume matrix.json"),
+        (&jobs, "audit --rule kueue --preemption --workloads 3"),
         (&jobs, "hunt --types 2 --steps 20 --resume state.json -o found.json"),
         (&jobs, "reproduce drfh"),
         (&jobs, "reproduce --list"),

@@ -4,7 +4,7 @@ use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, ClassLimit, Forest};
 use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices, Share, Tasks};
-use evenhand_problem::groups::{GroupShare, ZeroWeight};
+use evenhand_problem::groups::{GroupShare, Guarantees, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rational, Sharing};
 
 use super::entitlements::Entitlements;
@@ -207,9 +207,10 @@ fn hurried(problem: &Problem, settings: &Settings, mut so_far: SoFar) -> Result<
 }
 
 /// Whether the filling is DRFH, which needs no segments: there are no groups, and users are compared by their
-/// dominant shares. What a weight of 0 means does not matter, since that of a user is positive.
+/// dominant shares. What guarantees are for, and a weight of 0 means, does not matter: users have neither.
 fn is_drfh(problem: &Problem, settings: &Settings) -> bool {
-    let plain = GroupShare { zero_weight: ZeroWeight::default(), ..share(problem, settings) };
+    let (zero_weight, guarantees) = (ZeroWeight::default(), Guarantees::default());
+    let plain = GroupShare { zero_weight, guarantees, ..share(problem, settings) };
     problem.groups().list().is_empty() && plain == GroupShare::default()
 }
 
@@ -292,7 +293,9 @@ pub(super) fn without_class_limits(
 
 pub(super) fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<Forest<'p>, MechanismError> {
     check(problem)?;
-    let guarantees_first =
-        !settings.no_nominal_first && settings.rule.is_none_or(Rule::puts_guarantees_first);
-    Ok(Forest::new(problem, share(problem, settings), guarantees_first))
+    let mut share = share(problem, settings);
+    if settings.no_nominal_first {
+        share.guarantees = Guarantees::Compared;
+    }
+    Ok(Forest::new(problem, share))
 }

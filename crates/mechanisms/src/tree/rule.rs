@@ -1,6 +1,6 @@
 //! Rules of schedulers that are cases of the definition (theory, section 9).
 
-use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
+use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::names;
 
 /// A scheduler whose rule is a case of the definition.
@@ -62,12 +62,6 @@ impl Rule {
         }
     }
 
-    /// Whether guarantees come before shares. `YuniKorn` compares by priority, then by usage over the guarantee, and
-    /// knows no other use of it.
-    pub(super) fn puts_guarantees_first(self) -> bool {
-        self != Self::YuniKorn
-    }
-
     /// Fields of the problem's own share that the rule leaves out: what they say is not done.
     #[must_use]
     pub fn leaves_out(self, stated: &GroupShare) -> Vec<&'static str> {
@@ -77,30 +71,30 @@ impl Rule {
         let is_kai = matches!(self.per_resource(), Some(PerResource::Kai { .. }));
         let never = |share: &GroupShare| share.zero_weight == ZeroWeight::Never;
         let zero_weight = never(stated) && !never(&share) && !is_kai;
-        let fields = [(multipliers, "multipliers"), (zero_weight, "zero-weight")];
+        let guarantees = stated.guarantees != share.guarantees && self != Self::YuniKorn;
+        let fields = [(multipliers, "multipliers"), (zero_weight, "zero-weight"), (guarantees, "guarantees")];
         fields.into_iter().filter(|(left_out, _)| *left_out).map(|(_, name)| name).collect()
     }
 
     /// The share by which siblings are filled, beside what the problem states; `None` where the rule is not that alone: it
-    /// divides every resource alone, or does not put guarantees first.
+    /// divides every resource alone.
     #[must_use]
     pub fn share_alone(self, stated: &GroupShare) -> Option<GroupShare> {
-        (self.per_resource().is_none() && self.puts_guarantees_first()).then(|| self.share(stated))
+        self.per_resource().is_none().then(|| self.share(stated))
     }
 
     /// The share by which siblings are compared, with what it takes from the problem's own.
     pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
         let usage = GroupShare::default();
         match self {
-            Self::Kueue => GroupShare {
-                of: ShareOf::Surplus,
-                over: ShareOver::Lendable,
-                families: true,
-                zero_weight: ZeroWeight::Last,
-                multipliers: Vec::new(),
-            },
+            Self::Kueue => {
+                GroupShare { of: ShareOf::Surplus, over: ShareOver::Lendable, families: true, ..usage }
+            }
             Self::Armada => GroupShare { multipliers: stated.multipliers.clone(), ..usage },
-            Self::YuniKorn => GroupShare { over: ShareOver::Guarantee, ..usage },
+            // It compares by priority, then by usage over the guarantee, and knows no other use of it.
+            Self::YuniKorn => {
+                GroupShare { over: ShareOver::Guarantee, guarantees: Guarantees::Compared, ..usage }
+            }
             _ => usage,
         }
     }

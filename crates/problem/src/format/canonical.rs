@@ -193,6 +193,7 @@ fn write_share(line: &mut Fields<'_>, share: &GroupShare, resources: &[String]) 
         ("of", share.of.name(), default.of.name()),
         ("over", share.over.name(), default.over.name()),
         ("zero-weight", share.zero_weight.name(), default.zero_weight.name()),
+        ("guarantees", share.guarantees.name(), default.guarantees.name()),
     ];
     for (field, word, _) in words.into_iter().filter(|(_, word, default)| word != default) {
         line.text(field, word);

@@ -8,7 +8,7 @@ use rug::Rational;
 use serde_json::value::RawValue;
 
 use super::{Document, FormatError, Object};
-use crate::groups::{GroupShareSpec, GroupSpec, MemberSpec, ShareOf, ShareOver, ZeroWeight};
+use crate::groups::{GroupShareSpec, GroupSpec, Guarantees, MemberSpec, ShareOf, ShareOver, ZeroWeight};
 use crate::on::{OnSpec, ServersSpec};
 use crate::spec::{JobSpec, ServerSpec, UserSpec};
 
@@ -43,7 +43,7 @@ stated! { GroupSpec {
 } }
 stated! { GroupShareSpec {
     of: word(ShareOf::NAMES), over: word(ShareOver::NAMES), multipliers: rates, families: truth,
-    zero_weight "zero-weight": word(ZeroWeight::NAMES),
+    zero_weight "zero-weight": word(ZeroWeight::NAMES), guarantees: word(Guarantees::NAMES),
 } }
 stated! { JobSpec { name: text, demand: amounts, reward: number, load: number } }
 

@@ -50,6 +50,7 @@ schemas![
     "exhibits",
     "audit",
     "audit-matrix",
+    "audit-preemption",
     "hunt",
     "accuracy",
     "speed",

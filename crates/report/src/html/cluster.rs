@@ -39,12 +39,12 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     );
     let table = |table: Table| PreEscaped(Page::new().table(table).render(&Form::Html));
     let found = Page::new().text(cluster::by(verdict)).table(cluster::table(verdict));
-    let reported = Page::new().lines(cluster::reported(problem, compared)).lines(cluster::left_out(snapshot));
+    let reported = cluster::of_reported(problem, compared).lines(cluster::left_out(snapshot));
     let holdings = holdings_of_queues(problem, &verdict.allocation);
     let lending = lending(verdict);
     let mut room = Room::new();
     let held = room.link("held", &verdict.held.certificate);
-    let due = verdict.due.certificate.as_ref().map(|due| room.link("due", due));
+    let due = verdict.due.certificate().map(|due| room.link("due", due));
     let body = html! {
         (PreEscaped(super::short(&in_short(snapshot, verdict))))
         h2 { "Queues" }

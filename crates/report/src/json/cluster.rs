@@ -1,6 +1,6 @@
 //! A running cluster as documents: the verdict, what a change brings, which tasks to move.
 
-use evenhand_cluster::reported::Compared;
+use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::{Named, Task};
 use evenhand_cluster::{End, Fit, Kind, Moves, Row, Verdict};
 use evenhand_exact::Claim;
@@ -19,7 +19,7 @@ pub fn cluster_verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compa
 
 fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Value {
     let problem = &verdict.problem;
-    let due = verdict.due.certificate.iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
+    let due = verdict.due.certificate().into_iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
     let claims = verdict.held.certificate.claims.iter().map(|claim| ("held", claim)).chain(due);
     let fits = verdict
         .fits
@@ -27,7 +27,8 @@ fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Valu
         .map(|fits| fits.iter().flat_map(|fit| fit_of(snapshot, problem, fit)).collect::<Vec<_>>());
     json!({
         "rule": verdict.rule.map(Rule::name),
-        "certified": verdict.due.certificate.is_some(),
+        "certified": verdict.due.uncertified().is_none(),
+        "uncertified": verdict.due.uncertified(),
         "tolerance": exact(&verdict.tolerance),
         "fair": verdict.is_fair(),
         "short": verdict.short().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(),
@@ -40,17 +41,26 @@ fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Valu
         "below_guarantee": list(&verdict.unmet, |of| {
             json!({"user": problem.users()[of.user].name(), "tasks": exact(&of.tasks)})
         }),
-        "reported": list(compared, |of| {
-            let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), exact);
-            json!({
-                "group": problem.groups().list()[of.group].name,
-                "what": of.what,
-                "reported": value(&of.reported),
-                "formula": value(&of.formula),
-                "agrees": of.agrees(),
-            })
-        }),
+        "reported": list(compared, |of| reported(problem, of)),
         "not_modelled": list(&snapshot.not_modelled, |of| json!({"what": of.what, "count": of.count})),
+    })
+}
+
+fn reported(problem: &Problem, of: &Compared) -> Value {
+    let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), exact);
+    let (formula, between, unknown) = match &of.formula {
+        Formula::Between([low, high]) if low == high => (Some(value(low)), None, None),
+        Formula::Between(bounds) => (None, Some(bounds.each_ref().map(value)), None),
+        Formula::Unknown(why) => (None, None, Some(*why)),
+    };
+    json!({
+        "group": problem.groups().list()[of.group].name,
+        "what": of.what,
+        "reported": value(&of.reported),
+        "formula": formula,
+        "between": between,
+        "agrees": of.agrees(),
+        "unknown": unknown,
     })
 }
 

@@ -122,7 +122,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     assert!(is_balanced(&html), "{html}");
     is_styled_by_its_sheet_alone(&html);
     let texts = certificates(&html);
-    let due = verdict.due.certificate.as_ref().unwrap();
+    let due = verdict.due.certificate().unwrap();
     assert_eq!(texts.len(), 2);
     for (text, (stated, title)) in texts
         .iter()

@@ -21,6 +21,7 @@
 mod draw;
 mod lies;
 pub mod matrix;
+pub mod preemption;
 mod property;
 mod render;
 mod shrink;
@@ -105,10 +106,12 @@ impl Settings {
 #[non_exhaustive]
 pub enum AuditError {
     /// A setting is out of range.
-    #[error("{what}: expected a number from 1 to {most}, found {found}")]
+    #[error("{what}: expected a number from {least} to {most}, found {found}")]
     Setting {
         /// Which.
         what: &'static str,
+        /// The least.
+        least: u64,
         /// The most.
         most: u64,
         /// What was stated.
@@ -234,7 +237,7 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
 fn check(settings: &Settings) -> Result<(), AuditError> {
     let within = |what, found: u64, most: u64| {
         let fits = (1..=most).contains(&found);
-        fits.then_some(()).ok_or(AuditError::Setting { what, most, found })
+        fits.then_some(()).ok_or(AuditError::Setting { what, least: 1, most, found })
     };
     within("users", settings.size.users as u64, MOST as u64)?;
     within("servers", settings.size.classes as u64, MOST as u64)?;

@@ -47,9 +47,11 @@ impl From<&Problem> for Stated {
             let group = group.map(|group| list[group].name.clone());
             MemberSpec { group, gang: gang.map(Rational::from), pinned }
         };
-        let members = if problem.groups().is_empty() { 0 } else { problem.n_users() };
-        let GroupShare { of, over, multipliers, families, zero_weight } = problem.groups().share().clone();
-        let share = GroupShareSpec { of, over, multipliers: named(&multipliers), families, zero_weight };
+        let members = if list.is_empty() { 0 } else { problem.n_users() };
+        let GroupShare { of, over, multipliers, families, zero_weight, guarantees } =
+            problem.groups().share().clone();
+        let multipliers = named(&multipliers);
+        let share = GroupShareSpec { of, over, multipliers, families, zero_weight, guarantees };
         Self { spec, groups: groups.collect(), members: (0..members).map(member).collect(), share }
     }
 }

@@ -34,7 +34,8 @@ impl Plain<'_> {
         }
         let bounds = Some(bounds);
         let filled = tree::fill(self.p());
-        let shown = tree::Tree { problem: self.p(), guarantees_first: true, there: None, bounds }.filled();
+        let guarantees_first = tree::puts_first(self.p());
+        let shown = tree::Tree { problem: self.p(), guarantees_first, there: None, bounds }.filled();
         if shown.as_ref() != Some(&totals) || totals != filled {
             return None;
         }

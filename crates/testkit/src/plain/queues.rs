@@ -3,7 +3,7 @@
 
 use evenhand_problem::{Problem, Rational};
 
-use super::tree::{Key, Node, Tree};
+use super::tree::{Key, Node, Tree, puts_first};
 
 /// A gang that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl<'p> Queues<'p> {
         Self {
             tree: Tree {
                 problem: whole,
-                guarantees_first: true,
+                guarantees_first: puts_first(whole),
                 bounds: None,
                 there: Some(problem.total_capacity().to_vec()),
             },
@@ -207,7 +207,7 @@ impl<'p> Queues<'p> {
             let (mut with, mut without) = (x.clone(), x.clone());
             with[n] += self.tree.gang(n);
             without[m] -= tasks;
-            let started: Key = if self.tree.is_below(&x, k, n) {
+            let started: Key = if self.tree.guarantees_first && self.tree.is_below(&x, k, n) {
                 let parts = self.tree.parts(&with, k, &[n]);
                 (0, 0, false, parts.into_iter().map(|(_, part, _)| part).max().unwrap_or_default())
             } else {

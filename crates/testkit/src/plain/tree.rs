@@ -1,7 +1,7 @@
 //! Hierarchical filling, written from the definition (theory, section 9): every amount is computed anew
 //! from the tasks wherever it is asked for, and every event is looked for everywhere.
 
-use evenhand_problem::groups::{ShareOf, ShareOver, ZeroWeight};
+use evenhand_problem::groups::{Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Problem, Rational};
 
 use super::reach::reach;
@@ -43,16 +43,22 @@ type Tasks = [Rational];
 /// `(0, below the guarantee)` or `(1, -priority, weight 0, level)`, compared from the left.
 pub(super) type Key = (u8, i64, bool, Rational);
 
+/// Whether guarantees come before shares.
+pub(super) fn puts_first(problem: &Problem) -> bool {
+    problem.groups().share().guarantees == Guarantees::First
+}
+
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    let tree = Tree { problem, guarantees_first: true, bounds: None, there: None };
+    let tree = Tree { problem, guarantees_first: puts_first(problem), bounds: None, there: None };
     tree.filled().expect("the classes end")
 }
 
 /// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits, or on the best one.
 /// By single server: tasks by user.
 pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
-    let tree = Tree { problem, guarantees_first: whole.guarantees_first, bounds: None, there: None };
+    let guarantees_first = whole.guarantees_first && puts_first(problem);
+    let tree = Tree { problem, guarantees_first, bounds: None, there: None };
     let n_users = problem.n_users();
     let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
     for (i, class) in problem.servers().iter().enumerate() {

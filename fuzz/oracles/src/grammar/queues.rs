@@ -116,5 +116,8 @@ fn share(resources: &[String], rng: &mut Pcg64) -> Value {
     if rng.random_bool(0.2) {
         share["families"] = json!(true);
     }
+    if rng.random_bool(0.2) {
+        share["guarantees"] = json!(pick(&["first", "compared"], rng));
+    }
     share
 }

@@ -12,10 +12,14 @@ use self::moves::{Gang, Moves, State};
 use self::queues::{Queues, Vector};
 use crate::case::{Case, Claim};
 use crate::certificate::Certificate;
+use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
-use crate::work::{Checked, about, ensure, refuse};
+use crate::work::{Checked, about, ensure};
 use crate::{File, Options, Report, Usable};
+
+/// The axioms that are claimed of what is held, the last two where there are groups.
+const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
 
 /// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
 /// whose tasks it is short.
@@ -23,7 +27,9 @@ type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 
 struct Bundle<'j> {
     held: Certificate<'j>,
-    due: Certificate<'j>,
+    due: Option<Certificate<'j>>,
+    /// What is due instead by a rule that divides every resource alone: its name, and by resource the tasks that fill it.
+    alone: (&'j str, Vec<Vector>),
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     /// Absent where tasks have no servers.
@@ -56,7 +62,11 @@ impl<'j> Bundle<'j> {
         let [kind, version, tolerance, held, due, rows, fits, moves] =
             raw.fields("kind version tolerance held due queues fits? moves?")?;
         version.count(1, 1)?;
-        let (held, due) = (Certificate::read(held)?, Certificate::read(due)?);
+        let (stated, held) = (held.get("problem"), Certificate::read(held)?);
+        let (due, alone) = match due.get("rule").given() {
+            Some(_) => (None, alone::filled(stated, due)?),
+            None => (Some(Certificate::read(due)?), Default::default()),
+        };
         let value = tolerance.number()?;
         if !(0..1).contains(&value) {
             return tolerance.wrong("a tolerance is a number from 0 to below 1");
@@ -73,12 +83,13 @@ impl<'j> Bundle<'j> {
         let rows = rows.rows("name held due short? above? by?", row)?;
         let fits = fits.given().map(|raw| Gang::list(raw, problem)).transpose()?;
         let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
-        Ok(Self { held, due, tolerance: value, rows, fits, moves })
+        Ok(Self { held, due, alone, tolerance: value, rows, fits, moves })
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
         let after = self.moves.iter().map(|moves| ("after", &moves.after));
-        [("held", &self.held), ("due", &self.due)].into_iter().chain(after)
+        let due = self.due.iter().map(|due| ("due", due));
+        [("held", &self.held)].into_iter().chain(due).chain(after)
     }
 
     /// Whether everything that it states is true; what it says of queues, in sentences.
@@ -86,25 +97,27 @@ impl<'j> Bundle<'j> {
         for (of, part) in self.parts() {
             about(of, part.verify())?;
             ensure(part.hash == self.held.hash, "the parts are about different problems")?;
-            let needed = match of {
-                "due" => &["tree"][..],
-                _ if part.problem.groups.list.is_empty() => &["feasible", "work-conserving"],
-                _ => &["feasible", "work-conserving", "limits", "guarantees"],
-            };
+            let needed = if part.problem.groups.list.is_empty() { &NEEDED[..2] } else { &NEEDED };
             let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
-            let is_whole = needed.iter().all(|axiom| says(part, axiom, |_| true));
-            ensure(is_whole || (is_infeasible && of != "due"), "an axiom of a verdict is not claimed")?;
+            let is_whole = is_infeasible || needed.iter().all(|axiom| says(part, axiom, |_| true));
+            ensure(of == "due" || is_whole, "an axiom of a verdict is not claimed")?;
         }
-        let exactly = |claim: &Claim<'_>| claim.margin.as_ref().is_none_or(Rational::is_zero);
-        let is_due = says(&self.due, "tree", |claim| claim.holds == Some(true) && exactly(claim));
-        ensure(is_due, "what is due is not what the filling ends with")?;
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case)?;
         let mut state = State::new(&queues, &self.held.allocation)?;
-        // What is judged, and so equal to what the filling ends with, are the tasks after their repair.
-        let due = Case::new(&self.due.problem, &self.due.allocation, Rational::new())?.total;
-        let due = queues.held(&due)?;
+        let due = match &self.due {
+            None => queues.held(|r, n| &self.alone.1[r][n])?,
+            Some(due) => {
+                let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
+                let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
+                ensure(is_due, "what is due is not what the filling ends with")?;
+                // What is judged, and so equal to what the filling ends with, are the tasks after their repair.
+                let due = Case::new(&due.problem, &due.allocation, Rational::new())?;
+                queues.held(|_, n| &due.total[n])?
+            }
+        };
         let mut said = self.rows(&queues, &state, &due)?;
+        said.extend(self.due.is_none().then(|| format!("due: each resource alone, by `{}`", self.alone.0)));
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         for gang in self.fits.iter().flatten() {
@@ -132,23 +145,19 @@ impl<'j> Bundle<'j> {
         for (v, (name, stated, by)) in self.rows.iter().enumerate() {
             let over = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
             let (held, due, wanted) = (&state.held[v], &due[v], queues.wanted(v, &state.totals));
-            let (mut short, mut above) = (Vector::new(), Vector::new());
-            for ((held, due), wanted) in held.iter().zip(due).zip(wanted) {
-                short.push(if wanted { over(due, held) } else { Rational::new() });
-                above.push(over(held, due));
-            }
+            let short = |r: usize| if wanted[r] { over(&due[r], &held[r]) } else { Rational::new() };
+            let short: Vector = (0..due.len()).map(short).collect();
+            let above = held.iter().zip(due).map(|(held, due)| over(held, due)).collect();
             for (stated, found) in stated.iter().zip([held, due, &short, &above]) {
                 let found = found.iter().enumerate().filter(|(_, amount)| !amount.is_zero());
-                if !found.eq(stated.iter().map(|(r, amount)| (*r, amount))) {
-                    return refuse(format!("queue `{name}`: an amount is not what follows"));
-                }
+                let is_found = found.eq(stated.iter().map(|(r, amount)| (*r, amount)));
+                ensure(is_found, &format!("queue `{name}`: an amount is not what follows"))?;
             }
             let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
             let what = format!("queue `{name}`: whether it is short by a whole task is not what follows");
             ensure(found == *by, &what)?;
-            said.extend(
-                by.map(|n| format!("queue `{name}` is short by a task of `{}`", queues.case.user(n))),
-            );
+            let who = by.map(|n| format!("queue `{name}` is short by a task of `{}`", queues.case.user(n)));
+            said.extend(who);
         }
         Ok(if said.is_empty() { vec!["no queue is short by a whole task".to_owned()] } else { said })
     }

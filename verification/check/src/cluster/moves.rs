@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use rug::Rational;
 
 use super::queues::{Queues, Vector};
-use crate::allocation::{Allocation, Placement, sums};
+use crate::allocation::{Allocation, Placement, entries, sums};
+use crate::case::total_of;
 use crate::certificate::Certificate;
 use crate::json::Json;
 use crate::names::{Amounts, MOST};
@@ -78,13 +79,9 @@ impl<'j> Moves<'j> {
         for (at, (stop, start)) in self.steps.iter().enumerate() {
             about(&format!("step {}", at + 1), state.step(stop, start))?;
         }
-        let placement = |((class, index), tasks): (&(usize, u64), &BTreeMap<_, _>)| Placement {
-            class: *class,
-            index: *index,
-            tasks: there(tasks),
-        };
-        let mut placements: Vec<Placement> = state.servers.iter().map(placement).collect();
-        placements.retain(|placement| !placement.tasks.is_empty());
+        let placed = |((class, index), tasks): ((usize, u64), Amounts)| Placement { class, index, tasks };
+        let servers = state.servers.iter().map(|(server, tasks)| (*server, there(tasks)));
+        let placements: Vec<Placement> = servers.filter(|(_, tasks)| !tasks.is_empty()).map(placed).collect();
         let tasks = sums(&placements, queues.case.problem);
         let ended = Allocation { by_time: false, tasks, placements: Some(placements) };
         ensure(ended == self.after.allocation, "they end with another allocation than is stated")?;
@@ -108,8 +105,9 @@ impl<'q, 'c> State<'q, 'c> {
     pub fn new(queues: &'q Queues<'c>, allocation: &Allocation) -> Checked<Self> {
         let placed = |on: &Placement| ((on.class, on.index), on.tasks.iter().cloned().collect());
         let servers = allocation.placements.iter().flatten().map(placed).collect();
-        let totals = queues.totals(&allocation.tasks)?;
-        Ok(Self { queues, servers, held: queues.held(&totals)?, totals })
+        work::spend(entries(&allocation.tasks).count())?;
+        let totals: Vector = allocation.tasks.iter().map(total_of).collect();
+        Ok(Self { queues, servers, held: queues.held(|_, n| &totals[n])?, totals })
     }
 
     /// Whether a gang could start, all else as it is.

@@ -3,8 +3,7 @@
 
 use rug::Rational;
 
-use crate::allocation::Tasks;
-use crate::case::{Case, total_of};
+use crate::case::Case;
 use crate::groups::stated::DEPTH;
 use crate::names::Amounts;
 use crate::work::{self, Checked};
@@ -47,19 +46,13 @@ impl<'c> Queues<'c> {
         Ok(Self { case, names, above, users, unit, gang })
     }
 
-    /// The tasks of every user.
-    pub fn totals(&self, tasks: &Tasks) -> Checked<Vector> {
-        work::spend(tasks.iter().map(Vec::len).sum())?;
-        Ok(tasks.iter().map(total_of).collect())
-    }
-
-    /// What every queue holds when users have so many tasks.
-    pub fn held(&self, totals: &[Rational]) -> Checked<Vec<Vector>> {
+    /// What every queue holds when users have so many tasks, by resource and user.
+    pub fn held<'t>(&self, total: impl Fn(usize, usize) -> &'t Rational) -> Checked<Vec<Vector>> {
         let m = self.case.problem.resources.list.len();
         let mut held = vec![vec![Rational::new(); m]; self.names.len()];
-        for (n, total) in totals.iter().enumerate() {
-            for (r, d) in &self.case.problem.users[n].demand {
-                let amount = work::times(d, total)?;
+        for (n, user) in self.case.problem.users.iter().enumerate() {
+            for (r, d) in &user.demand {
+                let amount = work::times(d, total(*r, n))?;
                 for v in &self.above[n] {
                     held[*v][*r] = work::plus(&held[*v][*r], &amount)?;
                 }

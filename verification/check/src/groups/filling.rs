@@ -43,14 +43,17 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     }
     let has_place = feasible::is_feasible(case, &stated, None)? && on.0.iter().all(|of| of.left >= 0);
     ensure(has_place, "what the filling ends with has no place")?;
-    let tree = Tree::new(case)?;
-    let bounds = Bounds::new(case, prices, &on)?;
-    let ended = Filling::new(&tree, bounds).run()?;
+    let ended = ended(case, prices, &on)?;
     work::spend(entries(&stated).count())?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
     ensure(is_stated, "the filling ends with other tasks than the evidence states")?;
     let differs = |n: usize| Rational::from(&case.total[n] - &ended[n]).abs() / &case.g[n];
     Ok((case.active().map(differs).max().map(|most| -most), None))
+}
+
+/// The tasks with which the filling ends.
+pub fn ended(case: &Case<'_>, prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Vector> {
+    Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?).run()
 }
 
 /// The root (0), the groups (`1 + v`) and the users after them: what does not change.
@@ -63,10 +66,6 @@ struct Tree<'c> {
     upwards: Vec<usize>,
     /// What a share takes the largest of: resources that are added up, each with its multiplier.
     families: Vec<Vec<(usize, Rational)>>,
-    /// Whether a share is of what exceeds the guarantee.
-    of_surplus: bool,
-    /// Whether a weight of 0 gets nothing beyond its guarantee.
-    never: bool,
     /// What all children of a node keep back: what it uses before anybody has tasks.
     kept_below: Vec<Vector>,
     /// Words of the widest number of the nodes.
@@ -140,16 +139,13 @@ impl<'c> Tree<'c> {
             }
         }
         let families = families.into_iter().map(|(_, family)| family).collect();
-        let [of, _, zero_weight] = &groups.share.words;
-        let (of_surplus, never) = (of.is_some(), zero_weight.is_some());
         let mut kept_below = vec![vec![Rational::new(); m]; nodes.len()];
         for node in &nodes {
             let Some(above) = node.above else { continue };
             kept_below[above].iter_mut().zip(&node.kept).for_each(|(sum, kept)| *sum += kept);
         }
-        let mut tree =
-            Self { case, capacity, nodes, upwards, families, of_surplus, never, kept_below, words: 0 };
-        tree.divide(groups.share.words[1].as_deref());
+        let mut tree = Self { case, capacity, nodes, upwards, families, kept_below, words: 0 };
+        tree.divide(groups.share.words[1]);
         let of_node = |node: &'_ Node| {
             let stated = node.limit.iter().chain(node.guarantee.iter().flatten()).flatten();
             stated.chain(&node.kept).chain(&node.divisor).chain([&node.weight]).map(work::words).max()
@@ -174,13 +170,18 @@ impl<'c> Tree<'c> {
                     Some(_) => self.promised(v, r).cloned().unwrap_or_default(),
                 };
                 let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
-                let is_cluster = over == Some("guarantee") && !self.of_surplus && sum.is_zero();
+                let is_cluster = over == Some("guarantee") && !self.says("surplus") && sum.is_zero();
                 if is_cluster { family.iter().map(|(r, _)| &self.capacity[*r]).sum() } else { sum }
             };
             let divisors = self.families.iter().map(divisor).collect();
             lendable[v] = (0..m).map(|r| most(r) - &self.kept_below[v][r]).collect();
             self.nodes[v].divisor = divisors;
         }
+    }
+
+    /// Whether this is a word of the share.
+    fn says(&self, word: &str) -> bool {
+        self.case.problem.groups.share.words.contains(&Some(word))
     }
 
     /// What is promised to a node, where that is named.
@@ -389,7 +390,7 @@ impl<'t> Filling<'t> {
             };
             let named: Vec<bool> = grows.iter().filter_map(has_more).collect();
             let is_below = named.contains(&true) && !named.contains(&false);
-            let is_shut = tree.never && node.weight.is_zero() && !is_below;
+            let is_shut = tree.says("never") && node.weight.is_zero() && !is_below;
             if is_shut || grows.iter().any(is_full) {
                 return Ok(None);
             }
@@ -459,7 +460,7 @@ impl<'t> Filling<'t> {
             let (child, is_below) = below.map_or((self.tree.leaf(n), false), |at| way[at]);
             let [all, first] = by_child.entry(child).or_default();
             all.push(n);
-            first.extend(is_below.then_some(n));
+            first.extend((is_below && !self.tree.says("compared")).then_some(n));
         }
         let m = self.tree.capacity.len();
         let candidate = |(k, [all, first]): (usize, [Vec<usize>; 2])| {
@@ -512,7 +513,7 @@ impl<'t> Filling<'t> {
         let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
             let mut term = Term { value: Rational::new(), slope: Vec::new() };
             for (r, multiplier) in family {
-                let promised = self.tree.promised(v, *r).filter(|_| self.tree.of_surplus);
+                let promised = self.tree.promised(v, *r).filter(|_| self.tree.says("surplus"));
                 let above = &self.used[v][*r] - promised.cloned().unwrap_or_default();
                 if above >= 0 {
                     let each = Rational::from(multiplier / divisor);

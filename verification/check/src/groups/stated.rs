@@ -40,8 +40,8 @@ pub struct Member {
 }
 
 pub struct Share {
-    /// `of`, `over` and `zero-weight`, where they are not the default.
-    pub words: [Option<String>; 3],
+    /// `of`, `over`, `zero-weight` and `guarantees`, where they are not the default.
+    pub words: [Option<&'static str>; 4],
     pub multipliers: Amounts,
     pub families: bool,
 }
@@ -136,12 +136,12 @@ impl Groups {
 
     /// What siblings are compared by, in canonical form; `None` where it is the default.
     pub fn share(&self, amounts: impl Fn(&Amounts) -> Option<String>) -> Option<String> {
-        let Share { words: [of, over, zero_weight], multipliers, families } = &self.share;
-        let word = |word: &Option<String>| word.as_deref().map(quoted);
+        let Share { words: [of, over, zero_weight, guarantees], multipliers, families } = &self.share;
         let fields = [
-            ("of", word(of)),
-            ("over", word(over)),
-            ("zero-weight", word(zero_weight)),
+            ("of", of.map(quoted)),
+            ("over", over.map(quoted)),
+            ("zero-weight", zero_weight.map(quoted)),
+            ("guarantees", guarantees.map(quoted)),
             ("multipliers", amounts(multipliers).filter(|_| !multipliers.is_empty())),
             ("families", families.then(|| "true".to_owned())),
         ];
@@ -212,17 +212,16 @@ fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(V
 
 impl Share {
     fn read(raw: &Json<'_>, resources: &Names) -> Checked<Self> {
-        let fields = "of? over? multipliers? families? zero-weight?";
-        let none = Ok([&json::ABSENT; 5]);
-        let [of, over, multipliers, families, zero_weight] =
+        let fields = "of? over? multipliers? families? zero-weight? guarantees?";
+        let none = Ok([&json::ABSENT; 6]);
+        let [of, over, multipliers, families, zero_weight, guarantees] =
             raw.given().map_or(none, |raw| raw.fields(fields))?;
-        let word = |raw: &Json<'_>, words: &[&str]| {
-            Ok(Some(raw.word(words)?).filter(|at| *at > 0).map(|at| words[at].to_owned()))
-        };
+        let word = |raw: &Json<'_>, of: &[&'static str]| raw.word(of).map(|at| (at > 0).then(|| of[at]));
         let words = [
             word(of, &["usage", "surplus"])?,
             word(over, &["cluster", "lendable", "guarantee"])?,
             word(zero_weight, &["last", "never"])?,
+            word(guarantees, &["first", "compared"])?,
         ];
         let families = match &families.kind {
             Kind::Absent | Kind::Bool(false) => false,

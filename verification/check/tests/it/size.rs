@@ -12,12 +12,13 @@ const MOST_OF_RESERVATIONS: usize = 800;
 /// Most lines of a module that stands beside: who checks an allocation without groups need not read it.
 const MOST_BESIDE: usize = 500;
 /// Most lines of these modules together.
-const MOST_OF_GROUPS: usize = 1267;
+const MOST_OF_GROUPS: usize = 1300;
 /// Most lines beside, of `cluster/`, that judge certificates of running clusters.
 const MOST_OF_CLUSTERS: usize = 400;
 /// The modules that stand beside: about groups.
-const BESIDE: [&str; 7] = [
+const BESIDE: [&str; 8] = [
     "groups.rs",
+    "groups/alone.rs",
     "groups/bounds.rs",
     "groups/filling.rs",
     "groups/holdings.rs",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
+use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
 /// How often a segment looks at each resource of a node beside the pairs: holdings and growth, of two kinds each.
@@ -17,7 +17,7 @@ pub struct Forest<'p> {
     pub problem: &'p Problem,
     /// What siblings are compared by.
     pub share: GroupShare,
-    /// Whether guarantees come first (Kueue's own tournament does not put them first).
+    /// Whether guarantees come first.
     pub guarantees_first: bool,
     /// The resources of the problem that some server has.
     pub resources: Vec<usize>,
@@ -75,7 +75,7 @@ pub struct Leaf {
 impl<'p> Forest<'p> {
     /// The tree of a problem in which resources are divided, and every user that can run has a base demand.
     #[must_use]
-    pub fn new(problem: &'p Problem, share: GroupShare, guarantees_first: bool) -> Self {
+    pub fn new(problem: &'p Problem, share: GroupShare) -> Self {
         let total = problem.total_capacity();
         let resources: Vec<usize> = (0..problem.n_resources()).filter(|r| !total[*r].is_zero()).collect();
         let capacity: Vec<Rational> = resources.iter().map(|r| total[*r].clone()).collect();
@@ -84,8 +84,8 @@ impl<'p> Forest<'p> {
         let is_plain = are_plain(problem, &resources);
         let mut forest = Self {
             problem,
+            guarantees_first: share.guarantees == Guarantees::First,
             share,
-            guarantees_first,
             resources,
             capacity,
             is_bounded: is_plain.clone(),

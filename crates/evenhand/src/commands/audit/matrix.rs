@@ -25,14 +25,14 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::input("--resume: expected a file, which is read and written"));
     }
-    if !(1..=MOST_INSTANCES).contains(&call.instances) {
-        let found = call.instances;
+    let instances = call.instances.unwrap_or(super::INSTANCES);
+    if !(1..=MOST_INSTANCES).contains(&instances) {
         return Err(Failure::input(format!(
-            "instances: expected a number from 1 to {MOST_INSTANCES}, found {found}"
+            "instances: expected a number from 1 to {MOST_INSTANCES}, found {instances}"
         )));
     }
     let premises = Premises { positive: call.positive, unlimited: call.unlimited, ..Premises::NONE };
-    let settings = Settings { seed: common.seed, instances: call.instances, premises };
+    let settings = Settings { seed: common.seed, instances, premises };
     let mut progress = begin(call, settings)?;
     search(&mut progress, call, common)?;
     let matrix = progress.finish();

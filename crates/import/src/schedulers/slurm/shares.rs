@@ -3,7 +3,7 @@
 //! `sshare` shows the tree by blanks before the names; `sacctmgr show assoc` has the limits. An account with one user is a
 //! group; one with several has a group for each, which has the user's shares.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use evenhand_problem::number;
 use rug::Rational;
@@ -16,7 +16,11 @@ use super::words;
 use crate::ImportError;
 
 /// What Slurm reports of an account or user, in its own words. Those of JSON in the same order.
-const REPORTED: [&str; 6] = ["NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
+const REPORTED: [&str; 7] =
+    ["RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
+/// The shares of a level of the tree together, and the users that are ranked, in the words of Slurm's source.
+const LEVEL_SHARES: &str = "level_shares";
+const USERS: &str = "g_user_assoc_count";
 /// Limits of associations that the problem has not.
 const OTHER_LIMITS: [&str; 12] = [
     "GrpJobs",
@@ -133,7 +137,7 @@ impl Shares {
         let mut reported = Vec::new();
         for what in REPORTED {
             match row.get(what).map(str::trim) {
-                None | Some("") => {}
+                None | Some("" | "parent") => {}
                 Some("inf") => reported.push((what, None)),
                 Some(text) => {
                     let value = number::parse(text).map_err(|error| row.error(what, error.to_string()))?;
@@ -159,6 +163,7 @@ impl Shares {
             None => None,
         };
         let said = [
+            ("RawShares", weight.clone()),
             ("NormShares", some(&["shares_normalized"])?),
             ("RawUsage", some(&["usage"])?),
             ("NormUsage", some(&["usage_normalized"])?),
@@ -198,6 +203,37 @@ impl Shares {
         Ok(self.accounts.entry(account.to_owned()).or_default())
     }
 
+    /// By account the shares of all that stands directly in it, where they are all stated.
+    fn levels(&self) -> HashMap<String, Option<Rational>> {
+        let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
+        let users = self.users.iter().map(|((account, _), entry)| (account, entry));
+        let mut levels: HashMap<String, Option<Rational>> = HashMap::new();
+        for (above, entry) in accounts.chain(users) {
+            let level = levels.entry(above.clone()).or_insert_with(|| Some(Rational::new()));
+            *level = level.take().zip(entry.weight.as_ref()).map(|(sum, weight)| sum + weight);
+        }
+        levels
+    }
+
+    /// The usage of all accounts together, and how many users are ranked, where the users of all jobs are among them.
+    fn report_cluster(
+        &self,
+        cluster: &mut Cluster,
+        of_jobs: &BTreeMap<String, BTreeSet<String>>,
+        is_root: impl Fn(&str) -> bool,
+    ) {
+        let root = self.accounts.iter().find(|(name, _)| is_root(name)).map(|(_, entry)| entry);
+        let of_root = root.iter().flat_map(|entry| &entry.reported).filter(|(what, _)| *what == "RawUsage");
+        let mut said: Vec<_> = of_root.cloned().collect();
+        let mut names =
+            of_jobs.iter().flat_map(|(account, names)| names.iter().map(move |name| (account, name)));
+        if names.all(|(account, name)| self.users.contains_key(&(account.clone(), name.clone()))) {
+            said.push((USERS, Some(Rational::from(self.users.len()))));
+        }
+        let said = said.into_iter().filter(|_| root.is_some());
+        cluster.reported.extend(said.map(|(what, value)| Said { group: None, what, resource: None, value }));
+    }
+
     /// Makes the groups: the tree of accounts, users of accounts that have several, and what is said of them.
     pub fn finish(&mut self, cluster: &mut Cluster) -> Result<(), ImportError> {
         let asked = std::mem::take(&mut self.asked);
@@ -223,6 +259,8 @@ impl Shares {
             let what = "the tree of accounts and their shares: no file of sshare; accounts count as equal";
             cluster.left_out.add_many(what, 0, Vec::new());
         }
+        let levels = self.levels();
+        self.report_cluster(cluster, &users, &is_root);
         for account in self.order.iter().chain(&jobs_only) {
             let has_jobs = asked.iter().any(|(_, of, _)| of == account);
             if is_root(account) && !has_jobs {
@@ -237,7 +275,7 @@ impl Shares {
             let group = cluster.groups.at(v);
             (group.parent, group.weight) = (parent.map(str::to_owned), entry.weight.clone());
             group.limit = entry.limit.clone();
-            report(cluster, account, entry);
+            report(cluster, account, entry, entry.parent.as_ref().and_then(|parent| levels.get(parent)));
         }
         for (account, names) in &users {
             if cluster.groups.find(account).is_none() {
@@ -249,7 +287,7 @@ impl Shares {
                 if let Some(Some(entry)) = entries.clone().next() {
                     let own: Vec<_> =
                         entry.reported.iter().filter(|(what, _)| *what == "FairShare").cloned().collect();
-                    report(cluster, account, &Entry { reported: own, ..Entry::default() });
+                    report(cluster, account, &Entry { reported: own, ..Entry::default() }, None);
                 }
                 continue;
             }
@@ -260,7 +298,7 @@ impl Shares {
                 if let Some(entry) = entry {
                     cluster.groups.at(v).weight = entry.weight.clone();
                     cluster.groups.at(v).limit = entry.limit.clone();
-                    report(cluster, &group, entry);
+                    report(cluster, &group, entry, levels.get(account));
                 }
             }
         }
@@ -309,14 +347,16 @@ impl Entry {
     }
 }
 
-fn report(cluster: &mut Cluster, group: &str, entry: &Entry) {
-    let said = entry.reported.iter().map(|(what, value)| Said {
+/// What is said of an account, and of its level where all shares there are stated.
+fn report(cluster: &mut Cluster, group: &str, entry: &Entry, level: Option<&Option<Rational>>) {
+    let level = level.and_then(Option::as_ref).map(|all| (LEVEL_SHARES, Some(all.clone())));
+    let said = entry.reported.iter().cloned().chain(level.filter(|_| !entry.reported.is_empty()));
+    cluster.reported.extend(said.map(|(what, value)| Said {
         group: Some(group.to_owned()),
         what,
         resource: None,
-        value: value.clone(),
-    });
-    cluster.reported.extend(said);
+        value,
+    }));
 }
 
 fn association(account: &str, user: &str) -> String {

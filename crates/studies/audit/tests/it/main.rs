@@ -3,3 +3,4 @@
 
 mod audits;
 mod matrix;
+mod preemption;

@@ -1,0 +1,70 @@
+//! Preemption by shares in Kueue, over all small cases: where it goes round without end.
+
+use evenhand_audit::preemption::{Bounds, Case, Found, Step, document, search};
+
+fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
+    let ([queues, resources, workloads], [amount, lendable, weight]) = (shape, most);
+    search(Bounds { queues, resources, workloads, amount, lendable, weight }, 1_000_000, 0).unwrap()
+}
+
+#[test]
+fn the_example_goes_round() {
+    // As in examples/schedulers/kueue.json: queue a has workloads of 2 and of 1, queue b weighs twice as much and has one of 3.
+    let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
+    let case = Case { lendable: vec![3], weights: vec![1, 2], jobs };
+    // b stops for the 1; the 2 fits beside it; both stop for b.
+    let steps = [(0, vec![2], vec![0]), (1, vec![], vec![0, 1]), (2, vec![0, 1], vec![2])];
+    let expected = steps.map(|(start, stops, running)| Step { start, stops, running });
+    let mut round = case.round().unwrap();
+    let first = round.iter().position(|step| *step == expected[0]).unwrap_or_else(|| panic!("{round:?}"));
+    round.rotate_left(first);
+    assert_eq!(round, expected);
+}
+
+#[test]
+fn the_smallest_that_goes_round() {
+    let mut searched = 0;
+    let mut round = |shape, most| {
+        let found = found(shape, most);
+        assert!(found.is_all);
+        println!("{shape:?} {most:?}: {} of {}", found.round(), found.cases());
+        searched += found.cases();
+        found.smallest
+    };
+    // Two workloads: none. Three, with weights: of 3 units, and no fewer.
+    for (shape, most) in
+        [([2, 1, 2], [4, 8, 4]), ([2, 2, 2], [2, 3, 2]), ([2, 3, 2], [1, 2, 2]), ([2, 1, 3], [2, 2, 2])]
+    {
+        assert_eq!(round(shape, most), None);
+    }
+    let smallest = round([2, 1, 3], [3, 3, 2]).unwrap();
+    assert_eq!((smallest.lendable, smallest.weights), (vec![3], vec![1, 2]));
+    // Equal weights: three workloads, none; four, of 6 units and no fewer.
+    for (shape, most) in [
+        ([2, 1, 3], [4, 8, 1]),
+        ([3, 1, 3], [3, 6, 1]),
+        ([2, 2, 3], [2, 3, 1]),
+        ([3, 2, 3], [1, 2, 1]),
+        ([2, 3, 3], [1, 2, 1]),
+        ([2, 1, 4], [4, 5, 1]),
+    ] {
+        assert_eq!(round(shape, most), None);
+    }
+    let smallest = round([2, 1, 4], [4, 6, 1]).unwrap();
+    assert_eq!((smallest.lendable, smallest.jobs.len()), (vec![6], 4));
+    // Equal weights and single units: four workloads of three resources.
+    assert!(round([2, 3, 4], [1, 1, 1]).is_some());
+    println!("{searched} cases");
+}
+
+#[test]
+fn a_seed_finds_the_same() {
+    let bounds = Bounds { queues: 3, resources: 2, workloads: 4, amount: 3, lendable: 6, weight: 2 };
+    let search = |seed| search(bounds, 2_000, seed).unwrap();
+    let found = search(7);
+    assert!(!found.is_all && found.cases() <= 2_000 && found.cases() > 1_000);
+    assert_eq!(found, search(7));
+    assert_ne!(document(bounds, 7, &found), document(bounds, 8, &search(8)));
+    let error = evenhand_audit::preemption::search(Bounds { queues: 1, ..bounds }, 10, 0).unwrap_err();
+    assert_eq!(error.to_string(), "queues: expected a number from 2 to 4, found 1");
+}
