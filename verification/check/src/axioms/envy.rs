@@ -146,7 +146,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         Ok(value == bound)
     };
     // Who may find a bundle to be worth too much; then those who have as many tasks as the bound, to whom one may be worth just
-    // that. Those who are alike stand together, with their bounds over their weights ascending.
+    // that. Those who are alike stand together.
     let mut lookers = Vec::new();
     for &n in &users {
         let (user, bound) = (&case.problem.users[n], bound(n));
@@ -155,14 +155,16 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             ensure(bound >= 0, "a margin is less than what is stated")?;
             let has_all = user.tasks.as_ref() == Some(&bound);
             let kind = if has_all { n } else { case.problem.alike[n] };
-            // They are sorted by it.
-            work::steps(20 * work::cost(work::words(&bound)))?;
+            // The two least of a kind are found by some comparisons of each.
+            work::steps(6 * work::cost(work::words(&bound)))?;
             lookers.push(((has_all, kind), bound / &user.weight, n));
         }
     }
-    lookers.sort();
+    lookers.sort_by_key(|(kind, ..)| *kind);
     let mut is_attained = false;
-    for alike in lookers.chunk_by(|a, b| a.0 == b.0) {
+    for alike in lookers.chunk_by_mut(|a, b| a.0 == b.0) {
+        // The two whose bounds over their weights are the least come first.
+        alike.select_nth_unstable(1.min(alike.len() - 1));
         // To all of these bundles are worth the same, over the weight: what is not too much to the first is too much to none,
         // but for its own bundle, at which the second looks.
         let ((has_all, _), of_weight, n) = &alike[0];

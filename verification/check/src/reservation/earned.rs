@@ -102,6 +102,6 @@ pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rat
     }
     // Whole jobs earn multiples of the greatest common divisor of the rewards.
     let mut jobs = packing.problem.jobs.iter();
-    let unit = jobs.try_fold(Rational::new(), |unit, job| common_unit(unit, &job.reward))?;
+    let unit = jobs.try_fold(Rational::new(), |unit, job| common_unit(&unit, &job.reward))?;
     Ok(if unit.is_zero() { unit } else { multiple(&bound, &unit) })
 }

@@ -26,11 +26,11 @@ pub struct Packing<'p> {
 }
 
 /// The greatest rational of which both are multiples, neither below 0; 0 where both are.
-pub fn common_unit(a: Rational, b: &Rational) -> Checked<Rational> {
-    work::steps(work::cost(work::words(&a) + work::words(b)))?;
+pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
+    work::steps(work::cost(work::words(a) + work::words(b)))?;
     let denominator = Integer::from(a.denom().lcm_ref(b.denom()));
     let over = |v: &Rational| v.numer() * Integer::from(&denominator / v.denom());
-    Ok(Rational::from((over(&a).gcd(&over(b)), denominator)))
+    Ok(Rational::from((over(a).gcd(&over(b)), denominator)))
 }
 
 /// The largest multiple of a unit above 0 that is not above a value.
@@ -47,7 +47,7 @@ impl<'p> Packing<'p> {
     pub fn new(problem: &'p Reservation) -> Checked<Self> {
         let mut unit = vec![Rational::new(); problem.resources.list.len()];
         for (r, demand) in problem.jobs.iter().flat_map(|job| &job.demand) {
-            unit[*r] = common_unit(std::mem::take(&mut unit[*r]), demand)?;
+            unit[*r] = common_unit(&unit[*r], demand)?;
         }
         let in_units = |(r, c): &(usize, Rational)| {
             (*r, if unit[*r].is_zero() { c.clone() } else { multiple(c, &unit[*r]) })
@@ -88,7 +88,7 @@ impl<'p> Packing<'p> {
     /// one is named that is worth as much, that it is the greatest of those at the first difference.
     fn shows(&self, bound: &Bound<'_>, types: &[usize], proof: &Proof) -> Checked<()> {
         let Bound { pool, profits, limit: most, order } = bound;
-        let unit = profits.iter().try_fold(Rational::new(), |unit, (_, u)| common_unit(unit, u))?;
+        let unit = profits.iter().try_fold(Rational::new(), |unit, (_, u)| common_unit(&unit, u))?;
         let unit = if unit.is_zero() { Rational::from(1) } else { unit };
         let limit = multiple(most, &unit) + &unit;
         let best: Configuration = match (proof, &self.problem.configurations) {
