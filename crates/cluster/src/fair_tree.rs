@@ -111,7 +111,7 @@ impl FairTree<'_> {
             return Ok((Rational::new(), Some(Rational::new())));
         }
         let (least, most) = self.usage(v)?;
-        let low = most.filter(|most| *most > 0).map(|most| Rational::from(&shares / most));
+        let low = most.filter(|most| *most > 0).map(|most| &shares / most);
         let high = Some(least).filter(|least| *least > 0).map(|least| shares / least);
         Ok((low.unwrap_or_default(), high))
     }

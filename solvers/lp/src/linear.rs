@@ -151,7 +151,7 @@ struct WholeRow {
 }
 
 impl WholeRow {
-    fn new(row: SparseRow) -> Self {
+    fn new(row: &SparseRow) -> Self {
         let mut common = Integer::from(1);
         row.iter().for_each(|(_, value)| common.lcm_mut(value.denom()));
         let whole = |value: &Rational| Integer::from(common.div_exact_ref(value.denom())) * value.numer();
@@ -208,7 +208,7 @@ impl Active {
         let whole = |(row, mut entries): (usize, SparseRow)| {
             entries.retain(|(_, value)| !value.is_zero());
             entries.iter().for_each(|(column, _)| in_column[*column].push(row));
-            WholeRow::new(entries)
+            WholeRow::new(&entries)
         };
         let rows: Vec<WholeRow> = rows.into_iter().enumerate().map(whole).collect();
         Self {

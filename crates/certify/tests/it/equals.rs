@@ -228,7 +228,7 @@ fn prices_prove_the_optimum_of_many_in_floating_point() {
     let users = (0..4_000).map(|n| {
         let shape = n * 7 % SHAPES;
         let on: Vec<String> =
-            (0..CLASSES).filter(|i| (i + shape) % 3 > 0).map(|i| format!("\"s{i}\"")).collect();
+            (0..CLASSES).filter(|i| !(i + shape).is_multiple_of(3)).map(|i| format!("\"s{i}\"")).collect();
         format!(
             r#"{{"name": "u{n}", "weight": {}, "demand": {{"cpu": {}, "memory": {}}}, "servers": [{}]}}"#,
             1 + n % 3,

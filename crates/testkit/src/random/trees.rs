@@ -86,7 +86,7 @@ pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
     let over = ["cluster", "lendable", "guarantee"][rng.random_range(0..3)];
     let zero_weight = ["last", "never"][rng.random_range(0..2)];
     let mut share = json!({"of": of, "over": over, "zero-weight": zero_weight});
-    if over == "guarantee" && groups.len() % 2 == 0 {
+    if over == "guarantee" && groups.len().is_multiple_of(2) {
         share["guarantees"] = json!("compared");
     }
     if rng.random_bool(0.3) {

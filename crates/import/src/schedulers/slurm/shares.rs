@@ -260,7 +260,7 @@ impl Shares {
             cluster.left_out.add_many(what, 0, Vec::new());
         }
         let levels = self.levels();
-        self.report_cluster(cluster, &users, &is_root);
+        self.report_cluster(cluster, &users, is_root);
         for account in self.order.iter().chain(&jobs_only) {
             let has_jobs = asked.iter().any(|(_, of, _)| of == account);
             if is_root(account) && !has_jobs {
