@@ -42,10 +42,9 @@ let read (s : statement) =
   let member = Array.of_list (List.map (fun u -> Option.map (named names) (given (get "group" u))) users) in
   let share = match get "share" s.source with Absent -> Object [] | share -> share in
   only "of? over? multipliers? families? zero-weight? guarantees?" share;
-  let word (name, words) = name, one_of words (get name share) in
-  let words = List.map word
-    ["of", ["usage"; "surplus"]; "over", ["cluster"; "lendable"; "guarantee"]; "zero-weight", ["last"; "never"];
-     "guarantees", ["first"; "compared"]] in
+  let words = List.map (fun (name, words) -> name, one_of words (get name share)) [
+    "of", ["usage"; "surplus"]; "over", ["cluster"; "lendable"; "guarantee"]; "zero-weight", ["last"; "never"];
+    "guarantees", ["first"; "compared"]] in
   let said name word = List.assoc name words = word and families = flag "families" share in
   let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (amounts s positive (get "multipliers" share)) in
   let lookup of_group v r = Option.map rational (List.assoc_opt r (of_group list.(v))) in

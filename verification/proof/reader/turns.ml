@@ -38,7 +38,6 @@ let stated s value =
   y, List.map2 with_limits vectors limits @ List.map one_resource (range s.p.resources)
 
 let follow s (groups : Groups.t) value =
-  if List.assoc "guarantees" groups.words <> "first" then uncovered "guarantees that are only compared with";
   let y, rows = stated s value in
   let p = s.p and g = groups.grouping in
   let n = p.users and m = p.resources and v = g.groups in

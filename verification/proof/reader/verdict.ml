@@ -56,7 +56,8 @@ let check_allocation root by_time_asked most_tolerance =
   let names = List.map (fun c -> c.name) c.claims in
   (* Coq's program refuses whatever needs a feasible allocation where this is true. *)
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
-  let judge (claim : stated_claim) = match Further.evidence case further claim with
+  let judge (claim : stated_claim) = match if claim.statement.about = OfTree && List.mem ("guarantees", "compared") groups.words
+    then uncovered "guarantees that are only compared with" else Further.evidence case further claim with
     | exception Exit -> `False (claim.name ^ ": the evidence does not fit the claim")
     | exception Uncovered what -> `Uncovered what
     | evidence ->

@@ -41,3 +41,19 @@ EOF
   exit 1
 }
 echo "uncovered: two million digits are too large"
+
+# Guarantees that are only compared with are another filling than that of the theorems, which the part that is believed says.
+status=0
+said=$(build/evenhand-proof - 2>&1 <<'EOF'
+{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem", "resources": ["r"],
+ "servers": [{"name": "s", "capacity": {"r": 2}}], "groups": [{"name": "g", "guarantee": {"r": 1}}],
+ "share": {"over": "guarantee", "guarantees": "compared"}, "users": [{"name": "u", "demand": {"r": 1}, "group": "g"}]},
+ "allocation": {"kind": "allocation", "tasks": {"u": {"s": 2}}}, "not_checked": [],
+ "claims": [{"axiom": "tree", "holds": true, "margin": "0", "evidence": {"filling": {"u": {"s": 2}}, "prices": []}}]}
+EOF
+) || status=$?
+[[ $status == 3 && $said == *"not covered: tree"*"guarantees that are only compared with"* ]] || {
+  printf 'uncovered: error: guarantees that are compared: status %s\n%s\n' "$status" "$said" >&2
+  exit 1
+}
+echo "uncovered: tree with guarantees that are only compared with"
