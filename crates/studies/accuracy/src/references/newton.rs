@@ -2,7 +2,7 @@
 //!
 //! The optimum is algebraic but in general irrational (THEORY, fact 4), so the reference is a rational point with a proof of
 //! how near it is. An answer in doubles, or in a few digits more, tells which classes a user runs on. Newton's method in
-//! rationals, rounded to [`BITS`] bits after every step, then solves what holds there: every bottleneck is full, and all
+//! rationals, rounded to `BITS` bits after every step, then solves what holds there: every bottleneck is full, and all
 //! classes on which a user runs cost it the same. A user takes `x_n = min(T_n, (w_n / c_n)^(1/a))` at the cost `c_n` of a task.
 //! The result is scaled until it is feasible, its prices are raised until they prove something, and [`bound::prove`] computes
 //! what they prove: nothing of the way there has to be believed.

@@ -12,7 +12,7 @@ pub(super) const BITS: u32 = 1024;
 /// run where, and not on the iterate, so that what is left of it is rounding alone.
 const DEPENDENT: f64 = 300.0;
 
-/// The nearest number with [`BITS`] bits, towards 0.
+/// The nearest number with `BITS` bits, towards 0.
 pub(super) fn rounded(value: &Rational) -> Rational {
     if value.is_zero() {
         return Rational::new();
