@@ -1,7 +1,7 @@
 //! What a scheduler reports of itself, beside what its formula gives.
 
 use evenhand_mechanisms::tree::{self, NodeKind, Reported as Share, Rule, Settings};
-use evenhand_problem::snapshot::{Reported, Snapshot, Subject};
+use evenhand_problem::snapshot::{NotModelled, Reported, SUMMED_FLAVOURS, Snapshot, Subject};
 use evenhand_problem::{Problem, Rational};
 
 use crate::error::ClusterError;
@@ -116,10 +116,8 @@ pub fn compared(
 fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'static str> {
     let groups = problem.groups();
     let name = &groups.list()[v].name;
-    let by_flavour = snapshot.not_modelled.iter().find(|of| of.what.starts_with("nominal quotas by flavour"));
-    let is_named = |of: &&evenhand_problem::snapshot::NotModelled| {
-        of.names.contains(name) || of.count > of.names.len() as u64
-    };
+    let by_flavour = snapshot.not_modelled.iter().find(|of| of.what == SUMMED_FLAVOURS);
+    let is_named = |of: &&NotModelled| of.names.contains(name) || of.count > of.names.len() as u64;
     if by_flavour.filter(is_named).is_some() {
         return Some("its quota is of several flavours, which the problem adds up");
     }

@@ -126,13 +126,18 @@ impl Problem {
         Ok(builder.finish())
     }
 
+    /// A copy that is to be changed, of which no hash is known.
+    fn changed(&self) -> Self {
+        Self { hash: Hash::default(), ..self.clone() }
+    }
+
     /// The same problem with `more` of resource `r` on class `i` as a whole, the same part of it on each of its servers.
     ///
     /// # Panics
     /// Where there is no such class or resource.
     #[must_use]
     pub fn with_more(&self, i: usize, r: usize, more: &Rational) -> Self {
-        let mut problem = Self { hash: Hash::default(), ..self.clone() };
+        let mut problem = self.changed();
         let class = &mut problem.servers[i];
         let mut capacity = class.capacity.to_vec();
         capacity[r] += Rational::from(more / class.count);
@@ -144,7 +149,7 @@ impl Problem {
     /// The same problem with other weights, by user; users beyond the list keep theirs.
     #[must_use]
     pub fn with_weights(&self, weights: Vec<Rational>) -> Self {
-        let mut problem = Self { hash: Hash::default(), ..self.clone() };
+        let mut problem = self.changed();
         for (user, weight) in problem.users.iter_mut().zip(weights) {
             user.weight = weight;
         }
@@ -154,7 +159,7 @@ impl Problem {
     /// The same problem where these users have no tasks.
     #[must_use]
     pub fn without_tasks_of(&self, users: &[usize]) -> Self {
-        let mut problem = Self { hash: Hash::default(), ..self.clone() };
+        let mut problem = self.changed();
         for n in users {
             if let Some(user) = problem.users.get_mut(*n) {
                 user.tasks = Some(Rational::new());

@@ -131,6 +131,10 @@ pub struct Origin {
     pub time: String,
 }
 
+/// What a snapshot says it leaves out where guarantees are sums over flavours, of which shares by flavour do not follow.
+pub const SUMMED_FLAVOURS: &str =
+    "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
+
 /// What was left out, or counts in another way than in the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NotModelled {

@@ -127,6 +127,7 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let (mut peeled, mut rests): (Vec<Peeled>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
     while let Some((next, rest)) = peel(rests.last().unwrap_or(part)) {
         settings.time()?;
+        rest.charge_round();
         // The rest reaches no higher level than this one.
         let keep = peeled.partition_point(|before| before.level <= next.level);
         if keep < peeled.len() {

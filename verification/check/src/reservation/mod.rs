@@ -90,6 +90,7 @@ impl Stated {
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
         let reward = about("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
+        // A worst load states no bound. Every other has a proof for each pool, and there is one pool at least.
         if self.pricing.is_empty() {
             return Ok(());
         }

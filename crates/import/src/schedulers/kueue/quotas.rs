@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use evenhand_problem::snapshot::SUMMED_FLAVOURS;
 use rug::Rational;
 
 use super::super::cluster::{LimitOn, Said};
@@ -223,9 +224,7 @@ impl Quotas {
         let several: Vec<&&str> =
             n_flavours.iter().filter(|(_, n)| **n > 1).map(|(resource, _)| resource).collect();
         if !several.is_empty() && !is_cohort {
-            let what =
-                "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
-            kube.cluster.left_out.add(what, group);
+            kube.cluster.left_out.add(SUMMED_FLAVOURS, group);
         }
         let named = |sums: Sums<'_>, keep: &BTreeMap<&str, bool>| {
             let kept = sums.into_iter().filter(|(resource, _)| keep.get(resource).copied().unwrap_or(true));
