@@ -117,11 +117,9 @@ impl<'j> Bundle<'j> {
             }
         };
         let mut said = self.rows(&queues, &state, &due)?;
-        said.extend(
-            self.due
-                .is_none()
-                .then(|| format!("due: the filling of each resource alone, as `{}`", self.alone.0)),
-        );
+        if self.due.is_none() {
+            said.push(format!("due: the filling of each resource alone, as `{}`", self.alone.0));
+        }
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         for gang in self.fits.iter().flatten() {
