@@ -1,15 +1,19 @@
 //! The axiom `tree` (theory, section 9): everybody has the tasks that hierarchical filling gives it.
 //!
 //! The evidence states a placement of what the filling ends with, and prices, which bound the totals that have a place
-//! ([`Bounds`]). What groups hold is counted by base demands, what has a place by those on the classes. Here the filling is run once more, segment by segment, from the definitions. Where a bound is reached,
-//! who is worth something in it has no place for more, and is stopped. Who is not stopped grows, and had a place for
-//! it: holdings only grow, and what the filling ends with has the place that is stated.
+//! ([`Bounds`]). What groups hold is counted by base demands, what has a place by those on the classes. Here the filling is
+//! run once more, segment by segment, from the definitions. Where a bound is reached, who is worth something in it has no place
+//! for more, and is stopped. Who is not stopped grows, and had a place for it: holdings only grow, and what the filling ends
+//! with has the place that is stated.
 //! The margin is minus the largest difference of tasks, over `g_n`.
+
+use std::collections::BTreeMap;
 
 use rug::Rational;
 
 use super::bounds::Bounds;
 use super::holdings::{CELLS, Holdings, named};
+use super::stated::DEPTH;
 use super::within::Within;
 use crate::allocation::{entries, tasks};
 use crate::axioms::feasible;
@@ -19,12 +23,28 @@ use crate::json::{ABSENT, Json};
 use crate::names::at;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
+/// Steps of a user that is listed: so many that lists of all budgets stay below half a gibibyte.
+const STEPS_OF_A_USER: u64 = 200;
+
 /// Amounts by resource.
 type Vector = Vec<Rational>;
-/// What siblings are compared by: whether above the guarantee, minus the priority, whether without weight, level.
-type Key = (bool, Rational, bool, Rational);
-/// Children that grow, each with how much faster than its own clock that of its parent runs.
-type Paced = Vec<(usize, Rational)>;
+/// Whether above the guarantee, minus the priority, whether without weight; siblings are compared by that, then by level.
+type Rank = (bool, Rational, bool);
+/// An amount now, and how fast it rises.
+type Line = (Rational, Rational);
+/// Nodes above a user, from its parent to the root, and whether it is below their guarantees.
+type Way = Vec<(usize, bool)>;
+
+/// By what a child is compared with its siblings.
+#[derive(Clone)]
+struct Standing {
+    rank: Rank,
+    level: Rational,
+    /// By resource, below its guarantee: whether those ask for it of its users who may grow; empty above it.
+    asked: Vec<bool>,
+    /// These are below the guarantees of these nodes.
+    within: Vec<usize>,
+}
 
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let [filling, rows, limits] = claim.some()?.fields("filling prices limit_prices?")?;
@@ -53,130 +73,68 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
 
 /// The tasks with which the filling ends.
 pub fn ended(case: &Case<'_>, prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Vector> {
-    Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?).run()
+    Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?)?.run()
 }
 
-/// The root (0), the groups (`1 + v`) and the users after them: what does not change.
+/// The groups, the root and the users after it: what does not change.
 struct Tree<'c> {
     case: &'c Case<'c>,
-    /// `C_r`; a resource of which there is 0 counts nowhere.
-    capacity: Vector,
-    nodes: Vec<Node>,
-    /// All nodes, each after what stands below it.
-    upwards: Vec<usize>,
+    of: Holdings<'c>,
+    root: usize,
+    children: Vec<Vec<usize>>,
     /// What a share takes the largest of: resources that are added up, each with its multiplier.
     families: Vec<Vec<(usize, Rational)>>,
-    /// What all children of a node keep back: what it uses before anybody has tasks.
-    kept_below: Vec<Vector>,
-    /// Words of the widest number of the nodes.
-    words: u64,
-}
-
-#[derive(Default)]
-struct Node {
-    above: Option<usize>,
-    user: Option<usize>,
-    weight: Rational,
-    priority: Rational,
-    /// `G_v`, by resource where it is named.
-    guarantee: Option<Vec<Option<Rational>>>,
-    /// Of the root the capacity of what is kept back: what runs ends at the bounds.
-    limit: Vec<Option<Rational>>,
-    /// `K_v`
-    kept: Vector,
-    /// By family, what a share is divided by; 0: it is ignored.
-    divisor: Vector,
+    /// By node and family, what a share is divided by; 0: it is ignored.
+    divisors: Vec<Vector>,
 }
 
 impl<'c> Tree<'c> {
     fn new(case: &'c Case<'c>) -> Checked<Self> {
         let (problem, groups) = (case.problem, &case.problem.groups);
-        let (m, first) = (problem.resources.list.len(), 1 + groups.list.len());
-        let cells = (first + problem.users.len()).saturating_mul(m);
-        ensure_small(cells <= CELLS, "groups and users, times resources")?;
-        work::spend(8 * cells)?;
-        let Holdings { capacity, guarantee, kept, .. } = Holdings::new(case)?;
-        let capacity: Vector = (0..m).map(|r| at(&capacity, r).cloned().unwrap_or_default()).collect();
-        let there = |r: usize| !capacity[r].is_zero();
-        let only = |amounts: Vec<Option<Rational>>| {
-            amounts.into_iter().enumerate().map(|(r, amount)| amount.filter(|_| there(r))).collect()
-        };
-        let plain = |above: Option<usize>, user: Option<usize>, weight: &Rational| Node {
-            above,
-            user,
-            weight: weight.clone(),
-            limit: vec![None; m],
-            kept: vec![Rational::new(); m],
-            ..Node::default()
-        };
-        let mut nodes = vec![plain(None, None, &Rational::from(1))];
-        let is_kept = |r: &usize| there(*r) && !kept[groups.list.len()][*r].is_zero();
-        nodes[0].limit = (0..m).map(|r| Some(r).filter(is_kept).map(|r| capacity[r].clone())).collect();
-        for ((group, guarantee), kept) in groups.list.iter().zip(guarantee).zip(kept) {
-            nodes.push(Node {
-                priority: group.priority.clone(),
-                guarantee: guarantee.map(only),
-                limit: only((0..m).map(|r| at(&group.limit, r).cloned()).collect()),
-                kept,
-                ..plain(Some(group.parent.map_or(0, |v| 1 + v)), None, &group.weight)
-            });
-        }
-        for (n, user) in problem.users.iter().enumerate() {
-            let above = groups.members[n].group.map_or(0, |v| 1 + v);
-            nodes.push(plain(Some(above), Some(n), &user.weight));
-        }
-        let depth = |v: usize| std::iter::successors(Some(v), |v| nodes[*v].above).count();
-        let mut upwards: Vec<usize> = (0..nodes.len()).collect();
-        upwards.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
-        let mut families: Vec<(&str, Vec<(usize, Rational)>)> = Vec::new();
-        for r in (0..m).filter(|r| there(*r)) {
-            let name = problem.resources.list[r].as_str();
+        let (m, root) = (problem.resources.list.len(), groups.list.len());
+        let count = root + 1 + problem.users.len();
+        ensure_small(count.saturating_mul(m) <= CELLS, "groups and users, times resources")?;
+        work::spend(8 * count * m)?;
+        let of = Holdings::new(case)?;
+        let mut families = BTreeMap::<&str, Vec<(usize, Rational)>>::new();
+        for (r, _) in &of.capacity {
+            let name = problem.resources.list[*r].as_str();
             let name = if groups.share.families { name.rsplit('/').next().unwrap_or(name) } else { name };
-            let multiplier = at(&groups.share.multipliers, r).cloned().unwrap_or(Rational::from(1));
-            match families.iter_mut().find(|(of, _)| *of == name) {
-                Some((_, family)) => family.push((r, multiplier)),
-                None => families.push((name, vec![(r, multiplier)])),
-            }
+            let multiplier = at(&groups.share.multipliers, *r).cloned().unwrap_or(Rational::from(1));
+            families.entry(name).or_default().push((*r, multiplier));
         }
-        let families = families.into_iter().map(|(_, family)| family).collect();
-        let mut kept_below = vec![vec![Rational::new(); m]; nodes.len()];
-        for node in &nodes {
-            let Some(above) = node.above else { continue };
-            kept_below[above].iter_mut().zip(&node.kept).for_each(|(sum, kept)| *sum += kept);
+        let mut children = vec![Vec::new(); count];
+        let parents = groups.list.iter().map(|group| group.parent);
+        let parents = parents.chain([None]).chain(groups.members.iter().map(|member| member.group));
+        for (k, parent) in parents.enumerate().filter(|(k, _)| *k != root) {
+            children[parent.unwrap_or(root)].push(k);
         }
-        let mut tree = Self { case, capacity, nodes, upwards, families, kept_below, words: 0 };
-        tree.divide(groups.share.words[1]);
-        let of_node = |node: &'_ Node| {
-            let stated = node.limit.iter().chain(node.guarantee.iter().flatten()).flatten();
-            stated.chain(&node.kept).chain(&node.divisor).chain([&node.weight]).map(work::words).max()
-        };
-        tree.words = tree.nodes.iter().filter_map(of_node).max().unwrap_or(0);
+        let families = families.into_values().collect();
+        let mut tree = Self { case, of, root, children, families, divisors: vec![Vector::new(); count] };
+        let all: Vector = (0..m).map(|r| at(&tree.of.capacity, r).cloned().unwrap_or_default()).collect();
+        tree.divide(root, &all, &all);
         Ok(tree)
     }
 
     /// What shares are divided by: the cluster, what can be lent where a node stands, or its guarantee.
-    fn divide(&mut self, over: Option<&str>) {
-        let m = self.capacity.len();
-        // By node: what can be lent to what stands in it.
-        let mut lendable = vec![Vector::new(); self.nodes.len()];
-        for &v in self.upwards.iter().rev() {
-            let node = &self.nodes[v];
-            let there = |r: usize| node.above.map_or(&self.capacity[r], |above| &lendable[above][r]).clone();
-            let most = |r: usize| node.limit[r].iter().cloned().fold(there(r) + &node.kept[r], Rational::min);
-            let divisor = |family: &Vec<(usize, Rational)>| {
-                let whole = |r: usize| match over {
-                    None => self.capacity[r].clone(),
-                    Some("lendable") => there(r),
-                    Some(_) => self.promised(v, r).cloned().unwrap_or_default(),
-                };
-                let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
-                let is_cluster = over == Some("guarantee") && !self.says("surplus") && sum.is_zero();
-                if is_cluster { family.iter().map(|(r, _)| &self.capacity[*r]).sum() } else { sum }
+    fn divide(&mut self, v: usize, all: &[Rational], lendable: &[Rational]) {
+        let over = self.case.problem.groups.share.words[1];
+        let divisor = |family: &Vec<(usize, Rational)>| {
+            let whole = |r: usize| match over {
+                None => all[r].clone(),
+                Some("lendable") => lendable[r].clone(),
+                Some(_) => self.of.promised(v, r).cloned().unwrap_or_default(),
             };
-            let divisors = self.families.iter().map(divisor).collect();
-            lendable[v] = (0..m).map(|r| most(r) - &self.kept_below[v][r]).collect();
-            self.nodes[v].divisor = divisors;
-        }
+            let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
+            let is_cluster = over == Some("guarantee") && !self.says("surplus") && sum.is_zero();
+            if is_cluster { family.iter().map(|(r, _)| &all[*r]).sum() } else { sum }
+        };
+        let divisors = self.families.iter().map(divisor).collect();
+        let there = |r: usize| self.kept(v, r) + &lendable[r];
+        let most = |r: usize| self.of.limit(v, r).into_iter().cloned().fold(there(r), Rational::min);
+        let below: Vector = (0..all.len()).map(|r| most(r) - self.kept_below(v, r)).collect();
+        self.divisors[v] = divisors;
+        self.children[v].clone().into_iter().for_each(|k| self.divide(k, all, &below));
     }
 
     /// Whether this is a word of the share.
@@ -184,43 +142,47 @@ impl<'c> Tree<'c> {
         self.case.problem.groups.share.words.contains(&Some(word))
     }
 
-    /// What is promised to a node, where that is named.
-    fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
-        self.nodes[v].guarantee.as_ref()?[r].as_ref()
+    fn user(&self, v: usize) -> Option<usize> {
+        v.checked_sub(self.root + 1)
     }
 
-    fn leaf(&self, n: usize) -> usize {
-        self.nodes.len() - self.case.problem.users.len() + n
+    /// Of a group or a user.
+    fn weight(&self, v: usize) -> Option<&Rational> {
+        let group = self.case.problem.groups.list.get(v).map(|group| &group.weight);
+        group.or_else(|| Some(&self.case.problem.users[self.user(v)?].weight))
     }
 
-    fn above(&self, v: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.nodes[v].above, |v| self.nodes[*v].above)
+    /// `K_v`
+    fn kept(&self, v: usize, r: usize) -> Rational {
+        if v < self.root { self.of.kept[v][r].clone() } else { Rational::new() }
+    }
+
+    /// What all children of a node keep back: what it uses before anybody has tasks.
+    fn kept_below(&self, v: usize, r: usize) -> Rational {
+        self.children[v].iter().map(|k| self.kept(*k, r)).sum()
+    }
+
+    fn users_below(&self, v: usize) -> Vec<usize> {
+        let below = self.children[v].iter().flat_map(|k| self.users_below(*k));
+        self.user(v).into_iter().chain(below).collect()
+    }
+
+    /// From the parent of user `n` to the root.
+    fn above(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        self.case.problem.groups.above_user(n).chain([self.root])
     }
 
     /// What a task of user `n` asks for of the resources that there are.
     fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
-        self.case.problem.users[n].demand.iter().filter(|(r, _)| !self.capacity[*r].is_zero())
+        self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
     }
 }
 
-/// A line of which a level is the largest: its value, and how much of it one more unit of each resource is.
-struct Term {
-    value: Rational,
-    slope: Vec<(usize, Rational)>,
-}
-
-impl Term {
-    fn rate(&self, growth: &[Rational]) -> Checked<Rational> {
-        work::sum(self.slope.iter().map(|(r, each)| work::times(each, &growth[*r])).collect::<Checked<_>>()?)
-    }
-}
-
-/// The largest value, and the largest rate among those that attain it.
-fn rising(terms: &[Term], growth: &[Rational]) -> Checked<(Rational, Rational)> {
-    let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
-    let at_top = terms.iter().filter(|term| term.value == top);
-    let rates = at_top.map(|term| term.rate(growth)).collect::<Checked<Vec<_>>>()?;
-    Ok((top, rates.into_iter().max().unwrap_or_default()))
+/// The largest value of some lines, and the largest rate among those that attain it.
+fn rising(lines: Vec<Line>) -> Line {
+    let top = lines.iter().map(|line| &line.0).max().cloned().unwrap_or_default();
+    let rate = lines.into_iter().filter(|line| line.0 == top).map(|line| line.1).max();
+    (top, rate.unwrap_or_default())
 }
 
 /// Adds some amounts so many times.
@@ -232,349 +194,411 @@ fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked
     Ok(())
 }
 
-/// How a node grows while its clock advances by one. Nothing changes that but an event at it or below it, or that others of
-/// its users may grow.
+/// A node on its way. Amounts are what its users hold, what it uses, and what its users' tasks are worth in every bound.
 #[derive(Default)]
-struct Growth {
-    /// The users below it that may grow, and what its clock says since all this was found for them.
-    users: Vec<usize>,
+struct Moving {
+    /// What it had when its clock said so, and how that grows while its clock advances by one.
     clock: Rational,
-    children: Paced,
-    /// What its users hold, what it uses, and what its users' tasks are worth in every bound.
-    running: Vector,
-    used: Vector,
-    worth: Vector,
-    /// When something happens at it, and at it or below it.
+    held: Vector,
+    rates: Vector,
+    /// Rates as its parent sees them: less what is no more use of that.
+    gives: Vector,
+    /// Where it grows: how much faster than its own clock that of its parent runs, and what that said when this one was
+    /// brought up to date.
+    pace: Option<Rational>,
+    since: Rational,
+    /// When something happens at it, at it or below it, and by the clock of its parent.
     own: Option<Rational>,
     next: Option<Rational>,
+    due: Option<Rational>,
+    /// Those of its users may grow who are below the guarantees of these nodes.
+    within: Vec<usize>,
+    /// The rank of its children that grow, and their level less the clock; absent where levels do not rise.
+    common: Option<(Rank, Rational)>,
+    /// What its parent saw; `None`: nobody below it may grow.
+    stands: Option<Standing>,
+    /// Whether nothing has happened, at it or below it, since it was found how it grows, and since its parent saw it.
+    is_known: bool,
+    is_seen: bool,
+    /// By resource, of users below it who ask for it, one at least who is below the guarantees of these nodes, if there is one:
+    /// of its own too, and of those above it.
+    asking: [(Vec<usize>, Vec<Vec<usize>>); 2],
 }
 
-/// What everybody holds on the way, who may still grow, and what stands above each of these: nodes from its parent
-/// to the root, and whether it is below their guarantees.
+/// What everybody holds on the way, who may still grow, and what stands above each of these.
 ///
 /// Every node has a clock, by which its children grow at constant rates until something happens: the common level of those
-/// that grow. That of its parent runs at a constant pace beside it. What happens changes the rates of the nodes at which it
-/// does and of those above them. What all others hold is brought up to date when their parent grows in another way; until
-/// then it is as old as that growth.
+/// that grow, or the tasks of a user. That of its parent runs at a constant pace beside it. What happens changes the rates of
+/// the nodes at which it does and of those above them. All others keep theirs, and are brought up to date when they are seen.
 struct Filling<'t> {
     tree: &'t Tree<'t>,
-    /// What a task of each user is worth, and how much more all tasks may be worth; of no matter once that is reached.
-    bounds: Vec<(Vector, Option<Rational>)>,
-    tasks: Vector,
-    /// `X_v` and `U_v`
-    running: Vec<Vector>,
-    used: Vec<Vector>,
-    /// By node, where it is known.
-    growth: Vec<Option<Growth>>,
-    ways: Vec<Option<Vec<(usize, bool)>>>,
+    m: usize,
+    /// What a task of each user is worth, and what all tasks may be worth.
+    bounds: Vec<(Vector, Rational)>,
+    nodes: Vec<Moving>,
+    ways: Vec<Option<Way>>,
 }
 
 impl<'t> Filling<'t> {
-    fn new(tree: &'t Tree<'t>, bounds: Bounds) -> Self {
-        let users = tree.case.problem.users.len();
-        let nothing = vec![vec![Rational::new(); tree.capacity.len()]; tree.nodes.len()];
-        let able = |n: usize| (tree.case.is_active(n) && bounds.open[n]).then(Vec::new);
-        let ways = (0..users).map(able).collect();
-        let tasks = vec![Rational::new(); users];
-        let bounds = bounds.list.into_iter().map(|(worth, most)| (worth, Some(most))).collect();
-        let growth = tree.nodes.iter().map(|_| None).collect();
-        Self { tree, bounds, tasks, running: nothing, used: tree.kept_below.clone(), growth, ways }
+    fn new(tree: &'t Tree<'t>, bounds: Bounds) -> Checked<Self> {
+        let (m, users) = (tree.case.problem.resources.list.len(), tree.case.problem.users.len());
+        let zeros = |count: usize| vec![Rational::new(); count];
+        let kept_below = |v: usize| (0..m).map(|r| tree.kept_below(v, r)).collect::<Vector>();
+        let node = |v: usize| Moving {
+            held: [zeros(m), kept_below(v), zeros(bounds.list.len())].concat(),
+            rates: zeros(2 * m + bounds.list.len()),
+            ..Moving::default()
+        };
+        let nodes = (0..tree.children.len()).map(node).collect();
+        let mut filling = Self { tree, m, bounds: bounds.list, nodes, ways: vec![None; users] };
+        for n in (0..users).filter(|n| tree.case.is_active(*n) && bounds.open[*n]) {
+            filling.ways[n] = filling.way(n)?;
+        }
+        Ok(filling)
     }
 
     /// Charges operations on what a node holds and on how it grows.
-    fn spend(&self, v: usize, growth: &[Rational], operations: usize) -> Checked<()> {
+    fn spend(&self, v: usize, operations: usize) -> Checked<()> {
         let widest = |amounts: &[Rational]| amounts.iter().map(work::words).max().unwrap_or(0);
-        let words = self.tree.words + widest(&self.running[v]).max(widest(&self.used[v])) + widest(growth);
+        let words = widest(&self.nodes[v].held) + widest(&self.nodes[v].rates);
+        work::look(operations)?;
         work::steps(work::cost(words).saturating_mul(operations as u64))
     }
 
     /// The tasks with which it ends.
     fn run(mut self) -> Checked<Vector> {
-        let mut happens = vec![true; self.tree.nodes.len()];
+        let root = self.tree.root;
         loop {
+            if !self.asked(root, &[], 0)?.contains(&true) {
+                self.finish(root)?;
+                return Ok(self.nodes.into_iter().skip(root + 1).map(|leaf| leaf.clock).collect());
+            }
+            self.direct(root, &[])?;
+            let Moving { clock, next, .. } = &self.nodes[root];
+            let step = next.as_ref().map(|next| work::plus(next, &-clock.clone())).transpose()?;
+            self.advance(root, &step.map_or_else(|| refuse("nothing ends the filling"), Ok)?)?;
+            let mut events = Vec::new();
+            self.happen(root, &mut events)?;
             // A mark that a node reaches is an event there. So of a node below one it is known on which side of its marks it
             // is, though what it holds may be older.
-            for n in 0..self.ways.len() {
-                let way = self.ways[n].as_deref().unwrap_or_default();
-                work::steps(way.len() as u64 + 1)?;
-                let is_new = happens[self.tree.leaf(n)] || way.iter().any(|(v, _)| happens[*v]);
-                if is_new && self.ways[n].is_some() {
-                    self.ways[n] = self.way(n)?;
+            for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
+                work::steps(DEPTH as u64)?;
+                if self.ways[n].is_some() {
+                    let way = self.way(n)?;
+                    self.lead(n, way);
                 }
             }
-            work::steps((self.bounds.len() + self.ways.len() + self.tree.nodes.len()) as u64)?;
-            for (worth, left) in self.bounds.iter_mut().filter(|(_, left)| *left == Some(Rational::new())) {
-                let stopped = worth.iter().enumerate().filter(|(_, worth)| **worth > 0);
-                stopped.for_each(|(n, _)| self.ways[n] = None);
-                *left = None;
-            }
-            let growing: Vec<usize> = (0..self.ways.len()).filter(|n| self.ways[*n].is_some()).collect();
-            if growing.is_empty() {
-                self.tree.upwards.iter().rev().try_for_each(|v| self.settle(*v).map(drop))?;
-                return Ok(self.tasks);
-            }
-            self.direct(0, &growing)?;
-            let step = self.step()?;
-            self.advance(0, &step)?;
-            happens.fill(false);
-            self.happen(0, &mut happens)?;
         }
     }
 
-    /// How long the root grows as it does: until something happens in the tree, or a bound is reached. So much is taken from
-    /// what is left of the bounds.
-    fn step(&mut self) -> Checked<Rational> {
-        let Some(Growth { worth, clock, next, .. }) = &self.growth[0] else { return refuse("nothing grows") };
-        let mut steps: Vec<Rational> = next.iter().map(|next| Rational::from(next - clock)).collect();
-        let lefts = self.bounds.iter_mut().zip(worth).filter(|(_, pace)| **pace > 0);
-        let mut lefts: Vec<_> = lefts.filter_map(|((_, left), pace)| Some((left.as_mut()?, pace))).collect();
-        for (left, pace) in &lefts {
-            steps.push(work::times(left, &Rational::from(pace.recip_ref()))?);
-        }
-        let Some(step) = steps.into_iter().min() else { return refuse("nothing ends the filling") };
-        for (left, pace) in &mut lefts {
-            **left = work::plus(left, &-work::times(pace, &step)?)?;
-        }
-        Ok(step)
+    /// Brings everything below a node up to date.
+    fn finish(&mut self, v: usize) -> Checked<()> {
+        self.tree.children[v].iter().try_for_each(|k| self.update(v, *k).and_then(|()| self.finish(*k)))
     }
 
-    /// Advances a node, of which it is known how it grows.
+    /// Advances a node by its own clock. What tasks are worth matters at the root alone.
     fn advance(&mut self, v: usize, step: &Rational) -> Checked<()> {
-        let Some(growth) = &mut self.growth[v] else { return Ok(()) };
-        growth.clock = work::plus(&growth.clock, step)?;
-        if let Some(n) = self.tree.nodes[v].user {
-            self.tasks[n] = work::plus(&self.tasks[n], step)?;
+        let Moving { clock, held, rates, .. } = &mut self.nodes[v];
+        *clock = work::plus(clock, step)?;
+        let amounts = if v == self.tree.root { held.len() } else { 2 * self.m };
+        add(&mut held[..amounts], rates, step)
+    }
+
+    /// Brings a child up to date, if it grows.
+    fn update(&mut self, v: usize, k: usize) -> Checked<()> {
+        let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
+        let Some(pace) = child.pace.as_ref().filter(|_| child.since != now) else { return Ok(()) };
+        let passed = work::plus(&now, &-child.since.clone())?;
+        let step = work::times(&passed, &Rational::from(pace.recip_ref()))?;
+        child.since = now;
+        self.advance(k, &step)
+    }
+
+    /// Notes at which nodes, this one and those below it, something happens now. They and those above them are brought up to
+    /// date.
+    fn happen(&mut self, v: usize, events: &mut Vec<usize>) -> Checked<()> {
+        let Moving { clock, own, next, is_known, is_seen, .. } = &mut self.nodes[v];
+        if next.as_ref() != Some(clock) {
+            return Ok(());
         }
-        add(&mut self.running[v], &growth.running, step)?;
-        add(&mut self.used[v], &growth.used, step)
+        events.extend((own == next).then_some(v));
+        (*is_known, *is_seen) = (false, false);
+        let now = clock.clone();
+        for &k in &self.tree.children[v] {
+            if self.nodes[k].pace.is_some() && self.nodes[k].due.as_ref() == Some(&now) {
+                self.update(v, k)?;
+                self.happen(k, events)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Brings the children of a node that grew with it up to date, and forgets how it grows.
-    fn settle(&mut self, v: usize) -> Checked<Vec<usize>> {
-        let Growth { clock, children, .. } = self.growth[v].take().unwrap_or_default();
-        let advance = |(k, pace): (usize, Rational)| {
-            let step = work::times(&clock, &pace.recip())?;
-            self.advance(k, &step).map(|()| k)
-        };
-        children.into_iter().map(advance).collect()
+    /// What stands above user `n` from now on. If that is new, what was known of the nodes above it is not known any more.
+    fn lead(&mut self, n: usize, way: Option<Way>) {
+        if way != self.ways[n] {
+            for v in self.tree.above(n).chain([self.tree.root + 1 + n]) {
+                (self.nodes[v].is_known, self.nodes[v].is_seen) = (false, false);
+            }
+            self.ways[n] = way;
+        }
     }
 
-    /// Notes at which nodes, this one and those below it, something happens now, and settles them and those above them.
-    fn happen(&mut self, v: usize, happens: &mut [bool]) -> Checked<()> {
-        let is_now = |growth: &&Growth| growth.next.as_ref() == Some(&growth.clock);
-        let Some(growth) = self.growth[v].as_ref().filter(is_now) else { return Ok(()) };
-        happens[v] = growth.own == growth.next;
-        self.settle(v)?.into_iter().try_for_each(|k| self.happen(k, happens))
-    }
-
-    /// What stands above user `n`; `None` where it has all its tasks, or a limit, the capacity or a weight of 0
+    /// What stands above user `n`; `None` where it has all its tasks, or a bound, a limit, the capacity or a weight of 0
     /// stops it.
-    fn way(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
+    fn way(&self, n: usize) -> Checked<Option<Way>> {
         let tree = self.tree;
-        if tree.case.problem.users[n].tasks.as_ref().is_some_and(|all| self.tasks[n] >= *all) {
+        work::steps(self.bounds.len() as u64)?;
+        let is_done = |all: &Rational| self.nodes[tree.root + 1 + n].clock >= *all;
+        let mut bounds = self.bounds.iter().zip(&self.nodes[tree.root].held[2 * self.m..]);
+        let is_bounded = bounds.any(|((worth, most), held)| worth[n] > 0 && held >= most);
+        if is_bounded || tree.case.problem.users[n].tasks.as_ref().is_some_and(is_done) {
             return Ok(None);
         }
         // By resource that it asks for: whether more of it is more use of the node that is looked at.
         let mut grows: Vec<(usize, bool)> = tree.asked(n).map(|(r, _)| (*r, true)).collect();
         let mut way = Vec::new();
-        for v in tree.above(tree.leaf(n)) {
-            let (node, used) = (&tree.nodes[v], &self.used[v]);
-            let compared = grows.iter().map(|(r, _)| tree.words + work::words(&used[*r]));
-            work::steps(compared.map(|words| 4 * work::cost(words)).sum())?;
+        for v in tree.above(n) {
+            let used = &self.nodes[v].held[self.m..];
+            work::look(4 * grows.len())?;
+            work::steps(grows.iter().map(|(r, _)| 4 * work::cost(work::words(&used[*r]))).sum())?;
             let is_full = |&(r, grows): &(usize, bool)| {
-                grows && node.limit[r].as_ref().is_some_and(|most| used[r] >= *most)
+                grows && tree.of.limit(v, r).is_some_and(|most| used[r] >= *most)
             };
             let has_more = |(r, grows): &(usize, bool)| {
-                let promised = tree.promised(v, *r)?;
+                let promised = tree.of.promised(v, *r)?;
                 Some(used[*r] < *promised || (!grows && !promised.is_zero()))
             };
             let named: Vec<bool> = grows.iter().filter_map(has_more).collect();
             let is_below = named.contains(&true) && !named.contains(&false);
-            let is_shut = tree.says("never") && node.weight.is_zero() && !is_below;
+            let is_shut = tree.says("never") && tree.weight(v).is_some_and(Rational::is_zero) && !is_below;
             if is_shut || grows.iter().any(is_full) {
                 return Ok(None);
             }
             way.push((v, is_below));
-            grows.iter_mut().for_each(|(r, grows)| *grows &= self.passes(v, *r));
+            grows.iter_mut().for_each(|(r, grows)| *grows &= used[*r] >= tree.kept(v, *r));
         }
         Ok(Some(way))
     }
 
-    /// Whether more use of a node is more use of its parent.
-    fn passes(&self, v: usize, r: usize) -> bool {
-        self.used[v][r] >= self.tree.nodes[v].kept[r]
-    }
-
-    /// Finds how a node, which is up to date, grows when these users below it may, unless that is known. Its clock runs as
-    /// the common level of its children rises, that of a user as its tasks do.
-    fn direct(&mut self, v: usize, users: &[usize]) -> Checked<()> {
-        if self.growth[v].as_ref().is_some_and(|growth| growth.users == users) {
+    /// Finds how a node, which is up to date, grows when those below the guarantees of these nodes may, unless that is known.
+    fn direct(&mut self, v: usize, within: &[usize]) -> Checked<()> {
+        if self.nodes[v].is_known && self.nodes[v].within == within {
             return Ok(());
         }
-        self.settle(v)?;
-        let zeros = |count: usize| vec![Rational::new(); count];
-        let (m, mut gaps) = (self.tree.capacity.len(), Vec::new());
-        let mut growth = Growth {
-            users: users.to_vec(),
-            running: zeros(m),
-            used: zeros(m),
-            worth: zeros(self.bounds.len()),
-            ..Growth::default()
-        };
-        if let Some(n) = self.tree.nodes[v].user {
-            self.tree.asked(n).for_each(|(r, d)| growth.running[*r].clone_from(d));
-            growth.used.clone_from(&growth.running);
-            growth.worth = self.bounds.iter().map(|(worth, _)| worth[n].clone()).collect();
-            gaps.extend(self.tree.case.problem.users[n].tasks.iter().map(|all| all - self.tasks[n].clone()));
-        } else {
-            growth.children = self.paced(v, users, &mut gaps)?;
-        }
-        let mut dues = Vec::new();
-        for (k, pace) in &growth.children {
-            ensure(*pace > 0, "a level does not rise")?;
-            let (rate, Some(of)) = (Rational::from(pace.recip_ref()), &self.growth[*k]) else { continue };
-            add(&mut growth.running, &of.running, &rate)?;
-            for r in (0..m).filter(|r| self.passes(*k, *r)) {
-                add(&mut growth.used[r..=r], &of.used[r..=r], &rate)?;
+        let mut gaps = match self.tree.user(v) {
+            Some(n) => {
+                let (user, node) = (&self.tree.case.problem.users[n], &mut self.nodes[v]);
+                for (r, d) in self.tree.asked(n) {
+                    (node.rates[*r], node.rates[self.m + r]) = (d.clone(), d.clone());
+                }
+                let worths = node.rates[2 * self.m..].iter_mut().zip(&self.bounds);
+                worths.for_each(|(rate, (worth, _))| rate.clone_from(&worth[n]));
+                user.tasks.iter().map(|all| Rational::from(all - &node.clock)).collect()
             }
-            add(&mut growth.worth, &of.worth, &rate)?;
-            let due = |next: &Rational| work::times(&Rational::from(next - &of.clock), pace);
-            dues.extend(of.next.as_ref().map(due).transpose()?);
+            None => self.choose(v, within)?,
+        };
+        self.events(v, &mut gaps)?;
+        let growing = self.tree.children[v].iter().map(|k| &self.nodes[*k]).filter(|k| k.pace.is_some());
+        let due = growing.filter_map(|k| k.due.as_ref()).min().cloned();
+        let node = &mut self.nodes[v];
+        node.own = gaps.into_iter().filter(|gap| *gap > 0).min().map(|gap| gap + &node.clock);
+        node.next = due.into_iter().chain(node.own.clone()).min();
+        (node.is_known, node.within) = (true, within.to_vec());
+        node.gives.clone_from(&node.rates);
+        for r in (0..self.m).filter(|r| node.held[self.m + r] < self.tree.kept(v, *r)) {
+            node.gives[self.m + r] = Rational::new();
         }
-        self.events(v, &growth, &mut gaps)?;
-        growth.own = gaps.into_iter().filter(|gap| *gap > 0).min();
-        growth.next = dues.into_iter().chain(growth.own.clone()).min();
-        self.growth[v] = Some(growth);
         Ok(())
     }
 
-    /// The children that grow, each with how fast its level rises; and by how much the common level may rise before a
-    /// sibling's is reached.
-    fn paced(&mut self, v: usize, users: &[usize], gaps: &mut Vec<Rational>) -> Checked<Paced> {
-        // Users by child: all, and those below its guarantee.
-        let mut by_child = std::collections::BTreeMap::<usize, [Vec<usize>; 2]>::new();
-        for &n in users {
-            let way = self.ways[n].as_deref().unwrap_or_default();
-            work::steps((16 + way.len() + self.tree.case.problem.users[n].demand.len()) as u64)?;
-            let below = way.iter().position(|(above, _)| *above == v).and_then(|at| at.checked_sub(1));
-            let (child, is_below) = below.map_or((self.tree.leaf(n), false), |at| way[at]);
-            let [all, first] = by_child.entry(child).or_default();
-            all.push(n);
-            first.extend((is_below && !self.tree.says("compared")).then_some(n));
-        }
-        let m = self.tree.capacity.len();
-        let candidate = |(k, [all, first]): (usize, [Vec<usize>; 2])| {
-            self.spend(k, &[], m + 4)?;
-            let is_above = first.is_empty();
-            let terms = if is_above { self.share(k)? } else { self.guaranteed(k, &first) };
-            let node = &self.tree.nodes[k];
-            let weight = if is_above && node.weight > 0 { node.weight.clone() } else { Rational::from(1) };
-            let level = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default() / &weight;
-            let rank = if is_above { -node.priority.clone() } else { Rational::new() };
-            let key: Key = (is_above, rank, is_above && node.weight.is_zero(), level);
-            Ok((k, if is_above { all } else { first }, key, terms, weight))
-        };
-        let candidates = by_child.into_iter().map(candidate).collect::<Checked<Vec<_>>>()?;
-        let least = candidates.iter().map(|(_, _, key, ..)| key).min().cloned().unwrap_or_default();
-        let (mut grows, mut flat) = (Vec::new(), Vec::new());
-        for (k, users, key, terms, weight) in candidates {
-            if key == least {
-                self.direct(k, &users)?;
-                let Some(growth) = &self.growth[k] else { continue };
-                let pace = rising(&terms, &growth.used)?.1 / &weight;
-                if pace.is_zero() { flat.push((k, weight)) } else { grows.push((k, pace)) }
-            } else if (key.0, &key.1, key.2) == (least.0, &least.1, least.2) {
-                gaps.push(key.3 - &least.3);
-            }
-        }
-        if flat.is_empty() {
-            return Ok(grows);
-        }
-        // Levels that do not rise: of these children the one grows that holds least of what its users ask for.
-        gaps.clear();
-        let mut lines = Vec::new();
-        for (k, weight) in flat {
-            let Some(growth) = &self.growth[k] else { continue };
-            self.spend(k, &growth.running, 3 * m)?;
-            let whole = |r: usize| self.whole(k, least.0, r).filter(|_| growth.running[r] > 0);
-            let (top, rate) = rising(&self.parts(&self.running[k], whole), &growth.running)?;
-            lines.push((k, top / &weight, rate / weight));
-        }
-        let lowest = lines.iter().map(|(_, top, _)| top).min().cloned().unwrap_or_default();
-        gaps.extend(lines.iter().map(|(_, top, _)| Rational::from(top - &lowest)));
-        let lines = lines.into_iter().filter(|(_, top, _)| *top == lowest);
-        Ok(lines.map(|(k, _, pace)| (k, pace)).collect())
-    }
-
-    /// The terms of the share of a node, before the weight.
-    fn share(&self, v: usize) -> Checked<Vec<Term>> {
-        let node = &self.tree.nodes[v];
-        let families = self.tree.families.iter().zip(&node.divisor).filter(|(_, divisor)| **divisor > 0);
-        let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
-            let mut term = Term { value: Rational::new(), slope: Vec::new() };
-            for (r, multiplier) in family {
-                let promised = self.tree.promised(v, *r).filter(|_| self.tree.says("surplus"));
-                let above = &self.used[v][*r] - promised.cloned().unwrap_or_default();
-                if above >= 0 {
-                    let each = Rational::from(multiplier / divisor);
-                    term.value = work::plus(&term.value, &work::times(&above, &each)?)?;
-                    term.slope.push((*r, each));
+    /// By resource: whether a user below a node asks for it who may grow and is below the guarantees of these. What is used only
+    /// grows, so that nobody comes to be below them.
+    fn asked(&mut self, k: usize, within: &[usize], which: usize) -> Checked<Vec<bool>> {
+        let (before, asking) = &mut self.nodes[k].asking[which];
+        if before != within || asking.is_empty() {
+            (*before, *asking) = (within.to_vec(), vec![Vec::new(); self.m]);
+            for n in self.tree.users_below(k) {
+                for (r, _) in self.tree.asked(n) {
+                    work::steps(STEPS_OF_A_USER)?;
+                    asking[*r].push(n);
                 }
             }
-            Ok(term)
-        };
-        families.map(term).collect()
-    }
-
-    /// The terms of the level below a guarantee: what is used of what is promised of what these users ask for.
-    fn guaranteed(&self, v: usize, users: &[usize]) -> Vec<Term> {
-        let mut is_asked = vec![false; self.tree.capacity.len()];
-        users.iter().flat_map(|n| self.tree.asked(*n)).for_each(|(r, _)| is_asked[*r] = true);
-        self.parts(&self.used[v], |r| self.whole(v, false, r).filter(|_| is_asked[r]))
-    }
-
-    /// The capacity, or what a node is promised.
-    fn whole(&self, v: usize, of_cluster: bool, r: usize) -> Option<&Rational> {
-        if of_cluster { Some(&self.tree.capacity[r]) } else { self.tree.promised(v, r) }
-    }
-
-    /// Amounts as parts of wholes, where these are above 0.
-    fn parts<'w>(&self, of: &[Rational], whole: impl Fn(usize) -> Option<&'w Rational>) -> Vec<Term> {
-        let part = |r: usize| {
-            let whole = whole(r).filter(|whole| **whole > 0)?;
-            Some(Term { value: Rational::from(&of[r] / whole), slope: vec![(r, whole.clone().recip())] })
-        };
-        (0..of.len()).filter_map(part).collect()
-    }
-
-    /// When something happens at a node that grows so: a limit, a guarantee or what is kept back is
-    /// reached, or another resource becomes the largest.
-    fn events(&self, v: usize, growth: &Growth, gaps: &mut Vec<Rational>) -> Checked<()> {
-        let Growth { running, used, .. } = growth;
-        let (node, m) = (&self.tree.nodes[v], self.tree.capacity.len());
-        self.spend(v, running, (m + 2).saturating_mul(m))?;
-        for r in (0..m).filter(|r| used[*r] > 0) {
-            let marks = node.limit[r].iter().chain(self.whole(v, false, r)).chain([&node.kept[r]]);
-            gaps.extend(marks.map(|mark| Rational::from(mark - &self.used[v][r]) / &used[r]));
         }
-        if v == 0 {
+        work::steps((asking.len() * DEPTH) as u64)?;
+        let is_below = |way: &Way| within.iter().all(|u| way.contains(&(*u, true)));
+        let is_within = |n: &mut usize| self.ways[*n].as_ref().is_some_and(is_below);
+        asking.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
+        Ok(asking.iter().map(|users| !users.is_empty()).collect())
+    }
+
+    /// By what a child is compared when those below the guarantees of these nodes may grow; `None` where nobody below it may.
+    fn stands(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
+        let mut within = [within, &[k]].concat();
+        let mut asked = if self.tree.says("compared") { Vec::new() } else { self.asked(k, &within, 0)? };
+        let is_above = !asked.contains(&true);
+        if is_above {
+            (_, asked) = (within.pop(), Vec::new());
+            if !self.asked(k, &within, 1)?.contains(&true) {
+                return Ok(None);
+            }
+        }
+        let group = self.tree.case.problem.groups.list.get(k).filter(|_| is_above);
+        let rank = group.map_or_else(Rational::new, |group| -group.priority.clone());
+        let rank = (is_above, rank, is_above && self.tree.weight(k).is_some_and(Rational::is_zero));
+        Ok(Some(Standing { rank, level: self.level(k, &asked)?.0, asked, within }))
+    }
+
+    /// The level of a node: its share, or below its guarantee what it uses of what is promised of what is asked for.
+    fn level(&self, k: usize, asked: &[bool]) -> Checked<Line> {
+        self.spend(k, self.m + 4)?;
+        let promised = || Ok(self.parts(k, self.m, false, |r| asked[r]));
+        let lines = if asked.is_empty() { self.share(k) } else { promised() }?;
+        Ok(self.per_weight(k, asked.is_empty(), rising(lines)))
+    }
+
+    /// Above its guarantee, a child is compared by what it has over its weight.
+    fn per_weight(&self, k: usize, is_above: bool, of: Line) -> Line {
+        let weight = self.tree.weight(k).filter(|weight| is_above && !weight.is_zero());
+        weight.map_or(of.clone(), |weight| (of.0 / weight, of.1 / weight))
+    }
+
+    /// Finds which children grow: each as much slower than its own clock as the common level rises faster than it. And when
+    /// the level of another one is reached. Looks only at those at or below which something has happened.
+    fn choose(&mut self, v: usize, within: &[usize]) -> Checked<Vec<Rational>> {
+        let (children, clock) = (&self.tree.children[v], self.nodes[v].clock.clone());
+        let is_anew = self.nodes[v].within != within || self.nodes[v].common.is_none();
+        work::steps(children.len() as u64)?;
+        for &k in children {
+            if is_anew || !self.nodes[k].is_seen {
+                self.stop(v, k)?;
+                (self.nodes[k].stands, self.nodes[k].is_seen) = (self.stands(k, within)?, true);
+            }
+        }
+        let grows = |k: &usize| self.nodes[*k].pace.is_some();
+        let stands = |k: &usize| Some((*k, self.nodes[*k].stands.clone()?));
+        let waiting: Vec<_> = children.iter().filter(|k| !grows(k)).filter_map(stands).collect();
+        let common = self.nodes[v].common.clone().filter(|_| children.iter().any(grows));
+        let common = common.map(|(rank, level)| (rank, level + &clock));
+        let keys = waiting.iter().map(|(_, of)| (of.rank.clone(), of.level.clone()));
+        let Some(least) = keys.chain(common.clone()).min() else { return Ok(Vec::new()) };
+        if common.is_some_and(|common| common != least) {
+            self.nodes[v].common = None;
+            return self.choose(v, within);
+        }
+        let (mut flat, mut gaps) = (Vec::new(), Vec::new());
+        for (k, Standing { level, asked, within, .. }) in
+            waiting.into_iter().filter(|(_, of)| of.rank == least.0)
+        {
+            if level > least.1 {
+                gaps.push(level - &least.1);
+                continue;
+            }
+            self.direct(k, &within)?;
+            let pace = self.level(k, &asked)?.1;
+            if pace.is_zero() { flat.push(k) } else { self.start(v, k, pace)? }
+        }
+        let is_above = least.0.0;
+        self.nodes[v].common = Some((least.0, least.1 - clock)).filter(|_| flat.is_empty());
+        if !flat.is_empty() {
+            // Levels that do not rise: of these children the one grows that holds least of what its users ask for.
+            children.iter().try_for_each(|k| self.stop(v, *k))?;
+            let line = |k: usize| {
+                self.spend(k, 3 * self.m)?;
+                let held = self.parts(k, 0, is_above, |r| self.nodes[k].rates[r] > 0);
+                Ok((k, self.per_weight(k, is_above, rising(held))))
+            };
+            let lines = flat.into_iter().map(line).collect::<Checked<Vec<_>>>()?;
+            let lowest = lines.iter().map(|(_, line)| &line.0).min().cloned().unwrap_or_default();
+            gaps = lines.iter().map(|(_, line)| Rational::from(&line.0 - &lowest)).collect();
+            for (k, (_, pace)) in lines.into_iter().filter(|(_, line)| line.0 == lowest) {
+                self.start(v, k, pace)?;
+            }
+        }
+        Ok(gaps)
+    }
+
+    /// A child grows with its parent, whose clock runs faster by `pace`.
+    fn start(&mut self, v: usize, k: usize, pace: Rational) -> Checked<()> {
+        ensure(pace > 0, "a level does not rise")?;
+        self.join(v, k, &Rational::from(pace.recip_ref()))?;
+        let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
+        let left = child.next.as_ref().map(|next| work::plus(next, &-child.clock.clone())).transpose()?;
+        child.due = left.map(|left| work::plus(&now, &work::times(&left, &pace)?)).transpose()?;
+        (child.pace, child.since) = (Some(pace), now);
+        Ok(())
+    }
+
+    /// A child stands still, if it has grown.
+    fn stop(&mut self, v: usize, k: usize) -> Checked<()> {
+        self.update(v, k)?;
+        let pace = self.nodes[k].pace.take();
+        pace.map_or(Ok(()), |pace| self.join(v, k, &-pace.recip()))
+    }
+
+    /// Adds how a child grows, so many times.
+    fn join(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
+        let gives = self.nodes[k].gives.clone();
+        add(&mut self.nodes[v].rates, &gives, times)
+    }
+
+    /// The lines of which the share of a node is the largest, before the weight.
+    fn share(&self, v: usize) -> Checked<Vec<Line>> {
+        let families = self.tree.families.iter().zip(&self.tree.divisors[v]).filter(|(_, by)| **by > 0);
+        let line = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
+            let mut line = Line::default();
+            for (r, multiplier) in family {
+                let promised = self.tree.of.promised(v, *r).filter(|_| self.tree.says("surplus"));
+                let above = &self.nodes[v].held[self.m + r] - promised.cloned().unwrap_or_default();
+                if above >= 0 {
+                    let each = Rational::from(multiplier / divisor);
+                    line.0 = work::plus(&line.0, &work::times(&above, &each)?)?;
+                    line.1 = work::plus(&line.1, &work::times(&self.nodes[v].rates[self.m + r], &each)?)?;
+                }
+            }
+            Ok(line)
+        };
+        families.map(line).collect()
+    }
+
+    /// What its users hold (from 0 on), or what it uses (from `m` on), as parts of the capacity, or of what it is promised.
+    fn parts(&self, v: usize, from: usize, of_cluster: bool, counts: impl Fn(usize) -> bool) -> Vec<Line> {
+        let Moving { held, rates, .. } = &self.nodes[v];
+        let part = |r: usize| {
+            let whole = if of_cluster { at(&self.tree.of.capacity, r) } else { self.tree.of.promised(v, r) };
+            let whole = whole.filter(|whole| counts(r) && **whole > 0)?;
+            Some((Rational::from(&held[from + r] / whole), Rational::from(&rates[from + r] / whole)))
+        };
+        (0..self.m).filter_map(part).collect()
+    }
+
+    /// When something happens at a node that grows so: a bound, a limit, a guarantee or what is kept back is
+    /// reached, or another resource becomes the largest.
+    fn events(&self, v: usize, gaps: &mut Vec<Rational>) -> Checked<()> {
+        let (tree, m, Moving { held, rates, .. }) = (self.tree, self.m, &self.nodes[v]);
+        self.spend(v, (m + 2).saturating_mul(m))?;
+        let mut to = |at: usize, mark: &Rational| {
+            let rate = Some(&rates[at]).filter(|rate| **rate > 0);
+            gaps.extend(rate.map(|rate| Rational::from(mark - &held[at]) / rate));
+        };
+        for r in 0..m {
+            let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
+            marks.chain([&tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
+        }
+        if v == tree.root {
+            let bounds = (2 * m..).zip(&self.bounds);
+            bounds.for_each(|(at, (_, most))| to(at, most));
             return Ok(());
         }
-        let whole = |of_cluster: bool| move |r: usize| self.whole(v, of_cluster, r);
-        crossings(&self.share(v)?, used, gaps)?;
-        crossings(&self.parts(&self.used[v], whole(false)), used, gaps)?;
-        crossings(&self.parts(&self.running[v], whole(false)), running, gaps)?;
-        crossings(&self.parts(&self.running[v], whole(true)), running, gaps)
+        let parts = |from: usize, of_cluster: bool| self.parts(v, from, of_cluster, |_| true);
+        for lines in [self.share(v)?, parts(m, false), parts(0, false), parts(0, true)] {
+            // When one becomes as large as another that is larger now.
+            for (low, fast) in &lines {
+                let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
+                gaps.extend(
+                    slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow)),
+                );
+            }
+        }
+        Ok(())
     }
-}
-
-/// When a term becomes as large as another that is larger now.
-fn crossings<'t>(terms: &'t [Term], growth: &[Rational], gaps: &mut Vec<Rational>) -> Checked<()> {
-    let line = |term: &'t Term| Ok((&term.value, term.rate(growth)?));
-    let lines = terms.iter().map(line).collect::<Checked<Vec<_>>>()?;
-    for (low, fast) in &lines {
-        let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
-        gaps.extend(slower.map(|(high, slow)| Rational::from(*high - *low) / Rational::from(fast - slow)));
-    }
-    Ok(())
 }

@@ -87,11 +87,8 @@ impl<'c> Holdings<'c> {
                 *above = work::plus(above, (&u).max(&k))?;
                 kept[group.parent.unwrap_or(n)][r] += k;
             }
-            let Some(above) = group.parent else { continue };
-            let Some(promised) = guarantee[v].clone().filter(|_| groups.list[above].guarantee.is_none())
-            else {
-                continue;
-            };
+            let above = group.parent.filter(|above| groups.list[*above].guarantee.is_none());
+            let Some((above, promised)) = above.zip(guarantee[v].clone()) else { continue };
             let sum = guarantee[above].get_or_insert_with(|| vec![None; m]);
             for (sum, promised) in sum.iter_mut().zip(promised) {
                 *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
@@ -110,14 +107,9 @@ impl<'c> Holdings<'c> {
             let of_all = Some((&[][..], &of.limit)).filter(|_| whole);
             let of_some = of.on.iter().map(|(classes, limit)| (&classes[..], limit));
             for (classes, limit) in of_all.into_iter().chain(of_some) {
-                let of = |(r, most): &'c (usize, Rational)| On {
-                    group,
-                    resource: *r,
-                    classes,
-                    most,
-                    left: most.clone(),
-                };
-                on.extend(limit.iter().map(of));
+                for (resource, most) in limit {
+                    on.push(On { group, resource: *resource, classes, most, left: most.clone() });
+                }
             }
         }
         for (n, tasks) in tasks.iter().enumerate().take(if on.is_empty() { 0 } else { usize::MAX }) {
@@ -164,8 +156,7 @@ impl<'c> Holdings<'c> {
     pub fn way(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
         let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
         let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
-        let mut steps: Vec<Step<'c>> =
-            asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
+        let mut steps: Vec<_> = asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
         let mut way = Vec::new();
         for v in self.case.problem.groups.above_user(n).chain([root]) {
             work::spend(4 * steps.len() + 1)?;
@@ -179,14 +170,21 @@ impl<'c> Holdings<'c> {
 
     /// What is promised to a group, where that is named.
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
-        self.guarantee[v].as_ref()?[r].as_ref()
+        self.guarantee.get(v)?.as_ref()?[r].as_ref()
+    }
+
+    /// The limit of a group; of the root, which comes after them, the capacity of what is kept back: what runs ends at the
+    /// classes.
+    pub fn limit(&self, v: usize, r: usize) -> Option<&Rational> {
+        let is_kept = |_: &&Rational| self.kept.get(v).is_some_and(|kept| !kept[r].is_zero());
+        let group = self.case.problem.groups.list.get(v);
+        group.map_or_else(|| at(&self.capacity, r).filter(is_kept), |group| at(&group.limit, r))
     }
 
     /// How many tasks more everything that may stop a user leaves it. More use fills what is kept back for the groups
-    /// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it. The
-    /// capacity is a limit of the root where something is kept back; what runs ends at the classes.
+    /// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it.
     pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
-        let (groups, Self { capacity, kept, used, .. }) = (&self.case.problem.groups, self);
+        let (groups, used) = (&self.case.problem.groups, &self.used);
         let mut stops = Vec::new();
         for (v, steps) in self.way(n)? {
             let group = groups.list.get(v);
@@ -195,8 +193,7 @@ impl<'c> Holdings<'c> {
             for Step { r, d, spare } in steps {
                 let left =
                     |mark: &Rational| (Rational::from(mark - &used[v][r]).max(Rational::new()) + &spare) / d;
-                let whole = at(capacity, r).filter(|_| !kept[v][r].is_zero());
-                stops.extend(group.map_or(whole, |group| at(&group.limit, r)).map(left));
+                stops.extend(self.limit(v, r).map(left));
                 if let Some(promised) = group.filter(|_| is_shut).and_then(|_| self.promised(v, r)) {
                     is_promised = true;
                     stops.push(if promised.is_zero() { Rational::new() } else { left(promised) });

@@ -214,10 +214,7 @@ impl<'c> Parties<'c> {
             if slope.is_zero() {
                 return most.map_or_else(|| refuse(unbounded), Ok);
             }
-            let (from, floors) = match &z {
-                Some(z) => (z.clone(), held(z)),
-                None => (Rational::new(), now.clone()),
-            };
+            let (from, floors) = (z.clone().unwrap_or_default(), z.as_ref().map_or(now.clone(), held));
             let next = from + Rational::from(&bound - &floors) / slope;
             if z.as_ref() == Some(&next) {
                 return Ok(most.into_iter().fold(next, Rational::min));
