@@ -2,6 +2,7 @@
 
 mod kept;
 mod moving;
+mod standing;
 mod step;
 
 use evenhand_exact::tree::{Bound, Forest, Holdings, Ways};
@@ -10,6 +11,7 @@ use thiserror::Error;
 
 use kept::{Kept, Known};
 use moving::Moving;
+use standing::Asking;
 
 /// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -32,6 +34,10 @@ pub struct Course<'f> {
     reached: Vec<usize>,
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
+    /// By node: who may grow and is below its guarantee too, and who may.
+    asking: Vec<[Asking; 2]>,
+    /// How many users may grow.
+    growing: usize,
 }
 
 impl<'f> Course<'f> {
@@ -47,8 +53,10 @@ impl<'f> Course<'f> {
         let moving = forest.nodes.iter().map(|_| Moving::default()).collect();
         let holdings = Holdings::new(forest, tasks);
         let ways = vec![Some(Vec::new()); users.len()];
-        let (none, reached) = (Vec::new(), Vec::new());
-        let mut course = Self { forest, holdings, ways, moving, bounds: none, reached, below };
+        let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
+        let asking = vec![<[Asking; 2]>::default(); forest.nodes.len()];
+        let mut course =
+            Self { forest, holdings, ways, moving, bounds: none, reached, below, asking, growing };
         users.for_each(|n| course.look_at(n));
         course.keep(bounds);
         course
@@ -112,11 +120,10 @@ impl<'f> Course<'f> {
     /// # Errors
     /// [`Endless`], which does not happen.
     pub fn segment(&mut self) -> Result<bool, Endless> {
-        let growing: Vec<usize> = (0..self.ways.len()).filter(|n| self.ways[*n].is_some()).collect();
-        if growing.is_empty() {
+        if self.growing == 0 {
             return Ok(false);
         }
-        self.direct(0, growing);
+        self.direct(0, &[]);
         let next = self.moving[0].next.as_ref().ok_or(Endless)?;
         let step = Rational::from(next - &self.moving[0].clock);
         self.advance(0, &step);
@@ -139,13 +146,26 @@ impl<'f> Course<'f> {
         let (forest, holdings) = (self.forest, &self.holdings);
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| self.ways[n].is_some());
         let way = leaf.and_then(|leaf| holdings.way(forest, leaf)).filter(|way| !way.is_stopped);
-        self.ways[n] = way.map(|way| way.nodes);
+        self.lead(n, way.map(|way| way.nodes));
+    }
+
+    /// What stands above a user from now on. If that is new, it is no longer known how the nodes above it grow.
+    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
+        if self.ways[n] == way {
+            return;
+        }
+        let leaf = self.forest.leaf(n);
+        for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
+            self.moving[v].found_for = None;
+        }
+        self.growing -= usize::from(way.is_none());
+        self.ways[n] = way;
     }
 
     /// No user whose tasks are worth something in a bound that is reached grows any more.
     fn stop_at_bounds(&mut self) {
         for at in std::mem::take(&mut self.reached).into_iter().rev() {
-            self.bounds.swap_remove(at).worth.iter().for_each(|(n, _)| self.ways[*n] = None);
+            self.bounds.swap_remove(at).worth.iter().for_each(|(n, _)| self.lead(*n, None));
         }
     }
 }

@@ -584,8 +584,9 @@ impl<'t> Filling<'t> {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
             marks.chain([&tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
         }
-        if v == tree.root {
-            let bounds = (2 * m..).zip(&self.bounds);
+        // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
+        if v >= tree.root {
+            let bounds = (2 * m..).zip(&self.bounds).filter(|_| v == tree.root);
             bounds.for_each(|(at, (_, most))| to(at, most));
             return Ok(());
         }

@@ -21,6 +21,8 @@ const LARGE: f64 = 1e250;
 pub(super) struct Kept {
     /// `(user, what one of its tasks is worth)`
     pub worth: Vec<(usize, Integer)>,
+    /// The same, about.
+    about: Vec<(usize, f64)>,
     most: Rational,
     /// What is left: at least, at most.
     left: (f64, f64),
@@ -43,7 +45,9 @@ impl Kept {
     /// A bound of which it is not known yet what is left.
     pub fn new(bound: &Bound) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
-        Self { worth: bound.worth.clone(), most: bound.most.clone(), left: unknown, pace: (0.0, 0.0) }
+        let about = bound.worth.iter().map(|(n, worth)| (*n, worth.to_f64())).collect();
+        let (worth, most) = (bound.worth.clone(), bound.most.clone());
+        Self { worth, about, most, left: unknown, pace: (0.0, 0.0) }
     }
 
     /// After the root's clock has advanced.
@@ -115,15 +119,15 @@ impl Course<'_> {
                 rates[leaf.user] = (rate, depth);
             }
             for k in &self.moving[v].growing {
-                open.push((*k, rate / self.moving[*k].pace.to_f64(), depth + 1));
+                open.push((*k, rate / self.moving[*k].about, depth + 1));
             }
         }
         for bound in &mut self.bounds {
             let (mut pace, mut factors) = (0.0, bound.worth.len());
             let mut is_known = true;
-            for (n, worth) in bound.worth.iter().filter(|(n, _)| rates[*n].1 > 0) {
+            for (n, worth) in bound.about.iter().filter(|(n, _)| rates[*n].1 > 0) {
                 let (rate, depth) = rates[*n];
-                let part = rate * worth.to_f64();
+                let part = rate * worth;
                 pace += part;
                 factors = factors.max(bound.worth.len() + depth as usize);
                 is_known &= part > LARGE.recip() && part < LARGE;

@@ -5,17 +5,16 @@
 //! its parent runs at a constant pace beside it. An event changes the node at which it happens and those above it.
 //! All others keep their rates, and what they hold is brought up to date when it is looked at.
 
-use evenhand_exact::tree::{Holdings, Key, Term, asks, by_child, key, rising, weight};
+use evenhand_exact::tree::{Holdings, Key, Term, key, rising, weight};
 use evenhand_problem::Rational;
 
 use super::Course;
+use super::standing::Standing;
 use super::step::first_event;
 
 /// How a node grows while its clock advances by one.
 #[derive(Default, Clone)]
 pub(super) struct Growth {
-    /// The users below it that grow.
-    users: Vec<usize>,
     /// What its users hold, by resource.
     pub running: Vec<Rational>,
     /// What it uses, by resource.
@@ -26,13 +25,13 @@ pub(super) struct Growth {
 /// below it.
 #[derive(Clone)]
 struct Chosen {
-    /// `(child, users that may grow below it, whether it is above its guarantee)`
+    /// Those below which somebody may grow.
     children: Vec<Child>,
     /// The key of those that grow; its level less the clock.
     key: Key,
 }
 
-type Child = (usize, Vec<usize>, bool);
+type Child = (usize, Standing);
 
 /// A node on its way.
 #[derive(Default, Clone)]
@@ -41,7 +40,7 @@ pub(super) struct Moving {
     pub growth: Growth,
     /// The children that grow when it does.
     pub growing: Vec<usize>,
-    /// The users for which all this was found, if nothing has happened since.
+    /// The nodes below whose guarantees users had to be to grow when all this was found, if nothing has happened since.
     pub found_for: Option<Vec<usize>>,
     /// Absent where it is not known, and where levels do not rise.
     chosen: Option<Chosen>,
@@ -51,6 +50,8 @@ pub(super) struct Moving {
     /// By how much the clock of its parent runs faster, and what that said when this node was brought up to date.
     pub pace: Rational,
     pub since: Rational,
+    /// The pace, about.
+    pub about: f64,
     /// When the next event at the node happens, and at it or below it, by its clock.
     own: Option<Rational>,
     pub next: Option<Rational>,
@@ -59,31 +60,27 @@ pub(super) struct Moving {
 }
 
 impl Course<'_> {
-    /// Finds how a node grows when these of the users below it may. What it holds is up to date.
-    pub(super) fn direct(&mut self, v: usize, users: Vec<usize>) {
-        if self.moving[v].found_for.as_ref() == Some(&users) {
+    /// Finds how a node grows when those of the users below it may who are below the guarantees of these nodes. What it holds is
+    /// up to date.
+    pub(super) fn direct(&mut self, v: usize, within: &[usize]) {
+        if self.moving[v].found_for.as_deref() == Some(within) {
             return;
         }
         let mut growth = Growth {
-            users: Vec::new(),
             running: vec![Rational::new(); self.forest.resources.len()],
             used: vec![Rational::new(); self.forest.resources.len()],
         };
         let mut gaps = Vec::new();
         let forest = self.forest;
         if let Some(leaf) = &forest.nodes[v].leaf {
-            growth.users.push(leaf.user);
             leaf.demand.iter().for_each(|(r, d)| growth.running[*r].clone_from(d));
             growth.used.clone_from(&growth.running);
             gaps.extend(
                 leaf.tasks.as_ref().map(|tasks| Rational::from(tasks - &self.holdings.tasks[leaf.user])),
             );
         } else {
-            let mut children: Vec<Child> = by_child(forest, &self.ways, v, &users)
-                .into_iter()
-                .map(|(k, all, below)| if below.is_empty() { (k, all, true) } else { (k, below, false) })
-                .collect();
-            children.sort_unstable_by_key(|child| child.0);
+            let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
+            let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
             if !self.go_on(v, &children) {
                 self.choose(v, children);
             }
@@ -104,7 +101,7 @@ impl Course<'_> {
         }
         let node = &mut self.moving[v];
         (node.growth, node.own, node.next) = (growth, own, next);
-        node.found_for = Some(users);
+        node.found_for = Some(within.to_vec());
     }
 
     /// Advances a child to what the clock of its parent says.
@@ -195,6 +192,7 @@ impl Course<'_> {
         let since = self.moving[parent].clock.clone();
         let node = &mut self.moving[k];
         node.due = node.next.as_ref().map(|next| Rational::from(next - &node.clock) * &pace + &since);
+        node.about = pace.to_f64();
         (node.since, node.pace, node.is_growing) = (since, pace, true);
     }
 
@@ -207,7 +205,6 @@ impl Course<'_> {
                 *sum += Rational::from(amount * &scale);
             }
         };
-        sum.users.extend(&of.users);
         for r in 0..of.running.len() {
             add(&mut sum.running[r], &of.running[r]);
             if self.holdings.passes(self.forest, k, r) {
@@ -228,20 +225,20 @@ impl Course<'_> {
         let level = Rational::from(&chosen.key.level + &self.moving[v].clock);
         let common = Key { level, ..chosen.key.clone() };
         let is_new = |(old, new): &(&Child, &Child)| {
-            old.2 != new.2
-                || self.moving[new.0].is_growing && self.moving[new.0].found_for.as_ref() != Some(&new.1)
+            old.1.is_above_guarantee() != new.1.is_above_guarantee()
+                || self.moving[new.0].is_growing
+                    && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
         };
         let new: Vec<&Child> =
             chosen.children.iter().zip(children).filter(is_new).map(|(_, new)| new).collect();
-        for (k, users, is_above_guarantee) in new {
+        for (k, stands) in new {
             self.update(v, *k);
-            let below = if *is_above_guarantee { &[][..] } else { users };
-            let (key, terms) = key(self.forest, &self.holdings, *k, below);
+            let (key, terms) = key(self.forest, &self.holdings, *k, &stands.below);
             if key != common {
                 return false;
             }
-            self.direct(*k, users.clone());
-            let pace = self.pace(*k, &terms, *is_above_guarantee);
+            self.direct(*k, &stands.within);
+            let pace = self.pace(*k, &terms, stands.is_above_guarantee());
             if pace.is_zero() {
                 return false;
             }
@@ -260,17 +257,15 @@ impl Course<'_> {
     /// Chooses the children that grow: each as much slower than its own clock as the common level rises faster than it.
     fn choose(&mut self, v: usize, children: Vec<Child>) {
         self.halt(v);
-        let keys = children.iter().map(|(k, users, is_above_guarantee)| {
-            key(self.forest, &self.holdings, *k, if *is_above_guarantee { &[] } else { users })
-        });
+        let keys = children.iter().map(|(k, stands)| key(self.forest, &self.holdings, *k, &stands.below));
         let keys: Vec<(Key, Vec<Term>)> = keys.collect();
         self.moving[v].ahead = None;
         let Some(least) = keys.iter().map(|of| &of.0).min().cloned() else { return };
         let mut ahead = Vec::new();
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
-        for ((k, users, _), (key, terms)) in children.iter().zip(keys) {
+        for ((k, stands), (key, terms)) in children.iter().zip(keys) {
             if key == least {
-                self.direct(*k, users.clone());
+                self.direct(*k, &stands.within);
                 let pace = self.pace(*k, &terms, least.is_above_guarantee);
                 if pace.is_zero() {
                     flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
@@ -319,12 +314,12 @@ impl Course<'_> {
     /// or of the guarantee.
     fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term> {
         let (forest, running) = (self.forest, &self.holdings.running[k]);
+        let rates = &self.moving[k].growth.running;
         let guarantee = forest.nodes[k].guarantee.as_ref();
         let whole = |r: usize| {
             if is_above_guarantee { Some(&forest.capacity[r]) } else { guarantee?[r].as_ref() }
         };
-        let asked = |r: usize| self.moving[k].growth.users.iter().any(|n| asks(forest, *n, r));
-        let resources = (0..forest.resources.len()).filter(|r| asked(*r));
+        let resources = (0..forest.resources.len()).filter(|r| rates[*r] > 0);
         let term = |r: usize| {
             let whole = whole(r).filter(|whole| **whole > 0)?;
             Some(Term { value: Rational::from(&running[r] / whole), slope: vec![(r, whole.clone().recip())] })

@@ -32,7 +32,8 @@ pub(super) fn first_event(
         for (r, growth) in runs {
             events.offer(&forest.capacity[r], &holdings.running[0][r], growth);
         }
-    } else {
+    } else if node.leaf.is_none() {
+        // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
         crossings(&share(forest, v, &holdings.used[v]), used, &mut events);
         let parts = |of: &[Rational], whole: &dyn Fn(usize) -> Option<Rational>| -> Vec<Term> {
             let term = |r: usize| {
