@@ -38,6 +38,13 @@ pub struct Course<'f> {
     asking: Vec<[Asking; 2]>,
     /// How many users may grow.
     growing: usize,
+    /// Bits of the tasks.
+    bits: u64,
+}
+
+/// Bits of a number.
+fn width(x: &Rational) -> u64 {
+    u64::from(x.numer().significant_bits() + x.denom().significant_bits())
 }
 
 impl<'f> Course<'f> {
@@ -55,8 +62,9 @@ impl<'f> Course<'f> {
         let ways = vec![Some(Vec::new()); users.len()];
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
         let asking = vec![<[Asking; 2]>::default(); forest.nodes.len()];
+        let bits = holdings.tasks.iter().map(width).sum();
         let mut course =
-            Self { forest, holdings, ways, moving, bounds: none, reached, below, asking, growing };
+            Self { forest, holdings, ways, moving, bounds: none, reached, below, asking, growing, bits };
         users.for_each(|n| course.look_at(n));
         course.keep(bounds);
         course
@@ -76,6 +84,7 @@ impl<'f> Course<'f> {
             self.bounds.push(bound);
         }
         self.moving[0].found_for = None;
+        self.weigh();
         self.stop_at_bounds();
         true
     }
@@ -110,9 +119,8 @@ impl<'f> Course<'f> {
 
     /// Bits of the tasks as they were when it was last looked at.
     #[must_use]
-    pub fn bits(&self) -> u64 {
-        let of = |x: &Rational| u64::from(x.numer().significant_bits() + x.denom().significant_bits());
-        self.holdings.tasks.iter().map(of).sum()
+    pub const fn bits(&self) -> u64 {
+        self.bits
     }
 
     /// Goes on to the next event; `false` where no user can grow.
@@ -164,8 +172,12 @@ impl<'f> Course<'f> {
 
     /// No user whose tasks are worth something in a bound that is reached grows any more.
     fn stop_at_bounds(&mut self) {
-        for at in std::mem::take(&mut self.reached).into_iter().rev() {
-            self.bounds.swap_remove(at).worth.iter().for_each(|(n, _)| self.lead(*n, None));
+        let reached = std::mem::take(&mut self.reached);
+        for at in reached.iter().rev() {
+            self.bounds.swap_remove(*at).worth.iter().for_each(|(n, _)| self.lead(*n, None));
+        }
+        if !reached.is_empty() {
+            self.weigh();
         }
     }
 }

@@ -36,7 +36,6 @@ type Line = (Rational, Rational);
 type Way = Vec<(usize, bool)>;
 
 /// By what a child is compared with its siblings.
-#[derive(Clone)]
 struct Standing {
     rank: Rank,
     level: Rational,
@@ -475,24 +474,25 @@ impl<'t> Filling<'t> {
             }
         }
         let grows = |k: &usize| self.nodes[*k].pace.is_some();
-        let stands = |k: &usize| Some((*k, self.nodes[*k].stands.clone()?));
-        let waiting: Vec<_> = children.iter().filter(|k| !grows(k)).filter_map(stands).collect();
-        let common = self.nodes[v].common.clone().filter(|_| children.iter().any(grows));
+        let waiting: Vec<usize> = children.iter().copied().filter(|k| !grows(k)).collect();
+        let common = self.nodes[v].common.clone().filter(|_| waiting.len() < children.len());
         let common = common.map(|(rank, level)| (rank, level + &clock));
-        let keys = waiting.iter().map(|(_, of)| (of.rank.clone(), of.level.clone()));
-        let Some(least) = keys.chain(common.clone()).min() else { return Ok(Vec::new()) };
+        let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| (&of.rank, &of.level));
+        let keys = waiting.iter().filter_map(key).chain(common.iter().map(|of| (&of.0, &of.1)));
+        let least = keys.min().map(|(rank, level)| (rank.clone(), level.clone()));
+        let Some(least) = least else { return Ok(Vec::new()) };
         if common.is_some_and(|common| common != least) {
             self.nodes[v].common = None;
             return self.choose(v, within);
         }
         let (mut flat, mut gaps) = (Vec::new(), Vec::new());
-        for (k, Standing { level, asked, within, .. }) in
-            waiting.into_iter().filter(|(_, of)| of.rank == least.0)
-        {
-            if level > least.1 {
-                gaps.push(level - &least.1);
+        for k in waiting {
+            let Some(of) = self.nodes[k].stands.as_ref().filter(|of| of.rank == least.0) else { continue };
+            if of.level > least.1 {
+                gaps.push(Rational::from(&of.level - &least.1));
                 continue;
             }
+            let (within, asked) = (of.within.clone(), of.asked.clone());
             self.direct(k, &within)?;
             let pace = self.level(k, &asked)?.1;
             if pace.is_zero() { flat.push(k) } else { self.start(v, k, pace)? }

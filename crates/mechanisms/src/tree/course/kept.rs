@@ -10,6 +10,7 @@ use evenhand_problem::Rational;
 use rug::Integer;
 
 use super::Course;
+use super::moving::Moving;
 
 /// A relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
@@ -111,32 +112,49 @@ impl Course<'_> {
 
     /// Finds how fast bounds are approached.
     fn approach(&mut self) {
-        // Of users that grow: tasks per unit of the root's clock, and how many factors that has.
-        let mut rates = vec![(0.0, 0_u32); self.ways.len()];
-        let mut open = vec![(0, 1.0, 0)];
-        while let Some((v, rate, depth)) = open.pop() {
-            if let Some(leaf) = &self.forest.nodes[v].leaf {
-                rates[leaf.user] = (rate, depth);
-            }
-            for k in &self.moving[v].growing {
-                open.push((*k, rate / self.moving[*k].about, depth + 1));
-            }
-        }
-        for bound in &mut self.bounds {
-            let (mut pace, mut factors) = (0.0, bound.worth.len());
-            let mut is_known = true;
-            for (n, worth) in bound.about.iter().filter(|(n, _)| rates[*n].1 > 0) {
-                let (rate, depth) = rates[*n];
-                let part = rate * worth;
-                pace += part;
-                factors = factors.max(bound.worth.len() + depth as usize);
-                is_known &= part > LARGE.recip() && part < LARGE;
-            }
-            let error = ROUNDED * factors as f64;
-            let is_known = is_known && error < 0.5;
+        self.worths(0);
+        let nodes = self.moving.len() as f64;
+        let paces = self.moving[0].worths.as_deref().unwrap_or_default();
+        for (bound, pace) in self.bounds.iter_mut().zip(paces) {
+            // On every way to the root no more is added than there are nodes and users.
+            let error = ROUNDED * (nodes + bound.worth.len() as f64);
+            let is_known = pace.is_finite() && error < 0.5;
             bound.pace =
                 if is_known { (pace * (1.0 - error), pace * (1.0 + error)) } else { (0.0, f64::INFINITY) };
         }
+    }
+
+    /// Finds what the tasks of users are worth in the bounds that there are now.
+    pub(super) fn weigh(&mut self) {
+        self.moving.iter_mut().for_each(|node| node.worths = None);
+        for n in 0..self.ways.len() {
+            self.moving[self.forest.leaf(n)].worths = Some(vec![0.0; self.bounds.len()]);
+        }
+        for (at, bound) in self.bounds.iter().enumerate() {
+            for (n, worth) in &bound.about {
+                let leaf = &mut self.moving[self.forest.leaf(*n)];
+                leaf.worths.iter_mut().for_each(|worths| worths[at] = *worth);
+            }
+        }
+    }
+
+    /// Finds how fast tasks below a node become worth more; infinity where doubles do not say.
+    fn worths(&mut self, v: usize) {
+        if self.moving[v].worths.is_some() {
+            return;
+        }
+        let mut sums = vec![0.0; self.bounds.len()];
+        for at in 0..self.moving[v].growing.len() {
+            let k = self.moving[v].growing[at];
+            self.worths(k);
+            let Moving { worths, about, .. } = &self.moving[k];
+            for (sum, worth) in sums.iter_mut().zip(worths.as_deref().unwrap_or_default()) {
+                let part = worth / about;
+                let is_known = *worth == 0.0 || part > LARGE.recip() && part < LARGE;
+                *sum += if is_known { part } else { f64::INFINITY };
+            }
+        }
+        self.moving[v].worths = Some(sums);
     }
 
     /// What the clock of a node says now, also of one that has not been looked at for long.

@@ -8,9 +8,9 @@
 use evenhand_exact::tree::{Holdings, Key, Term, key, rising, weight};
 use evenhand_problem::Rational;
 
-use super::Course;
 use super::standing::Standing;
 use super::step::first_event;
+use super::{Course, width};
 
 /// How a node grows while its clock advances by one.
 #[derive(Default, Clone)]
@@ -52,6 +52,9 @@ pub(super) struct Moving {
     pub since: Rational,
     /// The pace, about.
     pub about: f64,
+    /// By bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is not
+    /// known.
+    pub worths: Option<Vec<f64>>,
     /// When the next event at the node happens, and at it or below it, by its clock.
     own: Option<Rational>,
     pub next: Option<Rational>,
@@ -81,6 +84,7 @@ impl Course<'_> {
         } else {
             let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
             let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
+            self.moving[v].worths = None;
             if !self.go_on(v, &children) {
                 self.choose(v, children);
             }
@@ -127,7 +131,9 @@ impl Course<'_> {
         let (running, used) = (&mut running[v], &mut used[v]);
         if let Some(leaf) = &self.forest.nodes[v].leaf {
             // A product with a short number takes less than a sum of long ones.
+            self.bits -= width(&tasks[leaf.user]);
             tasks[leaf.user] += step;
+            self.bits += width(&tasks[leaf.user]);
             for (r, d) in &leaf.demand {
                 running[*r] = Rational::from(d * &tasks[leaf.user]);
                 used[*r].clone_from(&running[*r]);
