@@ -129,7 +129,7 @@ impl<'c> Tree<'c> {
             if is_cluster { family.iter().map(|(r, _)| &all[*r]).sum() } else { sum }
         };
         let divisors = self.families.iter().map(divisor).collect();
-        let there = |r: usize| self.kept(v, r) + &lendable[r];
+        let there = |r: usize| Rational::from(self.kept(v, r) + &lendable[r]);
         let most = |r: usize| self.of.limit(v, r).into_iter().cloned().fold(there(r), Rational::min);
         let below: Vector = (0..all.len()).map(|r| most(r) - self.kept_below(v, r)).collect();
         self.divisors[v] = divisors;
@@ -152,8 +152,8 @@ impl<'c> Tree<'c> {
     }
 
     /// `K_v`
-    fn kept(&self, v: usize, r: usize) -> Rational {
-        if v < self.root { self.of.kept[v][r].clone() } else { Rational::new() }
+    fn kept(&self, v: usize, r: usize) -> &Rational {
+        self.of.kept[..self.root].get(v).map_or(Rational::ZERO, |kept| &kept[r])
     }
 
     /// What all children of a node keep back: what it uses before anybody has tasks.
@@ -374,7 +374,7 @@ impl<'t> Filling<'t> {
                 return Ok(None);
             }
             way.push((v, is_below));
-            grows.iter_mut().for_each(|(r, grows)| *grows &= used[*r] >= tree.kept(v, *r));
+            grows.iter_mut().for_each(|(r, grows)| *grows &= used[*r] >= *tree.kept(v, *r));
         }
         Ok(Some(way))
     }
@@ -404,7 +404,7 @@ impl<'t> Filling<'t> {
         node.next = due.into_iter().chain(node.own.clone()).min();
         (node.is_known, node.within) = (true, within.to_vec());
         node.gives.clone_from(&node.rates);
-        for r in (0..self.m).filter(|r| node.held[self.m + r] < self.tree.kept(v, *r)) {
+        for r in (0..self.m).filter(|r| node.held[self.m + r] < *self.tree.kept(v, *r)) {
             node.gives[self.m + r] = Rational::new();
         }
         Ok(())
@@ -582,7 +582,7 @@ impl<'t> Filling<'t> {
         };
         for r in 0..m {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
-            marks.chain([&tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
+            marks.chain([tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
         }
         // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
         if v >= tree.root {
