@@ -17,6 +17,7 @@
 //! | [`processes`] | `solve`, `certify` and `check` as whole processes, medians and worst of several seeds |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
 //! | [`reservation_peers`] | the same beside Python scripts |
+//! | [`running`] | the dump of a running cluster: import, verdict, check, page |
 //! | [`scale`] | max-min on many classes, levels and users: another build beside this one, HiGHS, intervals |
 //! | [`simulation`] | a million tasks that come and finish, beside Python |
 //!
@@ -40,6 +41,7 @@ pub mod ps_dsf;
 pub mod queues;
 pub mod reservation;
 pub mod reservation_peers;
+pub mod running;
 pub mod scale;
 pub mod simulation;
 pub mod table;

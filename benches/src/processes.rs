@@ -1,4 +1,5 @@
-//! What one waits for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds.
+//! What one waits for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds; and what is done
+//! with a running cluster.
 //!
 //! Every number is the CPU time of a process (`peers/child.py`): starting, reading and writing included. Rows of one seed
 //! have misled, so each has the median and the worst of its seeds. Where another program is asked, the processes take turns
@@ -17,9 +18,9 @@ use crate::growth::{Outcome, field, run};
 use crate::instances::{Tasks, google};
 use crate::markets::market;
 use crate::peers::Scripts;
-use crate::queues;
 use crate::scale::{PATIENCE, child};
 use crate::table::{markdown, median, seconds};
+use crate::{queues, running};
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -219,13 +220,18 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
     fs::create_dir_all(&settings.folder)
         .map_err(|error| format!("{}: {error}", settings.folder.display()))?;
     let mut cells = Vec::new();
-    for row in ROWS.iter().filter(|row| row.name.contains(&settings.only)) {
+    let rows = ROWS.iter().map(|row| (row.name, Some(row))).chain([(running::NAME, None)]);
+    for (instance, row) in rows.filter(|(name, _)| name.contains(&settings.only)) {
         let mut steps: Vec<Step> = Vec::new();
         for seed in 1..=settings.seeds {
-            eprintln!("processes: {}, seed {seed}", row.name);
-            for (name, outcome) in measured(row, seed, settings, scripts)? {
+            eprintln!("processes: {instance}, seed {seed}");
+            let found = match row {
+                Some(row) => measured(row, seed, settings, scripts),
+                None => running::measured(seed, settings, scripts),
+            };
+            for (name, outcome) in found? {
                 if let Ok(line) = &outcome {
-                    keep(json!({"instance": row.name, "question": name, "seed": seed, "line": line}));
+                    keep(json!({"instance": instance, "question": name, "seed": seed, "line": line}));
                 }
                 match steps.iter_mut().find(|step| step.name == name) {
                     Some(step) => step.outcomes.push(outcome),
@@ -233,8 +239,8 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
                 }
             }
         }
-        cells.extend(steps.iter().map(|step| cells_of(row.name, step)));
-        if let [.., process, alone] = steps.as_slice()
+        cells.extend(steps.iter().map(|step| cells_of(instance, step)));
+        if let (Some(row), [.., process, alone]) = (row, steps.as_slice())
             && settings.peers
         {
             cells.extend(times(row, &steps, [process, alone]));
