@@ -5,6 +5,7 @@ use std::fmt;
 use evenhand_problem::{Medium, printable};
 
 use crate::html;
+use crate::table::markup::folded;
 use crate::table::{Form, Table, Terminal};
 use crate::text::paragraph;
 
@@ -23,6 +24,8 @@ enum Block {
     /// Line by line, as it was given.
     Text(Vec<String>),
     Table(Table),
+    /// A table of which a document of HTML has all rows, those that people are not shown elsewhere folded.
+    Folded(Table),
     // What follows stands in a document of HTML alone.
     /// The answer in sentences.
     Short(Vec<String>),
@@ -72,6 +75,13 @@ impl Page {
         self
     }
 
+    /// Adds a table of which a document of HTML has all rows, folded after those that people are shown elsewhere.
+    #[must_use]
+    pub fn folded(mut self, table: Table) -> Self {
+        self.blocks.push(Block::Folded(table));
+        self
+    }
+
     /// Adds the answer in sentences, which a document of HTML opens with.
     #[must_use]
     pub fn short(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
@@ -117,7 +127,7 @@ impl Page {
     /// Whether there is a table: a page without one has nothing to say as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {
-        self.sheet.is_some() || self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
+        self.sheet.is_some() || self.blocks.iter().any(|block| matches!(block, Block::Table(_) | Block::Folded(_)))
     }
 
     /// The page as a whole document of HTML, under its first heading.
@@ -157,7 +167,8 @@ impl Page {
 impl Block {
     fn render(&self, form: &Form) -> Option<String> {
         match (self, form) {
-            (Self::Table(table), form) => Some(table.render(form)),
+            (Self::Folded(table), Form::Html) => Some(folded(table, "Table").into_string()),
+            (Self::Table(table) | Self::Folded(table), form) => Some(table.render(form)),
             (Self::Short(lines), Form::Html) => Some(html::short(lines)),
             (Self::Picture(svg, says), Form::Html) => Some(html::picture(svg, says)),
             (Self::Certificate(name, text), Form::Html) => Some(html::link(name, text)),

@@ -31,8 +31,8 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Records that the page shows.
-const MOST_RECORDS: usize = 1_000;
+/// Records that the page shows before it is asked for more.
+const FIRST_RECORDS: usize = 20;
 
 /// Everything but `accuracy.json`: tables, pictures, and `index.html`, which is last.
 ///
@@ -58,8 +58,10 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
     let names = files.iter().map(|file| file.name).chain(["accuracy.json"]).map(str::to_owned).collect();
     let rows = Page::new()
         .heading("All records")
-        .table(text::all(records).at_most(MOST_RECORDS, "records, which accuracy.csv has"));
-    let html = page.short(text::short(records)).append(shown).append(rows).files(names).document();
+        .folded(text::all(records).at_most(FIRST_RECORDS, "records"));
+    // A reader looks before reading numbers.
+    let opening = text::opening(records).short(text::short(records)).append(shown);
+    let html = opening.append(text::tables(records)).append(rows).files(names).document();
     files.push(PageFile { name: "index.html", text: html });
     Ok(files)
 }

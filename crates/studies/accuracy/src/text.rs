@@ -9,11 +9,17 @@ use crate::record::{Record, Status};
 use crate::speed::{MedianTime, Timing};
 
 /// Rows of a table that people are shown.
-const LONGEST: usize = 60;
+const LONGEST: usize = 20;
 
 /// What came of every contender, what it says beside what is true, and all records.
 #[must_use]
 pub fn accuracy(records: &[Record]) -> Page {
+    opening(records).append(tables(records))
+}
+
+/// What was measured.
+#[must_use]
+pub fn opening(records: &[Record]) -> Page {
     let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));
     let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
     Page::new()
@@ -28,6 +34,14 @@ pub fn accuracy(records: &[Record]) -> Page {
             contenders.len(),
             cases.len()
         ))
+}
+
+/// The tables for people, and all records as a sheet.
+#[must_use]
+pub fn tables(records: &[Record]) -> Page {
+    let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
+    Page::new()
+        .heading("Contenders")
         .table(by_contender(records, &contenders))
         .heading("Best of every kind")
         .table(by_kind(records))
@@ -35,7 +49,7 @@ pub fn accuracy(records: &[Record]) -> Page {
         .text(format!(
             "Answers that their contender calls solved and that are further off than {RIGHT:e}, and runs without an answer."
         ))
-        .table(said(records).at_most(LONGEST, "of these, which --format csv and accuracy.json have"))
+        .folded(said(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
         .sheet(all(records))
 }
 
@@ -135,6 +149,7 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
             .numbers(&format!("too kind 1e-{tolerance}"), move |(_, rows)| {
                 Cell::from(wrong(rows, tolerance, true))
             })
+            .unless_all("0")
             .numbers(&format!("too strict 1e-{tolerance}"), move |(_, rows)| {
                 Cell::from(wrong(rows, tolerance, false))
             });
