@@ -127,7 +127,8 @@ impl Page {
     /// Whether there is a table: a page without one has nothing to say as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {
-        self.sheet.is_some() || self.blocks.iter().any(|block| matches!(block, Block::Table(_) | Block::Folded(_)))
+        self.sheet.is_some()
+            || self.blocks.iter().any(|block| matches!(block, Block::Table(_) | Block::Folded(_)))
     }
 
     /// The page as a whole document of HTML, under its first heading.

@@ -56,9 +56,8 @@ pub fn files(records: &[Record]) -> Result<Vec<PageFile>, PlotError> {
         files.push(PageFile { name, text: drawn });
     }
     let names = files.iter().map(|file| file.name).chain(["accuracy.json"]).map(str::to_owned).collect();
-    let rows = Page::new()
-        .heading("All records")
-        .folded(text::all(records).at_most(FIRST_RECORDS, "records"));
+    let rows =
+        Page::new().heading("All records").folded(text::all(records).at_most(FIRST_RECORDS, "records"));
     // A reader looks before reading numbers.
     let opening = text::opening(records).short(text::short(records)).append(shown);
     let html = opening.append(text::tables(records)).append(rows).files(names).document();

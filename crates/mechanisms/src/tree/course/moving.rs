@@ -21,6 +21,20 @@ pub(super) struct Growth {
     pub used: Vec<Rational>,
 }
 
+impl Growth {
+    /// Nothing grows.
+    fn none(resources: usize) -> Self {
+        Self { running: vec![Rational::new(); resources], used: vec![Rational::new(); resources] }
+    }
+
+    fn change(&mut self, adds: &Self, change: impl Fn(&mut Rational, &Rational)) {
+        for (sums, amounts) in [(&mut self.running, &adds.running), (&mut self.used, &adds.used)] {
+            let some = sums.iter_mut().zip(amounts).filter(|(_, amount)| !amount.is_zero());
+            some.for_each(|(sum, amount)| change(sum, amount));
+        }
+    }
+}
+
 /// Which children grow, and why: what has to be found anew where something happens at the node itself, not where it happens
 /// below it.
 #[derive(Clone)]
@@ -38,6 +52,8 @@ type Child = (usize, Standing);
 pub(super) struct Moving {
     pub clock: Rational,
     pub growth: Growth,
+    /// What that adds to the growth of its parent, where it grows.
+    adds: Growth,
     /// The children that grow when it does.
     pub growing: Vec<usize>,
     /// The nodes below whose guarantees users had to be to grow when all this was found, if nothing has happened since.
@@ -69,15 +85,13 @@ impl Course<'_> {
         if self.moving[v].found_for.as_deref() == Some(within) {
             return;
         }
-        let mut growth = Growth {
-            running: vec![Rational::new(); self.forest.resources.len()],
-            used: vec![Rational::new(); self.forest.resources.len()],
-        };
         let mut gaps = Vec::new();
         let forest = self.forest;
         if let Some(leaf) = &forest.nodes[v].leaf {
+            let mut growth = Growth::none(forest.resources.len());
             leaf.demand.iter().for_each(|(r, d)| growth.running[*r].clone_from(d));
             growth.used.clone_from(&growth.running);
+            self.moving[v].growth = growth;
             gaps.extend(
                 leaf.tasks.as_ref().map(|tasks| Rational::from(tasks - &self.holdings.tasks[leaf.user])),
             );
@@ -88,9 +102,8 @@ impl Course<'_> {
             if !self.go_on(v, &children) {
                 self.choose(v, children);
             }
-            self.moving[v].growing.iter().for_each(|k| self.add(&mut growth, *k));
         }
-        gaps.extend(first_event(forest, &self.holdings, v, &growth));
+        gaps.extend(first_event(forest, &self.holdings, v, &self.moving[v].growth));
         let own = gaps.into_iter().filter(|gap| *gap > 0).min();
         let node = &self.moving[v];
         let own = own.map(|gap| gap + &node.clock);
@@ -104,7 +117,7 @@ impl Course<'_> {
             (next, self.reached) = (Some(when), which);
         }
         let node = &mut self.moving[v];
-        (node.growth, node.own, node.next) = (growth, own, next);
+        (node.own, node.next) = (own, next);
         node.found_for = Some(within.to_vec());
     }
 
@@ -187,6 +200,7 @@ impl Course<'_> {
 
     /// The children of a node stand still.
     fn halt(&mut self, v: usize) {
+        self.moving[v].growth = Growth::none(self.forest.resources.len());
         for k in std::mem::take(&mut self.moving[v].growing) {
             self.update(v, k);
             self.moving[k].is_growing = false;
@@ -196,36 +210,53 @@ impl Course<'_> {
     /// A child grows with its parent, whose clock runs faster by `pace`.
     fn start(&mut self, parent: usize, k: usize, pace: Rational) {
         let since = self.moving[parent].clock.clone();
+        let node = &self.moving[k];
+        let scale = Rational::from(pace.recip_ref());
+        let passes = |r: usize| self.holdings.passes(self.forest, k, r);
+        let used = node.growth.used.iter().enumerate();
+        let adds = Growth {
+            running: node.growth.running.iter().map(|rate| Rational::from(rate * &scale)).collect(),
+            used: used
+                .map(|(r, rate)| if passes(r) { Rational::from(rate * &scale) } else { Rational::new() })
+                .collect(),
+        };
         let node = &mut self.moving[k];
         node.due = node.next.as_ref().map(|next| Rational::from(next - &node.clock) * &pace + &since);
         node.about = pace.to_f64();
         (node.since, node.pace, node.is_growing) = (since, pace, true);
+        self.moving[parent].growth.change(&adds, |sum, amount| *sum += amount);
+        self.moving[k].adds = adds;
     }
 
-    /// Adds the growth of a child to that of its parent.
-    fn add(&self, sum: &mut Growth, k: usize) {
-        let Moving { growth: of, pace, .. } = &self.moving[k];
-        let scale = Rational::from(pace.recip_ref());
-        let add = |sum: &mut Rational, amount: &Rational| {
-            if !amount.is_zero() {
-                *sum += Rational::from(amount * &scale);
-            }
-        };
-        for r in 0..of.running.len() {
-            add(&mut sum.running[r], &of.running[r]);
-            if self.holdings.passes(self.forest, k, r) {
-                add(&mut sum.used[r], &of.used[r]);
-            }
-        }
+    /// A child no longer adds to the growth of its parent.
+    fn leave(&mut self, parent: usize, k: usize) {
+        let adds = std::mem::take(&mut self.moving[k].adds);
+        self.moving[parent].growth.change(&adds, |sum, amount| *sum -= amount);
     }
 
-    /// Whether the same children go on growing, as they do where something has happened to those alone that share the
-    /// common level as before; finds how these grow now.
+    /// Whether the same children go on growing but for those below which nobody may any more, as they do where something has
+    /// happened to those alone that share the common level as before; finds how these grow now.
     fn go_on(&mut self, v: usize, children: &[Child]) -> bool {
         let Some(mut chosen) = self.moving[v].chosen.take() else { return false };
+        let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
+        let (kept, gone): (Vec<Child>, Vec<Child>) = chosen.children.into_iter().partition(goes_on);
         let is_same =
             |(old, new): (&Child, &Child)| old == new || old.0 == new.0 && self.moving[new.0].is_growing;
-        if chosen.children.len() != children.len() || !chosen.children.iter().zip(children).all(is_same) {
+        if kept.len() != children.len()
+            || !kept.iter().zip(children).all(is_same)
+            || gone.iter().any(|old| !self.moving[old.0].is_growing)
+        {
+            return false;
+        }
+        for (k, _) in gone {
+            self.update(v, k);
+            self.leave(v, k);
+            self.moving[k].is_growing = false;
+        }
+        let mut growing = std::mem::take(&mut self.moving[v].growing);
+        growing.retain(|k| self.moving[*k].is_growing);
+        self.moving[v].growing = growing;
+        if self.moving[v].growing.is_empty() {
             return false;
         }
         let level = Rational::from(&chosen.key.level + &self.moving[v].clock);
@@ -235,10 +266,10 @@ impl Course<'_> {
                 || self.moving[new.0].is_growing
                     && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
         };
-        let new: Vec<&Child> =
-            chosen.children.iter().zip(children).filter(is_new).map(|(_, new)| new).collect();
+        let new: Vec<&Child> = kept.iter().zip(children).filter(is_new).map(|(_, new)| new).collect();
         for (k, stands) in new {
             self.update(v, *k);
+            self.leave(v, *k);
             let (key, terms) = key(self.forest, &self.holdings, *k, &stands.below);
             if key != common {
                 return false;
