@@ -97,7 +97,7 @@ pub fn compared(
         Some(match &standing.reported {
             Some(Share::Infinite) => Formula::exactly(None),
             Some(Share::Share(share)) if rule == Rule::Kueue && *share > 0 => {
-                // Releases before 0.13 round the share down, and down again over the weight.
+                // Releases before 0.13.5 round the share down, and down again over the weight (`dominantResourceShare`).
                 let thousandths = Rational::from(&standing.share * 1000_u32).floor();
                 Formula::Between([Some((thousandths / &list[v].weight).floor()), Some(share.clone())])
             }
