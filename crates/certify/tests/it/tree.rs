@@ -269,3 +269,21 @@ fn the_filling_of_other_large_trees_is_accepted() {
 fn the_filling_of_yet_other_large_trees_is_accepted() {
     the_filling_is_accepted(16..24);
 }
+
+/// A weight that no double holds: on the way to the first bound no user who counts in it grows, and doubles do not say so.
+#[test]
+fn weights_beyond_doubles() {
+    let document = json!({
+        "kind": "allocation-problem", "resources": ["gpu", "zz"],
+        "servers": [{"name": "s1", "capacity": {"gpu": 1}}, {"name": "s2", "capacity": {"gpu": 1}},
+                    {"name": "sz", "capacity": {"zz": 1}}],
+        "groups": [{"name": "last", "weight": 0}],
+        "users": [{"name": "one", "demand": {"gpu": 2}, "group": "last", "demand_on": {"s1": {"gpu": 1}}},
+                  {"name": "heavy", "demand": {"zz": 1}, "weight": format!("1{}", "0".repeat(350))}]
+    });
+    let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
+    let found = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+    assert_eq!(found.allocation.totals(), [Rational::from((3, 2)), Rational::from(1)]);
+    let (claim, text) = judged(&problem, &found.allocation);
+    assert_eq!((claim.holds, agreed_text(&text)), (Some(true), Finding::Accepted));
+}

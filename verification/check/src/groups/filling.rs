@@ -23,17 +23,12 @@ use crate::json::{ABSENT, Json};
 use crate::names::at;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
-/// Steps of a user that is listed: so many that lists of all budgets stay below half a gibibyte.
-const STEPS_OF_A_USER: u64 = 200;
-
 /// Amounts by resource.
 type Vector = Vec<Rational>;
 /// Whether above the guarantee, minus the priority, whether without weight; siblings are compared by that, then by level.
 type Rank = (bool, Rational, bool);
 /// An amount now, and how fast it rises.
 type Line = (Rational, Rational);
-/// Nodes above a user, from its parent to the root, and whether it is below their guarantees.
-type Way = Vec<(usize, bool)>;
 
 /// By what a child is compared with its siblings.
 struct Standing {
@@ -235,17 +230,16 @@ struct Filling<'t> {
     /// What a task of each user is worth, and what all tasks may be worth.
     bounds: Vec<(Vector, Rational)>,
     nodes: Vec<Moving>,
-    ways: Vec<Option<Way>>,
+    ways: Vec<Option<Vec<(usize, bool)>>>,
 }
 
 impl<'t> Filling<'t> {
     fn new(tree: &'t Tree<'t>, bounds: Bounds) -> Checked<Self> {
         let (m, users) = (tree.case.problem.resources.list.len(), tree.case.problem.users.len());
-        let zeros = |count: usize| vec![Rational::new(); count];
-        let kept_below = |v: usize| (0..m).map(|r| tree.kept_below(v, r)).collect::<Vector>();
+        let (n, zeros) = (bounds.list.len(), |count: usize| vec![Rational::new(); count]);
         let node = |v: usize| Moving {
-            held: [zeros(m), kept_below(v), zeros(bounds.list.len())].concat(),
-            rates: zeros(2 * m + bounds.list.len()),
+            held: [zeros(m), (0..m).map(|r| tree.kept_below(v, r)).collect(), zeros(n)].concat(),
+            rates: zeros(2 * m + n),
             ..Moving::default()
         };
         let nodes = (0..tree.children.len()).map(node).collect();
@@ -277,7 +271,7 @@ impl<'t> Filling<'t> {
             let step = next.as_ref().map(|next| work::plus(next, &-clock.clone())).transpose()?;
             self.advance(root, &step.map_or_else(|| refuse("nothing ends the filling"), Ok)?)?;
             let mut events = Vec::new();
-            self.happen(root, &mut events)?;
+            self.happen(root, false, &mut events)?;
             // A mark that a node reaches is an event there. So of a node below one it is known on which side of its marks it
             // is, though what it holds may be older.
             for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
@@ -313,27 +307,28 @@ impl<'t> Filling<'t> {
         self.advance(k, &step)
     }
 
-    /// Notes at which nodes, this one and those below it, something happens now. They and those above them are brought up to
-    /// date.
-    fn happen(&mut self, v: usize, events: &mut Vec<usize>) -> Checked<()> {
+    /// Notes at which nodes, this one and those below it, something happens now, the highest ones alone. All at which something
+    /// does and those above them are brought up to date.
+    fn happen(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
         let Moving { clock, own, next, is_known, is_seen, .. } = &mut self.nodes[v];
         if next.as_ref() != Some(clock) {
             return Ok(());
         }
-        events.extend((own == next).then_some(v));
+        let happens = own == next;
+        events.extend((happens && !is_below).then_some(v));
         (*is_known, *is_seen) = (false, false);
         let now = clock.clone();
         for &k in &self.tree.children[v] {
             if self.nodes[k].pace.is_some() && self.nodes[k].due.as_ref() == Some(&now) {
                 self.update(v, k)?;
-                self.happen(k, events)?;
+                self.happen(k, is_below || happens, events)?;
             }
         }
         Ok(())
     }
 
     /// What stands above user `n` from now on. If that is new, what was known of the nodes above it is not known any more.
-    fn lead(&mut self, n: usize, way: Option<Way>) {
+    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
         if way != self.ways[n] {
             for v in self.tree.above(n).chain([self.tree.root + 1 + n]) {
                 (self.nodes[v].is_known, self.nodes[v].is_seen) = (false, false);
@@ -344,7 +339,7 @@ impl<'t> Filling<'t> {
 
     /// What stands above user `n`; `None` where it has all its tasks, or a bound, a limit, the capacity or a weight of 0
     /// stops it.
-    fn way(&self, n: usize) -> Checked<Option<Way>> {
+    fn way(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
         let tree = self.tree;
         work::steps(self.bounds.len() as u64)?;
         let is_done = |all: &Rational| self.nodes[tree.root + 1 + n].clock >= *all;
@@ -398,7 +393,9 @@ impl<'t> Filling<'t> {
         };
         self.events(v, &mut gaps)?;
         let growing = self.tree.children[v].iter().map(|k| &self.nodes[*k]).filter(|k| k.pace.is_some());
-        let due = growing.filter_map(|k| k.due.as_ref()).min().cloned();
+        let due: Vec<&Rational> = growing.filter_map(|k| k.due.as_ref()).collect();
+        work::steps(due.iter().map(|due| work::cost(work::words(due))).sum())?;
+        let due = due.into_iter().min().cloned();
         let node = &mut self.nodes[v];
         node.own = gaps.into_iter().filter(|gap| *gap > 0).min().map(|gap| gap + &node.clock);
         node.next = due.into_iter().chain(node.own.clone()).min();
@@ -418,13 +415,14 @@ impl<'t> Filling<'t> {
             (*before, *asking) = (within.to_vec(), vec![Vec::new(); self.m]);
             for n in self.tree.users_below(k) {
                 for (r, _) in self.tree.asked(n) {
-                    work::steps(STEPS_OF_A_USER)?;
+                    // So many that all lists together stay below a gibibyte.
+                    work::steps(200)?;
                     asking[*r].push(n);
                 }
             }
         }
         work::steps((asking.len() * DEPTH) as u64)?;
-        let is_below = |way: &Way| within.iter().all(|u| way.contains(&(*u, true)));
+        let is_below = |way: &Vec<(usize, bool)>| within.iter().all(|u| way.contains(&(*u, true)));
         let is_within = |n: &mut usize| self.ways[*n].as_ref().is_some_and(is_below);
         asking.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
         Ok(asking.iter().map(|users| !users.is_empty()).collect())
@@ -478,6 +476,7 @@ impl<'t> Filling<'t> {
         let common = self.nodes[v].common.clone().filter(|_| waiting.len() < children.len());
         let common = common.map(|(rank, level)| (rank, level + &clock));
         let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| (&of.rank, &of.level));
+        work::steps(waiting.iter().filter_map(key).map(|(_, level)| work::cost(work::words(level))).sum())?;
         let keys = waiting.iter().filter_map(key).chain(common.iter().map(|of| (&of.0, &of.1)));
         let least = keys.min().map(|(rank, level)| (rank.clone(), level.clone()));
         let Some(least) = least else { return Ok(Vec::new()) };
@@ -577,8 +576,7 @@ impl<'t> Filling<'t> {
         let (tree, m, Moving { held, rates, .. }) = (self.tree, self.m, &self.nodes[v]);
         self.spend(v, (m + 2).saturating_mul(m))?;
         let mut to = |at: usize, mark: &Rational| {
-            let rate = Some(&rates[at]).filter(|rate| **rate > 0);
-            gaps.extend(rate.map(|rate| Rational::from(mark - &held[at]) / rate));
+            gaps.extend((rates[at] > 0).then(|| Rational::from(mark - &held[at]) / &rates[at]));
         };
         for r in 0..m {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));

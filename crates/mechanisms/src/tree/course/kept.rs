@@ -90,6 +90,9 @@ impl Course<'_> {
             let rate = |(n, worth): &(usize, Integer)| self.rate(self.forest.leaf(*n), &mut rates) * worth;
             let pace: Rational = self.bounds[at].worth.iter().map(rate).sum();
             self.bounds[at].left = around(&left);
+            if pace.is_zero() {
+                continue;
+            }
             let reached = left / pace + &clock;
             match &mut first {
                 Some((when, which)) if *when == reached => which.push(at),
@@ -148,9 +151,10 @@ impl Course<'_> {
             let k = self.moving[v].growing[at];
             self.worths(k);
             let Moving { worths, about, .. } = &self.moving[k];
-            for (sum, worth) in sums.iter_mut().zip(worths.as_deref().unwrap_or_default()) {
+            let worths = sums.iter_mut().zip(worths.as_deref().unwrap_or_default());
+            for (sum, worth) in worths.filter(|(_, worth)| **worth != 0.0) {
                 let part = worth / about;
-                let is_known = *worth == 0.0 || part > LARGE.recip() && part < LARGE;
+                let is_known = part > LARGE.recip() && part < LARGE;
                 *sum += if is_known { part } else { f64::INFINITY };
             }
         }
