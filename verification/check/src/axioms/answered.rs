@@ -44,10 +44,7 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         let room = if placed {
             Rational::from(u32::from(fits_on(&case.uses(n, i), &servers[i])?))
         } else {
-            of_rows(case, n, i, |row, d| {
-                work::steps(work::cost(work::words(&case.slack[row]) + work::words(&d)))?;
-                Ok(Rational::from(&case.slack[row] / &d))
-            })?
+            of_rows(case, n, i, |row, d| work::times(&case.slack[row], &d.recip()))?
         };
         Ok(limit.map(whole).into_iter().fold(room, Rational::min))
     };

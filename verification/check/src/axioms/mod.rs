@@ -105,8 +105,8 @@ impl<'j> Claim<'j> {
         // Some charge by themselves what they do with numbers beside the problem's, but for a few of each user.
         let is_charged = match self.axiom {
             "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
-            | "tree" => true,
-            "work-conserving" => case.stated.placements.is_none() && !case.problem.groups.hold_back(),
+            | "tree" | "limits" | "guarantees" => true,
+            "work-conserving" => case.stated.placements.is_none(),
             _ => false,
         };
         let (users, all) = (case.x.len(), case.problem.size() + entries(&case.x).count());
