@@ -7,6 +7,7 @@ pub mod filling;
 pub mod holdings;
 pub mod parties;
 pub mod stated;
+mod tree;
 pub mod within;
 
 use rug::Rational;

@@ -7,13 +7,12 @@
 //! with has the place that is stated.
 //! The margin is minus the largest difference of tasks, over `g_n`.
 
-use std::collections::BTreeMap;
-
 use rug::Rational;
 
 use super::bounds::Bounds;
-use super::holdings::{CELLS, Holdings, named};
+use super::holdings::{Holdings, named};
 use super::stated::DEPTH;
+use super::tree::{Tree, Vector};
 use super::within::Within;
 use crate::allocation::{entries, tasks};
 use crate::axioms::feasible;
@@ -21,10 +20,8 @@ use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::json::{ABSENT, Json};
 use crate::names::at;
-use crate::work::{self, Checked, ensure, ensure_small, refuse};
+use crate::work::{self, Checked, ensure, refuse, some};
 
-/// Amounts by resource.
-type Vector = Vec<Rational>;
 /// Whether above the guarantee, minus the priority, whether without weight; siblings are compared by that, then by level.
 type Rank = (bool, Rational, bool);
 /// An amount now, and how fast it rises.
@@ -32,8 +29,8 @@ type Line = (Rational, Rational);
 
 /// By what a child is compared with its siblings.
 struct Standing {
-    rank: Rank,
-    level: Rational,
+    /// Its rank, and its level.
+    key: (Rank, Rational),
     /// By resource, below its guarantee: whether those ask for it of its users who may grow; empty above it.
     asked: Vec<bool>,
     /// These are below the guarantees of these nodes.
@@ -70,108 +67,6 @@ pub fn ended(case: &Case<'_>, prices: Vec<Prices<'_>>, on: &Within<'_>) -> Check
     Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?)?.run()
 }
 
-/// The groups, the root and the users after it: what does not change.
-struct Tree<'c> {
-    case: &'c Case<'c>,
-    of: Holdings<'c>,
-    root: usize,
-    children: Vec<Vec<usize>>,
-    /// What a share takes the largest of: resources that are added up, each with its multiplier.
-    families: Vec<Vec<(usize, Rational)>>,
-    /// By node and family, what a share is divided by; 0: it is ignored.
-    divisors: Vec<Vector>,
-}
-
-impl<'c> Tree<'c> {
-    fn new(case: &'c Case<'c>) -> Checked<Self> {
-        let (problem, groups) = (case.problem, &case.problem.groups);
-        let (m, root) = (problem.resources.list.len(), groups.list.len());
-        let count = root + 1 + problem.users.len();
-        ensure_small(count.saturating_mul(m) <= CELLS, "groups and users, times resources")?;
-        work::spend(8 * count * m)?;
-        let of = Holdings::new(case)?;
-        let mut families = BTreeMap::<&str, Vec<(usize, Rational)>>::new();
-        for (r, _) in &of.capacity {
-            let name = problem.resources.list[*r].as_str();
-            let name = if groups.share.families { name.rsplit('/').next().unwrap_or(name) } else { name };
-            let multiplier = at(&groups.share.multipliers, *r).cloned().unwrap_or(Rational::from(1));
-            families.entry(name).or_default().push((*r, multiplier));
-        }
-        let mut children = vec![Vec::new(); count];
-        let parents = groups.list.iter().map(|group| group.parent);
-        let parents = parents.chain([None]).chain(groups.members.iter().map(|member| member.group));
-        for (k, parent) in parents.enumerate().filter(|(k, _)| *k != root) {
-            children[parent.unwrap_or(root)].push(k);
-        }
-        let families = families.into_values().collect();
-        let mut tree = Self { case, of, root, children, families, divisors: vec![Vector::new(); count] };
-        let all: Vector = (0..m).map(|r| at(&tree.of.capacity, r).cloned().unwrap_or_default()).collect();
-        tree.divide(root, &all, &all);
-        Ok(tree)
-    }
-
-    /// What shares are divided by: the cluster, what can be lent where a node stands, or its guarantee.
-    fn divide(&mut self, v: usize, all: &[Rational], lendable: &[Rational]) {
-        let over = self.case.problem.groups.share.words[1];
-        let divisor = |family: &Vec<(usize, Rational)>| {
-            let whole = |r: usize| match over {
-                None => all[r].clone(),
-                Some("lendable") => lendable[r].clone(),
-                Some(_) => self.of.promised(v, r).cloned().unwrap_or_default(),
-            };
-            let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
-            let is_cluster = over == Some("guarantee") && !self.says("surplus") && sum.is_zero();
-            if is_cluster { family.iter().map(|(r, _)| &all[*r]).sum() } else { sum }
-        };
-        let divisors = self.families.iter().map(divisor).collect();
-        let there = |r: usize| Rational::from(self.kept(v, r) + &lendable[r]);
-        let most = |r: usize| self.of.limit(v, r).into_iter().cloned().fold(there(r), Rational::min);
-        let below: Vector = (0..all.len()).map(|r| most(r) - self.kept_below(v, r)).collect();
-        self.divisors[v] = divisors;
-        self.children[v].clone().into_iter().for_each(|k| self.divide(k, all, &below));
-    }
-
-    /// Whether this is a word of the share.
-    fn says(&self, word: &str) -> bool {
-        self.case.problem.groups.share.words.contains(&Some(word))
-    }
-
-    fn user(&self, v: usize) -> Option<usize> {
-        v.checked_sub(self.root + 1)
-    }
-
-    /// Of a group or a user.
-    fn weight(&self, v: usize) -> Option<&Rational> {
-        let group = self.case.problem.groups.list.get(v).map(|group| &group.weight);
-        group.or_else(|| Some(&self.case.problem.users[self.user(v)?].weight))
-    }
-
-    /// `K_v`
-    fn kept(&self, v: usize, r: usize) -> &Rational {
-        self.of.kept[..self.root].get(v).map_or(Rational::ZERO, |kept| &kept[r])
-    }
-
-    /// What all children of a node keep back: what it uses before anybody has tasks.
-    fn kept_below(&self, v: usize, r: usize) -> Rational {
-        self.children[v].iter().map(|k| self.kept(*k, r)).sum()
-    }
-
-    fn users_below(&self, v: usize) -> Vec<usize> {
-        let below = self.children[v].iter().flat_map(|k| self.users_below(*k));
-        self.user(v).into_iter().chain(below).collect()
-    }
-
-    /// From the parent of user `n` to the root.
-    fn above(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
-        self.case.problem.groups.above_user(n).chain([self.root])
-    }
-
-    /// What a task of user `n` asks for of the resources that there are.
-    fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
-        self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
-    }
-}
-
 /// The largest value of some lines, and the largest rate among those that attain it.
 fn rising(lines: Vec<Line>) -> Line {
     let top = lines.iter().map(|line| &line.0).max().cloned().unwrap_or_default();
@@ -201,7 +96,7 @@ struct Moving {
     /// brought up to date.
     pace: Option<Rational>,
     since: Rational,
-    /// When something happens at it, at it or below it, and by the clock of its parent.
+    /// When something happens at it, at it or below it, and where it grows the same by the clock of its parent.
     own: Option<Rational>,
     next: Option<Rational>,
     due: Option<Rational>,
@@ -226,10 +121,12 @@ struct Moving {
 /// the nodes at which it does and of those above them. All others keep theirs, and are brought up to date when they are seen.
 struct Filling<'t> {
     tree: &'t Tree<'t>,
+    /// How many resources there are.
     m: usize,
     /// What a task of each user is worth, and what all tasks may be worth.
     bounds: Vec<(Vector, Rational)>,
     nodes: Vec<Moving>,
+    /// By user that may grow: the nodes from its parent to the root, and whether it is below their guarantees.
     ways: Vec<Option<Vec<(usize, bool)>>>,
 }
 
@@ -268,8 +165,8 @@ impl<'t> Filling<'t> {
             }
             self.direct(root, &[])?;
             let Moving { clock, next, .. } = &self.nodes[root];
-            let step = next.as_ref().map(|next| work::plus(next, &-clock.clone())).transpose()?;
-            self.advance(root, &step.map_or_else(|| refuse("nothing ends the filling"), Ok)?)?;
+            let step = work::plus(some(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
+            self.advance(root, &step)?;
             let mut events = Vec::new();
             self.happen(root, false, &mut events)?;
             // A mark that a node reaches is an event there. So of a node below one it is known on which side of its marks it
@@ -319,7 +216,7 @@ impl<'t> Filling<'t> {
         (*is_known, *is_seen) = (false, false);
         let now = clock.clone();
         for &k in &self.tree.children[v] {
-            if self.nodes[k].pace.is_some() && self.nodes[k].due.as_ref() == Some(&now) {
+            if self.nodes[k].due.as_ref() == Some(&now) {
                 self.update(v, k)?;
                 self.happen(k, is_below || happens, events)?;
             }
@@ -392,8 +289,7 @@ impl<'t> Filling<'t> {
             None => self.choose(v, within)?,
         };
         self.events(v, &mut gaps)?;
-        let growing = self.tree.children[v].iter().map(|k| &self.nodes[*k]).filter(|k| k.pace.is_some());
-        let due: Vec<&Rational> = growing.filter_map(|k| k.due.as_ref()).collect();
+        let due: Vec<_> = self.tree.children[v].iter().filter_map(|k| self.nodes[*k].due.as_ref()).collect();
         work::steps(due.iter().map(|due| work::cost(work::words(due))).sum())?;
         let due = due.into_iter().min().cloned();
         let node = &mut self.nodes[v];
@@ -442,14 +338,14 @@ impl<'t> Filling<'t> {
         let group = self.tree.case.problem.groups.list.get(k).filter(|_| is_above);
         let rank = group.map_or_else(Rational::new, |group| -group.priority.clone());
         let rank = (is_above, rank, is_above && self.tree.weight(k).is_some_and(Rational::is_zero));
-        Ok(Some(Standing { rank, level: self.level(k, &asked)?.0, asked, within }))
+        Ok(Some(Standing { key: (rank, self.level(k, &asked)?.0), asked, within }))
     }
 
     /// The level of a node: its share, or below its guarantee what it uses of what is promised of what is asked for.
     fn level(&self, k: usize, asked: &[bool]) -> Checked<Line> {
         self.spend(k, self.m + 4)?;
-        let promised = || Ok(self.parts(k, self.m, false, |r| asked[r]));
-        let lines = if asked.is_empty() { self.share(k) } else { promised() }?;
+        let lines =
+            if asked.is_empty() { self.share(k)? } else { self.parts(k, self.m, false, |r| asked[r]) };
         Ok(self.per_weight(k, asked.is_empty(), rising(lines)))
     }
 
@@ -475,10 +371,9 @@ impl<'t> Filling<'t> {
         let waiting: Vec<usize> = children.iter().copied().filter(|k| !grows(k)).collect();
         let common = self.nodes[v].common.clone().filter(|_| waiting.len() < children.len());
         let common = common.map(|(rank, level)| (rank, level + &clock));
-        let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| (&of.rank, &of.level));
-        work::steps(waiting.iter().filter_map(key).map(|(_, level)| work::cost(work::words(level))).sum())?;
-        let keys = waiting.iter().filter_map(key).chain(common.iter().map(|of| (&of.0, &of.1)));
-        let least = keys.min().map(|(rank, level)| (rank.clone(), level.clone()));
+        let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| &of.key);
+        work::steps(waiting.iter().filter_map(key).map(|key| work::cost(work::words(&key.1))).sum())?;
+        let least = waiting.iter().filter_map(key).chain(&common).min().cloned();
         let Some(least) = least else { return Ok(Vec::new()) };
         if common.is_some_and(|common| common != least) {
             self.nodes[v].common = None;
@@ -486,9 +381,9 @@ impl<'t> Filling<'t> {
         }
         let (mut flat, mut gaps) = (Vec::new(), Vec::new());
         for k in waiting {
-            let Some(of) = self.nodes[k].stands.as_ref().filter(|of| of.rank == least.0) else { continue };
-            if of.level > least.1 {
-                gaps.push(Rational::from(&of.level - &least.1));
+            let Some(of) = self.nodes[k].stands.as_ref().filter(|of| of.key.0 == least.0) else { continue };
+            if of.key.1 > least.1 {
+                gaps.push(Rational::from(&of.key.1 - &least.1));
                 continue;
             }
             let (within, asked) = (of.within.clone(), of.asked.clone());
@@ -496,15 +391,14 @@ impl<'t> Filling<'t> {
             let pace = self.level(k, &asked)?.1;
             if pace.is_zero() { flat.push(k) } else { self.start(v, k, pace)? }
         }
-        let is_above = least.0.0;
-        self.nodes[v].common = Some((least.0, least.1 - clock)).filter(|_| flat.is_empty());
+        self.nodes[v].common = Some((least.0.clone(), least.1 - clock)).filter(|_| flat.is_empty());
         if !flat.is_empty() {
             // Levels that do not rise: of these children the one grows that holds least of what its users ask for.
             children.iter().try_for_each(|k| self.stop(v, *k))?;
             let line = |k: usize| {
                 self.spend(k, 3 * self.m)?;
-                let held = self.parts(k, 0, is_above, |r| self.nodes[k].rates[r] > 0);
-                Ok((k, self.per_weight(k, is_above, rising(held))))
+                let held = self.parts(k, 0, least.0.0, |r| self.nodes[k].rates[r] > 0);
+                Ok((k, self.per_weight(k, least.0.0, rising(held))))
             };
             let lines = flat.into_iter().map(line).collect::<Checked<Vec<_>>>()?;
             let lowest = lines.iter().map(|(_, line)| &line.0).min().cloned().unwrap_or_default();
@@ -530,7 +424,7 @@ impl<'t> Filling<'t> {
     /// A child stands still, if it has grown.
     fn stop(&mut self, v: usize, k: usize) -> Checked<()> {
         self.update(v, k)?;
-        let pace = self.nodes[k].pace.take();
+        let (pace, _) = (self.nodes[k].pace.take(), self.nodes[k].due.take());
         pace.map_or(Ok(()), |pace| self.join(v, k, &-pace.recip()))
     }
 
@@ -593,9 +487,8 @@ impl<'t> Filling<'t> {
             // When one becomes as large as another that is larger now.
             for (low, fast) in &lines {
                 let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
-                gaps.extend(
-                    slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow)),
-                );
+                let at = slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow));
+                gaps.extend(at);
             }
         }
         Ok(())

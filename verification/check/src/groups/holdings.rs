@@ -78,8 +78,7 @@ impl<'c> Holdings<'c> {
             }
             for (r, lent) in &group.lend {
                 let promised = guarantee[v].as_ref().and_then(|promised| promised[*r].clone());
-                let own = promised.unwrap_or_default() - lent;
-                kept[v][*r] = kept[v][*r].clone().max(own);
+                kept[v][*r] = kept[v][*r].clone().max(promised.unwrap_or_default() - lent);
             }
             for r in 0..m {
                 let (k, u) = (kept[v][r].clone(), used[v][r].clone());

@@ -206,13 +206,12 @@ impl<'c> Parties<'c> {
             open.map(|(n, l)| Rational::from(&self.case.g[*n] * l)).sum()
         };
         let now: Rational = weights.iter().map(|(n, l)| Rational::from(&self.case.total[*n] * l)).sum();
-        let unbounded = "the prices bound no gain of the party";
         let mut z: Option<Rational> = None;
         loop {
             work::spend(20 * weights.len() + 1)?;
             let slope = slope(z.as_ref());
             if slope.is_zero() {
-                return most.map_or_else(|| refuse(unbounded), Ok);
+                return most.map_or_else(|| refuse("the prices bound no gain of the party"), Ok);
             }
             let (from, floors) = (z.clone().unwrap_or_default(), z.as_ref().map_or(now.clone(), held));
             let next = from + Rational::from(&bound - &floors) / slope;

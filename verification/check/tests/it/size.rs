@@ -16,7 +16,7 @@ const MOST_OF_GROUPS: usize = 1300;
 /// Most lines beside, of `cluster/`, that judge certificates of running clusters.
 const MOST_OF_CLUSTERS: usize = 400;
 /// The modules that stand beside: about groups.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 9] = [
     "groups.rs",
     "groups/alone.rs",
     "groups/bounds.rs",
@@ -24,6 +24,7 @@ const BESIDE: [&str; 8] = [
     "groups/holdings.rs",
     "groups/parties.rs",
     "groups/stated.rs",
+    "groups/tree.rs",
     "groups/within.rs",
 ];
 

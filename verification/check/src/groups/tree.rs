@@ -1,0 +1,118 @@
+//! The tree that is filled (theory, section 9), as far as nothing changes on the way: who stands below whom, what groups keep
+//! back, and what shares are divided by.
+
+use std::collections::BTreeMap;
+
+use rug::Rational;
+
+use super::holdings::{CELLS, Holdings};
+use crate::case::Case;
+use crate::names::at;
+use crate::work::{self, Checked, ensure_small};
+
+/// Amounts by resource.
+pub type Vector = Vec<Rational>;
+
+/// Its nodes: the groups, the root, the users.
+pub struct Tree<'c> {
+    pub case: &'c Case<'c>,
+    pub of: Holdings<'c>,
+    /// Groups stand before it, users after it.
+    pub root: usize,
+    /// By node, ascending.
+    pub children: Vec<Vec<usize>>,
+    /// What a share takes the largest of: resources that are added up, each with its multiplier.
+    pub families: Vec<Vec<(usize, Rational)>>,
+    /// By node and family, what a share is divided by; 0: it is ignored.
+    pub divisors: Vec<Vector>,
+}
+
+impl<'c> Tree<'c> {
+    pub fn new(case: &'c Case<'c>) -> Checked<Self> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        let (m, root) = (problem.resources.list.len(), groups.list.len());
+        let count = root + 1 + problem.users.len();
+        ensure_small(count.saturating_mul(m) <= CELLS, "groups and users, times resources")?;
+        work::spend(8 * count * m)?;
+        let of = Holdings::new(case)?;
+        let mut families = BTreeMap::<&str, Vec<(usize, Rational)>>::new();
+        for (r, _) in &of.capacity {
+            let name = problem.resources.list[*r].as_str();
+            let name = if groups.share.families { name.rsplit('/').next().unwrap_or(name) } else { name };
+            let multiplier = at(&groups.share.multipliers, *r).cloned().unwrap_or(Rational::from(1));
+            families.entry(name).or_default().push((*r, multiplier));
+        }
+        let mut children = vec![Vec::new(); count];
+        let parents = groups.list.iter().map(|group| group.parent);
+        let parents = parents.chain([None]).chain(groups.members.iter().map(|member| member.group));
+        for (k, parent) in parents.enumerate().filter(|(k, _)| *k != root) {
+            children[parent.unwrap_or(root)].push(k);
+        }
+        let families = families.into_values().collect();
+        let mut tree = Self { case, of, root, children, families, divisors: vec![Vector::new(); count] };
+        let all: Vector = (0..m).map(|r| at(&tree.of.capacity, r).cloned().unwrap_or_default()).collect();
+        tree.divide(root, &all, &all);
+        Ok(tree)
+    }
+
+    /// What shares are divided by: the cluster, what can be lent where a node stands, or its guarantee.
+    fn divide(&mut self, v: usize, all: &[Rational], lendable: &[Rational]) {
+        let over = self.case.problem.groups.share.words[1];
+        let divisor = |family: &Vec<(usize, Rational)>| {
+            let whole = |r: usize| match over {
+                None => all[r].clone(),
+                Some("lendable") => lendable[r].clone(),
+                Some(_) => self.of.promised(v, r).cloned().unwrap_or_default(),
+            };
+            let sum: Rational = family.iter().map(|(r, _)| whole(*r)).sum();
+            let is_cluster = over == Some("guarantee") && !self.says("surplus") && sum.is_zero();
+            if is_cluster { family.iter().map(|(r, _)| &all[*r]).sum() } else { sum }
+        };
+        let divisors = self.families.iter().map(divisor).collect();
+        let there = |r: usize| Rational::from(self.kept(v, r) + &lendable[r]);
+        let most = |r: usize| self.of.limit(v, r).into_iter().cloned().fold(there(r), Rational::min);
+        let below: Vector = (0..all.len()).map(|r| most(r) - self.kept_below(v, r)).collect();
+        self.divisors[v] = divisors;
+        self.children[v].clone().into_iter().for_each(|k| self.divide(k, all, &below));
+    }
+
+    /// Whether this is a word of the share.
+    pub fn says(&self, word: &str) -> bool {
+        self.case.problem.groups.share.words.contains(&Some(word))
+    }
+
+    pub fn user(&self, v: usize) -> Option<usize> {
+        v.checked_sub(self.root + 1)
+    }
+
+    /// Of a group or a user.
+    pub fn weight(&self, v: usize) -> Option<&Rational> {
+        let group = self.case.problem.groups.list.get(v).map(|group| &group.weight);
+        group.or_else(|| Some(&self.case.problem.users[self.user(v)?].weight))
+    }
+
+    /// `K_v`
+    pub fn kept(&self, v: usize, r: usize) -> &Rational {
+        self.of.kept[..self.root].get(v).map_or(Rational::ZERO, |kept| &kept[r])
+    }
+
+    /// What all children of a node keep back: what it uses before anybody has tasks.
+    pub fn kept_below(&self, v: usize, r: usize) -> Rational {
+        self.children[v].iter().map(|k| self.kept(*k, r)).sum()
+    }
+
+    pub fn users_below(&self, v: usize) -> Vec<usize> {
+        let below = self.children[v].iter().flat_map(|k| self.users_below(*k));
+        self.user(v).into_iter().chain(below).collect()
+    }
+
+    /// From the parent of user `n` to the root.
+    pub fn above(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        self.case.problem.groups.above_user(n).chain([self.root])
+    }
+
+    /// What a task of user `n` asks for of the resources that there are.
+    pub fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
+        self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
+    }
+}
