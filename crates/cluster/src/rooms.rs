@@ -13,6 +13,8 @@ pub struct Rooms<'p> {
     promises: Promises,
     /// `U_v` by group, the root last.
     used: Vec<Vector>,
+    /// What the users of each hold, without what is kept back.
+    held: Vec<Vector>,
     totals: Vector,
     /// What is left of limits on server classes: by group, in the order of its `on` and of the limits there.
     on: Vec<Vec<Vec<Rational>>>,
@@ -38,12 +40,14 @@ impl<'p> Rooms<'p> {
             }
         }
         let promises = Promises::new(groups);
+        let mut held = used.clone();
         for v in groups.from_the_leaves() {
+            let (own, above) = (held[v].clone(), list[v].parent.unwrap_or(list.len()));
+            held[above].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             let mut counted = used[v].clone();
             for (r, kept) in promises.kept[v].iter().filter(|(r, kept)| used[v][*r] < *kept) {
                 counted[*r].clone_from(kept);
             }
-            let above = list[v].parent.unwrap_or(list.len());
             used[above].iter_mut().zip(counted).for_each(|(sum, own)| *sum += own);
         }
         let stated = |on: &evenhand_problem::On| on.limit.iter().map(|(_, most)| most.clone()).collect();
@@ -60,7 +64,7 @@ impl<'p> Rooms<'p> {
                 }
             }
         }
-        Self { problem, promises, used, totals, on }
+        Self { problem, promises, used, held, totals, on }
     }
 
     /// What a user demands of resources that there are.
@@ -86,7 +90,9 @@ impl<'p> Rooms<'p> {
                 let used = &self.used[v][*r];
                 let left = |mark: &Rational| (over(mark, used) + &*spare) / d;
                 let limit = groups.list()[v].limit.iter().find(|(of, _)| of == r);
-                rooms.extend(limit.map(|(_, most)| left(most)));
+                // Nor does what is kept back, and more than the limit, let anybody hold more than that.
+                let room = |most: &Rational| left(most).min(over(most, &self.held[v][*r]) / d);
+                rooms.extend(limit.map(|(_, most)| room(most)));
                 if let Some(promised) = self.promises.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
                     rooms.push(if promised.is_zero() { Rational::new() } else { left(promised) });

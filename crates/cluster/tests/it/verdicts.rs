@@ -216,3 +216,14 @@ fn certificates_of_random_clusters_are_accepted() {
     }
     assert!(short > 20 && fits > 20 && unmet > 5, "{short} {fits} {unmet}");
 }
+
+#[test]
+fn what_is_kept_back_beyond_a_limit_lets_nobody_start() {
+    // 19 gpus are kept back for a queue of which the cohort may hold 1; more of them would be no more use of the cohort.
+    let groups = json!([{"name": "cohort", "limit": {"gpu": 1}},
+                        {"name": "queue", "parent": "cohort", "guarantee": {"gpu": 20}, "lend": {"gpu": 1}}]);
+    let users = json!([{"name": "queue/1", "group": "queue", "demand": {"gpu": 1}, "tasks": 20}]);
+    let found = judged(&cluster(20, &groups, &users, &[json!({"queue/1": 17})]));
+    assert_eq!(found.fits.as_deref(), Some(&[][..]));
+    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+}
