@@ -1,14 +1,18 @@
 //! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
 
+mod about;
 mod kept;
 mod moving;
 mod standing;
 mod step;
 
+use std::cmp::Ordering;
+
 use evenhand_exact::tree::{Bound, Forest, Holdings, Ways};
 use evenhand_problem::Rational;
 use thiserror::Error;
 
+use about::About;
 use kept::{Kept, Known};
 use moving::Moving;
 use standing::Asking;
@@ -73,13 +77,12 @@ impl<'f> Course<'f> {
     /// Keeps further bounds from now on; `false` where one is broken already.
     pub fn keep(&mut self, bounds: &[Bound]) -> bool {
         let mut known = Known::from([(0, self.moving[0].clock.clone())]);
-        for bound in bounds.iter().map(Kept::new) {
-            let left = self.left(&bound, &mut known);
-            if left < 0 {
-                return false;
-            }
-            if left.is_zero() {
-                self.reached.push(self.bounds.len());
+        let tasks = self.about();
+        for mut bound in bounds.iter().map(Kept::new) {
+            match self.find(&mut bound, &tasks, &mut known) {
+                Ordering::Less => return false,
+                Ordering::Equal => self.reached.push(self.bounds.len()),
+                Ordering::Greater => {}
             }
             self.bounds.push(bound);
         }
@@ -92,17 +95,22 @@ impl<'f> Course<'f> {
     /// Tasks by user, about; much sooner than [`Course::tasks`].
     #[must_use]
     pub fn nearly(&self) -> Vec<f64> {
-        let mut now = vec![0.0; self.moving.len()];
-        let mut tasks = vec![0.0; self.ways.len()];
+        self.about().into_iter().map(|tasks| tasks.value).collect()
+    }
+
+    /// The same with what it may be off by.
+    fn about(&self) -> Vec<About> {
+        let mut now = vec![About::default(); self.moving.len()];
+        let mut tasks = vec![About::default(); self.ways.len()];
         let upwards: Vec<usize> = self.forest.upwards().collect();
         for v in upwards.into_iter().rev() {
             let node = &self.moving[v];
             let parent = self.forest.nodes[v].parent.filter(|_| node.is_growing);
             let passed =
-                parent.map_or(0.0, |parent| (now[parent] - node.since.to_f64()) / node.pace.to_f64());
-            now[v] = node.clock.to_f64() + passed;
+                parent.map_or_else(About::default, |parent| now[parent].passed(&node.since, &node.pace));
+            now[v] = About::of(&node.clock) + passed;
             if let Some(leaf) = &self.forest.nodes[v].leaf {
-                tasks[leaf.user] = self.holdings.tasks[leaf.user].to_f64() + passed;
+                tasks[leaf.user] = About::of(&self.holdings.tasks[leaf.user]) + passed;
             }
         }
         tasks
@@ -115,6 +123,18 @@ impl<'f> Course<'f> {
             self.update_children(v);
         }
         &self.holdings.tasks
+    }
+
+    /// Of these bounds keeps those of which nothing is left.
+    pub fn retain_reached(&self, bounds: &mut Vec<Bound>) {
+        let mut known = Known::from([(0, self.moving[0].clock.clone())]);
+        let tasks = self.about();
+        bounds.retain(|bound| self.find(&mut Kept::new(bound), &tasks, &mut known).is_eq());
+    }
+
+    /// What is left of a bound that is new.
+    fn find(&self, bound: &mut Kept, tasks: &[About], known: &mut Known) -> Ordering {
+        bound.find(tasks).unwrap_or_else(|| bound.is_left(&self.left(bound, known)))
     }
 
     /// Bits of the tasks as they were when it was last looked at.

@@ -3,6 +3,7 @@
 //! Every event changes how fast nearly all bounds are approached, and few events are the last before one. So what is left of
 //! a bound is known between two doubles, and found in rationals where these do not tell whether it is the next event.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use evenhand_exact::tree::Bound;
@@ -10,12 +11,8 @@ use evenhand_problem::Rational;
 use rug::Integer;
 
 use super::Course;
+use super::about::{About, LARGE, ROUNDED, around};
 use super::moving::Moving;
-
-/// A relative error of a few operations in doubles.
-pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
-/// Doubles beyond this, or below one over it, are not relied on.
-const LARGE: f64 = 1e250;
 
 /// A bound that is not reached.
 #[derive(Clone)]
@@ -31,17 +28,6 @@ pub(super) struct Kept {
     pace: (f64, f64),
 }
 
-/// Doubles below and above a number.
-pub(super) fn around(x: &Rational) -> (f64, f64) {
-    let of = x.to_f64();
-    let error = of.abs() * ROUNDED;
-    if of.is_finite() && (of.abs() > LARGE.recip() || x.is_zero()) {
-        (of - error, of + error)
-    } else {
-        (f64::NEG_INFINITY, f64::INFINITY)
-    }
-}
-
 impl Kept {
     /// A bound of which it is not known yet what is left.
     pub fn new(bound: &Bound) -> Self {
@@ -49,6 +35,26 @@ impl Kept {
         let about = bound.worth.iter().map(|(n, worth)| (*n, worth.to_f64())).collect();
         let (worth, most) = (bound.worth.clone(), bound.most.clone());
         Self { worth, about, most, left: unknown, pace: (0.0, 0.0) }
+    }
+
+    /// Finds what is left of it, which is positive, negative or, not known from doubles, `None`.
+    pub fn find(&mut self, tasks: &[About]) -> Option<Ordering> {
+        let mut left = About::of(&self.most);
+        for (n, worth) in &self.about {
+            left = left - tasks[*n].times(*worth);
+        }
+        let (least, most) = left.range();
+        if least > 0.0 {
+            self.left = (least, most);
+            return Some(Ordering::Greater);
+        }
+        (most < 0.0).then_some(Ordering::Less)
+    }
+
+    /// This is left of it.
+    pub fn is_left(&mut self, left: &Rational) -> Ordering {
+        self.left = around(left);
+        left.cmp0()
     }
 
     /// After the root's clock has advanced.
@@ -89,7 +95,7 @@ impl Course<'_> {
             let left = self.left(&self.bounds[at], &mut clocks);
             let rate = |(n, worth): &(usize, Integer)| self.rate(self.forest.leaf(*n), &mut rates) * worth;
             let pace: Rational = self.bounds[at].worth.iter().map(rate).sum();
-            self.bounds[at].left = around(&left);
+            self.bounds[at].is_left(&left);
             if pace.is_zero() {
                 continue;
             }

@@ -3,7 +3,7 @@
 use evenhand_exact::tree::{Forest, Holdings, Term, share};
 use evenhand_problem::Rational;
 
-use super::kept::{ROUNDED, around};
+use super::about::{About, ROUNDED};
 use super::moving::Growth;
 
 /// The first event at a node that grows at these rates: capacity, a limit, a guarantee or what is kept back is
@@ -14,83 +14,151 @@ pub(super) fn first_event(
     v: usize,
     growth: &Growth,
 ) -> Option<Rational> {
-    let Growth { running, used, .. } = growth;
+    let Growth { running: runs, used: uses, .. } = growth;
+    let (node, used, running) = (&forest.nodes[v], &holdings.used[v], &holdings.running[v]);
+    // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
+    let has_levels = v != 0 && node.leaf.is_none();
+    let shares = if has_levels { share(forest, v, used) } else { Vec::new() };
     let mut events = Events::default();
-    let node = &forest.nodes[v];
-    for r in (0..forest.resources.len()).filter(|r| used[*r] > 0) {
+    for r in (0..forest.resources.len()).filter(|r| uses[*r] > 0) {
         let most = match v {
             0 => Some(&forest.capacity[r]).filter(|_| forest.is_bounded[r]),
             _ => node.limit[r].as_ref(),
         };
         let promised = node.guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref());
         let marks = most.into_iter().chain(promised).chain([&node.kept[r]]);
-        let ahead = marks.filter(|mark| **mark > holdings.used[v][r]);
-        ahead.for_each(|mark| events.offer(mark, &holdings.used[v][r], &used[r]));
+        marks.for_each(|mark| events.offer(Line::amount(&used[r], &uses[r]), Line::mark(mark)));
     }
     if v == 0 {
-        let runs = running.iter().enumerate().filter(|(r, growth)| forest.is_plain[*r] && **growth > 0);
-        for (r, growth) in runs {
-            events.offer(&forest.capacity[r], &holdings.running[0][r], growth);
+        for r in (0..runs.len()).filter(|r| forest.is_plain[*r] && runs[*r] > 0) {
+            events.offer(Line::amount(&running[r], &runs[r]), Line::mark(&forest.capacity[r]));
         }
-    } else if node.leaf.is_none() {
-        // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
-        crossings(&share(forest, v, &holdings.used[v]), used, &mut events);
-        let parts = |of: &[Rational], whole: &dyn Fn(usize) -> Option<Rational>| -> Vec<Term> {
-            let term = |r: usize| {
-                let whole = whole(r).filter(|whole| *whole > 0)?;
-                Some(Term { value: Rational::from(&of[r] / &whole), slope: vec![(r, whole.recip())] })
-            };
-            (0..forest.resources.len()).filter_map(term).collect()
-        };
+    }
+    if has_levels {
+        events.cross(shares.iter().map(|term| Line::term(term, uses)));
         if let Some(guarantee) = &node.guarantee {
-            let promised = |r: usize| guarantee[r].clone();
-            crossings(&parts(&holdings.used[v], &promised), used, &mut events);
-            crossings(&parts(&holdings.running[v], &promised), running, &mut events);
+            events.cross(parts(used, uses, |r| guarantee[r].as_ref()));
+            events.cross(parts(running, runs, |r| guarantee[r].as_ref()));
         }
-        let capacity = |r: usize| Some(forest.capacity[r].clone());
-        crossings(&parts(&holdings.running[v], &capacity), running, &mut events);
+        events.cross(parts(running, runs, |r| Some(&forest.capacity[r])));
     }
-    events.first
+    events.first()
 }
 
-/// The first of some events.
-struct Events {
-    first: Option<Rational>,
-    /// In doubles, no sooner than it.
-    latest: f64,
+/// Of everything of which there is a whole the part that these amounts are.
+fn parts<'a>(
+    amounts: &'a [Rational],
+    growth: &'a [Rational],
+    whole: impl Fn(usize) -> Option<&'a Rational>,
+) -> impl Iterator<Item = Line<'a>> {
+    let wholes = (0..amounts.len()).filter_map(move |r| Some((r, whole(r).filter(|whole| **whole > 0)?)));
+    wholes.map(|(r, whole)| Line::part(&amounts[r], &growth[r], whole))
 }
 
-impl Default for Events {
-    fn default() -> Self {
-        Self { first: None, latest: f64::INFINITY }
+/// Something that grows at a constant rate.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    value: About,
+    rate: About,
+    exact: Exact<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Exact<'a> {
+    /// What stays as it is.
+    Mark(&'a Rational),
+    /// An amount, and its growth.
+    Amount(&'a Rational, &'a Rational),
+    /// The same as parts of a whole.
+    Part(&'a Rational, &'a Rational, &'a Rational),
+    /// A term of a share, and the growth of what is used.
+    Term(&'a Term, &'a [Rational]),
+}
+
+impl<'a> Line<'a> {
+    fn mark(mark: &'a Rational) -> Self {
+        Self { value: About::of(mark), rate: About::default(), exact: Exact::Mark(mark) }
+    }
+
+    fn amount(amount: &'a Rational, growth: &'a Rational) -> Self {
+        let (value, rate) = (About::of(amount), About::of(growth));
+        Self { value, rate, exact: Exact::Amount(amount, growth) }
+    }
+
+    fn part(amount: &'a Rational, growth: &'a Rational, whole: &'a Rational) -> Self {
+        let of_whole = whole.to_f64().recip();
+        let (value, rate) = (About::of(amount).times(of_whole), About::of(growth).times(of_whole));
+        Self { value, rate, exact: Exact::Part(amount, growth, whole) }
+    }
+
+    fn term(term: &'a Term, growth: &'a [Rational]) -> Self {
+        let rates = term.slope.iter().map(|(r, per_unit)| About::of(&growth[*r]).times(per_unit.to_f64()));
+        let rate = rates.fold(About::default(), |sum, rate| sum + rate);
+        Self { value: About::of(&term.value), rate, exact: Exact::Term(term, growth) }
     }
 }
 
-impl Events {
-    /// Takes what grows at a rate from `low` to `high`, if it may be the first and lies ahead.
-    fn offer(&mut self, high: &Rational, low: &Rational, rate: &Rational) {
-        let (to, from, speed) = (around(high), around(low), around(rate));
-        if (to.0 - from.1) / speed.1 * (1.0 - ROUNDED) > self.latest {
-            return;
+impl Exact<'_> {
+    fn value(self) -> Rational {
+        match self {
+            Self::Mark(value) | Self::Amount(value, _) => value.clone(),
+            Self::Part(amount, _, whole) => Rational::from(amount / whole),
+            Self::Term(term, _) => term.value.clone(),
         }
-        let event = Rational::from(high - low) / rate;
-        if event > 0 && self.first.as_ref().is_none_or(|first| event < *first) {
-            self.first = Some(event);
-            if speed.0 > 0.0 {
-                self.latest = (to.1 - from.0) / speed.0 * (1.0 + ROUNDED);
-            }
+    }
+
+    fn rate(self) -> Rational {
+        match self {
+            Self::Mark(_) => Rational::new(),
+            Self::Amount(_, growth) => growth.clone(),
+            Self::Part(_, growth, whole) => Rational::from(growth / whole),
+            Self::Term(term, growth) => term.rate(growth),
         }
     }
 }
 
-/// When a term becomes as large as another that is larger now.
-fn crossings(terms: &[Term], growth: &[Rational], events: &mut Events) {
-    let rates: Vec<Rational> = terms.iter().map(|term| term.rate(growth)).collect();
-    for (low, low_rate) in terms.iter().zip(&rates) {
-        for (high, high_rate) in terms.iter().zip(&rates) {
-            if low.value < high.value && low_rate > high_rate {
-                events.offer(&high.value, &low.value, &Rational::from(low_rate - high_rate));
-            }
+/// Lines, the lower of which may reach the higher: how far away it is, and how fast it comes nearer.
+struct Pair<'a> {
+    lower: Exact<'a>,
+    higher: Exact<'a>,
+    way: (f64, f64),
+    speed: (f64, f64),
+}
+
+/// The pairs among which is the next event.
+#[derive(Default)]
+struct Events<'a>(Vec<Pair<'a>>);
+
+impl<'a> Events<'a> {
+    /// When a line becomes as large as another that is larger now.
+    fn offer(&mut self, lower: Line<'a>, higher: Line<'a>) {
+        let (way, speed) = ((higher.value - lower.value).range(), (lower.rate - higher.rate).range());
+        if way.1 >= 0.0 && speed.1 >= 0.0 {
+            self.0.push(Pair { lower: lower.exact, higher: higher.exact, way, speed });
         }
+    }
+
+    /// When any of some lines becomes as large as another of them that is larger now.
+    fn cross(&mut self, lines: impl Iterator<Item = Line<'a>>) {
+        let lines: Vec<Line<'a>> = lines.collect();
+        for (at, lower) in lines.iter().enumerate() {
+            let others = lines.iter().enumerate().filter(|(other, _)| *other != at);
+            others.for_each(|(_, higher)| self.offer(*lower, *higher));
+        }
+    }
+
+    /// How long it takes to the first of them; what doubles show to be later is not looked at.
+    fn first(&self) -> Option<Rational> {
+        let surely = self.0.iter().filter(|pair| pair.way.0 > 0.0 && pair.speed.0 > 0.0);
+        let latest = surely.map(|pair| pair.way.1 / pair.speed.0).fold(f64::INFINITY, f64::min);
+        let is_in_time = |pair: &&Pair<'_>| {
+            pair.way.0 <= 0.0 || pair.way.0 / pair.speed.1 * (1.0 - ROUNDED) <= latest * (1.0 + ROUNDED)
+        };
+        let exactly = |Pair { lower, higher, .. }: &Pair<'_>| {
+            let way = higher.value() - lower.value();
+            let speed = (way > 0).then(|| lower.rate() - higher.rate())?;
+            (speed > 0).then(|| way / speed)
+        };
+        self.0.iter().filter(is_in_time).filter_map(exactly).min()
     }
 }
