@@ -19,9 +19,11 @@ use evenhand_problem::{Constraints, Rational};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::groups::capacity_entries;
-use crate::highs::{ColumnBlock, FloatLp};
+use crate::highs::{ColumnBlock, FloatLp, FloatSolution};
 use crate::refine::{self, StartingPoint};
 use crate::settings::{EXACT, PLACING};
+
+mod spread;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
@@ -55,10 +57,12 @@ pub struct Placements {
     /// By user: what it can have alone on its columns in `float`.
     room: Vec<f64>,
     /// The totals in `float`, in units of what each user can have alone.
+    in_float: Vec<f64>,
+    /// The last totals, in the same unit.
     asked: Vec<f64>,
     alone: Vec<f64>,
-    /// By column of `float`: where the last totals that had a place were.
-    last: Vec<f64>,
+    /// `(column, value)`: where the last totals that had a place were.
+    last: Vec<(usize, f64)>,
 }
 
 impl Placements {
@@ -120,7 +124,7 @@ impl Placements {
         let float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
         let classes = problem.n_servers();
         let (asked, room, is_inside) = (vec![0.0; users], vec![0.0; users], vec![false; lp.columns.len()]);
-        let (inside, last) = (Vec::new(), Vec::new());
+        let inside = Vec::new();
         let mut all = Self {
             capacity,
             lp,
@@ -131,9 +135,10 @@ impl Placements {
             inside,
             is_inside,
             room,
+            in_float: asked.clone(),
             asked,
             alone,
-            last,
+            last: Vec::new(),
         };
         let first = all.first();
         all.let_in(first)?;
@@ -209,23 +214,58 @@ impl Placements {
     /// # Errors
     /// [`LpError`]: HiGHS fails.
     pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
+        self.ask(totals);
+        if let Some(placed) = self.spread() {
+            self.last = placed;
+            return Ok(None);
+        }
+        self.ask_in_float()?;
+        let solution = self.float.solve_again()?;
+        self.beyond(PLACING.excess, totals, solution)
+    }
+
+    fn ask(&mut self, totals: &[Rational]) {
+        let parts = totals.iter().zip(&self.alone).map(|(total, alone)| total.to_f64() / alone);
+        self.asked = parts.collect();
+    }
+
+    /// Asks the programme in doubles about the last totals.
+    fn ask_in_float(&mut self) -> Result<(), LpError> {
         let rows = self.capacity.len();
-        for (n, total) in totals.iter().enumerate() {
-            let asked = total.to_f64() / self.alone[n];
-            if asked != self.asked[n] {
-                self.float.set_row_bounds(rows + n, asked, f64::INFINITY)?;
-                self.asked[n] = asked;
+        for (n, asked) in self.asked.iter().enumerate() {
+            if *asked != self.in_float[n] {
+                self.float.set_row_bounds(rows + n, *asked, f64::INFINITY)?;
+                self.in_float[n] = *asked;
             }
         }
         let is_tight = |n: usize| self.asked[n] * self.alone[n] * PLACING.room > self.room[n];
         let outside = (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]);
         let needed = outside.filter(|column| is_tight(self.placements[column - 1].0)).collect();
-        self.let_in(needed)?;
-        let mut solution = self.float.solve_again()?;
+        self.let_in(needed)
+    }
+
+    /// A solution for the last totals, found from where they nearly have a place if that is seen at first sight.
+    fn near(&mut self) -> Result<FloatSolution, LpError> {
+        self.ask_in_float()?;
+        let Some((columns, rows)) = self.nearly() else { return self.float.solve_again() };
+        self.let_in(columns.iter().copied().filter(|column| !self.is_inside[*column]).collect())?;
+        let basis = self.basis_of(&columns, rows);
+        self.float.set_basis(&basis)?;
+        self.float.solve()
+    }
+
+    /// A bound that the last totals break by more than this part of it; the programme in doubles has this solution.
+    fn beyond(
+        &mut self,
+        excess: f64,
+        totals: &[Rational],
+        mut solution: FloatSolution,
+    ) -> Result<Option<Bound>, LpError> {
+        let rows = self.capacity.len();
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
-            if needed <= PLACING.excess {
-                self.last = solution.columns;
+            if needed <= 0.0 {
+                self.remember(&solution.columns);
                 return Ok(None);
             }
             let wanted = self.wanted(&solution.row_duals);
@@ -239,7 +279,18 @@ impl Placements {
         let basis = self.basis()?;
         let search = SimplexBasis::new(&self.lp, &basis, EXACT.max_pivots).priced();
         let bound = self.bound(&search.y()[..rows]);
-        Ok(Some(bound).filter(|bound| bound.left(totals) < 0))
+        let rounding = Rational::from_f64(excess).unwrap_or_default() * &bound.most;
+        let is_broken = bound.left(totals) < -rounding;
+        if !is_broken {
+            self.remember(&solution.columns);
+        }
+        Ok(is_broken.then_some(bound))
+    }
+
+    /// Keeps where the last totals are: values by column of `float`.
+    fn remember(&mut self, values: &[f64]) {
+        let all = self.inside.iter().copied().zip(values.iter().copied());
+        self.last = all.filter(|(column, value)| *column > 0 && *value != 0.0).collect();
     }
 
     /// Tasks by user, `(class, tasks)`, close to the totals that [`Placements::broken`] found no bound against last.
@@ -252,7 +303,7 @@ impl Placements {
             .map(|(asked, alone)| asked * alone * PLACING.nearly_all)
             .collect();
         let mut placed = vec![Vec::new(); left.len()];
-        for (column, value) in self.inside.iter().zip(&self.last).filter(|(column, _)| **column > 0) {
+        for (column, value) in &self.last {
             let (n, i) = self.placements[column - 1];
             let tasks = (value * self.units[*column] * PLACING.nearly_all).min(left[n]);
             if tasks > 0.0 {
@@ -269,6 +320,14 @@ impl Placements {
     /// # Errors
     /// [`LpError`]: the programme could not be solved.
     pub fn place(&mut self, totals: &[Rational]) -> Result<Place, LpError> {
+        self.ask(totals);
+        if let Some(placed) = self.at_first_sight(totals) {
+            return Ok(Place::Found(placed));
+        }
+        let near = self.near()?;
+        if let Some(bound) = self.beyond(0.0, totals, near)? {
+            return Ok(Place::Broken(bound));
+        }
         let rows = self.capacity.len();
         let basis = self.basis().unwrap_or_default();
         let mut lp = self.lp.clone();

@@ -161,9 +161,15 @@ settings! {
 
     /// Whether totals of tasks have a place, in doubles.
     Placing as PLACING {
-        /// By how much a programme in doubles may exceed the capacity before a bound is looked for: more than HiGHS' tolerance
-        /// of 1e-9. What is less shows in [`Placements::place`].
-        excess: f64 = 1e-8;
+        /// Part of a bound by which totals in doubles must break it: less is rounding. What is less shows in
+        /// [`Placements::place`](crate::placement::Placements::place).
+        excess: f64 = 1e-12;
+        /// Part of the room for a total that it may take without a programme, which tells it exactly.
+        most_at_first_sight: f64 = 1.0 - 1e-6;
+        /// Part of what a user can have on a class that there must be room for: less is rounding.
+        least_room: f64 = 1e-12;
+        /// A programme starts from what is seen at first sight where no more than one of so many users fails to find a place.
+        part_that_may_fail: usize = 50;
         /// Placements of every user that the programme has from the start: those on which it can have most.
         first_of_user: usize = 4;
         /// The same of every class.
@@ -177,8 +183,8 @@ settings! {
         room: f64 = 4.0;
         /// How much cheaper than what a user has a placement must be to come: HiGHS' tolerance.
         cheaper: f64 = 1e-9;
-        /// Part of a total that [`Placements::in_doubles`](crate::placement::Placements::in_doubles) places: ten times as far
-        /// from all of it as [`Placing::excess`] may be above the capacity, so that rounding breaks no limit.
-        nearly_all: f64 = 1.0 - 10.0 * 1e-8;
+        /// Part of a total that [`Placements::in_doubles`](crate::placement::Placements::in_doubles) places: a hundred times as
+        /// far from all of it as HiGHS' tolerance of 1e-9 is, so that rounding breaks no limit.
+        nearly_all: f64 = 1.0 - 100.0 * 1e-9;
     }
 }

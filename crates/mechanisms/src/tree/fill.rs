@@ -18,8 +18,11 @@ const WORK: usize = 10_000_000_000;
 /// Segments before doubles are asked for a place, at first and at least; twice as many each time that there is one, half as
 /// many each time that there is none.
 const FIRST_STRIDE: usize = 16;
+/// Words of the numbers times segments, before they are asked in any case: with long numbers a segment takes as long as the
+/// programme does.
+const LONGEST_STRIDE: u64 = 512;
 /// Places that the filling may go back to beside the beginning: each holds all that nodes hold.
-const MOST_PLACES: usize = 3;
+const MOST_PLACES: usize = 5;
 /// Bounds that are found at a time.
 const MOST_BOUNDS: usize = 50;
 /// Of the way to a bound, the part that somebody goes who is to be within it.
@@ -28,9 +31,18 @@ const WITHIN: f64 = 1.0 - 1e-6;
 /// One segment of so many users, charged: some steps for each node and user, in numbers as wide as the tasks, of which few
 /// change.
 fn segment(forest: &Forest<'_>, course: &mut Course<'_>, n_users: usize) -> Result<bool, LpError> {
-    let words = words_of_bits(course.bits() / (2 * n_users as u64 + 1));
-    charge((forest.size() as u64).saturating_mul(4 + words), "hierarchical filling");
+    charge((forest.size() as u64).saturating_mul(4 + words(course, n_users)), "hierarchical filling");
     course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
+}
+
+/// How long the numbers are, on average.
+fn words(course: &Course<'_>, n_users: usize) -> u64 {
+    words_of_bits(course.bits() / (2 * n_users as u64 + 1))
+}
+
+/// The most segments before doubles are asked for a place.
+fn longest(course: &Course<'_>, n_users: usize) -> usize {
+    (LONGEST_STRIDE / words(course, n_users).max(1)).max(2) as usize
 }
 
 /// By user `(class, tasks)`: what had a place when the filling was last looked at, as far as doubles tell.
@@ -93,9 +105,12 @@ fn on_classes(
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
     let course = Course::new(forest, nothing.to_vec(), &bounds);
     // What is known to have a place, as far as doubles tell.
-    let mut places = vec![Known { course: course.clone(), tasks: nothing.to_vec(), bounds: bounds.len() }];
+    let mut places =
+        vec![Known { course: course.clone(), tasks: nothing.to_vec(), bounds: bounds.len(), at: 0 }];
     let mut course = course;
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
+    // Segments from the beginning to where the course is.
+    let mut at = 0;
     while segments < most {
         let mut is_end = false;
         for _ in 0..stride {
@@ -104,37 +119,37 @@ fn on_classes(
                 break;
             }
             segments += 1;
+            at += 1;
         }
         let tasks = rationals(&course.nearly());
         programmes += 1;
-        let mut broken = placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound));
-        if broken.is_none() && is_end {
-            programmes += 1;
-            let tasks = course.tasks();
-            match placements.place(tasks)? {
+        let broken = if is_end {
+            match placements.place(course.tasks())? {
                 Place::Found(placed) => {
-                    bounds.retain(|bound| bound.left(tasks).is_zero());
+                    course.retain_reached(&mut bounds);
                     return Ok(Some(Filled { tasks: placed, bounds, segments, programmes, is_late: false }));
                 }
-                Place::Broken(bound) => broken = Some(bound),
+                Place::Broken(bound) => Some(bound),
             }
-        }
+        } else {
+            placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound))
+        };
         match broken {
             None => {
                 *so_far = placements.in_doubles();
-                if places.len() > MOST_PLACES {
-                    places.remove(1);
+                places.push(Known { course: course.clone(), tasks, bounds: bounds.len(), at });
+                if places.len() > MOST_PLACES + 1 {
+                    forget_one(&mut places);
                 }
-                places.push(Known { course: course.clone(), tasks, bounds: bounds.len() });
-                stride *= 2;
+                stride = (stride * 2).min(longest(&course, problem.n_users()));
             }
             Some(bound) => {
                 let from = places.last().map_or(nothing, |place| &place.tasks);
                 programmes += further(&mut placements, from, tasks, bound, &mut bounds)?;
-                stride = (stride / 2).max(FIRST_STRIDE);
+                stride = (stride / 2).max(FIRST_STRIDE).min(longest(&course, problem.n_users()));
                 // A place of doubles may break a bound by a little; the beginning does not.
                 while let Some(place) = places.last() {
-                    course = place.course.clone();
+                    (course, at) = (place.course.clone(), place.at);
                     if course.keep(&bounds[place.bounds..]) {
                         break;
                     }
@@ -153,6 +168,19 @@ struct Known<'f> {
     tasks: Vec<Rational>,
     /// Those that it keeps: so many first ones.
     bounds: usize,
+    /// Segments from the beginning to it.
+    at: usize,
+}
+
+/// Forgets the place that is missed least: the others stand the closer, the nearer they are to the last one.
+fn forget_one(places: &mut Vec<Known<'_>>) {
+    let end = places.last().map_or(0, |place| place.at);
+    let gap =
+        |around: &[Known<'_>]| (around[2].at - around[0].at) as f64 / (end - around[0].at).max(1) as f64;
+    let gaps = places.windows(3).map(gap).enumerate();
+    if let Some((before, _)) = gaps.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        places.remove(before + 1);
+    }
 }
 
 fn rationals(tasks: &[f64]) -> Vec<Rational> {

@@ -4,6 +4,7 @@ use evenhand_exact::tree::{ClassLimit, ClassLimits};
 use evenhand_lp::placement::{Place, Placements};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use serde_json::{Value, json};
 
 /// Ten cpus on each of two classes; the first user runs on one of them.
 fn problem() -> Problem {
@@ -102,4 +103,46 @@ fn limits_on_classes_are_rows_of_their_own() {
         }
         assert!(matches!(placements.place(&broken).unwrap(), Place::Broken(_)));
     }
+}
+
+/// Everything of one resource is asked for on many classes, with another beside it: placed one after the other, or from there
+/// by a programme; and a little more has no place.
+#[test]
+fn what_fills_all_classes_is_placed_exactly() {
+    let server =
+        |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 50 + 7 * (i % 5), "memory": 90 + i}});
+    let user = |n: u32| json!({"name": format!("u{n}"), "demand": {"cpu": 1 + n % 7, "memory": 1 + n % 4}});
+    let text = json!({
+        "kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": (0..12).map(server).collect::<Vec<Value>>(), "users": (0..80).map(user).collect::<Vec<Value>>(),
+    });
+    let problem = Source { name: "problem", text: &text.to_string() }.problem().unwrap();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let all: Rational = problem.servers().iter().map(|class| &class.capacity()[0]).sum();
+    let cpu = |n: usize| &problem.users()[n].base_demand().entries()[0].1;
+    // Less for every next user, and all of it together.
+    let mut totals: Vec<Rational> = (0..80)
+        .map(|n| Rational::from(&all / 97_u32) * Rational::from((80 - n, 41)) / cpu(n as usize))
+        .collect();
+    let used: Rational = totals.iter().enumerate().map(|(n, x)| Rational::from(x * cpu(n))).sum();
+    totals.iter_mut().for_each(|x| *x *= Rational::from(&all / &used));
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
+    let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("they have a place") };
+    let mut free: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
+    for (n, list) in placed.iter().enumerate() {
+        assert_eq!(list.iter().map(|(_, x)| x).sum::<Rational>(), totals[n], "user {n}");
+        for (i, x) in list {
+            let usage = constraints.usage(n, *i).unwrap();
+            constraints
+                .class_rows(*i)
+                .zip(usage.iter())
+                .for_each(|(row, d)| free[row] -= Rational::from(d * x));
+        }
+    }
+    assert!(free.iter().all(|free| *free >= 0));
+    let left: Rational = free.iter().step_by(2).sum();
+    assert_eq!(left, 0, "all cpu is used");
+    totals[3] += Rational::from((1, 1_000_000_000_000_i64));
+    let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("they have none") };
+    assert!(bound.left(&totals) < 0);
 }
