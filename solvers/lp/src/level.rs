@@ -30,6 +30,7 @@ mod repair;
 mod rise;
 mod rounds;
 mod search;
+mod short;
 mod split;
 mod start;
 
@@ -56,6 +57,17 @@ pub fn lexicographic(
     settings: &Settings,
 ) -> Result<LexicographicOptimum<Rational>, LpError> {
     exact::run(&LevelData::new(constraints, coefficients), *settings)
+}
+
+/// What nearly proves the levels of [`lexicographic`], without it: the prices that doubles find, and what these prove exactly,
+/// in short numbers. They are true whatever doubles found, and less sharp by rounding where that was right.
+#[must_use]
+pub fn lexicographic_duals_nearly(
+    constraints: &Constraints<'_>,
+    coefficients: &ShareCoefficients,
+    settings: &Settings,
+) -> Vec<LevelDual> {
+    float::duals(&LevelData::new(constraints, coefficients), *settings)
 }
 
 /// [`lexicographic`] in double precision: nothing is proven. Where HiGHS fails, or what it gives is no

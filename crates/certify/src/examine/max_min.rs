@@ -59,10 +59,19 @@ impl Prover<'_> {
             }
             cover = Cover::new(self, &standing);
         }
+        let has_no_limits = self.instance.limits().list().is_empty();
+        let nearly = has_no_limits.then(|| self.duals_nearly(share, &coefficients)).flatten();
+        if let Some(duals) = nearly {
+            for dual in duals.iter() {
+                cover.add(dual.prices.clone())?;
+            }
+            if cover.is_within(self.tolerance) {
+                return Ok(Decided::Levels(cover.into_levels()));
+            }
+            cover = Cover::new(self, &standing);
+        }
         // Without the optimum, which knows no limits of groups, the programmes of the rises decide alone.
-        if self.instance.limits().list().is_empty()
-            && let Ok(optimum) = self.optimum(share, &coefficients)
-        {
+        if has_no_limits && let Ok(optimum) = self.optimum(share, &coefficients) {
             for dual in &optimum.duals {
                 cover.add(dual.prices.clone())?;
             }

@@ -24,7 +24,7 @@ use evenhand_exact::{
     Tasks, is_feasible,
 };
 use evenhand_lp::LpError;
-use evenhand_lp::level::{LevelDual, Settings, lexicographic};
+use evenhand_lp::level::{LevelDual, Settings, lexicographic, lexicographic_duals_nearly};
 use evenhand_mechanisms::equals::{Equals, parted_levels, parted_tasks};
 use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::format::{AllocationFile, problem_sha256};
@@ -189,11 +189,14 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
 #[derive(Debug, Clone, Default)]
 pub struct Optima {
     found: Arc<Mutex<HashMap<(Sharing, Share), Solved>>>,
+    /// What nearly proves them.
+    nearly: Arc<Mutex<HashMap<(Sharing, Share), Duals>>>,
     /// What hierarchical filling ends with.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
 type Solved = Result<Arc<Optimum>, LpError>;
+type Duals = Arc<Vec<LevelDual>>;
 
 /// The exact lexicographic maximum of a share, and what proves it.
 #[derive(Debug)]
@@ -213,7 +216,39 @@ fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<R
     }))
 }
 
+/// What nearly proves the optimum, in short numbers, by way of the merged problem where users are alike.
+fn duals_nearly(
+    instance: &Instance<'_>,
+    sharing: Sharing,
+    share: Share,
+    u: &ShareCoefficients,
+) -> Vec<LevelDual> {
+    let settings = Settings::default();
+    let Some(merged) = Equals::ByWeight.merge(instance.problem()) else {
+        return lexicographic_duals_nearly(instance.constraints(), u, &settings);
+    };
+    let Ok(u) = share.coefficients(&merged.problem) else { return Vec::new() };
+    let duals = lexicographic_duals_nearly(&Constraints::new(&merged.problem, sharing), &u, &settings);
+    parted_levels(&duals, &merged).into_iter().map(LevelDual::short).collect()
+}
+
 impl Optima {
+    fn nearly(
+        &self,
+        instance: &Instance<'_>,
+        sharing: Sharing,
+        share: Share,
+        u: &ShareCoefficients,
+    ) -> Duals {
+        let known = || self.nearly.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&(sharing, share)) {
+            return found.clone();
+        }
+        let found = Arc::new(duals_nearly(instance, sharing, share, u));
+        known().insert((sharing, share), found.clone());
+        found
+    }
+
     fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
         self.filling.get_or_init(|| tree::filling(problem)).clone()
     }

@@ -16,6 +16,7 @@ use super::float::BlockPrices;
 use super::part::Part;
 use super::rounds::LevelDual;
 use super::search::Round;
+use super::short::below;
 use crate::groups::capacity_entries;
 
 /// The dual of a round: what is not 0.
@@ -53,6 +54,22 @@ impl BlockDual {
         }
     }
 
+    /// Prices of doubles, with the largest weights that they allow groups on the classes which these have not left.
+    fn of_block(data: &LevelData<'_>, block: &BlockPrices, left: &[Vec<(usize, usize)>]) -> Self {
+        let rows =
+            block.rows.iter().map(|(row, price)| (*row, Rational::from_f64(*price).unwrap_or_default()));
+        let mut dual = Self { groups: BTreeMap::new(), rows: rows.collect() };
+        for &group in &block.perhaps_priced {
+            let stays = |i: &&usize| left[group].iter().all(|(class, _)| class != *i);
+            let classes = data.groups[group].classes.iter().filter(stays);
+            let least = classes.map(|i| dual.reduced_cost(data, group, *i)).min();
+            if let Some(least) = least.filter(|least| *least > 0) {
+                dual.groups.insert(group, (below(&least), Rational::new()));
+            }
+        }
+        dual
+    }
+
     /// What one unit of level costs a group on class `i`, less what it is worth.
     fn reduced_cost(&self, data: &LevelData<'_>, group: usize, i: usize) -> Rational {
         let (worth, task) = self.groups.get(&group).map_or((None, None), |(l, q)| (Some(l), Some(q)));
@@ -86,6 +103,17 @@ impl Duals {
         Self { rounds: Vec::new(), left: vec![Vec::new(); data.groups.len()] }
     }
 
+    /// The rounds of doubles, in the order in which they were solved.
+    pub fn of_blocks(data: &LevelData<'_>, blocks: Vec<BlockPrices>) -> Self {
+        let mut all = Self::new(data);
+        for block in blocks {
+            let level = Rational::from_f64(block.level).unwrap_or_default();
+            let dual = BlockDual::of_block(data, &block, &all.left);
+            all.push(level, true, dual, block.left);
+        }
+        all
+    }
+
     /// Adds a round, with `(group, class)` of the placements that it rules out.
     pub fn push(&mut self, level: Rational, blocks: bool, dual: BlockDual, left: Vec<(usize, usize)>) {
         for (group, class) in left {
@@ -103,6 +131,7 @@ impl Duals {
             level: found.level.to_f64(),
             rows: found.dual.rows.iter().map(|(row, price)| (*row, price.to_f64())).collect(),
             priced: priced(&found.dual),
+            perhaps_priced: Vec::new(),
             left: self.left_in(k),
         };
         self.rounds.iter().enumerate().map(block).collect()

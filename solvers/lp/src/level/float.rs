@@ -3,9 +3,10 @@
 use evenhand_problem::Rational;
 
 use super::data::LevelData;
+use super::duals::Duals;
 use super::master::MasterSolution;
 use super::part::{Part, Target};
-use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
+use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
 use crate::error::LpError;
@@ -22,6 +23,8 @@ pub struct BlockPrices {
     pub rows: Vec<(usize, f64)>,
     /// Groups whose level has a price.
     pub priced: Vec<usize>,
+    /// The same, and those whose price may be rounding.
+    pub perhaps_priced: Vec<usize>,
     /// `(group, class of the problem)` of the placements that the prices rule out.
     pub left: Vec<(usize, usize)>,
 }
@@ -48,6 +51,11 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
         rounds(first_parts(data), |part| solve(part, settings, 0.0, false))?;
     let tasks = by_user(data, settled, |x, share| x / share as f64);
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
+}
+
+/// What nearly proves the levels, in short numbers: prices of doubles, and what they prove exactly.
+pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
+    Duals::of_blocks(data, guess(first_parts(data), settings).blocks).of_problem(data)
 }
 
 /// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
@@ -129,11 +137,15 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Res
 /// The prices of a round.
 fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices {
     let rows = part.rows.iter().copied().zip(solution.prices.iter().copied());
-    let priced = (0..part.groups.len()).filter(|&g| solution.group_prices[g] > least);
+    let above = |least: f64| {
+        let above = (0..part.groups.len()).filter(move |&g| solution.group_prices[g] > least);
+        above.map(|g| part.groups[g]).collect()
+    };
     BlockPrices {
         level: solution.level,
         rows: rows.filter(|(_, price)| *price > 0.0).collect(),
-        priced: priced.map(|g| part.groups[g]).collect(),
+        priced: above(least),
+        perhaps_priced: above(0.0),
         left: Vec::new(),
     }
 }

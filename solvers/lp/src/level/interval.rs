@@ -154,13 +154,3 @@ fn level_alone(data: &LevelData<'_>, g: usize, alike: usize) -> Rational {
     }
     level
 }
-
-/// A number of [`Levels::bound_bits`](crate::settings::Levels::bound_bits) bits that is not above `value`.
-fn below(value: &Rational) -> Rational {
-    if value.is_zero() {
-        return Rational::new();
-    }
-    let bits = |n: &evenhand_problem::Integer| i64::from(n.significant_bits());
-    let shift = i32::try_from(LEVELS.bound_bits - bits(value.numer()) + bits(value.denom())).unwrap_or(0);
-    Rational::from(value << shift).floor() >> shift
-}

@@ -4,8 +4,10 @@
 use crate::common;
 
 use common::{assert_feasible, assert_proven, exact, factor};
-use evenhand_exact::Share;
-use evenhand_problem::{Problem, Sharing, format::Source};
+use evenhand_exact::axiom::max_min::Standing;
+use evenhand_exact::{Instance, Share};
+use evenhand_lp::level::{Settings, lexicographic_duals_nearly};
+use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing, format::Source};
 use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::static_shares::Noise;
 use evenhand_testkit::{reference, total};
@@ -89,6 +91,33 @@ fn the_same_answer_with_any_number_of_threads() {
     assert!(one.1.len() > 3, "there should be several levels");
     assert_eq!(one, on(2));
     assert_eq!(one, on(5));
+}
+
+/// Prices of doubles are true, and bound nearly everybody as the exact ones do.
+#[test]
+fn short_prices_prove_levels_but_for_rounding() {
+    let least = Rational::from((1, 1_000_000_000));
+    for (seed, eligibility) in [(6, Eligibility::Everywhere), (7, Eligibility::Few), (8, Eligibility::Zones)]
+    {
+        let mut noise = Noise::new(seed);
+        let problem =
+            Cluster { users: 300, classes: 30, resources: 3, eligibility, ..LARGE }.problem(&mut noise);
+        let share = Share::Dominant.coefficients(&problem).expect("it applies");
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let optimum = exact(&problem, Sharing::Rdm, &share).expect("an exact optimum");
+        let allocation = Allocation { tasks: optimum.tasks, ..Allocation::default() };
+        let instance = Instance::new(&problem, &allocation).expect("it fits");
+        let standing = Standing::new(&instance, &share).expect("short numbers");
+        let mut open = standing.uncovered();
+        let all = open.len();
+        for dual in lexicographic_duals_nearly(&constraints, &share, &Settings::default()) {
+            let rises = standing.rises(&dual.prices).expect("valid prices");
+            let short = dual.prices.user_weights.iter().map(|(_, l)| l.denom().significant_bits()).max();
+            assert!(short.unwrap_or(0) < 500, "long numbers");
+            open.retain(|n| !rises.iter().any(|(of, rise)| of == n && *rise <= least));
+        }
+        assert!(10 * open.len() < all, "{} of {all} users are not bounded", open.len());
+    }
 }
 
 const LARGE: Cluster = Cluster {

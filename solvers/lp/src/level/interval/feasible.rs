@@ -2,8 +2,9 @@
 
 use evenhand_problem::Rational;
 
-use super::{below, entries};
+use super::entries;
 use crate::level::data::LevelData;
+use crate::level::short::below;
 use crate::level::split::Settled;
 use crate::settings::LEVELS;
 
