@@ -168,8 +168,8 @@ settings! {
         most_at_first_sight: f64 = 1.0 - 1e-6;
         /// Part of what a user can have on a class that there must be room for: less is rounding.
         least_room: f64 = 1e-12;
-        /// A programme starts from what is seen at first sight where no more than one of so many users fails to find a place.
-        part_that_may_fail: usize = 50;
+        /// Users to each one that may fail to find a place at first sight: a programme starts from that where no more do.
+        users_to_one_that_may_fail: usize = 50;
         /// Placements of every user that the programme has from the start: those on which it can have most.
         first_of_user: usize = 4;
         /// The same of every class.

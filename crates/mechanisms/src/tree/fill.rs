@@ -15,8 +15,8 @@ use super::course::{Course, Endless};
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
-/// Segments before doubles are asked for a place, at first and at least; twice as many each time that there is one, half as
-/// many each time that there is none.
+/// Segments before doubles are asked for a place, at first and, while numbers are short, at least; twice as many each time that
+/// there is one, half as many each time that there is none.
 const FIRST_STRIDE: usize = 16;
 /// Words of the numbers times segments, before they are asked in any case: with long numbers a segment takes as long as the
 /// programme does.
@@ -139,7 +139,10 @@ fn on_classes(
                 *so_far = placements.in_doubles();
                 places.push(Known { course: course.clone(), tasks, bounds: bounds.len(), at });
                 if places.len() > MOST_PLACES + 1 {
-                    forget_one(&mut places);
+                    let at: Vec<usize> = places.iter().map(|place| place.at).collect();
+                    if let Some(which) = missed_least(&at) {
+                        places.remove(which);
+                    }
                 }
                 stride = (stride * 2).min(longest(&course, problem.n_users()));
             }
@@ -172,15 +175,13 @@ struct Known<'f> {
     at: usize,
 }
 
-/// Forgets the place that is missed least: the others stand the closer, the nearer they are to the last one.
-fn forget_one(places: &mut Vec<Known<'_>>) {
-    let end = places.last().map_or(0, |place| place.at);
-    let gap =
-        |around: &[Known<'_>]| (around[2].at - around[0].at) as f64 / (end - around[0].at).max(1) as f64;
-    let gaps = places.windows(3).map(gap).enumerate();
-    if let Some((before, _)) = gaps.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        places.remove(before + 1);
-    }
+/// Which of several places that are at so many segments is missed least, neither the first nor the last: the others stand
+/// the closer, the nearer they are to the last one.
+fn missed_least(at: &[usize]) -> Option<usize> {
+    let end = at.last().copied().unwrap_or_default();
+    let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;
+    let gaps = at.windows(3).map(gap).enumerate();
+    gaps.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(before, _)| before + 1)
 }
 
 fn rationals(tasks: &[f64]) -> Vec<Rational> {
@@ -241,6 +242,25 @@ mod tests {
             "users": (0..60).map(user).collect::<Vec<Value>>(),
         });
         Source { name: "-", text: &text.to_string() }.problem().unwrap()
+    }
+
+    /// The beginning stays, and the last place; those between stand the closer to the last one, the nearer they are to it.
+    #[test]
+    fn places_to_go_back_to_are_spread_over_the_whole_way() {
+        let mut places = vec![0];
+        for at in (1..1000).map(|step| step * 16) {
+            places.push(at);
+            if places.len() > MOST_PLACES + 1 {
+                places.remove(missed_least(&places).unwrap());
+            }
+            assert!(places.is_sorted() && places[0] == 0 && places.last() == Some(&at));
+            let back: Vec<f64> = places.iter().map(|place| (at - place) as f64).collect();
+            let is_near = |two: &[f64]| two[0] <= 20.0 * (two[1] + 16.0);
+            assert!(back.windows(2).all(is_near), "{places:?}");
+        }
+        assert_eq!(missed_least(&[0, 7]), None);
+        assert_eq!(missed_least(&[0, 1, 50, 75, 100]), Some(1));
+        assert_eq!(missed_least(&[0, 50, 51, 75, 100]), Some(2));
     }
 
     #[test]

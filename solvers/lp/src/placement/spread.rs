@@ -10,6 +10,8 @@ use crate::settings::PLACING;
 
 /// What is free, and how somebody takes of it.
 trait Pour {
+    /// Whether anything of a user is still without a place.
+    fn is_left(&self, n: usize) -> bool;
     /// What is free of a row, in parts of it.
     fn free(&self, row: usize) -> f64;
     /// Takes for a user what a column has room for; whether all that was asked for is placed with it.
@@ -36,6 +38,10 @@ impl InDoubles {
 }
 
 impl Pour for InDoubles {
+    fn is_left(&self, n: usize) -> bool {
+        self.left[n] > 0.0
+    }
+
     fn free(&self, row: usize) -> f64 {
         self.free[row]
     }
@@ -46,7 +52,7 @@ impl Pour for InDoubles {
         let rooms = of.usages(column).map(|(row, usage)| (self.free[row] / usage * self.part, row));
         let (room, row) = rooms.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, 0));
         let value = room.min(self.left[n] / one);
-        if value <= PLACING.least_room {
+        if !value.is_finite() || value <= PLACING.least_room {
             return false;
         }
         of.usages(column).for_each(|(row, usage)| self.free[row] -= usage * value);
@@ -73,6 +79,10 @@ struct Exactly {
 }
 
 impl Pour for Exactly {
+    fn is_left(&self, n: usize) -> bool {
+        !self.left[n].is_zero()
+    }
+
     fn free(&self, row: usize) -> f64 {
         self.about[row]
     }
@@ -109,7 +119,7 @@ impl Placements {
             columns[of_user[0].0] = first..first + of_user.len();
             first += of_user.len();
         }
-        let mut users: Vec<usize> = (0..columns.len()).filter(|n| self.asked[*n] > 0.0).collect();
+        let mut users: Vec<usize> = (0..columns.len()).filter(|n| into.is_left(*n)).collect();
         users.sort_by_key(|n| columns[*n].len());
         let mut failed = Vec::new();
         for n in users {
@@ -154,7 +164,7 @@ impl Placements {
     /// who are not complete are as many as rows. One of the latter gives way to the column of `s`.
     pub(super) fn nearly(&self) -> Option<(Vec<usize>, Vec<BasisStatus>)> {
         let mut into = InDoubles::new(self, 1.0);
-        let failed = self.pour(&mut into, self.asked.len() / PLACING.part_that_may_fail)?;
+        let failed = self.pour(&mut into, self.asked.len() / PLACING.users_to_one_that_may_fail)?;
         let rows = self.capacity.len();
         let mut of_rows = vec![BasisStatus::Basic; rows + self.asked.len()];
         into.full.iter().for_each(|row| of_rows[*row] = BasisStatus::Upper);

@@ -54,7 +54,7 @@ fn distance(one: &Placed, other: &Placed, classes: usize) -> Rational {
 #[test]
 fn nothing_that_is_known_is_nearer() {
     let moved = std::cell::Cell::new(0);
-    let outcome = runner(300, file!()).run(&(random(CLUSTER), 0..3_usize), |(problem, order)| {
+    let outcome = runner(900, file!()).run(&(random(CLUSTER), 0..3_usize), |(problem, order)| {
         let constraints = Constraints::new(&problem, Sharing::Rdm);
         let (from, goal) = (filled(&problem, &constraints, 0), filled(&problem, &constraints, order));
         let units = vec![Rational::from(1); problem.n_users()];
@@ -86,5 +86,5 @@ fn nothing_that_is_known_is_nearer() {
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
     // About one in eighteen does.
-    assert!(moved.get() > 0, "no placement moved");
+    assert!(moved.get() > 10, "only {} placements moved", moved.get());
 }

@@ -146,3 +146,37 @@ fn what_fills_all_classes_is_placed_exactly() {
     let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("they have none") };
     assert!(bound.left(&totals) < 0);
 }
+
+/// A total that is 0 in doubles has its place all the same, and one that has none breaks a bound.
+#[test]
+fn totals_that_are_nothing_in_doubles_are_placed_too() {
+    let problem = problem();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
+    let tiny = Rational::from(1) >> 2000_u32;
+    let mut totals = vec![tiny.clone(), Rational::from(1)];
+    let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("they have a place") };
+    assert_eq!(placed[0], [(0, tiny.clone())]);
+    totals = vec![Rational::from(3), Rational::from((17, 2)) + tiny];
+    let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("they have none") };
+    assert!(bound.left(&totals) < 0);
+}
+
+/// A demand below the range of doubles, so that a task takes nothing there.
+#[test]
+fn demands_that_are_nothing_in_doubles_are_placed() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 10, "gpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
+        "users": [{"name": "one", "demand": {"cpu": 1e-400, "gpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;
+    let problem = Source { name: "problem", text }.problem().unwrap();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
+    let mut totals = vec![Rational::from((5, 2)), Rational::from(7)];
+    assert_eq!(placements.broken(&totals).unwrap(), None);
+    let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("they have a place") };
+    let all = |n: usize| placed[n].iter().map(|(_, x)| x).sum::<Rational>();
+    assert_eq!([all(0), all(1)], totals[..]);
+    totals[1] = Rational::from(10);
+    let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("they have none") };
+    assert!(bound.left(&totals) < 0);
+}

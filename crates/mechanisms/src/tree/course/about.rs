@@ -83,3 +83,57 @@ impl Sub for About {
         Self::rounded(self.value - other.value, self.error + other.error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Numbers of every size that doubles have and of some that they have not, some of them long, some close to each other.
+    fn number() -> impl Strategy<Value = Rational> {
+        let size = prop_oneof![4 => -60..60_i32, 1 => -1100..1100_i32];
+        (-1_000_000_000_000_i64..1_000_000_000_000, 1_u64..1_000_000, size).prop_map(|(of, over, size)| {
+            let number = Rational::from(of) / over;
+            if size < 0 { number >> size.unsigned_abs() } else { number << size.unsigned_abs() }
+        })
+    }
+
+    fn is_within(about: About, exactly: &Rational) -> bool {
+        let (least, most) = about.range();
+        let below = Rational::from_f64(least).is_none_or(|least| least <= *exactly);
+        let above = Rational::from_f64(most).is_none_or(|most| *exactly <= most);
+        below && above
+    }
+
+    proptest! {
+        #[test]
+        fn the_number_is_where_the_doubles_say(a in number(), b in number(), c in number(), near in -5..5_i32) {
+            let [x, y, z] = [&a, &b, &c].map(About::of);
+            prop_assert!(is_within(x, &a));
+            prop_assert!(is_within(x + y, &Rational::from(&a + &b)));
+            prop_assert!(is_within(x - y, &Rational::from(&a - &b)));
+            prop_assert!(is_within(x - y + z, &(Rational::from(&a - &b) + &c)));
+            // What is close to it takes away most of it.
+            let close = &a + Rational::from((near, 1_000_000_000_000_000_i64)) * &a;
+            prop_assert!(is_within(x - About::of(&close) + z, &(Rational::from(&a - &close) + &c)));
+            // The factor is a double that was rounded.
+            if c != 0 {
+                prop_assert!(is_within((x - y).times(c.to_f64()), &(Rational::from(&a - &b) * &c)));
+            }
+            if c > 0 {
+                prop_assert!(is_within(x.passed(&b, &c), &(Rational::from(&a - &b) / &c)));
+            }
+        }
+    }
+
+    /// Most numbers are known well: an interval of all numbers would be right always.
+    #[test]
+    fn doubles_tell_numbers_apart() {
+        let [third, more] = [(1, 3), (100_000_000_001_i64, 300_000_000_000_i64)].map(Rational::from);
+        let (least, most) = (About::of(&more) - About::of(&third)).range();
+        assert!(0.0 < least && least <= most && most < 1e-11, "{least} {most}");
+        let (least, most) = About::of(&more).passed(&third, &Rational::from((1, 7))).range();
+        assert!(0.0 < least && most < 1e-10, "{least} {most}");
+    }
+}
