@@ -13,7 +13,8 @@ use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoe
 use evenhand_lp::level::Rises;
 use evenhand_problem::Rational;
 
-use super::{Optimum, Prover, Undecided, supports};
+use super::optima::Optimum;
+use super::{Prover, Undecided, supports};
 
 /// What decides max-min of one share.
 enum Decided {
@@ -57,18 +58,22 @@ impl Prover<'_> {
             if cover.is_exact() {
                 return Ok(Decided::Levels(cover.into_levels()));
             }
-            cover = Cover::new(self, &standing);
         }
+        let by_tasks = self.bounds_by_tasks(&coefficients);
+        let first_cover = || -> Result<_, Undecided> {
+            let mut cover = Cover::new(self, &standing);
+            by_tasks.iter().try_for_each(|prices| cover.add(prices.clone()))?;
+            Ok(cover)
+        };
+        cover = first_cover()?;
         let has_no_limits = self.instance.limits().list().is_empty();
         let nearly = has_no_limits.then(|| self.duals_nearly(share, &coefficients)).flatten();
         if let Some(duals) = nearly {
-            for dual in duals.iter() {
-                cover.add(dual.prices.clone())?;
-            }
-            if cover.is_within(self.tolerance) {
+            let are_prices = duals.iter().all(|dual| cover.add(dual.prices.clone()).is_ok());
+            if are_prices && cover.is_within(self.tolerance) {
                 return Ok(Decided::Levels(cover.into_levels()));
             }
-            cover = Cover::new(self, &standing);
+            cover = first_cover()?;
         }
         // Without the optimum, which knows no limits of groups, the programmes of the rises decide alone.
         if has_no_limits && let Ok(optimum) = self.optimum(share, &coefficients) {
@@ -96,6 +101,23 @@ impl Prover<'_> {
             *weight *= Rational::from(users[n].weight() / u);
         }
         Some(PriceVector::of(&prices))
+    }
+
+    /// Prices of the tasks of users that lack less than all of them, but no more than the tolerance, each for itself: whoever
+    /// has more than such a user may come down to it, so that one level for all would bound only the least of them.
+    fn bounds_by_tasks(&self, coefficients: &ShareCoefficients) -> Vec<PriceVector> {
+        let (instance, users) = (self.instance, self.instance.problem().users());
+        let nearly = |n: &usize| {
+            let lacking = users[*n].tasks().map(|tasks| tasks - instance.total(*n));
+            lacking
+                .is_some_and(|lack| lack > 0 && lack <= Rational::from(self.tolerance * instance.scale(*n)))
+        };
+        let prices = |n: usize| {
+            let per_task = Rational::from(coefficients.uniform(n)? / users[n].weight());
+            let user_weights = vec![(n, Rational::from(1))];
+            Some(PriceVector { user_weights, rows: Vec::new(), users: vec![(n, per_task)] })
+        };
+        (0..users.len()).filter(|n| instance.is_active(*n)).filter(nearly).filter_map(prices).collect()
     }
 
     /// Asks for the rise of every user that is not covered within the tolerance.
@@ -234,7 +256,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).all(|n| self.is_covered(n, tolerance))
     }
 
-    /// The levels, each with the users that it covers best.
+    /// The levels that cover anybody, each with the users that it covers best.
     fn into_levels(self) -> Vec<Level> {
         let level = |prices| Level { covers: Vec::new(), prices };
         let mut levels: Vec<Level> = self.prices.into_iter().map(level).collect();
@@ -243,6 +265,7 @@ impl<'a, 'b> Cover<'a, 'b> {
                 levels[number].covers.push(n);
             }
         }
+        levels.retain(|level| !level.covers.is_empty());
         levels
     }
 }

@@ -6,6 +6,7 @@
 
 mod integer_pareto;
 mod max_min;
+mod optima;
 mod pareto;
 mod parties;
 mod proportional;
@@ -14,31 +15,33 @@ mod timed;
 mod tree;
 mod undecided;
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use evenhand_budget::{Exceeded, Kind, Limits, exceeded, within, work_left};
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Parameters, Share, ShareCoefficients,
-    Tasks, is_feasible,
+    Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
 };
-use evenhand_lp::LpError;
-use evenhand_lp::level::{LevelDual, Settings, lexicographic, lexicographic_duals_nearly};
-use evenhand_mechanisms::equals::{Equals, parted_levels, parted_tasks};
-use evenhand_mechanisms::{Outcome, registry};
+use evenhand_mechanisms::registry;
 use evenhand_problem::format::{AllocationFile, problem_sha256};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::explain;
 use crate::self_test::{Refused, Tested, self_test_of_text};
+pub use optima::Optima;
+use optima::{Duals, Solved};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
 /// What allocations in floating point are held to where nothing else is said: a billionth of what a user
 /// would have alone, far above what double precision leaves and far below what anybody notices.
 pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
+
+/// Pairs of a user and a class on which it can run, up to which the exact optimum is asked at once: it takes some milliseconds,
+/// and its margin is nearer to the truth than that of prices of doubles. Of 6,000 pairs it takes ten times as long as those,
+/// and where numbers are long it does not end.
+const FEW: usize = 1_000;
 
 /// An axiom to examine; max-min is about a share, proportional about an exponent.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,99 +185,6 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
         Rational::new()
     } else {
         Rational::from(FLOAT_TOLERANCE)
-    }
-}
-
-/// Exact optima of one problem found so far, by the way of sharing and by share, and its filling; clones share them.
-#[derive(Debug, Clone, Default)]
-pub struct Optima {
-    found: Arc<Mutex<HashMap<(Sharing, Share), Solved>>>,
-    /// What nearly proves them.
-    nearly: Arc<Mutex<HashMap<(Sharing, Share), Duals>>>,
-    /// What hierarchical filling ends with.
-    filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
-}
-
-type Solved = Result<Arc<Optimum>, LpError>;
-type Duals = Arc<Vec<LevelDual>>;
-
-/// The exact lexicographic maximum of a share, and what proves it.
-#[derive(Debug)]
-struct Optimum {
-    tasks: Tasks,
-    duals: Vec<LevelDual>,
-}
-
-/// The optimum by way of the problem in which users that are alike are one; `None` where no two are.
-fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
-    let merged = Equals::ByWeight.merge(problem)?;
-    let u = share.coefficients(&merged.problem).ok()?;
-    let optimum = lexicographic(&Constraints::new(&merged.problem, sharing), &u, &Settings::default());
-    Some(optimum.map(|optimum| Optimum {
-        tasks: parted_tasks(&optimum.tasks, &merged),
-        duals: parted_levels(&optimum.duals, &merged),
-    }))
-}
-
-/// What nearly proves the optimum, in short numbers, by way of the merged problem where users are alike.
-fn duals_nearly(
-    instance: &Instance<'_>,
-    sharing: Sharing,
-    share: Share,
-    u: &ShareCoefficients,
-) -> Vec<LevelDual> {
-    let settings = Settings::default();
-    let Some(merged) = Equals::ByWeight.merge(instance.problem()) else {
-        return lexicographic_duals_nearly(instance.constraints(), u, &settings);
-    };
-    let Ok(u) = share.coefficients(&merged.problem) else { return Vec::new() };
-    let duals = lexicographic_duals_nearly(&Constraints::new(&merged.problem, sharing), &u, &settings);
-    parted_levels(&duals, &merged).into_iter().map(LevelDual::short).collect()
-}
-
-impl Optima {
-    fn nearly(
-        &self,
-        instance: &Instance<'_>,
-        sharing: Sharing,
-        share: Share,
-        u: &ShareCoefficients,
-    ) -> Duals {
-        let known = || self.nearly.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&(sharing, share)) {
-            return found.clone();
-        }
-        let found = Arc::new(duals_nearly(instance, sharing, share, u));
-        known().insert((sharing, share), found.clone());
-        found
-    }
-
-    fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
-        self.filling.get_or_init(|| tree::filling(problem)).clone()
-    }
-
-    fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Solved {
-        let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&(sharing, share)) {
-            return found.clone();
-        }
-        let found = merged_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
-            let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
-            Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })
-        });
-        let found = found.map(Arc::new);
-        known().insert((sharing, share), found.clone());
-        found
-    }
-
-    /// Keeps what a mechanism has found, so that nothing solves for it again.
-    pub(crate) fn keep(&self, outcome: &Outcome) {
-        let allocation = &outcome.allocation;
-        let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
-        let (Some(duals), Some(share)) = (outcome.findings.levels.clone(), share) else { return };
-        let optimum = Arc::new(Optimum { tasks: allocation.tasks.clone(), duals });
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.insert((allocation.sharing, share), Ok(optimum));
     }
 }
 
@@ -478,6 +388,19 @@ impl Prover<'_> {
     }
 
     fn optimum(&self, share: Share, coefficients: &ShareCoefficients) -> Solved {
-        self.optima.get(self.instance, self.sharing, share, coefficients)
+        self.optima.exact(self.instance, self.sharing, share, coefficients)
+    }
+
+    /// What nearly proves the optimum, where that may be enough and takes less time than the optimum itself.
+    fn duals_nearly(&self, share: Share, coefficients: &ShareCoefficients) -> Option<Duals> {
+        let is_enough =
+            *self.tolerance > 0 && self.has_more_pairs(FEW) && !self.optima.has(self.sharing, share);
+        is_enough.then(|| self.optima.nearly(self.instance, self.sharing, share, coefficients))
+    }
+
+    /// Whether there are more pairs of a user and a class on which it can run.
+    fn has_more_pairs(&self, than: usize) -> bool {
+        let problem = self.instance.problem();
+        (0..problem.n_users()).flat_map(|n| problem.classes_of(n)).nth(than).is_some()
     }
 }

@@ -11,16 +11,12 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_mechanisms::FairOptimum;
 use evenhand_problem::Rational;
 
-use super::{Duals, Prover, Undecided, supports};
+use super::{Prover, Undecided, supports};
 
 /// Pairs of a user and a class on which it can run, beyond which the programme is solved only where no prices prove
 /// optimality within the tolerance: its answer is a margin nearer to the truth, which takes a second of processor time for so
 /// many, and half a minute for five times as many.
 const MANY: usize = 20_000;
-/// Pairs beyond which prices of doubles are tried before the exact optimum, whose numbers are long: for users of 10,000 kinds
-/// on 1,000 classes they take 14 GiB. Below, the exact optimum takes seconds, and prices of doubles, which do not
-/// always reach every user, are no faster.
-const VERY_MANY: usize = 1_000_000;
 
 impl Prover<'_> {
     pub(super) fn pareto_optimal(&self) -> Result<Claim, Undecided> {
@@ -79,19 +75,6 @@ impl Prover<'_> {
             proof: refusal.to_string(),
             refutation: dominating.to_string(),
         })
-    }
-
-    /// Whether more pairs of a user and a class than these are allowed.
-    fn has_more_pairs(&self, than: usize) -> bool {
-        let problem = self.instance.problem();
-        let mut placements = (0..problem.n_users()).flat_map(|n| problem.classes_of(n));
-        placements.nth(than).is_some()
-    }
-
-    /// What nearly proves the optimum, where the problem is very large and short of all is within the tolerance.
-    pub(super) fn duals_nearly(&self, share: Share, coefficients: &ShareCoefficients) -> Option<Duals> {
-        let is_enough = *self.tolerance > 0 && self.has_more_pairs(VERY_MANY);
-        is_enough.then(|| self.optima.nearly(self.instance, self.sharing, share, coefficients))
     }
 
     /// The same prices times the least factor of at least 1 with which every weight is at least `1 / g_n`.

@@ -11,6 +11,7 @@ mod held_back;
 mod integer_pareto;
 mod judged;
 mod least;
+mod nearly;
 mod one_more_unit;
 mod parties;
 mod ps_dsf_full;

@@ -124,14 +124,14 @@ impl Duals {
 
     /// The rounds in doubles, in the order in which they were solved.
     pub fn in_doubles(&self) -> Vec<BlockPrices> {
-        let priced = |dual: &BlockDual| {
+        let priced = |dual: &BlockDual| -> Vec<usize> {
             dual.groups.iter().filter(|(_, (level, _))| !level.is_zero()).map(|(g, _)| *g).collect()
         };
         let block = |(k, found): (usize, &Found)| BlockPrices {
             level: found.level.to_f64(),
             rows: found.dual.rows.iter().map(|(row, price)| (*row, price.to_f64())).collect(),
             priced: priced(&found.dual),
-            perhaps_priced: Vec::new(),
+            perhaps_priced: priced(&found.dual),
             left: self.left_in(k),
         };
         self.rounds.iter().enumerate().map(block).collect()

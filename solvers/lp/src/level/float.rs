@@ -4,7 +4,7 @@ use evenhand_problem::Rational;
 
 use super::data::LevelData;
 use super::duals::Duals;
-use super::master::MasterSolution;
+use super::master::{Master, MasterSolution};
 use super::part::{Part, Target};
 use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
@@ -29,6 +29,17 @@ pub struct BlockPrices {
     pub left: Vec<(usize, usize)>,
 }
 
+/// What a round in doubles is solved for.
+#[derive(Clone, Copy, PartialEq)]
+enum Aim {
+    /// An allocation: it is an error where doubles do not tell who is blocked.
+    Allocation,
+    /// Prices that prove one, with that room for frozen levels.
+    Prices { room: f64 },
+    /// A guess from which exact rounds start, with that room for frozen levels.
+    Guess { room: f64 },
+}
+
 /// What a round leaves.
 struct Solved<'a> {
     block: BlockPrices,
@@ -48,23 +59,29 @@ pub struct Rounds {
 
 pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
     let Rounds { settled, rounds, solves, .. } =
-        rounds(first_parts(data), |part| solve(part, settings, 0.0, false))?;
+        rounds(first_parts(data), |part| solve(part, settings, Aim::Allocation))?;
     let tasks = by_user(data, settled, |x, share| x / share as f64);
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
 }
 
 /// What nearly proves the levels, in short numbers: prices of doubles, and what they prove exactly.
 pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
-    Duals::of_blocks(data, guess(first_parts(data), settings).blocks).of_problem(data)
+    let found = tried(first_parts(data), settings, |room| Aim::Prices { room });
+    Duals::of_blocks(data, found.blocks).of_problem(data)
 }
 
 /// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
-    let guessed = rounds(waiting, |part| {
-        let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, *room, true));
+    tried(waiting, settings, |room| Aim::Guess { room })
+}
+
+/// The same for something else.
+fn tried(waiting: Vec<Part<'_>>, settings: Settings, aim: impl Fn(f64) -> Aim + Sync) -> Rounds {
+    let found = rounds(waiting, |part| {
+        let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, aim(*room)));
         Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))
     });
-    guessed.unwrap_or_default()
+    found.unwrap_or_default()
 }
 
 /// A part that stays as it is.
@@ -97,20 +114,27 @@ fn rounds<'a>(
     Ok(all)
 }
 
-/// One round of a part, with that room for frozen levels. Unless `guess`, it is an error where doubles do not tell
-/// who is blocked.
-fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Result<Solved<'a>, LpError> {
+/// One round of a part.
+fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
     part.charge_round();
     let mut search = Search::new(part, settings);
-    search.room = room;
-    let solution = search.newton_in_doubles()?;
+    if let Aim::Prices { room } | Aim::Guess { room } = aim {
+        search.room = room;
+    }
+    let mut solution = search.newton_in_doubles()?;
+    // What HiGHS takes for optimal may leave some more, which is little for all and much for one that can have little.
+    if !matches!(aim, Aim::Guess { .. })
+        && let Some(Ok(sharp)) = search.master.as_mut().map(Master::solve_sharply)
+    {
+        solution = sharp;
+    }
     let stays = stays(part, &solution);
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
     let is_uncertain = |g: usize| {
         let open = part.targets[g] == Target::Active && part.satisfied_at[g] > solution.level;
         open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
     };
-    if !guess && (0..part.groups.len()).any(is_uncertain) {
+    if aim == Aim::Allocation && (0..part.groups.len()).any(is_uncertain) {
         return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();

@@ -177,11 +177,16 @@ impl<'a> Master<'a> {
 
     /// Solves, adding columns until none prices out.
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
+        self.solve_within(LEVELS.price_tolerance)
+    }
+
+    /// The same with that tolerance of relative reduced costs of columns that the model does not have.
+    fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LpError> {
         loop {
             self.load_single_groups()?;
             let Some(solution) = self.attempt()? else { continue };
             let solution = self.read(&solution);
-            let missing = self.price(&solution);
+            let missing = self.price(&solution, tolerance);
             if missing.is_empty() {
                 return Ok(solution);
             }
@@ -199,6 +204,18 @@ impl<'a> Master<'a> {
         };
         self.lp.set_cost(0, 1.0)?;
         Ok(basis)
+    }
+
+    /// Solves again with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as the tolerance of
+    /// HiGHS.
+    pub fn solve_sharply(&mut self) -> Result<MasterSolution, LpError> {
+        self.lp.set_cost(0, LEVELS.sharper)?;
+        let solution = self.solve_within(LEVELS.price_tolerance / LEVELS.sharper);
+        self.lp.set_cost(0, 1.0)?;
+        let mut solution = solution?;
+        let all = [&mut solution.prices, &mut solution.group_prices, &mut solution.task_prices];
+        all.into_iter().flatten().for_each(|price| *price /= LEVELS.sharper);
+        Ok(solution)
     }
 
     /// Adds columns for the placements that the model cannot express yet; returns how many.

@@ -131,7 +131,7 @@ impl Master<'_> {
 
     /// For every class the columns that help most, if any would; of each group its best few. Among
     /// classes that cost nothing yet those that are cheap at the guessed prices go first.
-    pub(super) fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
+    pub(super) fn price(&self, solution: &MasterSolution, tolerance: f64) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
         let prices: Vec<f64> =
             solution.prices.iter().zip(&self.hints).map(|(price, hint)| price + hint * LEVELS.hint).collect();
@@ -141,7 +141,7 @@ impl Master<'_> {
             if worth == 0.0 {
                 continue;
             }
-            let limit = worth * (1.0 - LEVELS.price_tolerance);
+            let limit = worth * (1.0 - tolerance);
             best.clear();
             self.part.for_each_price(g, &solution.prices, |c, price| {
                 let mut price = price * self.unit;

@@ -1,0 +1,137 @@
+//! The exact optima of the shares of one problem and what nearly proves them, each found once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
+use evenhand_lp::LpError;
+use evenhand_lp::level::{LevelDual, Settings, lexicographic, lexicographic_duals_nearly};
+use evenhand_mechanisms::equals::{Equals, parted_levels, parted_tasks};
+use evenhand_mechanisms::{Outcome, registry};
+use evenhand_problem::{Constraints, Problem, Sharing};
+
+use super::{Undecided, tree};
+
+/// Exact optima of one problem found so far, by the way of sharing and by share, and its filling; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Optima {
+    exact: Arc<Table<Solved>>,
+    /// What nearly proves them.
+    nearly: Arc<Table<Duals>>,
+    /// What hierarchical filling ends with.
+    filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
+}
+
+pub(super) type Solved = Result<Arc<Optimum>, LpError>;
+pub(super) type Duals = Arc<Vec<LevelDual>>;
+
+/// The exact lexicographic maximum of a share, and what proves it.
+#[derive(Debug)]
+pub(super) struct Optimum {
+    pub(super) tasks: Tasks,
+    pub(super) duals: Vec<LevelDual>,
+}
+
+type Key = (Sharing, Share);
+
+#[derive(Debug)]
+struct Table<T>(Mutex<HashMap<Key, T>>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Table<T> {
+    fn insert(&self, key: Key, value: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key)
+    }
+
+    /// What is known, or what `find` finds, during which others may look for other things.
+    fn get_or(&self, key: Key, find: impl FnOnce() -> T) -> T {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let found = find();
+            self.insert(key, found.clone());
+            found
+        })
+    }
+}
+
+/// The optimum by way of the problem in which users that are alike are one; `None` where no two are.
+fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
+    let merged = Equals::ByWeight.merge(problem)?;
+    let u = share.coefficients(&merged.problem).ok()?;
+    let optimum = lexicographic(&Constraints::new(&merged.problem, sharing), &u, &Settings::default());
+    Some(optimum.map(|optimum| Optimum {
+        tasks: parted_tasks(&optimum.tasks, &merged),
+        duals: parted_levels(&optimum.duals, &merged),
+    }))
+}
+
+/// What nearly proves the optimum, in short numbers, by way of the merged problem where users are alike.
+fn duals_nearly(
+    instance: &Instance<'_>,
+    sharing: Sharing,
+    share: Share,
+    u: &ShareCoefficients,
+) -> Vec<LevelDual> {
+    let settings = Settings::default();
+    let Some(merged) = Equals::ByWeight.merge(instance.problem()) else {
+        return lexicographic_duals_nearly(instance.constraints(), u, &settings);
+    };
+    let Ok(u) = share.coefficients(&merged.problem) else { return Vec::new() };
+    let duals = lexicographic_duals_nearly(&Constraints::new(&merged.problem, sharing), &u, &settings);
+    parted_levels(&duals, &merged).into_iter().map(LevelDual::short).collect()
+}
+
+impl Optima {
+    pub(super) fn nearly(
+        &self,
+        instance: &Instance<'_>,
+        sharing: Sharing,
+        share: Share,
+        u: &ShareCoefficients,
+    ) -> Duals {
+        self.nearly.get_or((sharing, share), || Arc::new(duals_nearly(instance, sharing, share, u)))
+    }
+
+    /// Whether an exact optimum is known.
+    pub(super) fn has(&self, sharing: Sharing, share: Share) -> bool {
+        self.exact.has((sharing, share))
+    }
+
+    pub(super) fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
+        self.filling.get_or_init(|| tree::filling(problem)).clone()
+    }
+
+    pub(super) fn exact(
+        &self,
+        instance: &Instance<'_>,
+        sharing: Sharing,
+        share: Share,
+        u: &ShareCoefficients,
+    ) -> Solved {
+        self.exact.get_or((sharing, share), || {
+            let found = merged_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
+                let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
+                Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })
+            });
+            found.map(Arc::new)
+        })
+    }
+
+    /// Keeps what a mechanism has found, so that nothing solves for it again.
+    pub(crate) fn keep(&self, outcome: &Outcome) {
+        let allocation = &outcome.allocation;
+        let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
+        let (Some(duals), Some(share)) = (outcome.findings.levels.clone(), share) else { return };
+        let optimum = Arc::new(Optimum { tasks: allocation.tasks.clone(), duals });
+        self.exact.insert((allocation.sharing, share), Ok(optimum));
+    }
+}
