@@ -26,6 +26,7 @@ static PARTITION: Mechanism = Mechanism {
     flags: &[],
     axiom: |_| None,
     equals: |_| Ok(Equals::Apart),
+    joins: false,
     late: Late::Itself,
     solve: |problem, flags| Ok(partition(problem, flags.arithmetic)),
 };

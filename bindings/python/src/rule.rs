@@ -35,6 +35,7 @@ pub static PYTHON: Mechanism = Mechanism {
     flags: &[NUMBER],
     axiom: |_| None,
     equals: |_| Ok(Equals::Apart),
+    joins: false,
     late: Late::Itself,
     solve,
 };

@@ -41,6 +41,7 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
     flags: &[CRITERION, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
     equals: |_| Ok(Equals::ByWeight),
+    joins: true,
     late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
@@ -82,6 +83,7 @@ pub static ALPHA: Mechanism = Mechanism {
             false => Equals::ByRoot(alpha),
         }))
     },
+    joins: true,
     late: Late::Doubles,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: ALPHA.info.id, option: "alpha" };

@@ -39,6 +39,7 @@ pub mod njc;
 pub mod per_server_drf;
 mod proportional;
 pub mod ps_dsf;
+pub mod reduced;
 pub mod registry;
 pub mod rounding;
 pub mod tree;

@@ -47,6 +47,7 @@ macro_rules! equalises {
             flags: &[SECONDS],
             axiom: |_| Some((Axiom::MaxMin, Parameters::from(Some($share)))),
             equals: |_| Ok(Equals::ByWeight),
+            joins: true,
             late: Late::Itself,
             solve: |problem, flags| {
                 $($check(problem)?;)*

@@ -9,10 +9,11 @@ use evenhand_lp::level::LevelDual;
 use evenhand_lp::njc::{Goal, NjcSet};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
-use crate::equals::{Equals, parted};
+use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, Flags};
 use crate::guarantees::{Condition, Guarantee};
+use crate::reduced::Reduced;
 use crate::tree::entitlements::Entitlements;
 
 /// An allocation rule: a row of the [`registry`](crate::registry).
@@ -31,6 +32,9 @@ pub struct Mechanism {
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
     /// What it gives users that are alike but for their weight.
     pub equals: fn(&Flags) -> Result<Equals, MechanismError>,
+    /// Whether it looks at the tasks of users alone, wherever they run, and divides resources: then server classes that are
+    /// alike are one.
+    pub joins: bool,
     /// What there is where the time is up.
     pub late: Late,
     /// The allocation with the settings that the flags name.
@@ -68,14 +72,14 @@ impl Mechanism {
         self.check_groups(problem)?;
         match (flags.seconds()?, self.late) {
             (Some(time), Late::Doubles | Late::Placed) => self.within(time, problem, flags),
-            _ => self.solve_merged(problem, flags),
+            _ => self.solve_reduced(problem, flags),
         }
     }
 
-    /// The answer, where users that are alike are solved as one.
-    fn solve_merged(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
-        match (self.equals)(flags)?.merge(problem) {
-            Some(merged) => Ok(parted((self.solve)(&merged.problem, flags)?, &merged)),
+    /// The answer, where users and classes that are alike are solved as one.
+    fn solve_reduced(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
+        match Reduced::new(problem, &(self.equals)(flags)?, self.joins) {
+            Some(reduced) => Ok(reduced.outcome((self.solve)(reduced.problem(), flags)?)),
             None => (self.solve)(problem, flags),
         }
     }
@@ -83,11 +87,11 @@ impl Mechanism {
     /// The answer, or what there is when the time is up, whose status is then `limit`.
     fn within(&self, time: Duration, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         let limits = Limits { time: Some(time), ..Limits::default() };
-        if let Ok(outcome) = within(&limits, || self.solve_merged(problem, flags)) {
+        if let Ok(outcome) = within(&limits, || self.solve_reduced(problem, flags)) {
             return outcome;
         }
         let mut outcome = match self.late {
-            Late::Doubles => self.solve_merged(problem, &flags.in_doubles())?,
+            Late::Doubles => self.solve_reduced(problem, &flags.in_doubles())?,
             Late::Itself | Late::Placed => {
                 let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
                 Outcome::of(Allocation { mechanism: Some(self.info.id.to_owned()), ..nothing })

@@ -32,6 +32,7 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
     flags: &[SECONDS],
     axiom: |_| None,
     equals: |_| Ok(Equals::ByWeight),
+    joins: false,
     late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };

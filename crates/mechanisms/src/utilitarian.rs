@@ -29,6 +29,7 @@ pub static UTILITARIAN: Mechanism = Mechanism {
     flags: &[SECONDS],
     axiom: |_| None,
     equals: |_| Ok(Equals::OfOneWeight),
+    joins: true,
     late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };

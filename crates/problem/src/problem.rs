@@ -8,6 +8,7 @@
 //! engine relies on, and nothing can change it afterwards.
 
 mod builder;
+mod joined;
 mod merged;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ pub use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind, Warnin
 use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 pub(crate) use builder::ProblemBuilder;
+pub use joined::Joined;
 pub use merged::{Merged, Size};
 
 /// A checked allocation problem.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LevelDual, Settings, lexicographic, lexicographic_duals_nearly};
-use evenhand_mechanisms::equals::{Equals, parted_levels, parted_tasks};
+use evenhand_mechanisms::equals::Equals;
+use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::{Constraints, Problem, Sharing};
 
@@ -63,18 +64,25 @@ impl<T: Clone> Table<T> {
     }
 }
 
-/// The optimum by way of the problem in which users that are alike are one; `None` where no two are.
-fn merged_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
-    let merged = Equals::ByWeight.merge(problem)?;
-    let u = share.coefficients(&merged.problem).ok()?;
-    let optimum = lexicographic(&Constraints::new(&merged.problem, sharing), &u, &Settings::default());
-    Some(optimum.map(|optimum| Optimum {
-        tasks: parted_tasks(&optimum.tasks, &merged),
-        duals: parted_levels(&optimum.duals, &merged),
-    }))
+/// The problem in which users that are alike are one, and classes too, unless they are shared in time.
+fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
+    Reduced::new(problem, &Equals::ByWeight, sharing == Sharing::Rdm)
 }
 
-/// What nearly proves the optimum, in short numbers, by way of the merged problem where users are alike.
+/// The optimum by way of the reduced problem; `None` where nothing is alike.
+fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
+    let reduced = reduced(problem, sharing)?;
+    let u = share.coefficients(reduced.problem()).ok()?;
+    let optimum = lexicographic(&Constraints::new(reduced.problem(), sharing), &u, &Settings::default());
+    Some(
+        optimum.map(|optimum| Optimum {
+            tasks: reduced.tasks(optimum.tasks),
+            duals: reduced.levels(optimum.duals),
+        }),
+    )
+}
+
+/// What nearly proves the optimum, in short numbers, by way of the reduced problem where something is alike.
 fn duals_nearly(
     instance: &Instance<'_>,
     sharing: Sharing,
@@ -82,12 +90,12 @@ fn duals_nearly(
     u: &ShareCoefficients,
 ) -> Vec<LevelDual> {
     let settings = Settings::default();
-    let Some(merged) = Equals::ByWeight.merge(instance.problem()) else {
+    let Some(reduced) = reduced(instance.problem(), sharing) else {
         return lexicographic_duals_nearly(instance.constraints(), u, &settings);
     };
-    let Ok(u) = share.coefficients(&merged.problem) else { return Vec::new() };
-    let duals = lexicographic_duals_nearly(&Constraints::new(&merged.problem, sharing), &u, &settings);
-    parted_levels(&duals, &merged).into_iter().map(LevelDual::short).collect()
+    let Ok(u) = share.coefficients(reduced.problem()) else { return Vec::new() };
+    let duals = lexicographic_duals_nearly(&Constraints::new(reduced.problem(), sharing), &u, &settings);
+    reduced.levels(duals).into_iter().map(LevelDual::short).collect()
 }
 
 impl Optima {
@@ -118,7 +126,7 @@ impl Optima {
         u: &ShareCoefficients,
     ) -> Solved {
         self.exact.get_or((sharing, share), || {
-            let found = merged_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
+            let found = reduced_optimum(instance.problem(), sharing, share).unwrap_or_else(|| {
                 let optimum = lexicographic(instance.constraints(), u, &Settings::default())?;
                 Ok(Optimum { tasks: optimum.tasks, duals: optimum.duals })
             });

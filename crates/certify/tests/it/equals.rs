@@ -3,7 +3,9 @@
 use crate::guarantees::tolerance;
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Instance};
+use evenhand_lp::level::LevelDual;
 use evenhand_mechanisms::equals::Equals;
+use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::{AllocationDocument, Source};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
@@ -38,6 +40,54 @@ fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Proble
     build(spec)
 }
 
+/// Copies of the server classes of `spec`, `copies[i]` of class `i`: how many times as many servers each has. A user that may
+/// not run on the last copy of all tells it apart.
+fn with_classes(spec: &ProblemSpec, copies: &[Vec<u32>], is_apart: bool) -> Problem {
+    let mut spec = spec.clone();
+    let names: Vec<String> = spec.servers.iter().map(|class| class.name.clone()).collect();
+    let of = |name: &str| {
+        let at = names.iter().position(|other| other == name).expect("it is a class");
+        let copies = copies[at % copies.len()].iter().enumerate();
+        copies.map(|(k, times)| (format!("{name}.{k}"), *times)).collect::<Vec<(String, u32)>>()
+    };
+    let classes = std::mem::take(&mut spec.servers);
+    for class in classes {
+        for (name, times) in of(&class.name) {
+            let count = class.count.clone().unwrap_or_else(|| Rational::from(1)) * times;
+            spec.servers.push(evenhand_problem::ServerSpec { name, count: Some(count), ..class.clone() });
+        }
+    }
+    let rates = |list: &[(String, Rational)], by_size: bool| -> Vec<(String, Rational)> {
+        let of_class = |(name, rate): &(String, Rational)| {
+            let rate = rate.clone();
+            of(name)
+                .into_iter()
+                .map(move |(name, times)| (name, Rational::from(&rate * if by_size { times } else { 1 })))
+        };
+        list.iter().flat_map(of_class).collect()
+    };
+    for user in &mut spec.users {
+        let named =
+            |list: &Vec<String>| list.iter().flat_map(|name| of(name)).map(|(name, _)| name).collect();
+        user.servers = user.servers.as_ref().map(named);
+        user.gamma = rates(&user.gamma, true);
+        user.criterion = rates(&user.criterion, false);
+        let demand_on = std::mem::take(&mut user.demand_on).into_iter();
+        let copied = demand_on
+            .flat_map(|(name, demand)| of(&name).into_iter().map(move |(name, _)| (name, demand.clone())));
+        user.demand_on = copied.collect();
+    }
+    if is_apart && let (Some(user), [.., last]) = (spec.users.first_mut(), spec.servers.as_slice()) {
+        let all = spec.servers.iter().map(|class| class.name.clone()).collect();
+        let mut on = user.servers.take().unwrap_or(all);
+        if on.len() > 1 {
+            on.retain(|name| *name != last.name);
+        }
+        user.servers = Some(on);
+    }
+    build(spec)
+}
+
 fn flags(mechanism: &Mechanism, alpha: &str) -> Flags {
     let flags = Flags::new(Arithmetic::Exact);
     if mechanism.takes("alpha") { flags.with("alpha", alpha) } else { flags }
@@ -60,7 +110,7 @@ fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option
     }
 }
 
-/// Whether some mechanism merged users of this problem.
+/// Whether some mechanism solved a smaller problem in place of this one.
 fn examine(problem: &Problem, alpha: &str) -> bool {
     let mut any = false;
     for mechanism in registry::ALL {
@@ -68,14 +118,15 @@ fn examine(problem: &Problem, alpha: &str) -> bool {
         let flags = flags(mechanism, alpha);
         let equals =
             if mechanism.takes("slots") { Equals::Apart } else { (mechanism.equals)(&flags).unwrap() };
-        let Some(merged) = equals.merge(problem) else { continue };
+        let Some(reduced) = Reduced::new(problem, &equals, mechanism.joins) else { continue };
         let outcome = match mechanism.allocate_with(problem, &flags) {
             Ok(outcome) => outcome,
             Err(MechanismError::NotApplicable { .. }) => continue,
             Err(error) => panic!("{id}: {error}"),
         };
         any = true;
-        assert!(merged.problem.n_users() < problem.n_users());
+        let size = |problem: &Problem| problem.n_users() + problem.n_servers();
+        assert!(size(reduced.problem()) < size(problem));
         let (found, apart) = (&outcome.allocation, (mechanism.solve)(problem, &flags).unwrap());
         if let (Some(one), Some(other)) =
             (unique(mechanism, problem, &outcome), unique(mechanism, problem, &apart))
@@ -108,6 +159,82 @@ proptest! {
     ) {
         examine(&with_copies(&spec, &copies, roots), "2");
     }
+
+    #[test]
+    fn copies_of_classes_are_filled_evenly(
+        spec in random_spec(FEW),
+        copies in prop::collection::vec(prop::collection::vec(1..4_u32, 1..4), 3),
+        is_apart in any::<bool>(),
+    ) {
+        examine(&with_classes(&spec, &copies, is_apart), "2");
+    }
+}
+
+/// What an exact mechanism places on classes that are alike is in proportion to their servers, and what proves it has the
+/// same prices there.
+#[test]
+fn classes_that_are_alike_are_filled_evenly() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "a", "capacity": {"cpu": 9, "memory": 12}}, {"name": "b", "capacity": {"cpu": 4, "memory": 2}},
+                    {"name": "c", "count": 3, "capacity": {"cpu": 9, "memory": 12}}, {"name": "d", "capacity": {"cpu": 9, "memory": 12}}],
+        "users": [{"name": "u", "demand": {"cpu": 1, "memory": 2}}, {"name": "v", "demand": {"cpu": 3, "memory": 1}},
+                  {"name": "w", "demand": {"cpu": 1, "memory": 1}, "servers": ["a", "b", "c"], "tasks": 2}]}"#;
+    let problem = Source { name: "alike", text }.problem().unwrap();
+    for id in ["drfh", "proportional", "utilitarian", "tree"] {
+        let outcome = registry::find(id).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+        let allocation = &outcome.allocation;
+        for n in 0..problem.n_users() {
+            // The third user tells `d` from `a` and `c`.
+            assert_eq!(allocation.on(n, 0) * 3, allocation.on(n, 2), "{id} user {n}");
+        }
+        if let Some(levels) = &outcome.findings.levels {
+            let price = |level: &LevelDual, row: usize| {
+                level.prices.rows.iter().find(|(at, _)| *at == row).map(|(_, price)| price.clone())
+            };
+            for level in levels {
+                assert_eq!([0, 1].map(|r| price(level, r)), [4, 5].map(|r| price(level, r)), "{id}");
+            }
+        }
+        let requests = default_requests(&problem, allocation);
+        let examination = certify(&problem, allocation, &requests, &tolerance(&outcome)).unwrap();
+        assert_eq!(examination.undecided, [], "{id}");
+        assert!(
+            examination.certificate.claims.iter().all(|claim| claim.axiom == Axiom::EnvyFree
+                || claim.axiom == Axiom::SharingIncentive
+                || claim.holds == Some(true)),
+            "{id}"
+        );
+    }
+    let joined = problem.joined().unwrap();
+    assert_eq!(joined.problem.servers().iter().map(|class| class.count()).collect::<Vec<_>>(), [4, 1, 1]);
+    assert_eq!(joined.members[0], [(0, Rational::from((1, 4))), (2, Rational::from((3, 4)))]);
+    let rounded = joined.rounded_parts(&[(0, Rational::from((1, 3))), (2, Rational::from(1))]);
+    assert_eq!(rounded.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 2, 3]);
+    assert!(rounded[0].1 <= Rational::from((1, 12)) && rounded[0].1 > Rational::from((1, 13)));
+}
+
+/// What tells classes apart, one thing at a time.
+#[test]
+fn classes_are_not_alike() {
+    let joined = |users: &str, groups: &str| {
+        let text = format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu"], {groups}
+            "servers": [{{"name": "a", "capacity": {{"cpu": 9}}}}, {{"name": "b", "capacity": {{"cpu": 9}}, "count": 2}}],
+            "users": [{{"name": "u", "demand": {{"cpu": 1}} {users}}}, {{"name": "v", "demand": {{"cpu": 2}}}}]}}"#
+        );
+        let problem = Source { name: "apart", text: &text }.problem().unwrap();
+        problem.joined().map(|joined| joined.problem.n_servers())
+    };
+    assert_eq!(joined("", ""), Some(1));
+    assert_eq!(joined(r#", "servers": ["a", "b"]"#, ""), Some(1));
+    assert_eq!(joined(r#", "servers": ["a"]"#, ""), None);
+    assert_eq!(joined(r#", "demand_on": {"a": {"cpu": 3}}"#, ""), None);
+    assert_eq!(joined(r#", "demand_on": {"a": {"cpu": 3}, "b": {"cpu": 3}}"#, ""), Some(1));
+    assert_eq!(joined(r#", "criterion": {"a": 3, "b": 4}"#, ""), None);
+    assert_eq!(joined(r#", "criterion": {"a": 3, "b": 3}"#, ""), Some(1));
+    assert_eq!(joined(r#", "gamma": {"a": 3, "b": 6}"#, ""), None);
+    let limit = r#""groups": [{"name": "g", "on": [{"servers": ["a"], "limit": {"cpu": 1}}]}],"#;
+    assert_eq!(joined(r#", "group": "g""#, limit), None);
 }
 
 #[test]

@@ -79,6 +79,7 @@ pub static FILL: Mechanism = Mechanism {
     ],
     axiom: ideal::whole_tasks,
     equals: |_| Ok(Equals::Apart),
+    joins: false,
     late: Late::Placed,
     solve: |problem, flags| {
         let rule = Rule {

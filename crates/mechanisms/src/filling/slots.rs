@@ -47,6 +47,7 @@ pub static SLOTS: Mechanism = Mechanism {
     ],
     axiom: ideal::whole_tasks,
     equals: |_| Ok(Equals::Apart),
+    joins: false,
     late: Late::Placed,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: SLOTS.info.id, option: "slots" };

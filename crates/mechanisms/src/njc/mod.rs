@@ -60,6 +60,7 @@ pub static NJC: Mechanism = Mechanism {
     ],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Njc, Parameters::default())),
     equals: |_| Ok(Equals::Apart),
+    joins: false,
     late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {

@@ -63,6 +63,7 @@ pub static PS_DSF: Mechanism = Mechanism {
     flags: &[METHOD, ORDER, FACES, SELECT, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
     equals,
+    joins: false,
     late: Late::Itself,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };

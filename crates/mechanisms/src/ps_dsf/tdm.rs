@@ -48,6 +48,7 @@ pub static PS_DSF_TDM: Mechanism = Mechanism {
     flags: &[METHOD, ORDER, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
     equals: super::equals,
+    joins: false,
     late: Late::Doubles,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };

@@ -36,6 +36,7 @@ pub static TREE: Mechanism = Mechanism {
     flags: &[RULE, NO_NOMINAL_FIRST, WHOLE, SECONDS],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
     equals,
+    joins: true,
     late: Late::Itself,
     solve: in_time,
 };

@@ -163,7 +163,7 @@ fn rounded(value: &Rational) -> Option<Rational> {
 }
 
 /// The same, or that of the double below, so that it is not above `value`.
-fn rounded_down(value: &Rational) -> Option<Rational> {
+pub(super) fn rounded_down(value: &Rational) -> Option<Rational> {
     let nearest = number::to_f64(value);
     number::from_f64(nearest).filter(|found| found <= value).or_else(|| number::from_f64(nearest.next_down()))
 }
