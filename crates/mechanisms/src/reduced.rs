@@ -9,6 +9,7 @@ use evenhand_lp::level::LevelDual;
 use evenhand_problem::{Arithmetic, Constraints, Joined, Merged, Problem, Rational, Sharing};
 
 use crate::equals::Equals;
+use crate::fair_sum::{FairPoint, OnClass};
 use crate::mechanism::{Findings, Intervals, Outcome};
 
 /// A problem in which users and server classes stand for others that are alike.
@@ -74,6 +75,35 @@ impl<'p> Reduced<'p> {
         }
     }
 
+    /// The optimum of a sum in doubles, of the original: prices of a row and of a task are the same, and so is the free part of
+    /// rows and limits.
+    pub(crate) fn point(&self, mut point: FairPoint) -> FairPoint {
+        if let Some(joined) = &self.classes {
+            let rows = self.rows(joined);
+            point.row_prices = on_all(&point.row_prices, &rows);
+            point.row_slack = on_all(&point.row_slack, &rows);
+            let on_members = |place: &OnClass| {
+                let OnClass { class, tasks, excess } = *place;
+                let members = joined.members[class].iter();
+                members.map(move |(i, part)| OnClass { class: *i, tasks: tasks * part.to_f64(), excess })
+            };
+            for places in &mut point.places {
+                *places = places.iter().flat_map(on_members).collect();
+                places.sort_unstable_by_key(|place| place.class);
+            }
+        }
+        if let Some(merged) = &self.users {
+            let of_user = |(at, part): &(usize, Rational)| {
+                let (places, part) = (point.places[*at].iter(), part.to_f64());
+                places.map(|place| OnClass { tasks: place.tasks * part, ..*place }).collect()
+            };
+            point.places = merged.part_of.iter().map(of_user).collect();
+            point.user_prices = merged.each(&point.user_prices);
+            point.user_slack = merged.each(&point.user_slack);
+        }
+        point
+    }
+
     /// By row of the smaller problem: those of the original for which it stands, ascending.
     fn rows(&self, joined: &Joined) -> Vec<Vec<usize>> {
         let [small, large] =
@@ -94,13 +124,7 @@ impl<'p> Reduced<'p> {
             Arithmetic::Float => spread_tasks(&allocation.tasks, joined, Joined::rounded_parts),
         };
         let rows = self.rows(joined);
-        let each = |prices: Prices| {
-            let mut all = vec![Rational::new(); rows.iter().map(Vec::len).sum()];
-            for (price, rows) in prices.rows.iter().zip(&rows) {
-                rows.iter().for_each(|row| all[*row].clone_from(price));
-            }
-            Prices { rows: all, ..prices }
-        };
+        let each = |prices: Prices| Prices { rows: on_all(&prices.rows, &rows), ..prices };
         let of_level = |level: LevelDual| {
             let prices = PriceVector { rows: spread_rows(&level.prices.rows, &rows), ..level.prices };
             LevelDual { prices, ..level }
@@ -125,6 +149,15 @@ fn spread_tasks(
     };
     pay(tasks.iter().flatten().map(words).fold(0, u64::saturating_add));
     tasks.iter().map(|row| parts(joined, row)).collect()
+}
+
+/// The same of all rows that are alike.
+fn on_all<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
+    let mut all = vec![T::default(); rows.iter().map(Vec::len).sum()];
+    for (value, rows) in of.iter().zip(rows) {
+        rows.iter().for_each(|row| all[*row].clone_from(value));
+    }
+    all
 }
 
 /// The same prices of all rows that are alike.

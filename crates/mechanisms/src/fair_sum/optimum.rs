@@ -2,16 +2,26 @@
 
 use evenhand_exact::axiom::proportional::{gap, total_worth};
 use evenhand_exact::{Instance, Prices, ShareCoefficients};
-use evenhand_problem::{Constraints, Rational};
+use evenhand_problem::{Constraints, Rational, Row, RowKind, Sharing};
 
 use super::FairPoint;
 use super::ladder::Objective;
 use super::polish::polish;
+use crate::equals::Equals;
 use crate::proportional::prices_of;
+use crate::reduced::Reduced;
 use crate::{fisher, rounding};
 
 /// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which prices tell something about an allocation.
 const CLOSE: (u32, u32) = (1, 1_000_000);
+
+/// The problem in which users and classes that are alike are one, where all rows are of resources.
+fn reduced<'p>(constraints: &Constraints<'p>, alpha: &Rational) -> Option<Reduced<'p>> {
+    let is_time = |row: &Row| row.kind == RowKind::Time;
+    let equals = if *alpha == 1 { Equals::ByWeight } else { Equals::ByRoot(alpha.clone()) };
+    let problem = (!constraints.rows().iter().any(is_time)).then(|| constraints.problem())?;
+    Reduced::new(problem, &equals, true)
+}
 
 /// The greatest `sum_n w_n g_a(U_n)` that floating point finds. Totals and marginal utilities of an
 /// optimum are unique, so that the prices of one prove any other.
@@ -31,7 +41,15 @@ impl<'a> FairOptimum<'a> {
         alpha: &'a Rational,
         share: Option<&'a ShareCoefficients>,
     ) -> Option<Self> {
-        let point = Objective { constraints, alpha, share }.first().ok()?;
+        // A share has coefficients for users as they are given.
+        let reduced = if share.is_none() { reduced(constraints, alpha) } else { None };
+        let point = match reduced {
+            Some(reduced) => {
+                let small = Constraints::new(reduced.problem(), Sharing::Rdm);
+                reduced.point(Objective { constraints: &small, alpha, share }.first().ok()?)
+            }
+            None => Objective { constraints, alpha, share }.first().ok()?,
+        };
         Some(Self { constraints, alpha, share, point })
     }
 
