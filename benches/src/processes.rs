@@ -90,6 +90,20 @@ fn tree(kind: queues::Kind, seed: u64) -> Result<String, String> {
     Ok(queues::Shape { kind, queues: 200, shapes: 2_000, classes: 300 }.json(seed).to_string())
 }
 
+/// A cluster that is stated server by server: so many servers of each class.
+fn one_by_one(shape: Shape, each: usize, seed: u64) -> Result<String, String> {
+    let mut problem: Value =
+        serde_json::from_str(&constrained(shape, seed)?).map_err(|error| error.to_string())?;
+    let classes = problem["servers"].as_array().cloned().unwrap_or_default();
+    let server = |(class, k): (&Value, usize)| {
+        let name = format!("{}-{k}", class["name"].as_str().unwrap_or_default());
+        json!({"name": name, "capacity": class["capacity"]})
+    };
+    let servers = classes.iter().flat_map(|class| (0..each).map(move |k| (class, k)));
+    problem["servers"] = servers.map(server).collect();
+    Ok(problem.to_string())
+}
+
 const ROWS: &[Row] = &[
     Row {
         name: "900 x 10, exact",
@@ -137,6 +151,20 @@ const ROWS: &[Row] = &[
         text: |seed| constrained(few(10_000, 100), seed),
         solve: &["-m", "drfh", "--float"],
         certify: Some(&["--tolerance", "1e-9"]),
+        peer: None,
+    },
+    Row {
+        name: "2,000 x 100, 5 to 20 classes each, a fifth with so many tasks, float",
+        text: |seed| constrained(Shape { finite: 20, ..few(2_000, 100) }, seed),
+        solve: &["-m", "drfh", "--float"],
+        certify: Some(&["--tolerance", "1e-9"]),
+        peer: None,
+    },
+    Row {
+        name: "900 users on 300 servers of 10 kinds, one by one, exact",
+        text: |seed| one_by_one(Shape::new(900, 10, Eligibility::Everywhere), 30, seed),
+        solve: &["-m", "drfh"],
+        certify: None,
         peer: None,
     },
     Row {
