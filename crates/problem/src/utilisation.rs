@@ -5,7 +5,7 @@ use rug::{Integer, Rational};
 use crate::{
     allocation::Allocation,
     constraint::{Constraints, RowKind, Sharing},
-    problem::Problem,
+    problem::{Problem, ServerClass},
 };
 
 /// The dominant share of user `n`, its weight not in it: the maximum over resources of the amount
@@ -36,7 +36,10 @@ pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rationa
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
     let mut used = vec![Rational::new(); problem.n_resources()];
     let mut total = vec![Rational::new(); problem.n_resources()];
-    let classes = by_class(problem, allocation);
+    if problem.servers().iter().all(ServerClass::is_time_shared) {
+        return vec![None; problem.n_resources()];
+    }
+    let classes = used_rows(problem, allocation, Sharing::Rdm);
     for (server, rows) in problem.servers().iter().zip(classes) {
         for (kind, part) in rows {
             if let (RowKind::Resource(r), Some(part)) = (kind, part) {
@@ -55,8 +58,11 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     let (mut used, mut total) = (Rational::new(), Rational::new());
     for (i, server) in problem.servers().iter().enumerate().filter(|(_, server)| server.is_time_shared()) {
-        let of_user = |n: usize| time_of(problem, n, i, &allocation.on(n, i));
-        used += (0..problem.n_users()).map(of_user).sum::<Rational>() * server.count();
+        let mut all = Sum::default();
+        for n in 0..problem.n_users() {
+            all.add_product(&time_of(problem, n, i, &allocation.on(n, i)), &Rational::from(1));
+        }
+        used += Rational::from(all) * server.count();
         total += server.count();
     }
     fraction(used, &total)
@@ -76,7 +82,7 @@ fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
 #[must_use]
 pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let mut classes = used_rows(problem, allocation, Sharing::Rdm);
-    if allocation.sharing == Sharing::Tdm {
+    if allocation.sharing == Sharing::Tdm && !problem.servers().iter().all(ServerClass::is_time_shared) {
         let times = used_rows(problem, allocation, Sharing::Tdm);
         for ((rows, time), server) in classes.iter_mut().zip(times).zip(problem.servers()) {
             if !server.is_time_shared() {
@@ -132,15 +138,18 @@ impl Default for Sum {
 }
 
 impl Sum {
+    /// Adds a product of which the second factor is short: what one user's number has in common with its rate is gone from the
+    /// product, and stays away from the denominator of all.
     fn add_product(&mut self, a: &Rational, b: &Rational) {
-        let denominator = Integer::from(a.denom() * b.denom());
+        let common = Integer::from(a.numer().gcd_ref(b.denom()));
+        let numerator = Integer::from(a.numer().div_exact_ref(&common)) * b.numer();
+        let denominator = Integer::from(b.denom().div_exact_ref(&common)) * a.denom();
         if !self.denominator.is_divisible(&denominator) {
             let common = Integer::from(self.denominator.lcm_ref(&denominator));
             self.numerator *= Integer::from(common.div_exact_ref(&self.denominator));
             self.denominator = common;
         }
-        let times = Integer::from(self.denominator.div_exact_ref(&denominator)) * a.numer();
-        self.numerator += times * b.numer();
+        self.numerator += Integer::from(self.denominator.div_exact_ref(&denominator)) * numerator;
     }
 }
 
