@@ -66,8 +66,7 @@ impl<'p> Reduced<'p> {
     #[must_use]
     pub fn levels(&self, mut levels: Vec<LevelDual>) -> Vec<LevelDual> {
         if let Some(joined) = &self.classes {
-            let rows = self.rows(joined);
-            levels.iter_mut().for_each(|level| level.prices.rows = spread_rows(&level.prices.rows, &rows));
+            spread_levels(&mut levels, &self.rows(joined));
         }
         match &self.users {
             Some(merged) => parted_levels(&levels, merged),
@@ -118,22 +117,18 @@ impl<'p> Reduced<'p> {
 
     /// The outcome for all classes, from that for those which stand for them: rows that are alike have one price.
     fn spread(&self, outcome: Outcome, joined: &Joined) -> Outcome {
-        let Outcome { mut allocation, findings, .. } = outcome;
+        let Outcome { mut allocation, mut findings, .. } = outcome;
         allocation.tasks = match allocation.arithmetic {
             Arithmetic::Exact => spread_tasks(&allocation.tasks, joined, Joined::parts),
             Arithmetic::Float => spread_tasks(&allocation.tasks, joined, Joined::rounded_parts),
         };
         let rows = self.rows(joined);
-        let each = |prices: Prices| Prices { rows: on_all(&prices.rows, &rows), ..prices };
-        let of_level = |level: LevelDual| {
-            let prices = PriceVector { rows: spread_rows(&level.prices.rows, &rows), ..level.prices };
-            LevelDual { prices, ..level }
-        };
-        let findings = Findings {
-            prices: findings.prices.map(each),
-            levels: findings.levels.map(|levels| levels.into_iter().map(of_level).collect()),
-            ..findings
-        };
+        if let Some(prices) = &mut findings.prices {
+            prices.rows = on_all(&prices.rows, &rows);
+        }
+        if let Some(levels) = &mut findings.levels {
+            spread_levels(levels, &rows);
+        }
         Outcome { allocation, findings, ..outcome }
     }
 }
@@ -160,15 +155,16 @@ fn on_all<T: Clone + Default>(of: &[T], rows: &[Vec<usize>]) -> Vec<T> {
     all
 }
 
-/// The same prices of all rows that are alike.
-fn spread_rows(prices: &[(usize, Rational)], rows: &[Vec<usize>]) -> Vec<(usize, Rational)> {
-    let of = |(row, price): &(usize, Rational)| {
-        let price = price.clone();
-        rows[*row].iter().map(move |row| (*row, price.clone()))
-    };
-    let mut all: Vec<(usize, Rational)> = prices.iter().flat_map(of).collect();
-    all.sort_unstable_by_key(|(row, _)| *row);
-    all
+/// The prices of levels for all rows: those that are alike have one price.
+fn spread_levels(levels: &mut [LevelDual], rows: &[Vec<usize>]) {
+    for LevelDual { prices, .. } in levels {
+        let of = |(row, price): &(usize, Rational)| {
+            let price = price.clone();
+            rows[*row].iter().map(move |row| (*row, price.clone()))
+        };
+        prices.rows = prices.rows.iter().flat_map(of).collect();
+        prices.rows.sort_unstable_by_key(|(row, _)| *row);
+    }
 }
 
 /// The outcome for the problem as it is given, from that for the merged one.

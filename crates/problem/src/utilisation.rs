@@ -34,11 +34,11 @@ pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rationa
 /// resources.
 #[must_use]
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
-    let mut used = vec![Rational::new(); problem.n_resources()];
-    let mut total = vec![Rational::new(); problem.n_resources()];
-    if problem.servers().iter().all(ServerClass::is_time_shared) {
+    if shares_only_time(problem) {
         return vec![None; problem.n_resources()];
     }
+    let mut used = vec![Rational::new(); problem.n_resources()];
+    let mut total = used.clone();
     let classes = used_rows(problem, allocation, Sharing::Rdm);
     for (server, rows) in problem.servers().iter().zip(classes) {
         for (kind, part) in rows {
@@ -82,7 +82,7 @@ fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
 #[must_use]
 pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let mut classes = used_rows(problem, allocation, Sharing::Rdm);
-    if allocation.sharing == Sharing::Tdm && !problem.servers().iter().all(ServerClass::is_time_shared) {
+    if allocation.sharing == Sharing::Tdm && !shares_only_time(problem) {
         let times = used_rows(problem, allocation, Sharing::Tdm);
         for ((rows, time), server) in classes.iter_mut().zip(times).zip(problem.servers()) {
             if !server.is_time_shared() {
@@ -91,6 +91,11 @@ pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind,
         }
     }
     classes
+}
+
+/// Whether users state their `gamma` on every class.
+fn shares_only_time(problem: &Problem) -> bool {
+    problem.servers().iter().all(ServerClass::is_time_shared)
 }
 
 fn used_rows(
@@ -138,16 +143,16 @@ impl Default for Sum {
 }
 
 impl Sum {
-    /// Adds a product of which the second factor is short: what one user's number has in common with its rate is gone from the
-    /// product, and stays away from the denominator of all.
-    fn add_product(&mut self, a: &Rational, b: &Rational) {
-        let common = Integer::from(a.numer().gcd_ref(b.denom()));
-        let numerator = Integer::from(a.numer().div_exact_ref(&common)) * b.numer();
-        let denominator = Integer::from(b.denom().div_exact_ref(&common)) * a.denom();
+    /// Adds `tasks * usage`. The denominator of a usage, a user's own rate, mostly divides what is above the line in its
+    /// tasks: it is cancelled first, or the common denominator would become a multiple of the rates of all users.
+    fn add_product(&mut self, tasks: &Rational, usage: &Rational) {
+        let shared = Integer::from(tasks.numer().gcd_ref(usage.denom()));
+        let numerator = Integer::from(tasks.numer().div_exact_ref(&shared)) * usage.numer();
+        let denominator = Integer::from(usage.denom().div_exact_ref(&shared)) * tasks.denom();
         if !self.denominator.is_divisible(&denominator) {
-            let common = Integer::from(self.denominator.lcm_ref(&denominator));
-            self.numerator *= Integer::from(common.div_exact_ref(&self.denominator));
-            self.denominator = common;
+            let multiple = Integer::from(self.denominator.lcm_ref(&denominator));
+            self.numerator *= Integer::from(multiple.div_exact_ref(&self.denominator));
+            self.denominator = multiple;
         }
         self.numerator += Integer::from(self.denominator.div_exact_ref(&denominator)) * numerator;
     }

@@ -22,6 +22,7 @@ mod inside;
 mod integers;
 mod interior;
 mod interval;
+mod keys;
 mod lift;
 mod master;
 mod part;

@@ -48,6 +48,8 @@ settings! {
         hint: f64 = 1e-3;
         /// Reduced costs below this part of a group's price are taken for 0.
         price_tolerance: f64 = 1e-9;
+        /// The same where they are to be sharper: less is rounding where a group has two classes that cost the same.
+        sharper_price_tolerance: f64 = 1e-12;
         /// Duals below this part of the largest count as 0.
         dual_tolerance: f64 = 1e-9;
         /// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
@@ -77,6 +79,8 @@ settings! {
         max_iterations: usize = 40;
         /// Iterations on few rows, where HiGHS' first steps are cheaper than better prices.
         max_iterations_on_few_rows: usize = 24;
+        /// Iterations before the dual simplex method with key classes, which finds prices by itself.
+        iterations_before_keys: usize = 2;
         /// Iterations where a single pass is long.
         min_iterations: usize = 6;
         /// Rows below which simplex steps are cheap.
@@ -93,13 +97,34 @@ settings! {
         groups_per_class: usize = 10;
     }
 
+    /// The dual simplex method with key classes.
+    Keys as KEYS {
+        /// Placements below which HiGHS is faster: 900 users on ten classes take as long either way.
+        least_placements: usize = 9_000;
+        /// Groups that are enough to begin with.
+        sample: usize = 500;
+        /// How many times as many groups come next.
+        growth: usize = 8;
+        /// Groups that are worth another thread.
+        groups_for_a_thread: usize = 2_000;
+        /// How far what a group takes of a class is apart from what it is, at most.
+        apart: f64 = 1e-6;
+        /// What a column may be out of its bounds, in parts of a capacity or of a level.
+        feasible: f64 = 1e-9;
+        /// Changes of prices that are rounding, in parts of the largest.
+        nothing: f64 = 1e-12;
+        /// Rates at which a class becomes cheaper that are rounding, in parts of the price and of the largest change.
+        rate: f64 = 1e-7;
+        /// Pivots that are rounding.
+        singular: f64 = 1e-14;
+        /// Steps for each row: five are usual.
+        steps_per_row: usize = 20;
+    }
+
     /// The interior point method that finds the first basis of a round, and the columns that it sees.
     Interior as INTERIOR {
-        /// Placements below which simplex steps alone are faster.
+        /// Placements below which simplex steps alone are faster, as they are on few rows.
         least_placements: usize = 3_000;
-        /// The same with few rows: there 10,000 users on ten classes take simplex steps .14 s (Google's classes) and .64 s
-        /// (random ones), this method 2.5 and .35 s.
-        least_placements_on_few_rows: usize = 500_000;
         /// Columns of each group that are added at a time: a third of the classes within these bounds.
         columns_per_group: (usize, usize) = (3, 10);
         /// At first one for so many classes on which the group may run where that is more: with too few the first solves

@@ -127,12 +127,15 @@ impl Duals {
         let priced = |dual: &BlockDual| -> Vec<usize> {
             dual.groups.iter().filter(|(_, (level, _))| !level.is_zero()).map(|(g, _)| *g).collect()
         };
-        let block = |(k, found): (usize, &Found)| BlockPrices {
-            level: found.level.to_f64(),
-            rows: found.dual.rows.iter().map(|(row, price)| (*row, price.to_f64())).collect(),
-            priced: priced(&found.dual),
-            perhaps_priced: priced(&found.dual),
-            left: self.left_in(k),
+        let block = |(k, found): (usize, &Found)| {
+            let priced = priced(&found.dual);
+            BlockPrices {
+                level: found.level.to_f64(),
+                rows: found.dual.rows.iter().map(|(row, price)| (*row, price.to_f64())).collect(),
+                perhaps_priced: priced.clone(),
+                priced,
+                left: self.left_in(k),
+            }
         };
         self.rounds.iter().enumerate().map(block).collect()
     }

@@ -23,7 +23,7 @@ pub struct BlockPrices {
     pub rows: Vec<(usize, f64)>,
     /// Groups whose level has a price.
     pub priced: Vec<usize>,
-    /// The same, and those whose price may be rounding.
+    /// These, and groups whose price may be nothing but rounding.
     pub perhaps_priced: Vec<usize>,
     /// `(group, class of the problem)` of the placements that the prices rule out.
     pub left: Vec<(usize, usize)>,
@@ -66,17 +66,22 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 
 /// What nearly proves the levels, in short numbers: prices of doubles, and what they prove exactly.
 pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
-    let found = tried(first_parts(data), settings, |room| Aim::Prices { room });
+    let found = rounds_with_some_room(first_parts(data), settings, |room| Aim::Prices { room });
     Duals::of_blocks(data, found.blocks).of_problem(data)
 }
 
-/// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
+/// The rounds of parts, and of what they leave, by the best guess of doubles.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
-    tried(waiting, settings, |room| Aim::Guess { room })
+    rounds_with_some_room(waiting, settings, |room| Aim::Guess { room })
 }
 
-/// The same for something else.
-fn tried(waiting: Vec<Part<'_>>, settings: Settings, aim: impl Fn(f64) -> Aim + Sync) -> Rounds {
+/// The rounds of parts, and of what they leave, each with the least room with which it can be solved. A part without a
+/// solution keeps what it has.
+fn rounds_with_some_room(
+    waiting: Vec<Part<'_>>,
+    settings: Settings,
+    aim: impl Fn(f64) -> Aim + Sync,
+) -> Rounds {
     let found = rounds(waiting, |part| {
         let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, aim(*room)));
         Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))

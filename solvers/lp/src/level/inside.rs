@@ -29,13 +29,8 @@ type Columns = Vec<Vec<usize>>;
 /// for it.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
     let n_placements = part.n_placements();
-    let least = if part.rows.len() < GUESS.few_rows {
-        INTERIOR.least_placements_on_few_rows
-    } else {
-        INTERIOR.least_placements
-    };
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
-    if n_placements < least || has_task_row {
+    if part.rows.len() < GUESS.few_rows || n_placements < INTERIOR.least_placements || has_task_row {
         return None;
     }
     let builder = Builder { part, unit, needs };
@@ -244,7 +239,7 @@ impl Builder<'_> {
 
 /// A number between 0 and 1 that looks random, the same for a placement every time (the finaliser of
 /// MurmurHash3).
-fn noise(g: usize, c: usize) -> f64 {
+pub fn noise(g: usize, c: usize) -> f64 {
     let mut h =
         (g as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (c as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     h = (h ^ (h >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);

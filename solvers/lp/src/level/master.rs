@@ -17,6 +17,7 @@ pub use answer::{MasterBasis, MasterSolution};
 use std::collections::HashSet;
 
 use super::inside::{self, FirstBasis};
+use super::keys;
 use super::part::{GroupOnClass, Need, Part};
 use super::start::guess;
 use crate::error::LpError;
@@ -43,7 +44,7 @@ pub struct Master<'a> {
     /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
-    /// Whether the interior point method has not been tried yet.
+    /// Whether no other method has been tried yet for a basis to begin with.
     may_enter: bool,
     /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
     hints: Vec<f64>,
@@ -118,6 +119,13 @@ impl<'a> Master<'a> {
         if !self.may_enter {
             return self.lp.solve().map(Some);
         }
+        if keys::is_for(self.part) {
+            self.may_enter = false;
+            return match keys::start(self.part, self.unit, &self.needs, &self.hints) {
+                Some(basis) => self.enter(&basis).map(|()| None),
+                None => self.lp.solve().map(Some),
+            };
+        }
         let left = LEVELS.simplex_iterations.saturating_sub(self.iterations);
         if left > 0
             && let Some(solution) = self.lp.solve_within(left)?
@@ -133,9 +141,9 @@ impl<'a> Master<'a> {
         Ok(None)
     }
 
-    /// Leaves the interior point method out.
+    /// Leaves other methods than simplex steps out.
     #[cfg(test)]
-    pub fn leave_interior_points(&mut self) {
+    pub fn leave_other_methods(&mut self) {
         self.may_enter = false;
     }
 
@@ -180,7 +188,8 @@ impl<'a> Master<'a> {
         self.solve_within(LEVELS.price_tolerance)
     }
 
-    /// The same with that tolerance of relative reduced costs of columns that the model does not have.
+    /// Solves, adding columns until those that the model does not have cost less than they are worth by no more than that
+    /// part of it.
     fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LpError> {
         loop {
             self.load_single_groups()?;
@@ -206,11 +215,11 @@ impl<'a> Master<'a> {
         Ok(basis)
     }
 
-    /// Solves again with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as the tolerance of
-    /// HiGHS.
+    /// Solves again with the level worth [`LEVELS.sharper`](crate::settings::Levels::sharper): the tolerance of HiGHS, which is
+    /// absolute, is a smaller part of reduced costs then. Prices are in units of the level, as ever.
     pub fn solve_sharply(&mut self) -> Result<MasterSolution, LpError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
-        let solution = self.solve_within(LEVELS.price_tolerance / LEVELS.sharper);
+        let solution = self.solve_within(LEVELS.sharper_price_tolerance);
         self.lp.set_cost(0, 1.0)?;
         let mut solution = solution?;
         let all = [&mut solution.prices, &mut solution.group_prices, &mut solution.task_prices];

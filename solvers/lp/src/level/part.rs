@@ -317,6 +317,28 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The same at two prices of every row.
+    pub fn for_each_pair(&self, g: usize, prices: [&[f64]; 2], mut visit: impl FnMut(usize, [f64; 2])) {
+        let group = self.groups[g];
+        let is_plain = self.data.other_usage[group].is_none();
+        let demand = self.data.base_demand[group].as_slice();
+        let uniform = self.tasks_per_level_f64[g];
+        for &c in &self.classes[g] {
+            match self.complete[c] {
+                Some(start) if is_plain && !uniform.is_nan() => {
+                    let here = prices.map(|prices| &prices[start..]);
+                    let mut task = [0.0; 2];
+                    for (r, d) in demand {
+                        task[0] += here[0][*r] * d;
+                        task[1] += here[1][*r] * d;
+                    }
+                    visit(c, task.map(|task| task * uniform));
+                }
+                _ => visit(c, prices.map(|prices| self.price(g, c, prices))),
+            }
+        }
+    }
+
     /// Tasks of a group at its target.
     pub fn target_tasks(&self, g: usize, target: Target, level: &Rational) -> Rational {
         let at = |level: &Rational| {

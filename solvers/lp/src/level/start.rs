@@ -6,6 +6,7 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
+use super::keys;
 use super::part::{GroupOnClass, Part, Target};
 use crate::settings::GUESS;
 
@@ -54,7 +55,10 @@ pub fn guess(part: &Part<'_>) -> Guess {
     } else {
         GUESS.max_iterations
     };
-    let iterations = (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most);
+    let iterations = match keys::is_for(part) {
+        true => GUESS.iterations_before_keys,
+        false => (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most),
+    };
     let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();

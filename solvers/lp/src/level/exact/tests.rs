@@ -6,28 +6,30 @@ use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::static_shares::Noise;
 
 use super::super::inside::{self, FirstBasis};
+use super::super::keys;
 use super::super::part::{GroupOnClass, Need};
 use super::super::start::guess;
 use super::*;
 
+/// A way to a first basis, given the unit of the level and what groups need.
+type Way<'c> = &'c dyn Fn(&Part<'_>, f64, &[Need]) -> FirstBasis;
+
 /// What becomes of the basis that the interior point method finds.
 type Change<'c> = &'c dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis;
 
-/// The first level of a problem without limits of tasks, with prices that prove it: by simplex steps alone, or
-/// from the basis that `first` makes of what the interior point method finds.
-fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
+/// The first level of a problem without limits of tasks, with prices that prove it: by simplex steps alone, or from the
+/// basis that `first` finds.
+fn level(problem: &Problem, first: Option<Way<'_>>) -> Rational {
     let share = Share::Dominant.coefficients(problem).expect("the share applies");
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let data = LevelData::new(&constraints, &share);
     let part = Part::whole(&data);
     let mut search = Search::new(&part, Settings::default());
     let master = search.master.as_mut().expect("HiGHS takes the programme");
-    master.leave_interior_points();
+    master.leave_other_methods();
     if let Some(first) = first {
         let needs = vec![Need { multiple: 1.0, fixed: 0.0 }; part.groups.len()];
-        let found = inside::start(&part, master.unit, &needs, &guess(&part).prices);
-        let basis = first(&part, found.expect("a basis of an interior point"));
-        master.enter(&basis).expect("a basis that HiGHS takes");
+        master.enter(&first(&part, master.unit, &needs)).expect("a basis that HiGHS takes");
     }
     let solved = in_doubles(&mut search).expect("an optimum in doubles").is_some();
     let round = newton(&mut search, &Integers::new(&data), solved).expect("an exact optimum");
@@ -41,12 +43,12 @@ fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
     round.level
 }
 
-fn as_found(_: &Part<'_>, basis: FirstBasis) -> FirstBasis {
-    basis
+fn of_interior_point(part: &Part<'_>, unit: f64, needs: &[Need]) -> FirstBasis {
+    inside::start(part, unit, needs, &guess(part).prices).expect("a basis of an interior point")
 }
 
 fn assert_same(problem: &Problem) {
-    assert_eq!(level(problem, Some(&as_found)), level(problem, None), "{}", problem.name());
+    assert_eq!(level(problem, Some(&of_interior_point)), level(problem, None), "{}", problem.name());
 }
 
 const CLUSTER: Cluster = Cluster {
@@ -114,6 +116,31 @@ fn alike(memory: &Rational) -> Problem {
     problem.expect("a problem")
 }
 
+/// Few rows: the dual simplex method with keys finds a basis, or leaves the programme to simplex steps.
+#[test]
+fn keys_end_at_the_same_level() {
+    let mut n_found = 0;
+    for seed in 12..42 {
+        let mut noise = Noise::new(seed);
+        let cluster =
+            Cluster { users: 150, classes: 2 + noise.below(9) as usize, ..Cluster::any(&mut noise) };
+        let problem = Cluster { finite: 0, ..cluster }.problem(&mut noise);
+        let found = std::cell::Cell::new(false);
+        let first = |part: &Part<'_>, unit: f64, needs: &[Need]| {
+            let basis = keys::start(part, unit, needs, &guess(part).prices);
+            found.set(basis.is_some());
+            basis.unwrap_or_else(|| FirstBasis {
+                favourite: part.classes.iter().map(|classes| classes[0]).collect(),
+                others: Vec::new(),
+                tight: vec![false; part.rows.len()],
+            })
+        };
+        assert_eq!(level(&problem, Some(&first)), level(&problem, None), "seed {seed}");
+        n_found += usize::from(found.get());
+    }
+    assert!(n_found > 25, "{n_found}");
+}
+
 /// Demands of 0, with which blocks do not close.
 #[test]
 fn demands_may_be_zero() {
@@ -146,8 +173,10 @@ fn bad_bases_do_no_harm() {
         FirstBasis { others: none, ..basis }
     };
     let bad: [Change<'_>; 4] = [&elsewhere, &other_rows, &too_few, &nobody_splits];
-    for (k, first) in bad.into_iter().enumerate() {
-        assert_eq!(level(&problem, Some(first)), expected, "basis {k}");
+    for (k, change) in bad.into_iter().enumerate() {
+        let first =
+            |part: &Part<'_>, unit: f64, needs: &[Need]| change(part, of_interior_point(part, unit, needs));
+        assert_eq!(level(&problem, Some(&first)), expected, "basis {k}");
     }
 }
 

@@ -1,0 +1,116 @@
+//! `L U` factors of a basis, and what follows from it.
+
+use super::{Column, Keys};
+use crate::settings::KEYS;
+
+/// A basis, factored.
+pub struct Factors {
+    /// By row of the basis, in the order of `order`.
+    lu: Vec<f64>,
+    order: Vec<usize>,
+    /// By column: by what it is multiplied.
+    scale: Vec<f64>,
+    /// Columns that are slacks, and their rows.
+    free: Vec<(usize, usize)>,
+    /// The column of the level.
+    pub level: usize,
+    /// By column of the basis.
+    pub values: Vec<f64>,
+    /// By row: price of its capacity.
+    pub prices: Vec<f64>,
+}
+
+impl Factors {
+    /// None where the basis is as good as singular.
+    pub fn of(keys: &Keys<'_>) -> Option<Self> {
+        let n = keys.basis.len();
+        let (mut lu, mut scale) = (vec![0.0; n * n], vec![0.0; n]);
+        for (at, column) in keys.basis.iter().enumerate() {
+            let entries = keys.column(*column);
+            // Columns of small groups have small entries.
+            scale[at] = 1.0 / entries.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+            for (row, entry) in entries.into_iter().enumerate() {
+                lu[row * n + at] = entry * scale[at];
+            }
+        }
+        let order = factor(&mut lu, n)?;
+        let level = keys.basis.iter().position(|column| *column == Column::Level)?;
+        let free = keys.basis.iter().enumerate().filter_map(|(at, column)| match column {
+            Column::Slack(row) => Some((at, *row)),
+            _ => None,
+        });
+        let free = free.collect();
+        let mut factors = Self { lu, order, scale, free, level, values: Vec::new(), prices: Vec::new() };
+        let left: Vec<f64> = keys.fixed_load.iter().map(|load| 1.0 - load).collect();
+        factors.values = factors.solve(&left);
+        factors.prices = factors.row(level);
+        let mut all = factors.values.iter().chain(&factors.prices);
+        all.all(|value| value.is_finite()).then_some(factors)
+    }
+
+    /// By column of the basis `B`: `x` of `B x = b`.
+    fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let n = self.order.len();
+        let mut x: Vec<f64> = self.order.iter().map(|row| b[*row]).collect();
+        for k in 0..n {
+            let done: f64 = self.lu[k * n..][..k].iter().zip(&x).map(|(l, x)| l * x).sum();
+            x[k] -= done;
+        }
+        for k in (0..n).rev() {
+            let right = &self.lu[k * n + k + 1..(k + 1) * n];
+            let done: f64 = right.iter().zip(&x[k + 1..]).map(|(u, x)| u * x).sum();
+            x[k] = (x[k] - done) / self.lu[k * n + k];
+        }
+        x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x *= scale);
+        x
+    }
+
+    /// A row of the inverse, by row of the programme: how prices change where a column of the basis is to cost more than it
+    /// is worth.
+    pub fn row(&self, at: usize) -> Vec<f64> {
+        let n = self.order.len();
+        let mut x = vec![0.0; n];
+        x[at] = self.scale[at];
+        for k in at..n {
+            x[k] /= self.lu[k * n + k];
+            for j in k + 1..n {
+                x[j] -= self.lu[k * n + j] * x[k];
+            }
+        }
+        for k in (0..n).rev() {
+            for j in 0..k {
+                x[j] -= self.lu[k * n + j] * x[k];
+            }
+        }
+        let mut row = vec![0.0; n];
+        self.order.iter().zip(x).for_each(|(place, entry)| row[*place] = entry);
+        // Rows that are free stay so, but for rounding.
+        self.free.iter().filter(|(slack, _)| *slack != at).for_each(|(_, free)| row[*free] = 0.0);
+        row
+    }
+}
+
+/// Factors a matrix of `n` rows in place, with the largest pivot of each column; the order in which its rows stand then.
+fn factor(lu: &mut [f64], n: usize) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|a, b| lu[a * n + k].abs().total_cmp(&lu[b * n + k].abs()))?;
+        if lu[pivot * n + k].is_nan() || lu[pivot * n + k].abs() <= KEYS.singular {
+            return None;
+        }
+        if pivot != k {
+            order.swap(k, pivot);
+            (0..n).for_each(|j| lu.swap(k * n + j, pivot * n + j));
+        }
+        let (above, below) = lu.split_at_mut((k + 1) * n);
+        let pivot_row = &above[k * n..];
+        for row in below.chunks_mut(n).filter(|row| row[k] != 0.0) {
+            row[k] /= pivot_row[k];
+            let factor = row[k];
+            for (entry, of) in row[k + 1..].iter_mut().zip(&pivot_row[k + 1..]) {
+                *entry -= factor * of;
+            }
+        }
+    }
+    Some(order)
+}

@@ -1,0 +1,180 @@
+//! A step: how far prices go along a line, and who changes its class on the way.
+//!
+//! By prices `p` of the rows, in parts of which all is measured, the level is at most
+//!
+//! ```text
+//! (sum_r p_r - sum_g f_g k_g(p)) / sum_g m_g k_g(p)
+//! ```
+//!
+//! where group `g` needs `m_g` times the level and `f_g`, and `k_g(p)` is what a unit costs it where it is cheapest. Between
+//! points at which somebody changes its class both sums are linear, so that the bound falls or rises all the way: it is
+//! least at such a point.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use rayon::prelude::*;
+
+use super::factors::Factors;
+use super::{Column, Keys, apart};
+use crate::level::part::GroupOnClass;
+use crate::settings::KEYS;
+
+/// Where the line meets a column that is not in the basis.
+struct Meeting {
+    length: f64,
+    column: Column,
+    /// How fast the column becomes cheaper than the key of its group.
+    rate: f64,
+    /// Whether the line ends there.
+    is_end: bool,
+}
+
+impl PartialEq for Meeting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Meeting {}
+
+impl PartialOrd for Meeting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Meeting {
+    /// The nearest is the greatest, which a heap has on top, and the slowest of those.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.length.total_cmp(&self.length).then(other.rate.total_cmp(&self.rate))
+    }
+}
+
+/// Prices on a line, for a unit of each row.
+struct Line {
+    prices: Vec<f64>,
+    change: Vec<f64>,
+    /// Rates below this part of a price are rounding.
+    least: f64,
+    /// And those below this part of what a group costs where all rows cost 1.
+    nothing: f64,
+}
+
+/// A sum along the line.
+#[derive(Clone, Copy)]
+struct Sum {
+    value: f64,
+    rate: f64,
+}
+
+impl Keys<'_> {
+    /// Takes a column out of the basis: prices go along its row of the inverse (`sign` 1) or against it (-1). `None` where
+    /// they meet nothing.
+    pub(super) fn step(&mut self, leaving: usize, sign: f64, factors: &Factors) -> Option<()> {
+        let mut change: Vec<f64> = factors.row(leaving).into_iter().map(|entry| entry * sign).collect();
+        let most = change.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+        change.iter_mut().filter(|entry| entry.abs() < KEYS.nothing * most).for_each(|entry| *entry = 0.0);
+        let dearest = factors.prices.iter().copied().fold(0.0, f64::max);
+        let per_unit = |prices: &[f64]| prices.iter().zip(&self.capacity).map(|(p, c)| p / c).collect();
+        let line = Line {
+            prices: per_unit(&factors.prices),
+            change: per_unit(&change),
+            least: KEYS.rate * most / dearest,
+            nothing: KEYS.nothing * most,
+        };
+        let sum = |of_row: &dyn Fn(usize) -> f64| {
+            let along = |prices: &[f64]| prices.iter().enumerate().map(|(row, p)| p * of_row(row)).sum();
+            Sum { value: along(&factors.prices), rate: along(&change) }
+        };
+        let mut over = sum(&|row| 1.0 - self.fixed_load[row]);
+        let mut under = sum(&|row| self.level_load[row]);
+        let mut waiting = BinaryHeap::from(self.first_meetings(&line, factors, &change));
+        let mut reached = 0.0;
+        let mut classes = Vec::new();
+        loop {
+            let Meeting { length, column, rate, is_end } = waiting.pop()?;
+            over.value += over.rate * (length - reached);
+            under.value += under.rate * (length - reached);
+            reached = length;
+            if let (Column::Place(GroupOnClass { g, c }), false) = (column, is_end) {
+                let need = self.needs[g];
+                let over_rate = over.rate + need.fixed / self.unit * rate;
+                let under_rate = under.rate - need.multiple * rate;
+                if over_rate * under.value < over.value * under_rate {
+                    (over.rate, under.rate) = (over_rate, under_rate);
+                    self.set_key(g, c);
+                    waiting.extend(self.meeting(g, &line, reached, &[], &mut classes));
+                    continue;
+                }
+            }
+            self.basis[leaving] = column;
+            return Some(());
+        }
+    }
+
+    /// The first of each group and row.
+    fn first_meetings(&self, line: &Line, factors: &Factors, change: &[f64]) -> Vec<Meeting> {
+        let mut split: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut is_free = vec![false; change.len()];
+        for column in &self.basis {
+            match column {
+                Column::Place(place) => split.entry(place.g).or_default().push(place.c),
+                Column::Slack(row) => is_free[*row] = true,
+                Column::Level | Column::Sold { .. } => {}
+            }
+        }
+        let falling = (0..change.len()).filter(|row| !is_free[*row] && change[*row] < 0.0);
+        let rows = falling.map(|row| Meeting {
+            length: factors.prices[row].max(0.0) / -change[row],
+            column: Column::Slack(row),
+            rate: -change[row],
+            is_end: true,
+        });
+        let of_group = |classes: &mut Vec<(usize, [f64; 2])>, g: &usize| {
+            let others = split.get(g).map_or(&[][..], Vec::as_slice);
+            self.meeting(*g, line, 0.0, others, classes)
+        };
+        let groups = self.groups.par_iter().with_min_len(KEYS.groups_for_a_thread);
+        let mut all: Vec<Meeting> =
+            groups.map_init(Vec::new, of_group).collect::<Vec<_>>().into_iter().flatten().collect();
+        all.extend(rows);
+        all
+    }
+
+    /// Where a class becomes cheaper than the key, from a point of the line on. A group that has `others` than the key in
+    /// the basis cannot leave them all for one, so that the line ends. `classes` is room for its prices.
+    fn meeting(
+        &self,
+        g: usize,
+        line: &Line,
+        from: f64,
+        others: &[usize],
+        classes: &mut Vec<(usize, [f64; 2])>,
+    ) -> Option<Meeting> {
+        let key = self.key[g];
+        let mut of_key = [0.0; 2];
+        classes.clear();
+        self.part.for_each_pair(g, [&line.prices, &line.change], |c, pair| {
+            let pair = pair.map(|price| price * apart(g, c));
+            if c == key {
+                of_key = pair;
+            }
+            classes.push((c, pair));
+        });
+        let least = (line.least * of_key[0]).max(line.nothing * self.size[g]);
+        let mut best: Option<Meeting> = None;
+        for &(c, [price, rate]) in classes.iter() {
+            let falls = of_key[1] - rate;
+            if falls <= least || c == key || others.contains(&c) {
+                continue;
+            }
+            let length = ((price - of_key[0]) / falls).max(from);
+            if best.as_ref().is_none_or(|best| length < best.length) {
+                let column = Column::Place(GroupOnClass { g, c });
+                best = Some(Meeting { length, column, rate: falls * self.unit, is_end: !others.is_empty() });
+            }
+        }
+        best
+    }
+}
