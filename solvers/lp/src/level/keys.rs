@@ -52,11 +52,16 @@ struct Keys<'a> {
     key: Vec<usize>,
     /// By group: what a unit of level costs on the dearest class where each row costs 1.
     size: Vec<f64>,
+    /// What the costs that keep classes apart are worth in prices.
+    scale: f64,
     /// As many as there are rows.
     basis: Vec<Column>,
     /// By row, in parts of its capacity: what groups on their keys take for one unit of level, and whatever the level is.
     level_load: Vec<f64>,
     fixed_load: Vec<f64>,
+    /// The costs of the same, but for their scale.
+    level_cost: f64,
+    fixed_cost: f64,
 }
 
 /// Whether the method is made for a part.
@@ -66,22 +71,28 @@ pub fn is_for(part: &Part<'_>) -> bool {
         && !(0..part.groups.len()).any(|g| part.has_task_row(g))
 }
 
-/// A basis that is optimal or near it, from guessed prices of the rows; `None` where numbers are too far apart for it.
-pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
+/// A basis that is optimal or near it, and its level, from guessed prices of the rows; `None` where what is fixed has no
+/// place, or numbers are too far apart.
+pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<(FirstBasis, f64)> {
     let mut prices = prices.to_vec();
     let mut fewer = (part.groups.len() / KEYS.sample).max(1).ilog(KEYS.growth);
     loop {
         let mut keys = Keys::new(part, unit, needs, &prices, KEYS.growth.pow(fewer))?;
-        prices = keys.solve()?;
-        match fewer.checked_sub(1) {
-            Some(next) => fewer = next,
-            None => return Some(keys.first_basis()),
+        let found = keys.solve();
+        if fewer == 0 {
+            let level = found?.1;
+            return (level > 0.0).then(|| (keys.first_basis(), level));
         }
+        // Some of the groups may have no basis where all have one.
+        if let Some((of_some, _)) = found {
+            prices = of_some;
+        }
+        fewer -= 1;
     }
 }
 
 impl<'a> Keys<'a> {
-    /// The programme of every so manieth group, each on the class that is the cheapest at these prices.
+    /// The programme of one of so many groups, each on the class that is the cheapest at these prices.
     fn new(part: &'a Part<'a>, unit: f64, needs: &'a [Need], prices: &[f64], every: usize) -> Option<Self> {
         let groups: Vec<usize> = (0..part.groups.len()).step_by(every).collect();
         let share = groups.len() as f64 / part.groups.len() as f64;
@@ -93,17 +104,31 @@ impl<'a> Keys<'a> {
             capacity: part.capacity.iter().map(|capacity| capacity * share).collect(),
             key: vec![0; part.groups.len()],
             size: vec![0.0; part.groups.len()],
+            scale: 0.0,
             basis: Vec::new(),
             level_load: vec![0.0; n],
             fixed_load: vec![0.0; n],
-            groups: Vec::new(),
+            level_cost: 0.0,
+            fixed_cost: 0.0,
+            groups,
         };
         let ones: Vec<f64> = keys.capacity.iter().map(|capacity| 1.0 / capacity).collect();
-        for &g in &groups {
+        let (mut worth_of_level, mut size_of_level) = (0.0, 0.0);
+        for &g in &keys.groups {
+            let (mut least, mut size) = (f64::INFINITY, 0.0_f64);
+            part.for_each_prices(g, [prices, &ones], |_, [price, by_size]| {
+                (least, size) = (least.min(price), size.max(by_size));
+            });
+            keys.size[g] = size;
+            worth_of_level += needs[g].multiple * least;
+            size_of_level += needs[g].multiple * size;
+        }
+        keys.scale = KEYS.apart * worth_of_level / size_of_level;
+        for at in 0..keys.groups.len() {
+            let g = keys.groups[at];
             let mut best = (f64::INFINITY, part.classes[g][0]);
-            part.for_each_pair(g, [prices, &ones], |c, [price, size]| {
-                keys.size[g] = keys.size[g].max(size);
-                let price = price * apart(g, c);
+            part.for_each_price(g, prices, |c, price| {
+                let price = price + keys.extra(g, c);
                 if price < best.0 {
                     best = (price, c);
                 }
@@ -111,7 +136,8 @@ impl<'a> Keys<'a> {
             keys.key[g] = best.1;
             keys.add_key(g, 1.0);
         }
-        keys.groups = groups;
+        // The level is worth 1.
+        keys.scale /= worth_of_level * unit;
         let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
         let of = (0..n).max_by(|a, b| worth[*a].total_cmp(&worth[*b]))?;
         let column = |row| match row == of {
@@ -122,10 +148,12 @@ impl<'a> Keys<'a> {
         Some(keys)
     }
 
-    /// Steps until the basis is optimal, or there were too many; the prices by row.
-    fn solve(&mut self) -> Option<Vec<f64>> {
-        let n = self.basis.len() as u64;
-        let work = (self.groups.iter().map(|g| self.part.classes[*g].len() as u64).sum::<u64>() + n * n) * n;
+    /// Steps until the basis is optimal, or there were too many; the prices by row, and the level.
+    fn solve(&mut self) -> Option<(Vec<f64>, f64)> {
+        // A step looks at two prices of every placement, and factors and solves.
+        let placements: usize = self.groups.iter().map(|g| self.part.classes[*g].len()).sum();
+        let per_placement = 2 * self.part.data.constraints.problem().n_resources();
+        let work = (placements * per_placement + self.basis.len().pow(3)) as u64;
         let mut factors = self.factors()?;
         for _ in 0..KEYS.steps_per_row * self.basis.len() {
             let Some((at, sign)) = self.leaving(&factors) else { break };
@@ -133,18 +161,28 @@ impl<'a> Keys<'a> {
             self.step(at, sign, &factors)?;
             factors = self.factors()?;
         }
-        Some(factors.prices.iter().zip(&self.part.capacity).map(|(p, c)| p.max(0.0) / c).collect())
+        let prices = factors.prices.iter().zip(&self.part.capacity).map(|(p, c)| p.max(0.0) / c).collect();
+        Some((prices, factors.values[factors.level] * self.unit))
+    }
+
+    /// What a unit of level of a group costs on a class beside prices: a little, another amount for each. Many groups may have
+    /// two classes of one price, and steps of no length would have no end.
+    fn extra(&self, g: usize, c: usize) -> f64 {
+        self.scale * self.size[g] * noise(g, c)
     }
 
     /// Adds so many times what a group takes on its key.
     fn add_key(&mut self, g: usize, times: f64) {
         let Need { multiple, fixed } = self.needs[g];
-        let tasks = self.part.tasks_per_level_f64(g, self.key[g]) * times * apart(g, self.key[g]);
+        let tasks = self.part.tasks_per_level_f64(g, self.key[g]) * times;
         for (row, usage) in self.part.usage(g, self.key[g]) {
             let share = usage * tasks / self.capacity[row];
             self.level_load[row] += share * multiple * self.unit;
             self.fixed_load[row] += share * fixed;
         }
+        let cost = self.size[g] * noise(g, self.key[g]) * times;
+        self.level_cost += cost * multiple * self.unit;
+        self.fixed_cost += cost * fixed;
     }
 
     fn set_key(&mut self, g: usize, c: usize) {
@@ -155,7 +193,7 @@ impl<'a> Keys<'a> {
 
     /// Adds so many times what one unit of level takes on a class.
     fn add_place(&self, GroupOnClass { g, c }: GroupOnClass, times: f64, column: &mut [f64]) {
-        let tasks = self.part.tasks_per_level_f64(g, c) * self.unit * times * apart(g, c);
+        let tasks = self.part.tasks_per_level_f64(g, c) * self.unit * times;
         for (row, usage) in self.part.usage(g, c) {
             column[row] += usage * tasks / self.capacity[row];
         }
@@ -173,6 +211,17 @@ impl<'a> Keys<'a> {
             }
         }
         entries
+    }
+
+    /// What a column is worth in levels.
+    fn worth(&self, column: Column) -> f64 {
+        match column {
+            Column::Level => 1.0 - self.scale * self.level_cost,
+            Column::Slack(_) | Column::Sold { .. } => 0.0,
+            Column::Place(GroupOnClass { g, c }) => {
+                (self.extra(g, self.key[g]) - self.extra(g, c)) * self.unit
+            }
+        }
     }
 
     /// The basis, factored, in which of the classes of a group that are basic the key is the one on which it has most.
@@ -244,10 +293,4 @@ impl<'a> Keys<'a> {
         }
         FirstBasis { favourite: self.key, others, tight }
     }
-}
-
-/// What a group takes of a class is taken larger by a little, another part for each: many groups may have two classes that
-/// cost the same, and steps of no length would have no end.
-fn apart(g: usize, c: usize) -> f64 {
-    1.0 + KEYS.apart * noise(g, c)
 }

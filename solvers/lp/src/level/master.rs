@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use super::inside::{self, FirstBasis};
 use super::keys;
 use super::part::{GroupOnClass, Need, Part};
-use super::start::guess;
+use super::start::{Guess, guess, rough_guess};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 use crate::settings::LEVELS;
@@ -33,6 +33,14 @@ enum Seat {
     Row { level: usize, tasks: Option<usize> },
 }
 
+/// The method that is next to look for a basis to begin with: each is tried once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Keys,
+    InteriorPoint,
+    None,
+}
+
 pub struct Master<'a> {
     part: &'a Part<'a>,
     lp: FloatLp,
@@ -44,8 +52,7 @@ pub struct Master<'a> {
     /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
-    /// Whether no other method has been tried yet for a basis to begin with.
-    may_enter: bool,
+    next: Next,
     /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
     hints: Vec<f64>,
     /// Simplex iterations until then.
@@ -80,19 +87,28 @@ impl<'a> Master<'a> {
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
             unit: 1.0,
-            may_enter: true,
+            next: Next::None,
             hints: Vec::new(),
             iterations: 0,
         };
-        let first = guess(part);
-        master.may_enter = first.level > 0.0 && first.level.is_finite();
-        if master.may_enter {
-            master.unit = first.level;
+        match keys::is_for(part) {
+            true => master.begin(rough_guess(part), Next::Keys)?,
+            false => master.begin(guess(part), Next::InteriorPoint)?,
         }
-        master.clear(&first.columns.favourite)?;
-        master.add(first.columns.placements)?;
-        master.hints = first.prices;
         Ok(master)
+    }
+
+    /// A new model of a guess, and who looks for a basis where the guess says how high the level may be.
+    fn begin(&mut self, first: Guess, next: Next) -> Result<(), LpError> {
+        let is_level = first.level > 0.0 && first.level.is_finite();
+        self.next = if is_level { next } else { Next::None };
+        if is_level {
+            self.unit = first.level;
+        }
+        self.clear(&first.columns.favourite)?;
+        self.add(first.columns.placements)?;
+        self.hints = first.prices;
+        Ok(())
     }
 
     /// A new model in which every group is on its favourite class.
@@ -116,15 +132,20 @@ impl<'a> Master<'a> {
 
     /// Solves with the columns there are; `None` where there is another programme to solve now.
     fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
-        if !self.may_enter {
-            return self.lp.solve().map(Some);
-        }
-        if keys::is_for(self.part) {
-            self.may_enter = false;
-            return match keys::start(self.part, self.unit, &self.needs, &self.hints) {
-                Some(basis) => self.enter(&basis).map(|()| None),
-                None => self.lp.solve().map(Some),
-            };
+        match self.next {
+            Next::None => return self.lp.solve().map(Some),
+            Next::Keys => {
+                match keys::start(self.part, self.unit, &self.needs, &self.hints) {
+                    Some((basis, level)) => {
+                        self.next = Next::None;
+                        self.unit = level;
+                        self.enter(&basis)?;
+                    }
+                    None => self.begin(guess(self.part), Next::InteriorPoint)?,
+                }
+                return Ok(None);
+            }
+            Next::InteriorPoint => {}
         }
         let left = LEVELS.simplex_iterations.saturating_sub(self.iterations);
         if left > 0
@@ -133,7 +154,7 @@ impl<'a> Master<'a> {
             self.iterations = self.iterations.saturating_add(self.lp.iterations()?);
             return Ok(Some(solution));
         }
-        self.may_enter = false;
+        self.next = Next::None;
         match inside::start(self.part, self.unit, &self.needs, &self.hints) {
             Some(inside) => self.enter(&inside)?,
             None => return self.lp.solve().map(Some),
@@ -144,7 +165,7 @@ impl<'a> Master<'a> {
     /// Leaves other methods than simplex steps out.
     #[cfg(test)]
     pub fn leave_other_methods(&mut self) {
-        self.may_enter = false;
+        self.next = Next::None;
     }
 
     /// Starts anew from a basis.

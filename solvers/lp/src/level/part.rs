@@ -301,24 +301,16 @@ impl<'a> Part<'a> {
 
     /// Calls `visit` with every class of the group and what one unit of level costs there.
     pub fn for_each_price(&self, g: usize, prices: &[f64], mut visit: impl FnMut(usize, f64)) {
-        let group = self.groups[g];
-        let is_plain = self.data.other_usage[group].is_none();
-        let demand = self.data.base_demand[group].as_slice();
-        let uniform = self.tasks_per_level_f64[g];
-        for &c in &self.classes[g] {
-            match self.complete[c] {
-                Some(start) if is_plain && !uniform.is_nan() => {
-                    let here = &prices[start..];
-                    let task: f64 = demand.iter().map(|(r, d)| here[*r] * d).sum();
-                    visit(c, task * uniform);
-                }
-                _ => visit(c, self.price(g, c, prices)),
-            }
-        }
+        self.for_each_prices(g, [prices], |c, [price]| visit(c, price));
     }
 
-    /// The same at two prices of every row.
-    pub fn for_each_pair(&self, g: usize, prices: [&[f64]; 2], mut visit: impl FnMut(usize, [f64; 2])) {
+    /// The same by several lists of prices at a time.
+    pub fn for_each_prices<const N: usize>(
+        &self,
+        g: usize,
+        prices: [&[f64]; N],
+        mut visit: impl FnMut(usize, [f64; N]),
+    ) {
         let group = self.groups[g];
         let is_plain = self.data.other_usage[group].is_none();
         let demand = self.data.base_demand[group].as_slice();
@@ -327,12 +319,10 @@ impl<'a> Part<'a> {
             match self.complete[c] {
                 Some(start) if is_plain && !uniform.is_nan() => {
                     let here = prices.map(|prices| &prices[start..]);
-                    let mut task = [0.0; 2];
-                    for (r, d) in demand {
-                        task[0] += here[0][*r] * d;
-                        task[1] += here[1][*r] * d;
-                    }
-                    visit(c, task.map(|task| task * uniform));
+                    visit(
+                        c,
+                        here.map(|here| demand.iter().map(|(r, d)| here[*r] * d).sum::<f64>() * uniform),
+                    );
                 }
                 _ => visit(c, prices.map(|prices| self.price(g, c, prices))),
             }

@@ -6,7 +6,6 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
-use super::keys;
 use super::part::{GroupOnClass, Part, Target};
 use crate::settings::GUESS;
 
@@ -47,7 +46,6 @@ impl FirstColumns {
 }
 
 pub fn guess(part: &Part<'_>) -> Guess {
-    let mut prices = first_prices(part);
     let pass: usize =
         part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
     let most = if part.rows.len() < GUESS.few_rows {
@@ -55,10 +53,16 @@ pub fn guess(part: &Part<'_>) -> Guess {
     } else {
         GUESS.max_iterations
     };
-    let iterations = match keys::is_for(part) {
-        true => GUESS.iterations_before_keys,
-        false => (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most),
-    };
+    guess_in(part, (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most))
+}
+
+/// A guess that will do for [`super::keys`], which finds prices by itself.
+pub fn rough_guess(part: &Part<'_>) -> Guess {
+    guess_in(part, GUESS.rough_iterations)
+}
+
+fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
+    let mut prices = first_prices(part);
     let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();

@@ -43,7 +43,8 @@ impl Factors {
         let mut factors = Self { lu, order, scale, free, level, values: Vec::new(), prices: Vec::new() };
         let left: Vec<f64> = keys.fixed_load.iter().map(|load| 1.0 - load).collect();
         factors.values = factors.solve(&left);
-        factors.prices = factors.row(level);
+        factors.prices = factors.transposed(keys.basis.iter().map(|column| keys.worth(*column)).collect());
+        factors.free.iter().for_each(|(_, row)| factors.prices[*row] = 0.0);
         let mut all = factors.values.iter().chain(&factors.prices);
         all.all(|value| value.is_finite()).then_some(factors)
     }
@@ -68,25 +69,33 @@ impl Factors {
     /// A row of the inverse, by row of the programme: how prices change where a column of the basis is to cost more than it
     /// is worth.
     pub fn row(&self, at: usize) -> Vec<f64> {
+        let mut one = vec![0.0; self.order.len()];
+        one[at] = 1.0;
+        let mut row = self.transposed(one);
+        // Rows that are free stay so, but for rounding.
+        self.free.iter().filter(|(slack, _)| *slack != at).for_each(|(_, free)| row[*free] = 0.0);
+        row
+    }
+
+    /// By row of the programme: `p` of `p B = c`.
+    fn transposed(&self, mut c: Vec<f64>) -> Vec<f64> {
         let n = self.order.len();
-        let mut x = vec![0.0; n];
-        x[at] = self.scale[at];
-        for k in at..n {
-            x[k] /= self.lu[k * n + k];
+        c.iter_mut().zip(&self.scale).for_each(|(c, scale)| *c *= scale);
+        let first = c.iter().position(|entry| *entry != 0.0).unwrap_or(n);
+        for k in first..n {
+            c[k] /= self.lu[k * n + k];
             for j in k + 1..n {
-                x[j] -= self.lu[k * n + j] * x[k];
+                c[j] -= self.lu[k * n + j] * c[k];
             }
         }
         for k in (0..n).rev() {
             for j in 0..k {
-                x[j] -= self.lu[k * n + j] * x[k];
+                c[j] -= self.lu[k * n + j] * c[k];
             }
         }
-        let mut row = vec![0.0; n];
-        self.order.iter().zip(x).for_each(|(place, entry)| row[*place] = entry);
-        // Rows that are free stay so, but for rounding.
-        self.free.iter().filter(|(slack, _)| *slack != at).for_each(|(_, free)| row[*free] = 0.0);
-        row
+        let mut p = vec![0.0; n];
+        self.order.iter().zip(c).for_each(|(row, entry)| p[*row] = entry);
+        p
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use rayon::prelude::*;
 
 use super::factors::Factors;
-use super::{Column, Keys, apart};
+use super::{Column, Keys};
 use crate::level::part::GroupOnClass;
 use crate::settings::KEYS;
 
@@ -88,7 +88,9 @@ impl Keys<'_> {
             Sum { value: along(&factors.prices), rate: along(&change) }
         };
         let mut over = sum(&|row| 1.0 - self.fixed_load[row]);
+        over.value -= self.scale * self.fixed_cost;
         let mut under = sum(&|row| self.level_load[row]);
+        under.value += self.scale * self.level_cost;
         let mut waiting = BinaryHeap::from(self.first_meetings(&line, factors, &change));
         let mut reached = 0.0;
         let mut classes = Vec::new();
@@ -109,6 +111,7 @@ impl Keys<'_> {
                 }
             }
             self.basis[leaving] = column;
+            self.scale /= under.value;
             return Some(());
         }
     }
@@ -155,8 +158,8 @@ impl Keys<'_> {
         let key = self.key[g];
         let mut of_key = [0.0; 2];
         classes.clear();
-        self.part.for_each_pair(g, [&line.prices, &line.change], |c, pair| {
-            let pair = pair.map(|price| price * apart(g, c));
+        self.part.for_each_prices(g, [&line.prices, &line.change], |c, pair| {
+            let pair = [pair[0] + self.extra(g, c), pair[1]];
             if c == key {
                 of_key = pair;
             }
