@@ -129,11 +129,14 @@ fn keys_end_at_the_same_level() {
         let first = |part: &Part<'_>, unit: f64, needs: &[Need]| {
             let basis = keys::start(part, unit, needs, &guess(part).prices);
             found.set(basis.is_some());
-            basis.map(|(basis, _)| basis).unwrap_or_else(|| FirstBasis {
-                favourite: part.classes.iter().map(|classes| classes[0]).collect(),
-                others: Vec::new(),
-                tight: vec![false; part.rows.len()],
-            })
+            basis.map_or_else(
+                || FirstBasis {
+                    favourite: part.classes.iter().map(|classes| classes[0]).collect(),
+                    others: Vec::new(),
+                    tight: vec![false; part.rows.len()],
+                },
+                |(basis, _)| basis,
+            )
         };
         assert_eq!(level(&problem, Some(&first)), level(&problem, None), "seed {seed}");
         n_found += usize::from(found.get());

@@ -96,13 +96,9 @@ fn many_may_be_on_several_classes() {
     let amounts = |amounts: [u64; 2]| {
         ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
     };
-    let servers =
-        [[16, 400], [8, 100], [32, 900], [10, 5]].into_iter().enumerate().map(|(i, capacity)| ServerSpec {
-            name: format!("s{i}"),
-            count: Some(Rational::from(50)),
-            capacity: amounts(capacity),
-            ..ServerSpec::default()
-        });
+    let servers = [[16, 400], [8, 100], [32, 900], [10, 5]].into_iter().enumerate().map(|(i, capacity)| {
+        ServerSpec { name: format!("s{i}"), count: Some(Rational::from(50)), capacity: amounts(capacity) }
+    });
     let mut noise = Noise::new(31);
     let users = (0..2_000).map(|n| UserSpec {
         name: format!("u{n}"),
