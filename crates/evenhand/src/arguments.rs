@@ -34,7 +34,10 @@ pub struct Arguments {
     pub command: Command,
 }
 
+// The options of a command are put together when it is asked for: those of all of them take longer than a small problem. What
+// is said in doc comments of options that commands share would become the command's own description then.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Compute an allocation
     #[command(after_help = examples::SOLVE)]
@@ -160,7 +163,7 @@ pub struct Solve {
     pub way: Way,
 }
 
-/// Where the way of a trajectory is written.
+// Where the way of a trajectory is written.
 #[derive(Debug, Args)]
 #[command(next_help_heading = flags::SINGLE)]
 pub struct Way {

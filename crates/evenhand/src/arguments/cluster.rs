@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::names;
 
-/// What is due, and by how much it may be missed.
+// What is due, and by how much it may be missed.
 #[derive(Debug, Args)]
 pub struct By {
     /// The rule by which queues are due what they are: tree is the problem's own share (default: that of the snapshot's

@@ -216,14 +216,8 @@ impl<'a> Dual<'a> {
             }
             let is_limited = state.utility[n] >= buyer.log_limit;
             let income = if is_limited { 0.0 } else { self.cluster.alpha.recip() };
-            outer(&mut matrix, &mean, spent * income);
-            if buyer.usage.len() > 1 {
-                for (shares, part) in shares.iter().zip(&state.parts[n]) {
-                    let mut apart = shares.clone();
-                    add(&mut apart, &mean, -1.0);
-                    outer(&mut matrix, &apart, spent * part * (1.0 + tau.recip()));
-                }
-            }
+            outer(&mut matrix, &mut mean, spent * income);
+            substitution(&mut matrix, &shares, &state.parts[n], spent * (1.0 + tau.recip()));
         }
         let change = dense::factor(matrix, &DUAL.ridges)?.solve(&-DVector::from_column_slice(slope));
         change.iter().all(|d| d.is_finite()).then(|| change.data.into())
@@ -305,10 +299,30 @@ fn add(to: &mut Vec<(usize, f64)>, from: &[(usize, f64)], factor: f64) {
     }
 }
 
-fn outer(matrix: &mut DMatrix<f64>, vector: &[(usize, f64)], factor: f64) {
-    for (r, a) in vector {
-        for (s, b) in vector {
-            matrix[(*r, *s)] += factor * a * b;
+/// Adds the spread of what a user's money buys on its classes, whose parts add up to 1: `factor sum_i part_i (s_i - m)(s_i - m)^T`
+/// with `m = sum_i part_i s_i`.
+///
+/// It is the same as `sum_i part_i d_i d_i^T - d d^T` with `d_i = s_i - s_k` and `d = m - s_k`. A class has few rows where all of
+/// them together have many, and with the class `k` that has the largest part at most a factor `1 / part_k` of digits is lost.
+fn substitution(matrix: &mut DMatrix<f64>, shares: &[Vec<(usize, f64)>], parts: &[f64], factor: f64) {
+    let largest = (0..parts.len()).max_by(|i, j| parts[*i].total_cmp(&parts[*j]));
+    let Some(base) = largest.filter(|_| parts.len() > 1) else { return };
+    let mut all = Vec::new();
+    for (at, part) in parts.iter().enumerate().filter(|(at, _)| *at != base) {
+        let mut apart = shares[at].clone();
+        add(&mut apart, &shares[base], -1.0);
+        add(&mut all, &apart, *part);
+        outer(matrix, &mut apart, factor * part);
+    }
+    outer(matrix, &mut all, -factor);
+}
+
+/// Adds `factor v v^T` to the lower triangle.
+fn outer(matrix: &mut DMatrix<f64>, vector: &mut [(usize, f64)], factor: f64) {
+    vector.sort_unstable_by_key(|(row, _)| *row);
+    for (at, (column, a)) in vector.iter().enumerate() {
+        for (row, b) in &vector[at..] {
+            matrix[(*row, *column)] += factor * a * b;
         }
     }
 }
