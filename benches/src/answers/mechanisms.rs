@@ -150,6 +150,7 @@ mod tests {
         ("alpha 10", "half, finite, zeros", 189),
         ("alpha 10", "half, ties, zeros", 125),
         ("njc", "near ties", 256),
+        ("njc", "near ties", 974),
     ];
 
     #[test]

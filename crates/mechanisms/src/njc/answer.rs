@@ -28,8 +28,9 @@ pub static INFO: Info = Info {
 };
 
 /// Parts of a row that may be free for it to count as saturated, in the order in which they are tried. The first
-/// is right nearly always: a saturated row without a price has slack of about the root of the accuracy.
-const TOLERANCES: [f64; 9] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18];
+/// is right nearly always: a saturated row without a price has slack of about the root of the accuracy. The last two are for
+/// points of long numbers: where ties are missed by 1e-12, rows that are not saturated may have 1e-24 left.
+const TOLERANCES: [f64; 11] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18, 1e-23, 1e-28];
 
 /// The point as an answer in doubles.
 pub fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {
