@@ -151,6 +151,7 @@ mod tests {
         ("alpha 10", "half, ties, zeros", 125),
         ("njc", "near ties", 256),
         ("njc", "near ties", 974),
+        ("ps-dsf", "near ties", 922),
     ];
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Steps of its exact solution and verification, whose numbers are longer than doubles.
-    fn work(&self) -> u64 {
+    pub fn work(&self) -> u64 {
         let rows = self.set.full.iter().filter(|full| **full).count() as u64;
         64 * (rows.pow(2) + self.point.tasks.len() as u64)
     }

@@ -11,6 +11,7 @@
 //! answer that was found dominates it. `tdm` is the same rule on time-shared servers, which is unique.
 
 mod algorithm_1;
+mod beside;
 mod candidates;
 mod canonical;
 pub mod distributed;

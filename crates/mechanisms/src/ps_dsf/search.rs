@@ -9,8 +9,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
+use super::beside::beside;
 use super::candidates::{Candidate, Candidates, Spent};
-use super::homotopy;
+use super::homotopy::{self, ScaledModel};
 use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
@@ -90,10 +91,11 @@ pub fn search(
         }
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let limits = Limits { time: left, ..Limits::default() };
-        let answer = within(&limits, || driver.answer_from(*start, named)).unwrap_or_else(|_| {
-            is_late = true;
-            None
-        });
+        let answer =
+            within(&limits, || driver.answer_from(tried.len(), *start, named)).unwrap_or_else(|_| {
+                is_late = true;
+                None
+            });
         tried.push(Tried {
             start: start.name(),
             tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()),
@@ -102,6 +104,13 @@ pub fn search(
         if let Some(answer) = answer.filter(is_new) {
             answers.push((tried.len() - 1, answer));
         }
+    }
+    if answers.is_empty()
+        && !is_late
+        && let Some((start, answer)) = driver.answer_beside()
+    {
+        tried[start].tasks = Some(answer.totals.iter().sum());
+        answers.push((start, answer));
     }
     let count = answers.len();
     let most = answers.iter().map(|(_, answer)| answer.totals.iter().sum::<Rational>()).max();
@@ -120,6 +129,7 @@ pub fn search(
         budget: budget.with_an_answer,
     };
     let Driver { closest, spent, violation, model, .. } = driver;
+    let closest = closest.map(|(_, candidate)| candidate);
     Searched { answer, closest, model, is_late, search, spent, violation }
 }
 
@@ -152,7 +162,8 @@ struct Driver<'a> {
     model: PairModel<f64>,
     exact: PairModel<Rational>,
     spent: Spent,
-    closest: Option<Candidate>,
+    /// Of the candidates that were refused the one with the least residual, and the number of its start.
+    closest: Option<(usize, Candidate)>,
     violation: Option<Violation>,
 }
 
@@ -162,7 +173,7 @@ const WORK_OF_A_MECHANISM: u64 = 5_000;
 
 impl Driver<'_> {
     /// The answer that `start` leads to.
-    fn answer_from(&mut self, start: Start, named: Option<&[usize]>) -> Option<Answer> {
+    fn answer_from(&mut self, number: usize, start: Start, named: Option<&[usize]>) -> Option<Answer> {
         let mut order: Vec<usize> = (0..self.model.n_classes()).collect();
         let mut point = self.model.empty();
         match start {
@@ -191,10 +202,19 @@ impl Driver<'_> {
             Ok(answer) => return Some(answer),
             Err(refused) => refused,
         };
-        let candidates = self.closest.take().into_iter().chain(refused.candidates);
-        self.closest = candidates.min_by(|a, b| a.residual.total_cmp(&b.residual));
+        let found = refused.candidates.into_iter().map(|candidate| (number, candidate));
+        let candidates = self.closest.take().into_iter().chain(found);
+        self.closest = candidates.min_by(|a, b| a.1.residual.total_cmp(&b.1.residual));
         self.violation = refused.reasons.into_iter().next_back().or(self.violation.take());
         None
+    }
+
+    /// An answer beside the closest candidate, with the number of its start.
+    fn answer_beside(&mut self) -> Option<(usize, Answer)> {
+        let (start, from) = self.closest.as_ref()?;
+        let scaled = ScaledModel::new(&self.model);
+        let answer = beside(&self.exact, &scaled, from, &mut self.spent, |point| judge(&self.exact, point));
+        Some((*start, answer?))
     }
 }
 

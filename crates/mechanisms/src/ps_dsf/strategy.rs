@@ -12,7 +12,8 @@
 //!    point that was seen.
 //! 4. The active set at the end of a homotopy is a candidate (`candidates`): its linear equations are solved
 //!    in rationals, and Theorem 1 decides (`crate::lift`). The first that passes is the answer of the start.
-//! 5. Of all answers that serve different totals the one that serves most tasks is returned, or the best one
+//! 5. Where no start has led to an answer, active sets beside the closest candidate are tried (`beside`).
+//! 6. Of all answers that serve different totals the one that serves most tasks is returned, or the best one
 //!    for the goal of `--select` (`search`).
 
 use super::homotopy::{Direction, Reading};
