@@ -89,12 +89,14 @@ fn searched(search: &Search) -> String {
         true => format!("{tried} of {} (the budget of {} steps is spent)", searches(planned), search.budget),
         false => searches(tried),
     };
+    let empty = search.tried.iter().filter(|tried| tried.tasks.is_none()).count();
     let found = match (&search.more_tasks, search.answers) {
         (Some(tasks), answers) => format!(
             "found {answers} of them. This is that of: {from}. Another one serves more tasks, {}.",
             number(tasks)
         ),
         (None, 1) if tried == 1 => "found this one.".to_owned(),
+        (None, 1) if empty > 0 => format!("found this one; {empty} of them led to no answer."),
         (None, 1) => "all found this one.".to_owned(),
         (None, answers) => format!(
             "found {answers} of them. This is that of: {from}. None of the others dominates it or serves more tasks."
