@@ -16,6 +16,9 @@ use super::theorem_1::Violation;
 /// Active sets that are tried, at most. Of 21 problems of at most 12 users with ties that are missed by 1e-12, which had no answer
 /// without, 17 have one by then, and no more after three times as many.
 const MOST: usize = 1000;
+/// Pairs of a user and a class beyond which none is tried: so many active sets are held at a time as there are tried, each of
+/// some 25 bytes for a pair, and every pair of a class makes another one.
+const MOST_PAIRS: usize = 1000;
 
 /// The first answer beside `from`, as `judge` says.
 pub fn beside<A>(
@@ -25,6 +28,9 @@ pub fn beside<A>(
     spent: &mut Spent,
     judge: impl Fn(Point<Rational>) -> Result<A, Violation>,
 ) -> Option<A> {
+    if model.pairs.len() > MOST_PAIRS {
+        return None;
+    }
     let mut seen = vec![from.set.clone()];
     let mut next = VecDeque::from([from.set.clone()]);
     while let Some(set) = next.pop_front().filter(|_| !spent.is_over()) {
@@ -70,8 +76,8 @@ fn at_fault(model: &PairModel<Rational>, point: &Point<Rational>, violation: Vio
     classes
 }
 
-/// The active sets that differ in a row of a class: one row is full in place of another or besides, or no longer, or blocks in
-/// place of another that is full too.
+/// The active sets that differ on a class: a row is full in place of another or besides, or is full no longer, or blocks in
+/// place of another that is full too; or a user runs there, or runs there no longer.
 fn changed(
     model: &PairModel<Rational>,
     scaled: &ScaledModel,
@@ -82,11 +88,11 @@ fn changed(
     let mut add = |change: &dyn Fn(&mut ActiveSet)| {
         let mut set = set.clone();
         change(&mut set);
-        // Who is blocked by no row of these is by one that was full before.
+        // Whom none of these rows blocks is blocked by another full one that it demands, if there is one.
         for p in model.of_class[class].clone() {
             if set.runs[p] && set.bottleneck[p].is_none() {
-                let rows = model.pairs[p].usage.iter().map(|(row, _)| *row);
-                set.bottleneck[p] = { rows }.find(|row| set.full[*row]);
+                let mut rows = model.pairs[p].usage.iter().map(|(row, _)| *row);
+                set.bottleneck[p] = rows.find(|row| set.full[*row]);
             }
         }
         all.push(set);

@@ -38,7 +38,7 @@ pub struct Searched {
     pub closest: Option<Candidate>,
     /// The pairs in doubles.
     pub model: PairModel<f64>,
-    /// Whether the time was up before all starts were tried.
+    /// Whether the time was up before everything was tried.
     pub is_late: bool,
     /// The search, in words and numbers.
     pub search: Search,
@@ -89,10 +89,8 @@ pub fn search(
                 break;
             }
         }
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let limits = Limits { time: left, ..Limits::default() };
-        let answer =
-            within(&limits, || driver.answer_from(tried.len(), *start, named)).unwrap_or_else(|_| {
+        let answer = within(&time_left(until), || driver.answer_from(tried.len(), *start, named))
+            .unwrap_or_else(|_| {
                 is_late = true;
                 None
             });
@@ -105,12 +103,15 @@ pub fn search(
             answers.push((tried.len() - 1, answer));
         }
     }
-    if answers.is_empty()
-        && !is_late
-        && let Some((start, answer)) = driver.answer_beside()
-    {
-        tried[start].tasks = Some(answer.totals.iter().sum());
-        answers.push((start, answer));
+    if answers.is_empty() && !is_late {
+        match within(&time_left(until), || driver.answer_beside()) {
+            Ok(Some((start, answer))) => {
+                tried[start].tasks = Some(answer.totals.iter().sum());
+                answers.push((start, answer));
+            }
+            Ok(None) => is_late = until.is_some_and(|until| Instant::now() >= until),
+            Err(_) => is_late = true,
+        }
     }
     let count = answers.len();
     let most = answers.iter().map(|(_, answer)| answer.totals.iter().sum::<Rational>()).max();
@@ -131,6 +132,12 @@ pub fn search(
     let Driver { closest, spent, violation, model, .. } = driver;
     let closest = closest.map(|(_, candidate)| candidate);
     Searched { answer, closest, model, is_late, search, spent, violation }
+}
+
+/// The time until then, as a limit.
+fn time_left(until: Option<Instant>) -> Limits {
+    let time = until.map(|until| until.saturating_duration_since(Instant::now()));
+    Limits { time, ..Limits::default() }
 }
 
 /// The starts to try. Where the answer is unique one start leads to it.
