@@ -33,7 +33,10 @@ fn archive(compiler: &str) -> Option<PathBuf> {
     (path.is_absolute() && path.is_file()).then_some(path)
 }
 
+/// A copy that takes the place of another at once, so that a linker never finds half of one.
 fn copy(archive: &Path, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    std::fs::copy(archive, folder.join(ARCHIVE)).map(|_| ())
+    let whole = folder.join("copy");
+    std::fs::copy(archive, &whole)?;
+    std::fs::rename(whole, folder.join(ARCHIVE))
 }
