@@ -7,8 +7,9 @@ mod standing;
 mod step;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use evenhand_exact::tree::{Bound, Forest, Holdings, Ways};
+use evenhand_exact::tree::{Bound, Forest, Holdings, Shared, Ways};
 use evenhand_problem::Rational;
 use thiserror::Error;
 
@@ -22,7 +23,7 @@ use standing::Asking;
 #[error("nothing ends the filling")]
 pub struct Endless;
 
-/// Holdings on their way.
+/// Holdings on their way. A copy shares all that does not change from one to the other.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
@@ -31,15 +32,18 @@ pub struct Course<'f> {
     /// Users that are stopped have none, and stay so: what is used only grows.
     ways: Ways,
     /// By node.
-    moving: Vec<Moving>,
+    moving: Vec<Shared<Moving>>,
     /// Those that are not reached.
     bounds: Vec<Kept>,
+    /// By node and bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is
+    /// not known.
+    worths: Vec<Option<Arc<[f64]>>>,
     /// By position: those that the next event reaches.
     reached: Vec<usize>,
     /// By node: the users below it.
-    below: Vec<Vec<usize>>,
+    below: Arc<[Vec<usize>]>,
     /// By node: who may grow and is below its guarantee too, and who may.
-    asking: Vec<[Asking; 2]>,
+    asking: Vec<Shared<[Asking; 2]>>,
     /// How many users may grow.
     growing: usize,
     /// Bits of the tasks.
@@ -61,14 +65,26 @@ impl<'f> Course<'f> {
             let leaf = forest.leaf(n);
             std::iter::once(leaf).chain(forest.above(leaf)).for_each(|v| below[v].push(n));
         }
-        let moving = forest.nodes.iter().map(|_| Moving::default()).collect();
+        let moving = forest.nodes.iter().map(|_| Shared::default()).collect();
         let holdings = Holdings::new(forest, tasks);
         let ways = vec![Some(Vec::new()); users.len()];
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
-        let asking = vec![<[Asking; 2]>::default(); forest.nodes.len()];
+        let asking = vec![Shared::default(); forest.nodes.len()];
+        let (below, worths) = (below.into(), vec![None; forest.nodes.len()]);
         let bits = holdings.tasks.iter().map(width).sum();
-        let mut course =
-            Self { forest, holdings, ways, moving, bounds: none, reached, below, asking, growing, bits };
+        let mut course = Self {
+            forest,
+            holdings,
+            ways,
+            moving,
+            bounds: none,
+            worths,
+            reached,
+            below,
+            asking,
+            growing,
+            bits,
+        };
         users.for_each(|n| course.look_at(n));
         course.keep(bounds);
         course
@@ -194,7 +210,7 @@ impl<'f> Course<'f> {
     fn stop_at_bounds(&mut self) {
         let reached = std::mem::take(&mut self.reached);
         for at in reached.iter().rev() {
-            self.bounds.swap_remove(*at).worth.iter().for_each(|(n, _)| self.lead(*n, None));
+            self.bounds.swap_remove(*at).worth().iter().for_each(|(n, _)| self.lead(*n, None));
         }
         if !reached.is_empty() {
             self.weigh();

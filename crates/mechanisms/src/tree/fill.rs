@@ -12,6 +12,7 @@ use evenhand_lp::placement::{Place, Placed, Placements};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::course::{Course, Endless};
+use super::trail::Trail;
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
@@ -21,8 +22,6 @@ const FIRST_STRIDE: usize = 16;
 /// Words of the numbers times segments, before they are asked in any case: with long numbers a segment takes as long as the
 /// programme does.
 const LONGEST_STRIDE: u64 = 512;
-/// Places that the filling may go back to beside the beginning: each holds all that nodes hold.
-const MOST_PLACES: usize = 5;
 /// Bounds that are found at a time.
 const MOST_BOUNDS: usize = 50;
 /// Of the way to a bound, the part that somebody goes who is to be within it.
@@ -103,17 +102,15 @@ fn on_classes(
     // Where what runs is not the sum of what groups hold nothing else may end the filling.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
-    let course = Course::new(forest, nothing.to_vec(), &bounds);
-    // What is known to have a place, as far as doubles tell.
-    let mut places =
-        vec![Known { course: course.clone(), tasks: nothing.to_vec(), bounds: bounds.len(), at: 0 }];
-    let mut course = course;
+    let mut course = Course::new(forest, nothing.to_vec(), &bounds);
+    let mut trail = Trail::new(&course, nothing, bounds.len());
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     // Segments from the beginning to where the course is.
     let mut at = 0;
     while segments < most {
         let mut is_end = false;
-        for _ in 0..stride {
+        for done in 0..stride {
+            trail.pass(&course, at, bounds.len(), done, stride);
             if !segment(forest, &mut course, problem.n_users())? {
                 is_end = true;
                 break;
@@ -134,54 +131,18 @@ fn on_classes(
         } else {
             placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound))
         };
-        match broken {
-            None => {
-                *so_far = placements.in_doubles();
-                places.push(Known { course: course.clone(), tasks, bounds: bounds.len(), at });
-                if places.len() > MOST_PLACES + 1 {
-                    let at: Vec<usize> = places.iter().map(|place| place.at).collect();
-                    if let Some(which) = missed_least(&at) {
-                        places.remove(which);
-                    }
-                }
-                stride = (stride * 2).min(longest(&course, problem.n_users()));
-            }
-            Some(bound) => {
-                let from = places.last().map_or(nothing, |place| &place.tasks);
-                programmes += further(&mut placements, from, tasks, bound, &mut bounds)?;
-                stride = (stride / 2).max(FIRST_STRIDE).min(longest(&course, problem.n_users()));
-                // A place of doubles may break a bound by a little; the beginning does not.
-                while let Some(place) = places.last() {
-                    (course, at) = (place.course.clone(), place.at);
-                    if course.keep(&bounds[place.bounds..]) {
-                        break;
-                    }
-                    places.pop();
-                }
-            }
+        if let Some(bound) = broken {
+            programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
+            stride = (stride / 2).max(FIRST_STRIDE).min(longest(&course, problem.n_users()));
+            let Some(state) = trail.back(&bounds) else { return Err(LpError::ExactlyInfeasible) };
+            (course, at) = state;
+        } else {
+            *so_far = placements.in_doubles();
+            trail.arrive(&course, at, bounds.len(), tasks);
+            stride = (stride * 2).min(longest(&course, problem.n_users()));
         }
     }
     Ok(None)
-}
-
-/// Where a place was found.
-struct Known<'f> {
-    course: Course<'f>,
-    /// About those of the course.
-    tasks: Vec<Rational>,
-    /// Those that it keeps: so many first ones.
-    bounds: usize,
-    /// Segments from the beginning to it.
-    at: usize,
-}
-
-/// Which of several places that are at so many segments is missed least, neither the first nor the last: the others stand
-/// the closer, the nearer they are to the last one.
-fn missed_least(at: &[usize]) -> Option<usize> {
-    let end = at.last().copied().unwrap_or_default();
-    let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;
-    let gaps = at.windows(3).map(gap).enumerate();
-    gaps.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(before, _)| before + 1)
 }
 
 fn rationals(tasks: &[f64]) -> Vec<Rational> {
@@ -242,25 +203,6 @@ mod tests {
             "users": (0..60).map(user).collect::<Vec<Value>>(),
         });
         Source { name: "-", text: &text.to_string() }.problem().unwrap()
-    }
-
-    /// The beginning stays, and the last place; those between stand the closer to the last one, the nearer they are to it.
-    #[test]
-    fn places_to_go_back_to_are_spread_over_the_whole_way() {
-        let mut places = vec![0];
-        for at in (1..1000).map(|step| step * 16) {
-            places.push(at);
-            if places.len() > MOST_PLACES + 1 {
-                places.remove(missed_least(&places).unwrap());
-            }
-            assert!(places.is_sorted() && places[0] == 0 && places.last() == Some(&at));
-            let back: Vec<f64> = places.iter().map(|place| (at - place) as f64).collect();
-            let is_near = |two: &[f64]| two[0] <= 20.0 * (two[1] + 16.0);
-            assert!(back.windows(2).all(is_near), "{places:?}");
-        }
-        assert_eq!(missed_least(&[0, 7]), None);
-        assert_eq!(missed_least(&[0, 1, 50, 75, 100]), Some(1));
-        assert_eq!(missed_least(&[0, 50, 51, 75, 100]), Some(2));
     }
 
     #[test]

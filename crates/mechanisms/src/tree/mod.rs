@@ -19,6 +19,7 @@ mod rounds;
 mod rule;
 mod servers;
 mod stops;
+mod trail;
 mod turn;
 mod whole;
 mod why;

@@ -4,9 +4,10 @@ use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
 
 use super::forest::{Forest, Leaf};
+use super::shared::Shared;
 
-/// Amounts by node and resource.
-pub type Amounts = Vec<Vec<Rational>>;
+/// Amounts by node and resource, of which few change from one state to the next.
+pub type Amounts = Vec<Shared<Vec<Rational>>>;
 
 /// What every node holds when users have so many tasks.
 #[derive(Clone)]
@@ -40,8 +41,9 @@ impl Holdings {
     /// What nodes hold of these tasks by user.
     #[must_use]
     pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
-        let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
-        let (mut running, mut used) = (zeros(), zeros());
+        let zeros = Shared::new(vec![Rational::new(); forest.resources.len()]);
+        let mut running: Amounts = vec![zeros; forest.nodes.len()];
+        let mut used = running.clone();
         for v in forest.upwards() {
             if let Some(leaf) = &forest.nodes[v].leaf {
                 for (r, d) in &leaf.demand {

@@ -9,9 +9,11 @@ mod forest;
 mod growth;
 mod holdings;
 mod key;
+mod shared;
 
 pub use bound::Bound;
 pub use forest::{ClassLimit, ClassLimits, Forest, Leaf, Node};
 pub use growth::{Ways, by_child};
 pub use holdings::{Amounts, Holdings, Saved, Way};
 pub use key::{Key, Term, asks, guaranteed, key, rising, share, weight};
+pub use shared::Shared;

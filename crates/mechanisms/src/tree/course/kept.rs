@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use evenhand_exact::tree::Bound;
 use evenhand_problem::Rational;
@@ -12,16 +13,20 @@ use rug::Integer;
 
 use super::Course;
 use super::about::{About, LARGE, ROUNDED, around};
-use super::moving::Moving;
+
+/// A bound as it is stated.
+struct Stated {
+    /// `(user, what one of its tasks is worth)`
+    worth: Vec<(usize, Integer)>,
+    /// The same, about.
+    about: Vec<(usize, f64)>,
+    most: Rational,
+}
 
 /// A bound that is not reached.
 #[derive(Clone)]
 pub(super) struct Kept {
-    /// `(user, what one of its tasks is worth)`
-    pub worth: Vec<(usize, Integer)>,
-    /// The same, about.
-    about: Vec<(usize, f64)>,
-    most: Rational,
+    of: Arc<Stated>,
     /// What is left: at least, at most.
     left: (f64, f64),
     /// How fast it is approached: at least, at most.
@@ -33,14 +38,19 @@ impl Kept {
     pub fn new(bound: &Bound) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
         let about = bound.worth.iter().map(|(n, worth)| (*n, worth.to_f64())).collect();
-        let (worth, most) = (bound.worth.clone(), bound.most.clone());
-        Self { worth, about, most, left: unknown, pace: (0.0, 0.0) }
+        let of = Arc::new(Stated { worth: bound.worth.clone(), about, most: bound.most.clone() });
+        Self { of, left: unknown, pace: (0.0, 0.0) }
+    }
+
+    /// `(user, what one of its tasks is worth)`
+    pub fn worth(&self) -> &[(usize, Integer)] {
+        &self.of.worth
     }
 
     /// Finds what is left of it, which is positive, negative or, not known from doubles, `None`.
     pub fn find(&mut self, tasks: &[About]) -> Option<Ordering> {
-        let mut left = About::of(&self.most);
-        for (n, worth) in &self.about {
+        let mut left = About::of(&self.of.most);
+        for (n, worth) in &self.of.about {
             left = left - tasks[*n].times(*worth);
         }
         let (least, most) = left.range();
@@ -77,6 +87,15 @@ impl Kept {
     }
 }
 
+/// The sum, added up in pairs so that long numbers meet late.
+fn sum(mut values: Vec<Rational>) -> Rational {
+    while values.len() > 1 {
+        let add = |pair: &[Rational]| pair.iter().sum();
+        values = values.chunks(2).map(add).collect();
+    }
+    values.pop().unwrap_or_default()
+}
+
 /// Clocks of nodes now, or how fast they run beside the root's.
 pub(super) type Known = HashMap<usize, Rational>;
 
@@ -94,7 +113,7 @@ impl Course<'_> {
         for at in (0..gaps.len()).filter(|at| gaps[*at].is_some_and(|gap| gap.0 <= latest)) {
             let left = self.left(&self.bounds[at], &mut clocks);
             let rate = |(n, worth): &(usize, Integer)| self.rate(self.forest.leaf(*n), &mut rates) * worth;
-            let pace: Rational = self.bounds[at].worth.iter().map(rate).sum();
+            let pace = sum(self.bounds[at].worth().iter().map(rate).collect());
             self.bounds[at].is_left(&left);
             if pace.is_zero() {
                 continue;
@@ -116,17 +135,17 @@ impl Course<'_> {
             let since = self.clock(leaf, known) - &self.moving[leaf].clock;
             (since + &self.holdings.tasks[*n]) * worth
         };
-        &bound.most - bound.worth.iter().map(held).sum::<Rational>()
+        &bound.of.most - sum(bound.worth().iter().map(held).collect())
     }
 
     /// Finds how fast bounds are approached.
     fn approach(&mut self) {
         self.worths(0);
         let nodes = self.moving.len() as f64;
-        let paces = self.moving[0].worths.as_deref().unwrap_or_default();
+        let paces = self.worths[0].as_deref().unwrap_or_default();
         for (bound, pace) in self.bounds.iter_mut().zip(paces) {
             // On every way to the root no more is added than there are nodes and users.
-            let error = ROUNDED * (nodes + bound.worth.len() as f64);
+            let error = ROUNDED * (nodes + bound.worth().len() as f64);
             let is_known = pace.is_finite() && error < 0.5;
             bound.pace =
                 if is_known { (pace * (1.0 - error), pace * (1.0 + error)) } else { (0.0, f64::INFINITY) };
@@ -135,36 +154,34 @@ impl Course<'_> {
 
     /// Finds what the tasks of users are worth in the bounds that there are now.
     pub(super) fn weigh(&mut self) {
-        self.moving.iter_mut().for_each(|node| node.worths = None);
-        for n in 0..self.ways.len() {
-            self.moving[self.forest.leaf(n)].worths = Some(vec![0.0; self.bounds.len()]);
-        }
+        let mut of_users = vec![vec![0.0; self.bounds.len()]; self.ways.len()];
         for (at, bound) in self.bounds.iter().enumerate() {
-            for (n, worth) in &bound.about {
-                let leaf = &mut self.moving[self.forest.leaf(*n)];
-                leaf.worths.iter_mut().for_each(|worths| worths[at] = *worth);
-            }
+            bound.of.about.iter().for_each(|(n, worth)| of_users[*n][at] = *worth);
+        }
+        self.worths.fill(None);
+        for (n, worths) in of_users.into_iter().enumerate() {
+            self.worths[self.forest.leaf(n)] = Some(worths.into());
         }
     }
 
     /// Finds how fast tasks below a node become worth more; infinity where doubles do not say.
     fn worths(&mut self, v: usize) {
-        if self.moving[v].worths.is_some() {
+        if self.worths[v].is_some() {
             return;
         }
         let mut sums = vec![0.0; self.bounds.len()];
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
             self.worths(k);
-            let Moving { worths, about, .. } = &self.moving[k];
-            let worths = sums.iter_mut().zip(worths.as_deref().unwrap_or_default());
+            let about = self.moving[k].about;
+            let worths = sums.iter_mut().zip(self.worths[k].as_deref().unwrap_or_default());
             for (sum, worth) in worths.filter(|(_, worth)| **worth != 0.0) {
                 let part = worth / about;
                 let is_known = part > LARGE.recip() && part < LARGE;
                 *sum += if is_known { part } else { f64::INFINITY };
             }
         }
-        self.moving[v].worths = Some(sums);
+        self.worths[v] = Some(sums.into());
     }
 
     /// What the clock of a node says now, also of one that has not been looked at for long.

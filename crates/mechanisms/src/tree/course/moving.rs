@@ -68,9 +68,6 @@ pub(super) struct Moving {
     pub since: Rational,
     /// The pace, about.
     pub about: f64,
-    /// By bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is not
-    /// known.
-    pub worths: Option<Vec<f64>>,
     /// When the next event at the node happens, and at it or below it, by its clock.
     own: Option<Rational>,
     pub next: Option<Rational>,
@@ -98,7 +95,7 @@ impl Course<'_> {
         } else {
             let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
             let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
-            self.moving[v].worths = None;
+            self.worths[v] = None;
             if !self.go_on(v, &children) {
                 self.choose(v, children);
             }
@@ -138,7 +135,7 @@ impl Course<'_> {
 
     /// Advances a node by its own clock.
     pub(super) fn advance(&mut self, v: usize, step: &Rational) {
-        let node = &mut self.moving[v];
+        let node = &mut *self.moving[v];
         node.clock += step;
         let Holdings { running, used, tasks, .. } = &mut self.holdings;
         let (running, used) = (&mut running[v], &mut used[v]);

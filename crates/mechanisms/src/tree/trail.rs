@@ -1,0 +1,157 @@
+//! Where the filling has been, to go back to when a bound shows up that it has broken since.
+
+use evenhand_exact::tree::Bound;
+use evenhand_problem::Rational;
+
+use super::course::Course;
+
+/// States that are kept of a stride between two questions for a place: on average a bound is broken in its middle, and of what
+/// went before only this part is done again.
+const STATES_OF_A_STRIDE: usize = 4;
+/// States beside the beginning. They share what has not changed between them, but the tasks, which are the longest numbers.
+const MOST_STATES: usize = 8;
+
+/// A state of the course.
+struct State<'f> {
+    course: Course<'f>,
+    /// Segments from the beginning to it.
+    at: usize,
+    /// The bounds that it keeps: so many first ones.
+    bounds: usize,
+    /// About its tasks, where these were found to have a place.
+    placed: Option<Vec<Rational>>,
+}
+
+/// States of the course in its order, at first the beginning, which has a place and keeps all bounds.
+pub(super) struct Trail<'f>(Vec<State<'f>>);
+
+impl<'f> Trail<'f> {
+    /// Where nobody has anything.
+    pub fn new(course: &Course<'f>, nothing: &[Rational], bounds: usize) -> Self {
+        Self(vec![State { course: course.clone(), at: 0, bounds, placed: Some(nothing.to_vec()) }])
+    }
+
+    /// Notes a state if it is one of those to keep: so many segments of a stride of this length are done.
+    pub fn pass(&mut self, course: &Course<'f>, at: usize, bounds: usize, done: usize, stride: usize) {
+        if done > 0 && done.is_multiple_of(stride.div_ceil(STATES_OF_A_STRIDE)) {
+            self.push(State { course: course.clone(), at, bounds, placed: None });
+        }
+    }
+
+    /// Notes a state that has a place, as all have that were passed on the way to it.
+    pub fn arrive(&mut self, course: &Course<'f>, at: usize, bounds: usize, tasks: Vec<Rational>) {
+        while self.0.pop_if(|state| state.placed.is_none()).is_some() {}
+        self.push(State { course: course.clone(), at, bounds, placed: Some(tasks) });
+    }
+
+    fn push(&mut self, state: State<'f>) {
+        self.0.push(state);
+        if self.0.len() > MOST_STATES + 1 {
+            let at: Vec<usize> = self.0.iter().map(|state| state.at).collect();
+            missed_least(&at).into_iter().for_each(|which| drop(self.0.remove(which)));
+        }
+    }
+
+    /// The last tasks that were found to have a place.
+    pub fn place(&self) -> &[Rational] {
+        self.0.iter().rev().find_map(|state| state.placed.as_deref()).unwrap_or_default()
+    }
+
+    /// The last state that keeps all these bounds, and how many segments it is from the beginning; what comes after it is
+    /// forgotten.
+    pub fn back(&mut self, bounds: &[Bound]) -> Option<(Course<'f>, usize)> {
+        // A place of doubles may break a bound by a little; the beginning does not.
+        while let Some(state) = self.0.last() {
+            let mut course = state.course.clone();
+            if course.keep(&bounds[state.bounds..]) {
+                return Some((course, state.at));
+            }
+            self.0.pop();
+        }
+        None
+    }
+}
+
+/// Which of several states that are at so many segments is missed least, neither the first nor the last: the others stand
+/// the closer, the nearer they are to the last one.
+fn missed_least(at: &[usize]) -> Option<usize> {
+    let end = at.last().copied().unwrap_or_default();
+    let gap = |around: &[usize]| (around[2] - around[0]) as f64 / (end - around[0]).max(1) as f64;
+    let gaps = at.windows(3).map(gap).enumerate();
+    gaps.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(before, _)| before + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_problem::format::Source;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::tree::Settings;
+    use crate::tree::allocate::forest_of;
+
+    /// A bound that is broken on the way: the course goes back to the last state that keeps it, and never passes it again.
+    #[test]
+    fn the_course_goes_back_to_where_all_bounds_are_kept() {
+        let user = |n: u32| {
+            let (cpu, memory) = (1 + n % 7, 1 + n % 5);
+            json!({"name": format!("u{n}"), "tasks": 1 + n * n % 83, "group": if n.is_multiple_of(2) { "a" } else { "b" },
+                   "demand": {"cpu": cpu, "memory": memory}})
+        };
+        let text = json!({
+            "kind": "allocation-problem", "resources": ["cpu", "memory"],
+            "servers": [{"name": "s", "capacity": {"cpu": 4000, "memory": 3000}}],
+            "groups": [{"name": "a", "weight": 2}, {"name": "b"}],
+            "users": (0..40).map(user).collect::<Vec<Value>>(),
+        });
+        let problem = Source { name: "-", text: &text.to_string() }.problem().unwrap();
+        let forest = forest_of(&problem, &Settings::default()).unwrap();
+        let nothing = vec![Rational::new(); problem.n_users()];
+        let mut course = Course::new(&forest, nothing.clone(), &[]);
+        let (mut trail, mut held) = (Trail::new(&course, &nothing, 0), vec![nothing.clone()]);
+        let stride = 2 * STATES_OF_A_STRIDE;
+        for done in 0..stride {
+            trail.pass(&course, done, 0, done, stride);
+            assert!(course.segment().unwrap());
+            held.push(course.clone().tasks().to_vec());
+        }
+        // What all have together, up to between two states.
+        let all = |tasks: &[Rational]| tasks.iter().sum::<Rational>();
+        let most: Rational = (all(&held[4]) + all(&held[5])) / 2u32;
+        let bound = Bound {
+            prices: Vec::new(),
+            worth: (0..problem.n_users()).map(|n| (n, most.denom().clone())).collect(),
+            most: Rational::from(most.numer()),
+        };
+        let (mut back, at) = trail.back(std::slice::from_ref(&bound)).unwrap();
+        assert_eq!((at, back.clone().tasks()), (4, &held[4][..]));
+        assert_eq!(trail.place(), nothing);
+        while back.segment().unwrap() {
+            assert!(bound.left(back.clone().tasks()) >= 0);
+        }
+        assert!(bound.left(back.tasks()).is_zero());
+        // A bound that nothing but the beginning keeps.
+        let nobody = Bound { most: Rational::new(), ..bound };
+        let (mut beginning, at) = trail.back(&[nobody]).unwrap();
+        assert_eq!((at, beginning.tasks()), (0, &nothing[..]));
+    }
+
+    /// The beginning stays, and the last state; those between stand the closer to the last one, the nearer they are to it.
+    #[test]
+    fn states_to_go_back_to_are_spread_over_the_whole_way() {
+        let mut states = vec![0];
+        for at in (1..1000).map(|step| step * 16) {
+            states.push(at);
+            if states.len() > MOST_STATES + 1 {
+                states.remove(missed_least(&states).unwrap());
+            }
+            assert!(states.is_sorted() && states[0] == 0 && states.last() == Some(&at));
+            let back: Vec<f64> = states.iter().map(|state| (at - state) as f64).collect();
+            let is_near = |two: &[f64]| two[0] <= 20.0 * (two[1] + 16.0);
+            assert!(back.windows(2).all(is_near), "{states:?}");
+        }
+        assert_eq!(missed_least(&[0, 7]), None);
+        assert_eq!(missed_least(&[0, 1, 50, 75, 100]), Some(1));
+        assert_eq!(missed_least(&[0, 50, 51, 75, 100]), Some(2));
+    }
+}
