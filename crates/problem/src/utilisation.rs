@@ -56,14 +56,21 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
 /// it; `None` where there are none.
 #[must_use]
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
-    let (mut used, mut total) = (Rational::new(), Rational::new());
-    for (i, server) in problem.servers().iter().enumerate().filter(|(_, server)| server.is_time_shared()) {
-        let mut all = Sum::default();
-        for n in 0..problem.n_users() {
-            all.add_product(&time_of(problem, n, i, &allocation.on(n, i)), &Rational::from(1));
+    let mut of_class = vec![Sum::default(); problem.n_servers()];
+    for (n, tasks) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
+        for (i, x) in tasks.iter().filter(|(i, _)| problem.servers()[*i].is_time_shared()) {
+            let gamma = problem.gamma(n, *i);
+            if !gamma.is_zero() {
+                of_class[*i].add_product(x, &gamma.recip());
+            }
         }
-        used += Rational::from(all) * server.count();
-        total += server.count();
+    }
+    let (mut used, mut total) = (Rational::new(), Rational::new());
+    for (server, all) in problem.servers().iter().zip(of_class) {
+        if server.is_time_shared() {
+            used += Rational::from(all) * server.count();
+            total += server.count();
+        }
     }
     fraction(used, &total)
 }
@@ -182,4 +189,33 @@ fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, 
 
 fn fraction(used: Rational, capacity: &Rational) -> Option<Rational> {
     if capacity.is_zero() { None } else { Some(used / capacity) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocation::Arithmetic;
+    use crate::format::Source;
+
+    /// Of classes that are shared by time, each as often as it has servers; the one that divides its resources does not count.
+    #[test]
+    fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
+        let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{"name": "t", "count": 2}, {"name": "u"}, {"name": "divided", "capacity": {"cpu": 9}}],
+            "users": [{"name": "a", "demand": {"cpu": 1}, "gamma": {"t": 10}},
+                      {"name": "b", "demand": {"cpu": 1}, "gamma": {"t": "20/3", "u": 4}}]}"#;
+        let problem = Source { name: "-", text }.problem().unwrap();
+        let tasks = |text: [&[(usize, (u32, u32))]; 2]| {
+            text.map(|list| list.iter().map(|(i, x)| (*i, Rational::from(*x))).collect()).to_vec()
+        };
+        let of = |tasks| Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+        // 2 of 10 and 5 of 20/3 on `t`, 1 of 4 on `u`: 2 (1/5 + 3/4) + 1/4 of 3 servers.
+        let allocation = of(tasks([&[(0, (2, 1)), (2, (1, 1))], &[(0, (5, 1)), (1, (1, 1))]]));
+        assert_eq!(time(&problem, &allocation), Some(Rational::from((43, 60))));
+        assert_eq!(time(&problem, &of(tasks([&[], &[]]))), Some(Rational::new()));
+        let divided = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{"name": "s", "capacity": {"cpu": 9}}], "users": [{"name": "a", "demand": {"cpu": 1}}]}"#;
+        let divided = Source { name: "-", text: divided }.problem().unwrap();
+        assert_eq!(time(&divided, &of(vec![Vec::new()])), None);
+    }
 }
