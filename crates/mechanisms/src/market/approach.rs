@@ -34,6 +34,12 @@ const LEAVES: f64 = 1e-3;
 /// Difference of logarithms beyond which a class need not be looked at again.
 const OUT_OF_SIGHT: f64 = 0.1;
 
+/// Buyers of a sample, at least, in all and for each class: their prices are some hundredths off, which is less than `tau` is where
+/// users are decided. Buyers for one of them, at least: with fewer a sample does not spare much.
+const LEAST_SAMPLE: usize = 2048;
+const SAMPLED_FOR_A_CLASS: usize = 64;
+const ALL_FOR_ONE_SAMPLED: usize = 4;
+
 /// What is known of a buyer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Choice {
@@ -139,13 +145,61 @@ impl<'a> Approach<'a> {
 
     /// From stage to stage until `tau` is as small as this centre allows.
     pub fn run(&mut self) -> Option<()> {
-        if std::mem::take(&mut self.is_fresh) {
+        if std::mem::take(&mut self.is_fresh) && !self.starts_from_sample() {
             self.first_stages()?;
         }
+        self.descend(self.least_tau)?;
+        self.stage(0.0, FIRST_STEPS)?;
+        Some(())
+    }
+
+    /// Finds the prices of a sample of the buyers first, while these buy a little of everything, and goes on from there. Whether
+    /// that is where those of all are; there may be too few buyers for one, and it may mislead.
+    fn starts_from_sample(&mut self) -> bool {
+        let size = LEAST_SAMPLE.max(SAMPLED_FOR_A_CLASS * self.market.n_goods());
+        if self.market.n_buyers() < ALL_FOR_ONE_SAMPLED * size {
+            return false;
+        }
+        let (sample, start) = (self.sample(size), self.shift.clone());
+        let all = std::mem::replace(&mut self.market, sample);
+        let found = self.first_stages().and_then(|()| self.descend(DECIDED_FROM));
+        self.market = all;
+        let is_near = found.is_some() && self.stage(0.05 * self.tau, STAGE_STEPS) == Some(true);
+        if !is_near {
+            self.shift = start;
+        }
+        is_near
+    }
+
+    /// A market of about so many of the buyers, who have the money of all.
+    fn sample(&self, size: usize) -> Market {
+        let all = &self.market;
+        let chosen = || (0..all.n_buyers()).step_by(all.n_buyers() / size);
+        let part = chosen().map(|b| all.weight[b]).sum::<f64>() / all.weight.iter().sum::<f64>();
+        let mut sample = Market {
+            worth: all.worth.clone(),
+            money: all.money.clone(),
+            spare: all.spare.clone(),
+            start: vec![0],
+            ..Market::default()
+        };
+        for b in chosen() {
+            let places = all.start[b]..all.start[b + 1];
+            sample.good.extend_from_slice(&all.good[places.clone()]);
+            sample.advantage.extend_from_slice(&all.advantage[places]);
+            sample.start.push(sample.good.len());
+            sample.weight.push(all.weight[b] / part);
+            sample.log_limit.push(all.log_limit[b]);
+        }
+        sample
+    }
+
+    /// From stage to stage until `tau` is no larger than this.
+    fn descend(&mut self, least: f64) -> Option<()> {
         let mut factor = SMALLER_TAU;
-        while self.tau > self.least_tau {
+        while self.tau > least {
             let before = (self.tau, self.shift.clone());
-            self.tau = (self.tau * factor).max(self.least_tau);
+            self.tau = (self.tau * factor).max(least);
             let converged = self.stage(0.05 * self.tau, STAGE_STEPS)?;
             if !converged && factor < LARGEST_FACTOR {
                 // Too far from the last one.
@@ -154,11 +208,10 @@ impl<'a> Approach<'a> {
                 continue;
             }
             factor = (factor * factor).max(SMALLER_TAU);
-            if self.decides && self.tau < DECIDED_FROM && self.tau > self.least_tau {
+            if self.decides && self.tau < DECIDED_FROM && self.tau > least {
                 self.decide(&before.1);
             }
         }
-        self.stage(0.0, FIRST_STEPS)?;
         Some(())
     }
 

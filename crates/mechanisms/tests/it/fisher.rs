@@ -131,6 +131,37 @@ fn markets_of_many_places() {
     }
 }
 
+/// Of 10,000 users a sample is asked first. It misleads where a user that is none of it has nearly all the money, or where who
+/// wants the same stands at the same places of the list.
+#[test]
+fn markets_that_start_from_a_sample() {
+    let many = |money_of_one: u32, period: usize, numbers: Numbers| {
+        let mut random = Pcg64Mcg::seed_from_u64(2);
+        let names = ["s0", "s1", "s2", "s3"];
+        let server = |name: &&str| ServerSpec { name: (*name).to_owned(), ..ServerSpec::default() };
+        let users = (0..10_000_usize).map(|n| {
+            let gamma = names.iter().enumerate().map(|(i, name)| {
+                let likes = if n % period == i { 1000 } else { 1 };
+                ((*name).to_owned(), number(&mut random, numbers) * likes)
+            });
+            let gamma = gamma.collect();
+            let weight = if n == 5_001 { Rational::from(money_of_one) } else { number(&mut random, numbers) };
+            let tasks = (n % 3 == 0).then(|| number(&mut random, numbers));
+            UserSpec { name: format!("u{n}"), weight: Some(weight), tasks, gamma, ..UserSpec::default() }
+        });
+        let (users, servers) = (users.collect(), names.iter().map(server).collect());
+        let spec = ProblemSpec { resources: vec!["r".to_owned()], servers, users, ..ProblemSpec::default() };
+        Problem::new(spec).unwrap()
+    };
+    // The sample is every fourth user.
+    for (money_of_one, period) in [(1, usize::MAX), (1_000_000_000, usize::MAX), (1, 4), (1_000_000_000, 4)] {
+        for numbers in [Numbers::Plain, Numbers::Tied, Numbers::FarApart] {
+            let problem = many(money_of_one, period, numbers);
+            assert_eq!(answer(&problem), Ok(()), "{money_of_one} {period} {numbers:?}");
+        }
+    }
+}
+
 #[test]
 fn markets_of_many_users() {
     all(20, |random| cluster(random, 150, 20, 3));
