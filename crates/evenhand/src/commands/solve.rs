@@ -6,8 +6,10 @@ use std::time::Instant;
 use evenhand::mechanisms::flags::Takes;
 use evenhand::mechanisms::tree::{self, Entitlements};
 use evenhand::mechanisms::{Flags, Method, Outcome, Status};
+use evenhand::problem::format::problem_sha256;
 use evenhand::problem::{Arithmetic, ServerClass, User};
 use evenhand::{Problem, report};
+use evenhand_budget::handle;
 
 use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
@@ -27,7 +29,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    let outcome = mechanism.allocate_with(&problem, &flags)?;
+    let outcome = beside_its_hash(&problem, || mechanism.allocate_with(&problem, &flags))?;
     if let Some(entitlements) = &outcome.findings.entitlements {
         return entitled(call, common, &problem, &flags, entitlements);
     }
@@ -61,6 +63,24 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
             if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
         ))),
     }
+}
+
+/// Users from which the hash of a problem, which every answer names, takes some hundredths of a second.
+const MANY_USERS: usize = 20_000;
+
+/// What `solve` finds; where a thread is free, the hash of a large problem is found meanwhile, which it keeps.
+fn beside_its_hash<T>(problem: &Problem, solve: impl FnOnce() -> T) -> T {
+    if problem.n_users() < MANY_USERS || rayon::current_num_threads() == 1 {
+        return solve();
+    }
+    let limits = handle();
+    std::thread::scope(|scope| {
+        let hashing = scope.spawn(|| limits.enter(|| problem_sha256(problem)));
+        let found = solve();
+        // Whatever stops it stops it again where the hash is asked for.
+        drop(hashing.join());
+        found
+    })
 }
 
 /// Writes what groups are entitled to, where that is the answer in place of tasks.

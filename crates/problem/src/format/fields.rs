@@ -134,8 +134,11 @@ fn by_name<'t, T>(
 ) -> Stated<Vec<(String, T)>> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let object = document.object(raw)?;
-    let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), read(document, value)?))).collect()
+    let mut entries = Vec::with_capacity(object.fields().len());
+    for (name, value) in object.fields() {
+        entries.push((name.clone().into_owned(), read(document, value)?));
+    }
+    Ok(entries)
 }
 
 /// Plain numbers by name.
