@@ -298,6 +298,15 @@ fn measured(
     let mut ask = |name: &str, program: &str, arguments: Vec<String>| {
         let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
         let is_well = field(&outcome, "status") == Some(0.0);
+        match &outcome {
+            // A program that was never started has no time either.
+            Err(why) => eprintln!("processes: {name}, seed {seed}: not measured: {why}"),
+            Ok(line) if !is_well => {
+                let complaint = line["complaint"].as_str().unwrap_or_default();
+                eprintln!("processes: {name}, seed {seed}: no answer after {} s: {complaint}", line["cpu"]);
+            }
+            Ok(_) => {}
+        }
         found.push((name.to_owned(), outcome));
         is_well
     };
