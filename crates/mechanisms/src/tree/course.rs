@@ -33,8 +33,9 @@ pub struct Course<'f> {
     ways: Ways,
     /// By node.
     moving: Vec<Shared<Moving>>,
-    /// Those that are not reached.
+    /// Those that are not reached, of so many that it has kept.
     bounds: Vec<Kept>,
+    kept: usize,
     /// By node and bound, how much more the tasks of its users are worth while its clock advances by one, about; absent where it is
     /// not known.
     worths: Vec<Option<Arc<[f64]>>>,
@@ -78,6 +79,7 @@ impl<'f> Course<'f> {
             ways,
             moving,
             bounds: none,
+            kept: 0,
             worths,
             reached,
             below,
@@ -94,7 +96,9 @@ impl<'f> Course<'f> {
     pub fn keep(&mut self, bounds: &[Bound]) -> bool {
         let mut known = Known::from([(0, self.moving[0].clock.clone())]);
         let tasks = self.about();
-        for mut bound in bounds.iter().map(Kept::new) {
+        for bound in bounds {
+            let mut bound = Kept::new(bound, self.kept);
+            self.kept += 1;
             match self.find(&mut bound, &tasks, &mut known) {
                 Ordering::Less => return false,
                 Ordering::Equal => self.reached.push(self.bounds.len()),
@@ -141,11 +145,13 @@ impl<'f> Course<'f> {
         &self.holdings.tasks
     }
 
-    /// Of these bounds keeps those of which nothing is left.
+    /// Of the bounds that it has kept, in their order, leaves those of which nothing is left: whoever was worth something in one
+    /// has stopped there.
     pub fn retain_reached(&self, bounds: &mut Vec<Bound>) {
-        let mut known = Known::from([(0, self.moving[0].clock.clone())]);
-        let tasks = self.about();
-        bounds.retain(|bound| self.find(&mut Kept::new(bound), &tasks, &mut known).is_eq());
+        let mut reached = vec![true; bounds.len()];
+        self.bounds.iter().for_each(|bound| reached[bound.at()] = false);
+        let mut reached = reached.into_iter();
+        bounds.retain(|_| reached.next().unwrap_or_default());
     }
 
     /// What is left of a bound that is new.

@@ -16,6 +16,8 @@ use super::about::{About, LARGE, ROUNDED, around};
 
 /// A bound as it is stated.
 struct Stated {
+    /// Its place among all bounds that the course has ever kept.
+    at: usize,
     /// `(user, what one of its tasks is worth)`
     worth: Vec<(usize, Integer)>,
     /// The same, about.
@@ -34,12 +36,17 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// A bound of which it is not known yet what is left.
-    pub fn new(bound: &Bound) -> Self {
+    /// A bound of which it is not known yet what is left, and its place among those that the course has ever kept.
+    pub fn new(bound: &Bound, at: usize) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
         let about = bound.worth.iter().map(|(n, worth)| (*n, worth.to_f64())).collect();
-        let of = Arc::new(Stated { worth: bound.worth.clone(), about, most: bound.most.clone() });
+        let of = Arc::new(Stated { at, worth: bound.worth.clone(), about, most: bound.most.clone() });
         Self { of, left: unknown, pace: (0.0, 0.0) }
+    }
+
+    /// Its place among all bounds that the course has ever kept.
+    pub fn at(&self) -> usize {
+        self.of.at
     }
 
     /// `(user, what one of its tasks is worth)`
