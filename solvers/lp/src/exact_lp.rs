@@ -13,7 +13,7 @@ use crate::linear::SparseRow;
 use rug::Rational;
 
 use crate::error::LpError;
-pub(crate) use search::SimplexBasis;
+pub(crate) use search::{SimplexBasis, prices};
 
 /// Direction of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use evenhand_exact::tree::{Bound, ClassLimits};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
+use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
 use crate::groups::capacity_entries;
 use crate::highs::{ColumnBlock, FloatLp, FloatSolution};
 use crate::refine::{self, StartingPoint};
@@ -277,8 +277,7 @@ impl Placements {
             solution = self.float.solve()?;
         }
         let basis = self.basis()?;
-        let search = SimplexBasis::new(&self.lp, &basis, EXACT.max_pivots).priced();
-        let bound = self.bound(&search.y()[..rows]);
+        let bound = self.bound(&prices(&self.lp, &basis)[..rows]);
         let rounding = Rational::from_f64(excess).unwrap_or_default() * &bound.most;
         let is_broken = bound.left(totals) < -rounding;
         if !is_broken {

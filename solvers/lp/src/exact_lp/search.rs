@@ -34,27 +34,9 @@ struct CostShift {
 }
 
 impl<'a> SimplexBasis<'a> {
-    /// Factors the basis; a singular or short one is completed with slacks, and variables that the
-    /// programme does not have are ignored.
+    /// Factors the basis; see [`completed`].
     pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
-        let exists = |variable: &Variable| match variable {
-            Variable::Slack(row) => *row < lp.rows.len(),
-            Variable::Column(j) => *j < lp.columns.len(),
-        };
-        let mut seen = std::collections::HashSet::new();
-        let known = basis.iter().copied().filter(exists);
-        let mut basis: Vec<Variable> = known.filter(|v| seen.insert(*v)).collect();
-        let factors = loop {
-            match factor(lp, &basis) {
-                Err(singular) => {
-                    basis.remove(singular.row);
-                }
-                Ok(factors) if factors.free_rows().is_empty() => break factors,
-                Ok(factors) => {
-                    basis.extend(factors.free_rows().iter().map(|&row| Variable::Slack(row)));
-                }
-            }
-        };
+        let (basis, factors) = completed(lp, basis);
         let columns = Columns::new(lp);
         let mut is_basic = vec![false; columns.len()];
         for variable in &basis {
@@ -135,11 +117,7 @@ impl<'a> SimplexBasis<'a> {
     }
 
     fn duals(&self) -> Vec<Rational> {
-        let cost = |variable: &Variable| match variable {
-            Variable::Column(j) => self.lp.columns[*j].cost.clone(),
-            Variable::Slack(_) => Rational::new(),
-        };
-        self.factors.solve_transposed(self.basis.iter().map(cost).collect())
+        duals(self.lp, &self.basis, &self.factors)
     }
 
     /// Numbers of the variables that may enter, ascending. A fixed one that has left stays at 0.
@@ -348,6 +326,43 @@ impl<'a> SimplexBasis<'a> {
 /// The largest of some numbers, positive though it may be too small for a double.
 fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
+}
+
+/// A basis with its factors; a singular or short one is completed with slacks, and variables that the programme does not have
+/// are ignored.
+fn completed(lp: &ExactLp, basis: &[Variable]) -> (Vec<Variable>, Factors) {
+    let exists = |variable: &Variable| match variable {
+        Variable::Slack(row) => *row < lp.rows.len(),
+        Variable::Column(j) => *j < lp.columns.len(),
+    };
+    let mut seen = std::collections::HashSet::new();
+    let known = basis.iter().copied().filter(exists);
+    let mut basis: Vec<Variable> = known.filter(|v| seen.insert(*v)).collect();
+    loop {
+        match factor(lp, &basis) {
+            Err(singular) => {
+                basis.remove(singular.row);
+            }
+            Ok(factors) if factors.free_rows().is_empty() => return (basis, factors),
+            Ok(factors) => {
+                basis.extend(factors.free_rows().iter().map(|&row| Variable::Slack(row)));
+            }
+        }
+    }
+}
+
+fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
+    let cost = |variable: &Variable| match variable {
+        Variable::Column(j) => lp.columns[*j].cost.clone(),
+        Variable::Slack(_) => Rational::new(),
+    };
+    factors.solve_transposed(basis.iter().map(cost).collect())
+}
+
+/// Prices by row of a basis, completed as a [`SimplexBasis`] is, of which nothing else is wanted.
+pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
+    let (basis, factors) = completed(lp, basis);
+    duals(lp, &basis, &factors)
 }
 
 fn factor(lp: &ExactLp, basis: &[Variable]) -> Result<Factors, crate::linear::Singular> {
