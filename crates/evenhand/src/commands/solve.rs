@@ -1,6 +1,7 @@
 //! `solve`: an allocation.
 
 use std::process::ExitCode;
+use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 
 use evenhand::mechanisms::flags::Takes;
@@ -75,10 +76,11 @@ fn beside_its_hash<T>(problem: &Problem, solve: impl FnOnce() -> T) -> T {
     }
     let limits = handle();
     std::thread::scope(|scope| {
-        let hashing = scope.spawn(|| limits.enter(|| problem_sha256(problem)));
+        let hash = || limits.enter(|| problem_sha256(problem));
+        let hashing = std::thread::Builder::new().spawn_scoped(scope, hash);
         let found = solve();
-        // Whatever stops it stops it again where the hash is asked for.
-        drop(hashing.join());
+        // Where there is no thread for it, or something stops it, it is found or stopped where it is asked for.
+        drop(hashing.map(ScopedJoinHandle::join));
         found
     })
 }

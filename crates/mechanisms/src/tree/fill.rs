@@ -1,9 +1,9 @@
 //! Filling the tree, segment by segment, until no user can grow.
 //!
-//! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
-//! What comes of it is looked at from time to time; where it has no place it breaks a further bound, and the filling
-//! goes back to the last place that was found before. The end has a place, and so had everything before it, which was less; and who
-//! was stopped at a bound had indeed no place for more.
+//! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held
+//! that every placement keeps, at first none. What comes of it is looked at from time to time; where it has no place it breaks
+//! a further bound, and the filling goes back to a state that keeps that. The end has a place, and so had everything before
+//! it, which was less; and who was stopped at a bound had indeed no place for more.
 
 use evenhand_budget::{charge, words_of_bits};
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
