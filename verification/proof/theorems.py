@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists every theorem by what a reader gains in docs/proof.md, and by file in README.md, between their marks.
+"""Lists the files of all theorems by what a reader gains in docs/proof.md, and all theorems by file in README.md, between marks.
 
     theorems.py            compare, and say what is missing
     theorems.py --write    write both anew
@@ -62,15 +62,17 @@ def by_gain(all_):
                 left.remove(f"{file}.{name}")
             if not names:
                 sys.exit(f"theorems: error: there is no theorem in {file}")
+            # What is left of a file needs no names.
+            shown = [f"`{one}`"] if one else []
             if parts and parts[-1][0] == file:
-                parts[-1][1].extend(names)
+                parts[-1][1].extend(shown)
             else:
-                parts.append((file, list(names)))
-        cells = "; ".join(f"`{file}.v`: " + ", ".join(f"`{name}`" for name in names) for file, names in parts)
-        rows.append(f"| {gain} | {cells} |")
+                parts.append((file, shown))
+        part = lambda file, names: f"`{file}.v`" + (f" ({', '.join(names)})" if names else "")
+        rows.append("- " + ", ".join(part(file, names) for file, names in parts) + f": {gain}")
     if left:
         sys.exit("theorems: error: no line of theorems.py is about " + ", ".join(sorted(left)))
-    return "| what you gain | theorems |\n|---|---|\n" + "\n".join(rows)
+    return "\n".join(rows)
 
 
 def by_file(all_):

@@ -204,15 +204,28 @@ fn contradictions(matrix: &Matrix) -> Vec<String> {
     lines.flatten().collect()
 }
 
-/// The table of the documentation: a row for every axiom and property, a column for every mechanism.
+/// The tables of the documentation: a row for every axiom and property, a column for every mechanism. Rows about fewer than
+/// half of the mechanisms stand apart, with columns for these alone.
 #[must_use]
 pub fn table(matrix: &Matrix) -> String {
-    let mechanisms: Vec<&str> = matrix.looked.iter().map(|(mechanism, _, _)| mechanism.info.id).collect();
+    let ids: Vec<&str> = matrix.looked.iter().map(|(mechanism, _, _)| mechanism.info.id).collect();
+    let applies = |id: &str, column: Column| {
+        matrix.cell(id, column.name()).is_some_and(|cell| cell.state != StateOf::NotApplicable)
+    };
+    let is_common = |column: &Column| 2 * ids.iter().filter(|id| applies(id, *column)).count() >= ids.len();
+    let (common, special): (Vec<Column>, Vec<Column>) = Column::all().into_iter().partition(is_common);
+    let of_few = |id: &&str| special.iter().any(|column| applies(id, *column));
+    let few: Vec<&str> = ids.iter().copied().filter(of_few).collect();
+    format!("{}\n{}", signs_of(matrix, &ids, &common), signs_of(matrix, &few, &special))
+}
+
+/// A table of some rows and columns.
+fn signs_of(matrix: &Matrix, mechanisms: &[&str], columns: &[Column]) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let titles = mechanisms.iter().map(|id| format!("`{id}`"));
     let mut text = row([String::new()].into_iter().chain(titles).collect());
     text.push_str(&format!("|---|{}\n", ":-:|".repeat(mechanisms.len())));
-    for column in Column::all() {
+    for column in columns {
         let sign = |id: &&str| matrix.cell(id, column.name()).map_or("", sign).to_owned();
         let signs = mechanisms.iter().map(sign);
         text.push_str(&row([format!("`{}`", column.name())].into_iter().chain(signs).collect()));
