@@ -23,7 +23,7 @@ use standing::Asking;
 #[error("nothing ends the filling")]
 pub struct Endless;
 
-/// Holdings on their way. A copy shares all that does not change from one to the other.
+/// Holdings on their way. A copy shares what is known of nodes until that changes; it has tasks and ways of its own.
 #[derive(Clone)]
 pub struct Course<'f> {
     forest: &'f Forest<'f>,
