@@ -17,6 +17,10 @@ use evenhand_budget::{handle, within};
 use arguments::{Arguments, Command, Common};
 use failure::Failure;
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let status = match contained(run) {
         Ok(status) => status,
