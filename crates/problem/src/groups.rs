@@ -13,7 +13,7 @@ use crate::place::Place;
 pub use crate::problem_error::MOST_DEPTH;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
 pub use crate::quantities::Named;
-use crate::resolve::{Index, index_names, name_of, named, not_negative, resolve, whole};
+use crate::resolve::{Index, index_names, named, not_negative, resolve, whole};
 
 /// Groups, the members of each, and how siblings are compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -216,9 +216,7 @@ impl Groups {
         let place = Place::root().key("share").key("multipliers");
         let mut multipliers = named(share.multipliers, resources, &place)?;
         if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
-            return Err(place
-                .key(name_of(resources, *r))
-                .error(ProblemErrorKind::NotPositive(m.to_string())));
+            return Err(place.key(resources.name_of(*r)).error(ProblemErrorKind::NotPositive(m.to_string())));
         }
         multipliers.retain(|(_, m)| *m != 1);
         let GroupShareSpec { of, over, families, zero_weight, guarantees, .. } = share;
@@ -334,7 +332,7 @@ impl Group {
                     guarantee: promised.to_string(),
                     limit: most.to_string(),
                 };
-                return Err(at.key("guarantee").key(name_of(resources, *r)).error(kind));
+                return Err(at.key("guarantee").key(resources.name_of(*r)).error(kind));
             }
         }
         let on = on::read(spec.on, resources, servers, &at.key("on"))?;

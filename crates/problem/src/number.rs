@@ -85,6 +85,9 @@ pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
 }
 
 fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberError> {
+    if text.len() <= SHORT && is_digits(text) {
+        return Ok(Rational::from(short(text.bytes())));
+    }
     match text.split_once('/') {
         Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limits),
         None => parse_decimal(text, limits),
@@ -222,11 +225,11 @@ fn parse_decimal(text: &str, limits: NumberLimits) -> Result<Rational, NumberErr
     };
     let mantissa = joined(whole, fraction);
     let power = shift - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
-    let scale = power_of_ten(power.unsigned_abs());
+    let scale = || power_of_ten(power.unsigned_abs());
     let value = match power {
         0 => Rational::from(mantissa),
-        1.. => Rational::from(mantissa * scale),
-        _ => Rational::from((mantissa, scale)),
+        1.. => Rational::from(mantissa * scale()),
+        _ => Rational::from((mantissa, scale())),
     };
     Ok(signed(negative, value))
 }
@@ -239,8 +242,12 @@ fn joined(whole: &str, fraction: &str) -> Integer {
     if whole.len() + fraction.len() > SHORT {
         return integer(&format!("{whole}{fraction}"));
     }
-    let digits = whole.bytes().chain(fraction.bytes());
-    Integer::from(digits.fold(0_u64, |value, digit| 10 * value + u64::from(digit - b'0')))
+    Integer::from(short(whole.bytes().chain(fraction.bytes())))
+}
+
+/// At most [`SHORT`] ASCII digits.
+fn short(digits: impl Iterator<Item = u8>) -> u64 {
+    digits.fold(0, |value, digit| 10 * value + u64::from(digit - b'0'))
 }
 
 fn power_of_ten(exponent: u32) -> Integer {
@@ -353,7 +360,8 @@ impl Default for DigitBudget {
 
 /// Digits that the number `text` has when its exponent is written out.
 pub(crate) fn cost(text: &str) -> u64 {
-    let exponent = text.split_once(['e', 'E']).map_or("", |(_, exponent)| exponent);
+    let Some(e) = text.bytes().position(|byte| matches!(byte, b'e' | b'E')) else { return text.len() as u64 };
+    let exponent = &text[e + 1..];
     // An exponent out of range is refused by the parser, which makes nothing of it.
     let exponent = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0u32);
     let written_out = if exponent > MAX_RESULT_EXPONENT { 0 } else { exponent };

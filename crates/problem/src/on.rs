@@ -95,7 +95,7 @@ fn classes(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>
         ServersSpec::List(_) => at.key("servers").index(position),
     };
     let names: Vec<&str> = match spec {
-        ServersSpec::Key(key) if servers.contains_key(key) => vec![key],
+        ServersSpec::Key(key) if servers.get(key).is_some() => vec![key],
         ServersSpec::Key(key) if key.trim().is_empty() => Vec::new(),
         ServersSpec::Key(key) => key.split(',').map(str::trim).collect(),
         ServersSpec::List(names) => names.iter().map(String::as_str).collect(),

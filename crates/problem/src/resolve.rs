@@ -9,24 +9,53 @@ use crate::place::Place;
 use crate::problem_error::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::quantities::{Named, Quantities};
 
-pub(crate) type Index = HashMap<String, usize>;
+/// Names of one kind of things, each once, and their positions.
+#[derive(Default)]
+pub(crate) struct Index {
+    positions: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl Index {
+    /// Number of names.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
+
+    /// [`get`](Self::get) of what likely stands at a position.
+    fn near(&self, name: &str, likely: usize) -> Option<usize> {
+        let is_there = self.names.get(likely).is_some_and(|known| known == name);
+        if is_there { Some(likely) } else { self.get(name) }
+    }
+
+    /// The name at a position.
+    pub(crate) fn name_of(&self, position: usize) -> &str {
+        self.names.get(position).map_or("", String::as_str)
+    }
+}
 
 pub(crate) fn index_names<'a>(
     what: &'static str,
     names: impl ExactSizeIterator<Item = &'a str>,
     place: impl Fn(usize) -> Place,
 ) -> Result<Index, ProblemError> {
-    let mut index = HashMap::with_capacity(names.len());
+    let mut positions = HashMap::with_capacity(names.len());
+    let mut list = Vec::with_capacity(names.len());
     for (position, name) in names.enumerate() {
         if name.is_empty() {
             return Err(place(position).error(ProblemErrorKind::EmptyName(what)));
         }
-        if index.insert(name.to_owned(), position).is_some() {
+        if positions.insert(name.to_owned(), position).is_some() {
             let name = name.to_owned();
             return Err(place(position).error(ProblemErrorKind::DuplicateName { what, name }));
         }
+        list.push(name.to_owned());
     }
-    Ok(index)
+    Ok(Index { positions, names: list })
 }
 
 pub(crate) fn resolve(
@@ -35,31 +64,37 @@ pub(crate) fn resolve(
     index: &Index,
     at: impl FnOnce() -> Place,
 ) -> Result<usize, ProblemError> {
-    index.get(name).copied().ok_or_else(|| {
-        // The order of a hash table decides nothing: the least name among the nearest.
-        let mut known: Vec<&str> = index.keys().map(String::as_str).collect();
-        known.sort_unstable();
-        let nearest = nearest(name, known).map(str::to_owned);
-        at().error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
-    })
+    index.get(name).ok_or_else(|| unknown(what, name, index, at()))
+}
+
+/// That a name is not known, with the least among the nearest ones.
+fn unknown(what: &'static str, name: &str, index: &Index, at: Place) -> ProblemError {
+    let mut known: Vec<&str> = index.names.iter().map(String::as_str).collect();
+    known.sort_unstable();
+    let nearest = nearest(name, known).map(str::to_owned);
+    at.error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
 }
 
 /// What is stated by name, by index in ascending order; no name may be stated twice.
 pub(crate) fn by_index<T, U>(
     what: &'static str,
-    stated: Vec<(String, T)>,
+    stated: Vec<(impl AsRef<str>, T)>,
     index: &Index,
     at: &Place,
     checked: impl Fn(T, &dyn Fn() -> Place) -> Result<U, ProblemError>,
 ) -> Result<Vec<(usize, U)>, ProblemError> {
-    let mut entries = Vec::with_capacity(stated.len());
+    let mut entries: Vec<(usize, U)> = Vec::with_capacity(stated.len());
     for (name, value) in stated {
-        let place = || at.key(&name);
-        entries.push((resolve(what, &name, index, place)?, checked(value, &place)?));
+        let name = name.as_ref();
+        let place = || at.key(name);
+        // Most documents state things in their order.
+        let next = entries.last().map_or(0, |(before, _)| before + 1);
+        let position = index.near(name, next).ok_or_else(|| unknown(what, name, index, place()))?;
+        entries.push((position, checked(value, &place)?));
     }
     entries.sort_unstable_by_key(|(position, _)| *position);
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let name = name_of(index, pair[0].0).to_owned();
+        let name = index.name_of(pair[0].0).to_owned();
         return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what, name }));
     }
     Ok(entries)
@@ -78,20 +113,15 @@ pub(crate) fn set<'n>(
     }
     set.sort_unstable();
     if let Some(pair) = set.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let name = name_of(index, pair[1].0).to_owned();
+        let name = index.name_of(pair[1].0).to_owned();
         return Err(at(pair[1].1).error(ProblemErrorKind::DuplicateName { what, name }));
     }
     Ok(set.into_iter().map(|(position, _)| position).collect())
 }
 
-/// The name at a position, which takes a search: for messages.
-pub(crate) fn name_of(index: &Index, position: usize) -> &str {
-    index.iter().find(|(_, at)| **at == position).map_or("", |(name, _)| name)
-}
-
 /// Amounts of resources that are there, none negative, each named once.
 pub(crate) fn named(
-    stated: Vec<(String, Rational)>,
+    stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
     at: &Place,
 ) -> Result<Named, ProblemError> {
@@ -100,7 +130,7 @@ pub(crate) fn named(
 
 /// The same, zeros left out.
 pub(crate) fn quantities(
-    stated: Vec<(String, Rational)>,
+    stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
     at: &Place,
 ) -> Result<Quantities, ProblemError> {

@@ -26,25 +26,25 @@ pub struct ServerSpec {
     pub capacity: Vec<(String, Rational)>,
 }
 
-/// One user, as stated.
+/// One user, as stated. A reader borrows the names from its text.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct UserSpec {
+pub struct UserSpec<S = String> {
     /// Name of the user.
-    pub name: String,
+    pub name: S,
     /// Weight, positive; 1 if absent.
     pub weight: Option<Rational>,
     /// Tasks that the user has, possibly fractional; unlimited if absent.
     pub tasks: Option<Rational>,
     /// Demand of one task by resource; an absent resource is 0.
-    pub demand: Vec<(String, Rational)>,
+    pub demand: Vec<(S, Rational)>,
     /// Server classes on which the user may run; all if absent.
-    pub servers: Option<Vec<String>>,
+    pub servers: Option<Vec<S>>,
     /// Demand of one task on certain server classes, in place of `demand`.
-    pub demand_on: Vec<(String, Vec<(String, Rational)>)>,
+    pub demand_on: Vec<(S, Vec<(S, Rational)>)>,
     /// `gamma_ni` given directly: tasks of the user when it has all of the class.
-    pub gamma: Vec<(String, Rational)>,
+    pub gamma: Vec<(S, Rational)>,
     /// `u_ni` of the generic criterion (Kesidis, equation 3).
-    pub criterion: Vec<(String, Rational)>,
+    pub criterion: Vec<(S, Rational)>,
 }
 
 /// A reservation problem as somebody states it, by name, before it is checked.

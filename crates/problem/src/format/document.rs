@@ -308,6 +308,10 @@ impl<'t> Object<'t> {
         &self.fields
     }
 
+    pub(super) fn into_fields(self) -> Vec<(Cow<'t, str>, &'t RawValue)> {
+        self.fields
+    }
+
     /// The object itself.
     #[must_use]
     pub fn raw(&self) -> &'t RawValue {

@@ -17,12 +17,12 @@ type Stated<T> = Result<T, FormatError>;
 /// Gives a struct the names of its fields in documents, `FIELDS`, and `stated`, which reads it from an object. A field
 /// has another name there than in the struct where one stands beside it. The object may have further fields.
 macro_rules! stated {
-    ($spec:ident { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
-        impl $spec {
+    ($spec:ident $(<$text:ident>)? { $($field:ident $($name:literal)?: $kind:expr),+ $(,)? }) => {
+        impl<'t $(, $text: From<Cow<'t, str>>)?> $spec$(<$text>)? {
             pub(super) const FIELDS: [&'static str; [$(stringify!($field)),+].len()] =
                 [$(stated!(@name $field $($name)?)),+];
 
-            pub(super) fn stated<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<Self> {
+            pub(super) fn stated(document: &Document<'t>, object: &Object<'t>) -> Stated<Self> {
                 Ok(Self { $($field: $kind(document, object, stated!(@name $field $($name)?))?),+ })
             }
         }
@@ -32,7 +32,7 @@ macro_rules! stated {
 }
 
 stated! { ServerSpec { name: text, count: number, capacity: amounts } }
-stated! { UserSpec {
+stated! { UserSpec<S> {
     name: text, weight: number, demand: amounts, tasks: number, servers: names, demand_on: demand_on, gamma: rates,
     criterion: rates,
 } }
@@ -63,8 +63,12 @@ pub fn server_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&st
 ///
 /// # Errors
 /// [`FormatError`] at the first field that is unknown, missing or malformed.
-pub fn user_spec<'t>(document: &Document<'t>, object: &Object<'t>, also: &[&str]) -> Stated<UserSpec> {
-    object.only_of(document, &[&UserSpec::FIELDS, also])?;
+pub fn user_spec<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    also: &[&str],
+) -> Stated<UserSpec<S>> {
+    object.only_of(document, &[&UserSpec::<String>::FIELDS, also])?;
     UserSpec::stated(document, object)
 }
 
@@ -80,7 +84,7 @@ pub struct SameSpec<'t> {
 /// # Errors
 /// The same.
 pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<SameSpec<'t>> {
-    object.only_of(document, &[&UserSpec::FIELDS, &MEMBER_FIELDS])?;
+    object.only_of(document, &[&UserSpec::<String>::FIELDS, &MEMBER_FIELDS])?;
     Ok(SameSpec {
         name: document.string(object.need(document, "name")?)?,
         weight: number(document, object, "weight")?,
@@ -127,16 +131,16 @@ pub fn groups_spec<'t>(
 }
 
 /// What the fields of an object say, by their names; nothing where it is not there.
-fn by_name<'t, T>(
+fn by_name<'t, S: From<Cow<'t, str>>, T>(
     document: &Document<'t>,
     raw: Option<&'t RawValue>,
     read: impl Fn(&Document<'t>, &'t RawValue) -> Stated<T>,
-) -> Stated<Vec<(String, T)>> {
+) -> Stated<Vec<(S, T)>> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let object = document.object(raw)?;
     let mut entries = Vec::with_capacity(object.fields().len());
-    for (name, value) in object.fields() {
-        entries.push((name.clone().into_owned(), read(document, value)?));
+    for (name, value) in object.into_fields() {
+        entries.push((name.into(), read(document, value)?));
     }
     Ok(entries)
 }
@@ -146,19 +150,25 @@ pub(super) fn numbers(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<(St
     by_name(document, Some(raw), Document::number)
 }
 
-fn quantities<'t>(document: &Document<'t>, raw: &'t RawValue) -> Stated<Vec<(String, Rational)>> {
+fn quantities<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+) -> Stated<Vec<(S, Rational)>> {
     by_name(document, Some(raw), Document::quantity)
 }
 
 /// A list of strings.
-pub(super) fn strings(document: &Document<'_>, raw: &RawValue) -> Stated<Vec<String>> {
-    document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
+pub(super) fn strings<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+) -> Stated<Vec<S>> {
+    document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into())).collect()
 }
 
 // The ways in which fields are read.
 
-fn text<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<String> {
-    Ok(document.string(object.need(document, field)?)?.into_owned())
+fn text<'t, S: From<Cow<'t, str>>>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<S> {
+    Ok(document.string(object.need(document, field)?)?.into())
 }
 
 pub(super) fn some_text<'t>(
@@ -177,12 +187,20 @@ fn truth<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> State
     object.get(field).map_or(Ok(false), |raw| document.boolean(raw))
 }
 
-fn names<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Option<Vec<String>>> {
+fn names<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<Option<Vec<S>>> {
     object.get(field).map(|raw| strings(document, raw)).transpose()
 }
 
 /// Amounts by name, which may have units.
-fn amounts<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<(String, Rational)>> {
+fn amounts<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<Vec<(S, Rational)>> {
     by_name(document, object.get(field), Document::quantity)
 }
 
@@ -194,13 +212,21 @@ fn some_amounts<'t>(
     object.get(field).map(|raw| quantities(document, raw)).transpose()
 }
 
-fn rates<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<Vec<(String, Rational)>> {
+fn rates<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<Vec<(S, Rational)>> {
     by_name(document, object.get(field), Document::number)
 }
 
-type DemandOn = Vec<(String, Vec<(String, Rational)>)>;
+type DemandOn<S> = Vec<(S, Vec<(S, Rational)>)>;
 
-fn demand_on<'t>(document: &Document<'t>, object: &Object<'t>, field: &str) -> Stated<DemandOn> {
+fn demand_on<'t, S: From<Cow<'t, str>>>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    field: &str,
+) -> Stated<DemandOn<S>> {
     by_name(document, object.get(field), quantities)
 }
 

@@ -1,5 +1,6 @@
 //! Reads an allocation problem, or a reservation problem.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
@@ -119,7 +120,7 @@ impl<'t> Shapes<'t> {
             return builder.user_like(*first, &name, [weight, tasks], member).map_err(impossible);
         }
         let before = document.digits_left();
-        let user = user_spec(document, object, &MEMBER_FIELDS)?;
+        let user = user_spec::<Cow<'t, str>>(document, object, &MEMBER_FIELDS)?;
         let all = before - document.digits_left();
         let own = own_digits(document, object)?;
         let member = member_spec(document, object)?;

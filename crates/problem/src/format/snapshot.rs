@@ -181,7 +181,7 @@ impl<'r, 't> Reader<'r, 't> {
         for (class, raw) in self.document.object(raw)?.fields() {
             let unknown = || self.document.error_on_key(raw, self.no_server(class));
             let i = self.servers.get(&**class).copied().ok_or_else(unknown)?;
-            let list = strings(self.document, raw)?;
+            let list: Vec<String> = strings(self.document, raw)?;
             let count = self.problem.servers()[i].count();
             if list.len() as u64 != count {
                 let message = format!("found {} names of a class of {count} servers", list.len());

@@ -54,7 +54,7 @@ impl ProblemBuilder {
         let groups = Groups::default();
         let hash = Hash::default();
         let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity, hash };
-        let (group_index, user_names, sets) = (Index::new(), HashSet::new(), HashSet::new());
+        let (group_index, user_names, sets) = (Index::default(), HashSet::new(), HashSet::new());
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
@@ -69,9 +69,13 @@ impl ProblemBuilder {
         Ok(())
     }
 
-    pub(crate) fn user(&mut self, spec: UserSpec, member: MemberSpec) -> Result<(), ProblemError> {
+    pub(crate) fn user<S: AsRef<str> + Into<String>>(
+        &mut self,
+        spec: UserSpec<S>,
+        member: MemberSpec,
+    ) -> Result<(), ProblemError> {
         let at = Place::root().key("users").index(self.problem.users.len());
-        self.name(&spec.name, &at)?;
+        self.name(spec.name.as_ref(), &at)?;
         let mut user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
         if let Some(set) = &mut user.servers {
             match self.sets.get(set) {
@@ -145,14 +149,19 @@ impl ServerClass {
 }
 
 impl User {
-    fn new(spec: UserSpec, resources: &Index, servers: &Index, at: &Place) -> Result<Self, ProblemError> {
-        let name = spec.name;
+    fn new<S: AsRef<str> + Into<String>>(
+        spec: UserSpec<S>,
+        resources: &Index,
+        servers: &Index,
+        at: &Place,
+    ) -> Result<Self, ProblemError> {
+        let name = spec.name.into();
         let (weight, tasks) = (stated_weight(spec.weight, at)?, stated_tasks(spec.tasks, at)?);
         let nothing = || ProblemErrorKind::DemandsNothing(name.clone());
         let base_demand = quantities(spec.demand, resources, &at.key("demand"))?;
         let named = spec.servers.map(|list| server_list(&name, &list, servers, &at.key("servers")));
         let named = named.transpose()?.filter(|list| list.len() < servers.len());
-        let on_class = |stated, at: &dyn Fn() -> Place| {
+        let on_class = |stated: Vec<(S, Rational)>, at: &dyn Fn() -> Place| {
             let demand = quantities(stated, resources, &at())?;
             if demand.is_zero() { Err(at().error(nothing())) } else { Ok(demand) }
         };
@@ -160,7 +169,8 @@ impl User {
             by_index("server", spec.demand_on, servers, &at.key("demand_on"), on_class)?;
         // What is said twice makes no difference.
         demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
-        let rates = |stated, field| by_index("server", stated, servers, &at.key(field), positive);
+        let rates =
+            |stated: Vec<(S, Rational)>, field| by_index("server", stated, servers, &at.key(field), positive);
         let given_gamma = rates(spec.gamma, "gamma")?;
         let criterion = rates(spec.criterion, "criterion")?;
         let asks = |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
@@ -194,12 +204,12 @@ fn stated_tasks(tasks: Option<Rational>, at: &Place) -> Result<Option<Rational>,
 
 fn server_list(
     user: &str,
-    names: &[String],
+    names: &[impl AsRef<str>],
     servers: &Index,
     at: &Place,
 ) -> Result<Vec<usize>, ProblemError> {
     if names.is_empty() {
         return Err(at.clone().error(ProblemErrorKind::NoServerAllowed(user.to_owned())));
     }
-    set("server", names.iter().map(String::as_str), servers, |position| at.index(position))
+    set("server", names.iter().map(AsRef::as_ref), servers, |position| at.index(position))
 }
