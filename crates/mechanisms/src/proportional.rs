@@ -20,14 +20,26 @@ pub fn findings(
     share: Option<&ShareCoefficients>,
     point: &FairPoint,
 ) -> Findings {
+    let proven = Instance::new(problem, allocation).ok();
+    let proven = proven.map(|instance| findings_of(&instance, alpha, share, point));
     let iterations = Some(point.iterations);
-    let nothing_proven = || Findings { status: Some(Status::Limit), iterations, ..Findings::default() };
-    let Ok(instance) = Instance::new(problem, allocation) else { return nothing_proven() };
-    let proven = prices_of(&instance, alpha, share, point).and_then(|prices| {
-        let gap = gap(&instance, alpha, share, &prices).ok()?;
-        Some(within(&instance, alpha, share, prices, gap))
+    proven.unwrap_or_else(|| Findings { status: Some(Status::Limit), iterations, ..Findings::default() })
+}
+
+/// [`findings`] about an allocation that is prepared.
+pub fn findings_of(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    point: &FairPoint,
+) -> Findings {
+    let iterations = Some(point.iterations);
+    let proven = prices_of(instance, alpha, share, point).and_then(|prices| {
+        let gap = gap(instance, alpha, share, &prices).ok()?;
+        Some(within(instance, alpha, share, prices, gap))
     });
-    proven.map_or_else(nothing_proven, |findings| Findings { iterations, ..findings })
+    let nothing = || Findings { status: Some(Status::Limit), ..Findings::default() };
+    Findings { iterations, ..proven.unwrap_or_else(nothing) }
 }
 
 /// The same for exact prices near those of the optimum.
@@ -92,7 +104,11 @@ pub const SOLVED: (u32, u64) = (1, 10_000_000_000);
 
 /// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks
 /// for those that have them; `None` where there is none, or it does not fit.
-pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> {
+pub fn tight<'p>(
+    constraints: &Constraints<'p>,
+    sharing: Sharing,
+    point: &FairPoint,
+) -> Option<(Tasks, Instance<'p>)> {
     let entitlements = entitlements(constraints);
     let rows = constraints.rows().iter().enumerate();
     let saturated = rows.filter(|(row, at)| point.row_slack[*row] < SATURATED && !at.capacity.is_zero());
@@ -103,10 +119,9 @@ pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> 
     let face = face.unwrap_or(Face { bottlenecks, witnesses });
     let rounded = |value| from_f64(value).unwrap_or_default();
     let tasks = round_onto(constraints, point, &face, &entitlements, rounded)?;
-    let allocation = Allocation { sharing: Sharing::Rdm, tasks, ..Allocation::default() };
+    let allocation = Allocation { sharing, tasks, ..Allocation::default() };
     let instance = Instance::new(constraints.problem(), &allocation).ok()?;
-    let fits = feasible::tightest(&instance).is_none_or(|(_, margin)| margin >= 0);
-    fits.then_some(allocation.tasks)
+    feasible::holds_exactly(&instance).then_some((allocation.tasks, instance))
 }
 
 /// Part of a row or of a limit that counts as nothing left.

@@ -2,6 +2,7 @@
 //! towards feasibility.
 
 use evenhand_problem::number::{from_f64, to_f64};
+use evenhand_problem::utilisation::of_rows;
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 use rug::ops::Pow;
@@ -119,17 +120,7 @@ fn as_written(tasks: &[Vec<(usize, f64)>]) -> Vec<Vec<(usize, Rational)>> {
 
 /// By class: how much of its fullest row is used, where that is more than there is.
 fn overfill(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Option<Rational>> {
-    let mut used = vec![Rational::new(); constraints.rows().len()];
-    for (n, list) in tasks.iter().enumerate() {
-        for (i, x) in list {
-            let usage = constraints.usage(n, *i).unwrap_or_default();
-            for (row, usage) in constraints.class_rows(*i).zip(usage.iter()) {
-                if !usage.is_zero() {
-                    used[row] += Rational::from(x * usage);
-                }
-            }
-        }
-    }
+    let used = of_rows(constraints, tasks);
     let fill = |row: usize| {
         let capacity = &constraints.rows()[row].capacity;
         (used[row] > *capacity && !capacity.is_zero()).then(|| Rational::from(&used[row] / capacity))

@@ -65,6 +65,11 @@ impl Quantities {
         self.entries.is_empty()
     }
 
+    /// Whether no amount is 0.
+    pub(crate) fn is_all_there(&self) -> bool {
+        self.entries.len() == self.len
+    }
+
     /// Whether the amount of resource `r` is not 0.
     #[must_use]
     pub fn has(&self, r: usize) -> bool {
@@ -83,7 +88,7 @@ impl Quantities {
     }
 
     fn position(&self, r: usize) -> Option<usize> {
-        if self.entries.len() == self.len {
+        if self.is_all_there() {
             return (r < self.len).then_some(r);
         }
         self.entries.binary_search_by_key(&r, |(r, _)| *r).ok()

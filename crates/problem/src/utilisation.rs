@@ -112,18 +112,7 @@ fn used_rows(
 ) -> Vec<Vec<(RowKind, Option<Rational>)>> {
     let constraints = Constraints::new(problem, sharing);
     let rows = constraints.rows();
-    let mut used = vec![Sum::default(); rows.len()];
-    for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
-        for (i, x) in row {
-            if let Some(usage) = constraints.usage(n, *i) {
-                let start = constraints.class_rows(*i).start;
-                for (position, usage) in usage.entries() {
-                    used[start + position].add_product(x, usage);
-                }
-            }
-        }
-    }
-    let used: Vec<Rational> = used.into_iter().map(Rational::from).collect();
+    let used = of_rows(&constraints, &allocation.tasks);
     let part = |row: usize| Rational::from(&used[row] / &rows[row].capacity);
     let class = |i| match constraints.is_time_shared(i) {
         true => constraints.class_rows(i).map(|row| (RowKind::Time, Some(part(row)))).collect(),
@@ -133,6 +122,23 @@ fn used_rows(
         }
     };
     (0..problem.n_servers()).map(class).collect()
+}
+
+/// What tasks, by user and class, use of every row. Tasks where a user cannot run use nothing.
+#[must_use]
+pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
+    let mut used = vec![Sum::default(); constraints.rows().len()];
+    for (n, row) in tasks.iter().enumerate().take(constraints.problem().n_users()) {
+        for (i, x) in row {
+            if let Some(usage) = constraints.usage(n, *i) {
+                let start = constraints.class_rows(*i).start;
+                for (position, usage) in usage.entries() {
+                    used[start + position].add_product(x, usage);
+                }
+            }
+        }
+    }
+    used.into_iter().map(Rational::from).collect()
 }
 
 /// A sum that is not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
@@ -153,15 +159,27 @@ impl Sum {
     /// Adds `tasks * usage`. The denominator of a usage, a user's own rate, mostly divides what is above the line in its
     /// tasks: it is cancelled first, or the common denominator would become a multiple of the rates of all users.
     fn add_product(&mut self, tasks: &Rational, usage: &Rational) {
+        if *usage.denom() == 1 {
+            return self.add(tasks.numer(), usage.numer(), tasks.denom());
+        }
         let shared = Integer::from(tasks.numer().gcd_ref(usage.denom()));
-        let numerator = Integer::from(tasks.numer().div_exact_ref(&shared)) * usage.numer();
         let denominator = Integer::from(usage.denom().div_exact_ref(&shared)) * tasks.denom();
-        if !self.denominator.is_divisible(&denominator) {
-            let multiple = Integer::from(self.denominator.lcm_ref(&denominator));
+        self.add(&Integer::from(tasks.numer().div_exact_ref(&shared)), usage.numer(), &denominator);
+    }
+
+    /// Adds `a * b / denominator`.
+    fn add(&mut self, a: &Integer, b: &Integer, denominator: &Integer) {
+        if self.denominator == *denominator {
+            self.numerator += a * b;
+            return;
+        }
+        if !self.denominator.is_divisible(denominator) {
+            let multiple = Integer::from(self.denominator.lcm_ref(denominator));
             self.numerator *= Integer::from(multiple.div_exact_ref(&self.denominator));
             self.denominator = multiple;
         }
-        self.numerator += Integer::from(self.denominator.div_exact_ref(&denominator)) * numerator;
+        let times = Integer::from(self.denominator.div_exact_ref(denominator)) * a;
+        self.numerator += &times * b;
     }
 }
 

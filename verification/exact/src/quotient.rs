@@ -72,5 +72,8 @@ pub(crate) fn absorb(common: &mut Integer, denominator: &Integer) {
 
 /// `value * common` as an integer; `common` must be a multiple of the denominator of `value`.
 pub(crate) fn scaled(value: &Rational, common: &Integer) -> Integer {
+    if value.denom() == common {
+        return value.numer().clone();
+    }
     Integer::from(common.div_exact_ref(value.denom())) * value.numer()
 }

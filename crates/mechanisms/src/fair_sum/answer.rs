@@ -127,7 +127,11 @@ impl Sum<'_> {
             return best;
         }
         let tight = leaving(2, || {
-            proportional::tight(self.objective.constraints, point).map(|tasks| self.judged(tasks, point))
+            let Objective { constraints, alpha, share } = self.objective;
+            let (tasks, instance) = proportional::tight(constraints, self.template.sharing, point)?;
+            let findings = proportional::findings_of(&instance, alpha, share, point);
+            let allocation = Allocation { tasks, ..self.template.clone() };
+            Some(Outcome { findings, ..Outcome::of(allocation) })
         });
         match (tight.flatten(), &best.findings.gap) {
             (Some(tight), Some(gap))

@@ -71,7 +71,11 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
 /// Whether the allocation, as it is stated, is feasible exactly.
 #[must_use]
 pub fn holds_exactly(instance: &Instance<'_>) -> bool {
-    tightest(instance).is_none_or(|(_, margin)| margin >= 0)
+    let stated = instance.stated();
+    let has_too_much = |n| stated.tasks_left(n).is_some_and(|left| left.numerator < 0);
+    stated.refused.is_empty()
+        && (0..stated.constraints().rows().len()).all(|row| *stated.scaled_slack(row) >= 0)
+        && !(0..stated.problem().n_users()).any(has_too_much)
 }
 
 /// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
