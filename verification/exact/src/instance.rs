@@ -182,6 +182,11 @@ impl<'a> Instance<'a> {
         self.tasks.iter().map(|on| on.iter().map(|(i, x)| (*i, rational(x))).collect()).collect()
     }
 
+    /// The classes on which user `n` has tasks, ascending.
+    pub fn used_classes(&self, n: usize) -> impl Iterator<Item = usize> {
+        self.tasks[n].iter().map(|(i, _)| *i)
+    }
+
     /// Tasks of user `n`, `x_n`.
     #[must_use]
     pub fn total(&self, n: usize) -> Rational {

@@ -43,11 +43,12 @@ fn cost(instance: &Instance<'_>, prices: &[Rational], n: usize, i: usize) -> Opt
 /// One for each class of a user beyond its first: the difference of what a task costs there, by full row.
 fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational>>> {
     let mut equations = Vec::new();
-    for (n, on) in instance.tasks().iter().enumerate() {
-        let Some(((first, _), others)) = on.split_first() else { continue };
-        for (i, _) in others {
+    for n in 0..instance.problem().n_users() {
+        let mut classes = instance.used_classes(n);
+        let Some(first) = classes.next() else { continue };
+        for i in classes {
             let mut equation = vec![Rational::new(); rows.len()];
-            for (class, sign) in [(*i, 1), (*first, -1)] {
+            for (class, sign) in [(i, 1), (first, -1)] {
                 let start = instance.constraints().class_rows(class).start;
                 for (at, d) in instance.constraints().usage(n, class)?.entries() {
                     if let Ok(column) = rows.binary_search(&(start + at)) {

@@ -77,6 +77,10 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
 
 /// The largest share of user `n` alone: its tasks stand where they are worth most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
+    let (of_task, elsewhere) = &u.0[n];
+    if elsewhere.is_empty() {
+        return Rational::from(&case.g[n] * of_task) / &case.problem.users[n].weight;
+    }
     let mut left = case.g[n].clone();
     let mut classes: Vec<usize> = case.problem.classes_of(n).filter(|_| case.is_active(n)).collect();
     classes.sort_by(|a, b| u.of(n, *b).cmp(u.of(n, *a)));
