@@ -55,9 +55,10 @@ fn run() -> Result<ExitCode, Failure> {
     within(&limits, || {
         let handle = handle();
         watch::start(handle.clone())?;
-        // The pool serves this command alone.
+        // The pool serves this command alone, and this thread is one of it: another would have to be woken for every part.
         rayon::ThreadPoolBuilder::new()
             .num_threads(common.threads.unwrap_or(arguments.command.default_threads()))
+            .use_current_thread()
             .start_handler(move |_| handle.adopt())
             .build_global()
             .map_err(Failure::solver)?;

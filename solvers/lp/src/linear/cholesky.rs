@@ -5,8 +5,9 @@
 
 use rayon::prelude::*;
 
-/// Columns that are factored before the rest is updated.
-const PANEL: usize = 96;
+/// Columns that are factored before the rest is updated. More of them take longer for themselves than they save of going over
+/// the rest: at 400 rows 96 took half as long again, at 1,000 a third.
+const PANEL: usize = 32;
 /// Rows and columns of a tile of the update.
 const TILE: usize = 8;
 /// Rows below a panel from which threads share the update: they hand it on in less time than one of its strips takes.
