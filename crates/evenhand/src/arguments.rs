@@ -111,6 +111,12 @@ impl Command {
         usize::from(matches!(self, Self::Sweep(_)))
     }
 
+    /// Whether the thread that runs it is one of its pool, so that none has to be woken for every part. It must never wait for
+    /// a thread of its own that needs the pool: nobody might be left to serve it.
+    pub fn works_in_pool(&self) -> bool {
+        matches!(self, Self::Solve(_))
+    }
+
     /// What it may cost.
     pub fn limits(&self, common: &Common) -> Limits {
         if let Self::Sweep(_) = self {

@@ -55,13 +55,12 @@ fn run() -> Result<ExitCode, Failure> {
     within(&limits, || {
         let handle = handle();
         watch::start(handle.clone())?;
-        // The pool serves this command alone, and this thread is one of it: another would have to be woken for every part.
-        rayon::ThreadPoolBuilder::new()
+        // The pool serves this command alone.
+        let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(common.threads.unwrap_or(arguments.command.default_threads()))
-            .use_current_thread()
-            .start_handler(move |_| handle.adopt())
-            .build_global()
-            .map_err(Failure::solver)?;
+            .start_handler(move |_| handle.adopt());
+        let pool = if arguments.command.works_in_pool() { pool.use_current_thread() } else { pool };
+        pool.build_global().map_err(Failure::solver)?;
         dispatch(&arguments.command, common)
     })
     .unwrap_or_else(|exceeded| Err(Failure::solver(exceeded.to_string())))

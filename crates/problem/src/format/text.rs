@@ -57,7 +57,17 @@ fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
 /// Everything up to [`MAX_FILE_BYTES`], likely fewer than so many bytes; `None` when there is more.
 fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::with_capacity(room);
-    reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    let mut reader = reader.take(MAX_FILE_BYTES / 4);
+    reader.read_to_end(&mut bytes)?;
+    if reader.limit() == 0 {
+        let left = MAX_FILE_BYTES + 1 - bytes.len() as u64;
+        if room <= bytes.len() {
+            // It is longer than was thought. Grown step by step it would be there twice.
+            bytes.reserve_exact(usize::try_from(left).unwrap_or(0));
+        }
+        reader.set_limit(left);
+        reader.read_to_end(&mut bytes)?;
+    }
     Ok((bytes.len() as u64 <= MAX_FILE_BYTES).then_some(bytes))
 }
 
