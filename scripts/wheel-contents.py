@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# The version that the feature `v2` chooses (Cargo.toml).
+MIMALLOC = "c_src/mimalloc/v2"
 PACKAGES = ("evenhand-python", "evenhand", "evenhand-check")
 
 
@@ -54,7 +56,7 @@ def host() -> str:
 
 
 def components(crates: list) -> dict:
-    """The crates, and the two libraries in C and C++ that crates bring along."""
+    """The crates, and the libraries in C and C++ that crates bring along."""
     version = next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version"))
     listed = [
         {
@@ -74,6 +76,9 @@ def components(crates: list) -> dict:
             listed.append(native("gmp", gmp, "LGPL-3.0-or-later OR GPL-2.0-or-later", "https://gmplib.org"))
         if crate["name"] == "highs-sys":
             listed.append(native("highs", highs_version(sources / "HiGHS"), "MIT", "https://highs.dev"))
+        if crate["name"] == "libmimalloc-sys":
+            version_of = mimalloc_version(sources / MIMALLOC)
+            listed.append(native("mimalloc", version_of, "MIT", "https://github.com/microsoft/mimalloc"))
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -111,6 +116,13 @@ def highs_version(sources: Path) -> str:
     return ".".join(numbers[f"HIGHS_{part}"] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
+def mimalloc_version(sources: Path) -> str:
+    lines = (sources / "include/mimalloc.h").read_text(encoding="utf-8").splitlines()
+    # The major version, and two digits each of the others.
+    number = next(int(line.split()[2]) for line in lines if line.startswith("#define MI_MALLOC_VERSION"))
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+
 def third_party(crates: list) -> str:
     parts = ["What this package holds of others, each under the licence that is named.\n"]
     known = {}
@@ -123,6 +135,8 @@ def third_party(crates: list) -> str:
             files.append(sources / "HiGHS/LICENSE.txt")
             notices = sources / "HiGHS/THIRD_PARTY_NOTICES.md"
             files.extend([notices] if notices.exists() else [])
+        if crate["name"] == "libmimalloc-sys":
+            files.append(sources / MIMALLOC / "LICENSE")
         for path in files:
             known.setdefault(path.read_text(encoding="utf-8", errors="replace").strip(), []).append(name)
     for text, names in known.items():
