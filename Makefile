@@ -29,7 +29,7 @@ test: setup ## all tests, of the documentation too
 	@scripts/build.sh $(CARGO) test --release --workspace $(CARGO_FLAGS)
 
 wheel: setup ## the Python package with both programs, in target/wheels (installs maturin under target/)
-	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/build.sh scripts/wheel.sh
+	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/wheel.sh
 
 dist: wheel ## archive, Debian package, wheel, sources, sums and list of components, in target/dist
 	@scripts/dist.sh

@@ -9,7 +9,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 highs_files=222 # object files of HiGHS 1.15; only for the message
 
-# mimalloc states the day on which it was compiled: the same for all, so that the same sources give the same bytes.
+# mimalloc states the day on which it was compiled: 1 January 1980 for all, in seconds since 1970, so that the same sources give
+# the same bytes.
 if [[ ${1##*/} == cargo ]]; then export SOURCE_DATE_EPOCH=315532800; fi
 
 built() { compgen -G "$target/release/build/highs-sys-*/out/lib*/libhighs.a" >/dev/null; }

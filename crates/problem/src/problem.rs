@@ -257,7 +257,7 @@ impl Problem {
     fn fits(&self, user: &User, i: usize) -> bool {
         let capacity = &self.servers[i].capacity;
         lookup(&user.given_gamma, i).is_some()
-            || capacity.is_all_there()
+            || capacity.has_all()
             || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 

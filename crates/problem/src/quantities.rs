@@ -66,7 +66,7 @@ impl Quantities {
     }
 
     /// Whether no amount is 0.
-    pub(crate) fn is_all_there(&self) -> bool {
+    pub(crate) fn has_all(&self) -> bool {
         self.entries.len() == self.len
     }
 
@@ -88,7 +88,7 @@ impl Quantities {
     }
 
     fn position(&self, r: usize) -> Option<usize> {
-        if self.is_all_there() {
+        if self.has_all() {
             return (r < self.len).then_some(r);
         }
         self.entries.binary_search_by_key(&r, |(r, _)| *r).ok()

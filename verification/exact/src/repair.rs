@@ -14,6 +14,7 @@ use std::sync::Arc;
 use evenhand_problem::{Allocation, Problem};
 use rug::Rational;
 
+use crate::axiom::feasible::holds_exactly;
 use crate::budget::{Budget, TooLarge};
 use crate::instance::{Instance, Tasks, check_placements};
 use crate::refusal::InstanceError;
@@ -64,10 +65,7 @@ impl<'a> Instance<'a> {
 /// # Errors
 /// [`InstanceError`] when the repaired numbers are too wide.
 fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
-    let has_too_much = |n| stated.tasks_left(n).is_some_and(|left| left.numerator < 0);
-    let is_overfull = |row| *stated.scaled_slack(row) < 0;
-    let (n_users, n_rows) = (stated.problem().n_users(), stated.constraints().rows().len());
-    if stated.refused.is_empty() && !(0..n_users).any(has_too_much) && !(0..n_rows).any(is_overfull) {
+    if holds_exactly(stated) {
         return Ok(None);
     }
     let mut tasks = stated.tasks();

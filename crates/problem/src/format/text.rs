@@ -62,8 +62,9 @@ fn read_bounded(reader: impl Read, room: usize) -> io::Result<Option<Vec<u8>>> {
     if reader.limit() == 0 {
         let left = MAX_FILE_BYTES + 1 - bytes.len() as u64;
         if room <= bytes.len() {
-            // It is longer than was thought. Grown step by step it would be there twice.
-            bytes.reserve_exact(usize::try_from(left).unwrap_or(0));
+            // It is longer than was thought, and grown step by step it would be in memory twice. Where there is no such room it
+            // grows all the same.
+            let _ = bytes.try_reserve_exact(usize::try_from(left).unwrap_or(0));
         }
         reader.set_limit(left);
         reader.read_to_end(&mut bytes)?;

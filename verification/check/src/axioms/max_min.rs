@@ -79,6 +79,7 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let (of_task, elsewhere) = &u.0[n];
     if elsewhere.is_empty() {
+        // They are worth the same wherever they stand.
         return Rational::from(&case.g[n] * of_task) / &case.problem.users[n].weight;
     }
     let mut left = case.g[n].clone();
