@@ -9,7 +9,7 @@ use rug::Rational;
 use crate::allocation::entries;
 use crate::case::{Case, Claim, Shown, fits_on};
 use crate::groups::holdings::Holdings;
-use crate::names::at;
+use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 
 /// The least margin of users who are each somewhat short.
@@ -21,14 +21,9 @@ fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
-/// The least of a number of each row of which a task of user `n` takes something on class `i`.
-fn of_rows(
-    case: &Case<'_>,
-    n: usize,
-    i: usize,
-    of: impl Fn(usize, Rational) -> Checked<Rational>,
-) -> Checked<Rational> {
-    let numbers: Checked<Vec<Rational>> = case.uses(n, i).into_iter().map(|(row, d)| of(row, d)).collect();
+/// The least of a number of each row of which a task takes something.
+fn of_rows(uses: Amounts, of: impl Fn(usize, Rational) -> Checked<Rational>) -> Checked<Rational> {
+    let numbers: Checked<Vec<Rational>> = uses.into_iter().map(|(row, d)| of(row, d)).collect();
     Ok(numbers?.into_iter().min().unwrap_or_default())
 }
 
@@ -44,7 +39,7 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         let room = if placed {
             Rational::from(u32::from(fits_on(&case.uses(n, i), &servers[i])?))
         } else {
-            of_rows(case, n, i, |row, d| work::times(&case.slack[row], &d.recip()))?
+            of_rows(case.uses(n, i), |row, d| work::times(&case.slack[row], &d.recip()))?
         };
         Ok(limit.map(whole).into_iter().fold(room, Rational::min))
     };
@@ -70,7 +65,7 @@ pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
             let part = at(&case.x[n], case.rows[row].class).map(|x| d * x / capacity).unwrap_or_default();
             Ok(Rational::from(&case.slack[row] / capacity).max(&due - part))
         };
-        let classes = case.problem.classes_of(n).map(|i| of_rows(case, n, i, short));
+        let classes = case.problem.classes_of(n).map(|i| of_rows(case.uses(n, i), short));
         Ok(classes.collect::<Checked<Vec<_>>>()?.into_iter().min().unwrap_or_default())
     })
 }
@@ -98,7 +93,7 @@ pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
         work::sum(parts)
     };
     least(case, |n| {
-        let classes = case.problem.classes_of(n).map(|i| of_rows(case, n, i, |row, d| lack(n, row, d)));
+        let classes = case.problem.classes_of(n).map(|i| of_rows(case.uses(n, i), |row, d| lack(n, row, d)));
         let most = classes.collect::<Checked<Vec<_>>>()?.into_iter().max().unwrap_or_default();
         Ok(most / &case.g[n])
     })

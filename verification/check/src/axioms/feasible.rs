@@ -36,20 +36,18 @@ pub fn holds(case: &Case<'_>) -> Checked<bool> {
     Ok(least(case)?.is_none_or(|margin| margin >= case.least_of_limits()))
 }
 
+/// What is on single servers, where tasks stand on them.
+type Servers<'p> = Option<&'p [Placement]>;
+
 /// Whether an allocation is feasible exactly: of classes, or whole tasks on single servers.
-pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<bool> {
+pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>) -> Checked<bool> {
     Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|margin| *margin >= 0))
 }
 
 /// The margins of what limits these tasks: what users have, the rows of every server with tasks (or of every class),
 /// and entries that are none, which are off by all that they are. Where tasks are to be whole, part of a task is
 /// off by 1, which no tolerance reaches.
-fn limits(
-    case: &Case<'_>,
-    tasks: &Tasks,
-    servers: Option<&[Placement]>,
-    whole: bool,
-) -> Checked<Vec<Rational>> {
+fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> Checked<Vec<Rational>> {
     let mut margins = Vec::new();
     let known = servers.is_none() && *tasks == case.x;
     for (n, user) in case.problem.users.iter().enumerate().filter(|(n, _)| case.is_active(*n)) {

@@ -136,7 +136,7 @@ fn covers(
 
 /// `sum_m l_m min(U_m, L)` as a function of `L`.
 struct Curve<'s> {
-    /// `U_m`, ascending; and the sums of `l U` before, and of `l` from there on, at each and at the end.
+    /// All `U_m`, ascending; and the sums of `l U` before, and of `l` from there on, at each and at the end.
     shares: Vec<&'s Rational>,
     below: Vec<Rational>,
     above: Vec<Rational>,
@@ -147,12 +147,14 @@ impl<'s> Curve<'s> {
         let mut users: Vec<_> = weights.iter().map(|(n, l)| (&shares.of[*n], l)).collect();
         users.sort();
         let all = work::sum(weights.iter().map(|(_, l)| l.clone()).collect())?;
-        let (mut below, mut above) = (vec![Rational::new()], vec![all]);
-        for (at, (u, l)) in users.iter().enumerate() {
-            below.push(work::plus(&below[at], &work::times(u, l)?)?);
-            above.push(work::plus(&above[at], &Rational::from(-*l))?);
+        let (mut shares, mut below, mut above) = (Vec::new(), vec![Rational::new()], vec![all]);
+        for (at, equal) in users.chunk_by(|a, b| a.0 == b.0).enumerate() {
+            let (u, l) = (equal[0].0, work::sum(equal.iter().map(|(_, l)| (*l).clone()).collect())?);
+            below.push(work::plus(&below[at], &work::times(u, &l)?)?);
+            above.push(work::plus(&above[at], &-l)?);
+            shares.push(u);
         }
-        Ok(Self { shares: users.into_iter().map(|(u, _)| u).collect(), below, above })
+        Ok(Self { shares, below, above })
     }
 
     fn at(&self, level: &Rational) -> Checked<Rational> {
