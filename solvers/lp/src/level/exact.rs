@@ -10,7 +10,7 @@ use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
-use super::peel::{Peeled, peel};
+use super::peel::{Likely, without};
 use super::repair::{self, LastPoint};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::{Round, Search};
@@ -20,8 +20,8 @@ use crate::settings::LEVELS;
 
 /// What a round leaves.
 struct Solved<'a> {
-    /// Rounds before it that took no programme.
-    peeled: Vec<Peeled>,
+    /// Rounds before it, of groups that are blocked by nobody but themselves.
+    peeled: Vec<Solved<'a>>,
     level: Rational,
     /// The groups that are done, with their levels.
     known: Vec<(usize, Rational)>,
@@ -94,12 +94,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn take_over(&mut self, solved: Solved<'a>) {
-        for Peeled { level, dual, settled, left } in solved.peeled {
-            self.count += 1;
-            self.known.push((settled.0, level.clone()));
-            self.settled.push(settled);
-            self.duals.push(level, true, dual, left);
-        }
+        solved.peeled.into_iter().for_each(|peeled| self.take_over(peeled));
         self.count += 1;
         self.solves += solved.solves;
         self.pivots += solved.pivots;
@@ -124,8 +119,9 @@ impl<'a> Rounds<'a> {
 
 /// One round of a part, after those of groups that are blocked by themselves.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
-    let (mut peeled, mut rests): (Vec<Peeled>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
-    while let Some((next, rest)) = peel(rests.last().unwrap_or(part)) {
+    let (mut peeled, mut rests): (Vec<Solved<'a>>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
+    let mut likely = Likely::default();
+    while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely, integers, settings) {
         settings.time()?;
         rest.charge_round();
         // The rest reaches no higher level than this one.
@@ -165,6 +161,34 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     let mut search = Search::new(part, settings);
     let solved = in_doubles(&mut search)?.is_some();
     round(part, &mut search, integers, solved)
+}
+
+/// Groups that may be blocked by nobody but themselves, solved, and what is left without them and their classes.
+fn peel<'a>(
+    part: &Part<'a>,
+    likely: &mut Likely,
+    integers: &Integers,
+    settings: Settings,
+) -> Option<(Solved<'a>, Part<'a>)> {
+    let (few, most) = likely.few(part)?;
+    let few = part.of(&few);
+    let mut search = Search::new(&few, settings);
+    if in_doubles(&mut search).ok()?.is_none_or(|level| level > most) {
+        return None;
+    }
+    let solved = round(&few, &mut search, integers, true).ok()?;
+    let is_satisfied = |(g, level): &(usize, Rational)| part.data.satisfied_at[*g].as_ref() == Some(level);
+    if !solved.blocks || solved.known.iter().any(is_satisfied) {
+        return None;
+    }
+    let block: Vec<usize> =
+        solved.known.iter().filter_map(|(g, _)| part.groups.binary_search(g).ok()).collect();
+    let (rest, left) = without(part, &block, &solved.dual.rows)?;
+    // A blocked group of which some demand is 0 may go on beside others.
+    let settled = solved.rest.settled;
+    let is_settled = settled.len() == block.len();
+    let solved = Solved { rest: Rest { settled, parts: Vec::new(), left }, ..solved };
+    is_settled.then_some((solved, rest))
 }
 
 /// Newton's method in doubles, where a step costs no lift: the level, infinite where it blocks nobody; `None` where HiGHS

@@ -108,6 +108,17 @@ impl<'a> Part<'a> {
         Self::new(data, seats, None, Vec::new())
     }
 
+    /// Some of its groups, ascending, wherever they may run, as if no round had been solved.
+    pub fn of(&self, groups: &[usize]) -> Self {
+        Self::new(self.data, groups.iter().map(|&g| self.seat(g)).collect(), None, Vec::new())
+    }
+
+    /// A group as it goes into another part that begins anew.
+    pub fn seat(&self, g: usize) -> Seat {
+        let classes = self.classes[g].iter().map(|&c| self.class_id(c)).collect();
+        Seat { classes, ..Seat::first(self.data, self.groups[g]) }
+    }
+
     /// `seats` in order of their groups.
     pub fn new(
         data: &'a LevelData<'a>,

@@ -1,77 +1,68 @@
 //! Groups that are blocked by nobody but themselves.
 //!
-//! No level exceeds what a group has with all of its classes to itself. Where placements are few that is often the first
-//! blocking level: the group then fills a row of each of its classes, and whoever uses those rows runs elsewhere. Where
-//! the others reach that level off these classes, as the next round shows, the maximum is this group alone and the maximum
-//! of the rest; the rows that it fills, priced so that a unit of level costs 1 on every class, prove its level. A linear
-//! programme finds that slowly: nearly all of its rows have a price of 0 at the optimum.
+//! No level exceeds what some groups reach that have all of their classes to themselves. Where placements are few the first
+//! blocking level is often that of one, two or three groups: these then fill rows of each of their classes, and whoever
+//! uses those rows runs elsewhere. Where the others reach that level off these classes, as the next round shows, the maximum
+//! is that of this block alone and that of the rest, and the prices that prove the level of the block prove it in all. A
+//! programme of everybody finds that slowly: nearly all of its rows have a price of 0 at the optimum.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use evenhand_problem::Rational;
 
-use super::duals::BlockDual;
-use super::part::{Part, Seat, Target};
-use super::split::Settled;
+use super::part::{Part, Target};
 use super::start::{guess, rough_level};
 use crate::settings::LEVELS;
 
-/// A group that has its classes to itself.
-pub struct Peeled {
-    pub level: Rational,
-    pub dual: BlockDual,
-    pub settled: Settled<Rational>,
-    /// `(group, class of the problem)` of the others on its classes.
-    pub left: Vec<(usize, usize)>,
-}
+/// A level that everybody is likely to reach unless a few block each other; found where it is first needed.
+#[derive(Default)]
+pub struct Likely(Option<f64>);
 
-/// The next group that may be blocked by itself, and what is left without it and its classes; `None` where there is none.
-pub fn peel<'a>(part: &Part<'a>) -> Option<(Peeled, Part<'a>)> {
-    if part.targets.iter().any(|target| *target != Target::Active) {
-        return None;
-    }
-    let alone = |g: usize| (alone(part, g), g);
-    let (least, g) = (0..part.groups.len()).map(alone).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let is_low = |bound: f64| least <= bound * (1.0 + LEVELS.price_tolerance);
-    if part.groups.len() == 1 || !(is_low(rough_level(part)) && is_low(guess(part).level)) {
-        return None;
-    }
-    let mut level = Rational::new();
-    let (mut tasks, mut full) = (Vec::new(), vec![None; part.n_classes()]);
-    let mut dual = BlockDual::default();
-    dual.groups.insert(part.groups[g], (Rational::from(1), Rational::new()));
-    for &c in &part.classes[g] {
-        let usage = part.exact_usage(g, c).into_iter().filter(|(_, usage)| !usage.is_zero());
-        let room = usage.map(|(row, usage)| (Rational::from(part.row_capacity(row) / &usage), row, usage));
-        let (most, row, usage) = room.min_by(|a, b| a.0.cmp(&b.0))?;
-        let per_level = part.tasks_per_level_on(g, c);
-        level += Rational::from(&most / &per_level);
-        dual.rows.insert(part.rows[row], (usage * per_level).recip());
-        tasks.push((part.class_id(c), most));
-        full[c] = Some(row);
-    }
-    if part.exactly_satisfied_at(g).is_some_and(|at| *at <= level) {
-        return None;
-    }
-    tasks.retain(|(_, x)| !x.is_zero());
-    let (mut seats, mut left) = (Vec::with_capacity(part.groups.len() - 1), Vec::new());
-    for other in (0..part.groups.len()).filter(|other| *other != g) {
-        let mut classes = Vec::with_capacity(part.classes[other].len());
-        for &c in &part.classes[other] {
-            match full[c] {
-                None => classes.push(part.class_id(c)),
-                Some(full) if part.usage(other, c).any(|(row, usage)| row == full && usage > 0.0) => {
-                    left.push((part.groups[other], part.class_id(c)));
-                }
-                Some(_) => return None,
-            }
-        }
-        if classes.is_empty() {
+impl Likely {
+    /// Groups that have little more alone than the level, and the level; `None` where there are none, or they are many.
+    pub fn few(&mut self, part: &Part<'_>) -> Option<(Vec<usize>, f64)> {
+        if part.targets.iter().any(|target| *target != Target::Active) {
             return None;
         }
-        let (group, ran) = (part.groups[other], Vec::new());
-        seats.push(Seat { group, classes, target: Target::Active, frozen_at: f64::NAN, ran });
+        let alone: Vec<f64> = (0..part.groups.len()).map(|g| alone(part, g)).collect();
+        let least = alone.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.0.is_none() && least > LEVELS.little_alone * rough_level(part) {
+            return None;
+        }
+        let level = *self.0.get_or_insert_with(|| guess(part).level * LEVELS.likely);
+        let few: Vec<usize> = (0..alone.len()).filter(|&g| alone[g] <= LEVELS.little_alone * level).collect();
+        (!few.is_empty() && few.len() * LEVELS.all_to_few <= alone.len()).then_some((few, level))
     }
-    let rest = Part::new(part.data, seats, None, Vec::new());
-    Some((Peeled { level, dual, settled: (part.groups[g], tasks), left }, rest))
+}
+
+/// The part without some groups and without the rows that have a price in the dual of these, and which `(group, class of
+/// the problem)` that takes from the others; `None` where one of them has no class left, or would run beside the block.
+pub fn without<'a>(
+    part: &Part<'a>,
+    block: &[usize],
+    prices: &BTreeMap<usize, Rational>,
+) -> Option<(Part<'a>, Vec<(usize, usize)>)> {
+    let taken: BTreeSet<usize> = block.iter().flat_map(|&g| part.classes[g].iter().copied()).collect();
+    let (mut seats, mut left) = (Vec::with_capacity(part.groups.len()), Vec::new());
+    for g in (0..part.groups.len()).filter(|g| !block.contains(g)) {
+        let mut seat = part.seat(g);
+        seat.classes.clear();
+        for &c in &part.classes[g] {
+            let is_priced = |(row, usage): (usize, f64)| usage > 0.0 && prices.contains_key(&part.rows[row]);
+            if !taken.contains(&c) {
+                seat.classes.push(part.class_id(c));
+            } else if part.usage(g, c).any(is_priced) {
+                left.push((part.groups[g], part.class_id(c)));
+            } else {
+                return None;
+            }
+        }
+        if seat.classes.is_empty() {
+            return None;
+        }
+        seats.push(seat);
+    }
+    Some((Part::new(part.data, seats, None, Vec::new()), left))
 }
 
 /// The level of a group alone, in doubles; infinite where it has all its tasks before, or one is not worth the same on

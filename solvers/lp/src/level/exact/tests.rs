@@ -152,6 +152,71 @@ fn demands_may_be_zero() {
     }
 }
 
+/// Blocks of few groups are found before everybody's programme: all levels are those of round after round without.
+#[test]
+fn blocks_of_few_are_found_first() {
+    // By the number of groups of a block.
+    let mut found = [0; 10];
+    for seed in 50..350 {
+        let mut noise = Noise::new(seed);
+        let problem = some_are_cramped(&mut noise, seed % 2 == 0, seed % 4 < 2);
+        let share = Share::Dominant.coefficients(&problem).expect("the share applies");
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let data = LevelData::new(&constraints, &share);
+        let (integers, settings) = (Integers::new(&data), Settings::default());
+        let (mut known, mut waiting) = (Vec::new(), first_parts(&data));
+        while let Some(part) = waiting.pop() {
+            let mut search = Search::new(&part, settings);
+            let solved = in_doubles(&mut search).expect("an optimum in doubles").is_some();
+            let solved = round(&part, &mut search, &integers, solved).expect("an exact optimum");
+            known.extend(solved.known);
+            waiting.extend(solved.rest.parts);
+        }
+        let mut rounds = Rounds::new(&data);
+        for part in &rounds.waiting {
+            let solved = solve(part, &integers, settings).expect("an exact optimum");
+            solved.peeled.iter().for_each(|block| found[block.known.len().min(9)] += 1);
+        }
+        assert!(rounds.go_on(settings, |_| true).is_none());
+        known.sort();
+        rounds.known.sort();
+        assert_eq!(rounds.known, known, "seed {seed}");
+    }
+    assert!(found[1] > 20 && found[2] > 5 && found[3] > 0, "{found:?}");
+}
+
+/// 58 users on three to eight classes each, and ten on two or three of twelve; some have so many tasks, or a demand of
+/// 0.
+fn some_are_cramped(noise: &mut Noise, are_finite: bool, have_zeros: bool) -> Problem {
+    let resources = ["cpu".to_owned(), "memory".to_owned()];
+    let amounts = |least: u32, most: u32, noise: &mut Noise| {
+        let amount = |name: &String| (name.clone(), Rational::from(least + noise.below(most)));
+        resources.iter().map(amount).collect::<Vec<_>>()
+    };
+    let server = |i: u32| ServerSpec {
+        name: format!("s{i}"),
+        capacity: amounts(20, 40, noise),
+        ..ServerSpec::default()
+    };
+    let servers = (0..50).map(server).collect();
+    let user = |n: u32| {
+        let (among, least, more) = if n < 10 { (12, 2, 2) } else { (50, 3, 6) };
+        let mut classes: Vec<String> =
+            (0..least + noise.below(more)).map(|_| format!("s{}", noise.below(among))).collect();
+        classes.sort();
+        classes.dedup();
+        let mut demand = amounts(1, 9, noise);
+        if have_zeros && noise.below(8) == 0 {
+            demand[0].1 = Rational::new();
+        }
+        let tasks = (are_finite && noise.below(8) == 0).then(|| Rational::from(1 + noise.below(20)));
+        UserSpec { name: format!("u{n}"), demand, tasks, servers: Some(classes), ..UserSpec::default() }
+    };
+    let users = (0..68).map(user).collect();
+    let spec = ProblemSpec { name: "cramped".to_owned(), resources: resources.to_vec(), servers, users };
+    Problem::new(spec).expect("a problem")
+}
+
 /// A basis that is no vertex of the programme, or far from the best one, costs steps and nothing else.
 #[test]
 fn bad_bases_do_no_harm() {
