@@ -10,7 +10,7 @@ use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
-use super::peel::{Likely, without};
+use super::peel::{Likely, blocks, without};
 use super::repair::{self, LastPoint};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::{Round, Search};
@@ -119,21 +119,8 @@ impl<'a> Rounds<'a> {
 
 /// One round of a part, after those of groups that are blocked by themselves.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
-    let (mut peeled, mut rests): (Vec<Solved<'a>>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
-    let mut likely = Likely::default();
-    while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely, integers, settings) {
-        settings.time()?;
-        rest.charge_round();
-        // The rest reaches no higher level than this one.
-        let keep = peeled.partition_point(|before| before.level <= next.level);
-        if keep < peeled.len() {
-            peeled.truncate(keep);
-            rests.truncate(keep);
-            break;
-        }
-        peeled.push(next);
-        rests.push(rest);
-    }
+    let peel = |part: &Part<'a>, likely: &mut Likely| peel(part, likely, integers, settings);
+    let (mut peeled, mut rests) = blocks(part, peel, |block| block.level.clone());
     while let Some(rest) = rests.last() {
         let mut search = Search::new(rest, settings);
         // In doubles it shows whether an exact answer is worth the while.
@@ -170,8 +157,8 @@ fn peel<'a>(
     integers: &Integers,
     settings: Settings,
 ) -> Option<(Solved<'a>, Part<'a>)> {
+    settings.time().ok()?;
     let (few, most) = likely.few(part)?;
-    let few = part.of(&few);
     let mut search = Search::new(&few, settings);
     if in_doubles(&mut search).ok()?.is_none_or(|level| level > most) {
         return None;
@@ -181,9 +168,8 @@ fn peel<'a>(
     if !solved.blocks || solved.known.iter().any(is_satisfied) {
         return None;
     }
-    let block: Vec<usize> =
-        solved.known.iter().filter_map(|(g, _)| part.groups.binary_search(g).ok()).collect();
-    let (rest, left) = without(part, &block, &solved.dual.rows)?;
+    let block: Vec<usize> = solved.known.iter().map(|(g, _)| *g).collect();
+    let (rest, left) = without(part, &block, |row| solved.dual.rows.contains_key(&row))?;
     // A blocked group of which some demand is 0 may go on beside others.
     let settled = solved.rest.settled;
     let is_settled = settled.len() == block.len();

@@ -1,11 +1,14 @@
 //! The rounds in double precision.
 
+use std::collections::BTreeSet;
+
 use evenhand_problem::Rational;
 
 use super::data::LevelData;
 use super::duals::Duals;
 use super::master::{Master, MasterSolution};
 use super::part::{Part, Target};
+use super::peel::{Likely, blocks, without};
 use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
@@ -42,6 +45,8 @@ enum Aim {
 
 /// What a round leaves.
 struct Solved<'a> {
+    /// Rounds before it, of groups that are blocked by nobody but themselves.
+    peeled: Vec<Solved<'a>>,
     block: BlockPrices,
     rest: Rest<'a, f64>,
     solves: usize,
@@ -96,7 +101,7 @@ fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
     };
     let settled = part.groups.iter().zip(&part.ran).map(as_it_was).collect();
     let rest = Rest { settled, parts: Vec::new(), left: Vec::new() };
-    Solved { block: BlockPrices::default(), rest, solves: 0 }
+    Solved { peeled: Vec::new(), block: BlockPrices::default(), rest, solves: 0 }
 }
 
 /// All rounds, each solved by `solve`.
@@ -107,20 +112,73 @@ fn rounds<'a>(
     let mut all = Rounds::default();
     while !waiting.is_empty() {
         for (_, solved) in in_parallel(std::mem::take(&mut waiting), &solve) {
-            let Solved { mut block, rest, solves } = solved?;
-            all.rounds += 1;
-            all.solves += solves;
-            all.settled.extend(rest.settled);
-            block.left = rest.left;
-            all.blocks.push(block);
-            waiting.extend(rest.parts);
+            waiting.extend(all.take_over(solved?));
         }
     }
     Ok(all)
 }
 
-/// One round of a part.
+impl Rounds {
+    /// What waits now.
+    fn take_over<'a>(&mut self, solved: Solved<'a>) -> Vec<Part<'a>> {
+        let Solved { peeled, mut block, rest, solves } = solved;
+        // Nothing waits behind these.
+        for peeled in peeled {
+            self.take_over(peeled);
+        }
+        self.rounds += 1;
+        self.solves += solves;
+        self.settled.extend(rest.settled);
+        block.left = rest.left;
+        self.blocks.push(block);
+        rest.parts
+    }
+}
+
+/// One round of a part, after those of groups that are blocked by themselves.
 fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
+    let peel = |part: &Part<'a>, likely: &mut Likely| peel(part, likely, settings, aim);
+    let (mut peeled, mut rests) = blocks(part, peel, |block| block.block.level);
+    while let Some(rest) = rests.last() {
+        let Ok(mut solved) = round(rest, settings, aim) else { break };
+        let kept = peeled.partition_point(|before| before.block.level <= solved.block.level);
+        if kept == peeled.len() {
+            solved.peeled = peeled;
+            return Ok(solved);
+        }
+        peeled.truncate(kept);
+        rests.truncate(kept);
+    }
+    round(part, settings, aim)
+}
+
+/// Groups that may be blocked by nobody but themselves, solved, and what is left without them and their classes.
+fn peel<'a>(
+    part: &Part<'a>,
+    likely: &mut Likely,
+    settings: Settings,
+    aim: Aim,
+) -> Option<(Solved<'a>, Part<'a>)> {
+    let (few, most) = likely.few(part)?;
+    let mut solved = round(&few, settings, aim).ok()?;
+    let BlockPrices { level, rows, priced, .. } = &solved.block;
+    let is_satisfied = |g: usize| few.satisfied_at[g] <= *level;
+    if *level > most || (0..few.groups.len()).any(is_satisfied) {
+        return None;
+    }
+    let worth = |(row, price): &(usize, f64)| price * part.data.constraints.rows()[*row].capacity.to_f64();
+    let least = LEVELS.dual_tolerance * rows.iter().map(worth).sum::<f64>();
+    let prices: BTreeSet<usize> = rows.iter().filter(|row| worth(row) > least).map(|(row, _)| *row).collect();
+    let (rest, left) = without(part, priced, |row| prices.contains(&row))?;
+    // A blocked group of which some demand is 0 may go on beside others.
+    solved.rest.settled.retain(|(g, _)| priced.contains(g));
+    let is_settled = solved.rest.settled.len() == priced.len();
+    solved.rest = Rest { parts: Vec::new(), left, ..solved.rest };
+    is_settled.then_some((solved, rest))
+}
+
+/// One round of a part.
+fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
     part.charge_round();
     let mut search = Search::new(part, settings);
     if let Aim::Prices { room } | Aim::Guess { room } = aim {
@@ -160,7 +218,7 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
     let tasks = tasks(part, &solution, &targets);
     let ended = Ended { level, targets, tasks };
     let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);
-    Ok(Solved { block, rest, solves: search.solves })
+    Ok(Solved { peeled: Vec::new(), block, rest, solves: search.solves })
 }
 
 /// The prices of a round.

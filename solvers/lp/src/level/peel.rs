@@ -6,9 +6,7 @@
 //! is that of this block alone and that of the rest, and the prices that prove the level of the block prove it in all. A
 //! programme of everybody finds that slowly: nearly all of its rows have a price of 0 at the optimum.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use evenhand_problem::Rational;
+use std::collections::BTreeSet;
 
 use super::part::{Part, Target};
 use super::start::{guess, rough_level};
@@ -19,8 +17,9 @@ use crate::settings::LEVELS;
 pub struct Likely(Option<f64>);
 
 impl Likely {
-    /// Groups that have little more alone than the level, and the level; `None` where there are none, or they are many.
-    pub fn few(&mut self, part: &Part<'_>) -> Option<(Vec<usize>, f64)> {
+    /// The part of those groups that have little more alone than the level, and the level; `None` where there are none, or
+    /// they are many.
+    pub fn few<'a>(&mut self, part: &Part<'a>) -> Option<(Part<'a>, f64)> {
         if part.targets.iter().any(|target| *target != Target::Active) {
             return None;
         }
@@ -31,24 +30,50 @@ impl Likely {
         }
         let level = *self.0.get_or_insert_with(|| guess(part).level * LEVELS.likely);
         let few: Vec<usize> = (0..alone.len()).filter(|&g| alone[g] <= LEVELS.little_alone * level).collect();
-        (!few.is_empty() && few.len() * LEVELS.all_to_few <= alone.len()).then_some((few, level))
+        let is_few = !few.is_empty() && few.len() * LEVELS.all_to_few <= alone.len();
+        is_few.then(|| (part.of(&few), level))
     }
 }
 
-/// The part without some groups and without the rows that have a price in the dual of these, and which `(group, class of
-/// the problem)` that takes from the others; `None` where one of them has no class left, or would run beside the block.
+/// Rounds of blocks, one after the other, their levels ascending, and what is left behind each. `peel` finds the next one
+/// of a part, and what is left without it.
+pub fn blocks<'a, S, L: PartialOrd>(
+    part: &Part<'a>,
+    peel: impl Fn(&Part<'a>, &mut Likely) -> Option<(S, Part<'a>)>,
+    level: impl Fn(&S) -> L,
+) -> (Vec<S>, Vec<Part<'a>>) {
+    let (mut blocks, mut rests): (Vec<S>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
+    let mut likely = Likely::default();
+    while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely) {
+        // The rest reaches no higher level than this one.
+        let kept = blocks.partition_point(|before| level(before) <= level(&next));
+        if kept < blocks.len() {
+            blocks.truncate(kept);
+            rests.truncate(kept);
+            break;
+        }
+        rest.charge_round();
+        blocks.push(next);
+        rests.push(rest);
+    }
+    (blocks, rests)
+}
+
+/// What is left without a block: some groups of the problem and the rows that have a price; and which `(group, class of the
+/// problem)` that takes from the others. `None` where one of them has no class left, or would run beside the block.
 pub fn without<'a>(
     part: &Part<'a>,
     block: &[usize],
-    prices: &BTreeMap<usize, Rational>,
+    is_priced: impl Fn(usize) -> bool,
 ) -> Option<(Part<'a>, Vec<(usize, usize)>)> {
+    let block: BTreeSet<usize> = block.iter().filter_map(|g| part.groups.binary_search(g).ok()).collect();
     let taken: BTreeSet<usize> = block.iter().flat_map(|&g| part.classes[g].iter().copied()).collect();
     let (mut seats, mut left) = (Vec::with_capacity(part.groups.len()), Vec::new());
     for g in (0..part.groups.len()).filter(|g| !block.contains(g)) {
         let mut seat = part.seat(g);
         seat.classes.clear();
         for &c in &part.classes[g] {
-            let is_priced = |(row, usage): (usize, f64)| usage > 0.0 && prices.contains_key(&part.rows[row]);
+            let is_priced = |(row, usage): (usize, f64)| usage > 0.0 && is_priced(part.rows[row]);
             if !taken.contains(&c) {
                 seat.classes.push(part.class_id(c));
             } else if part.usage(g, c).any(is_priced) {
