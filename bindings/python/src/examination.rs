@@ -1,4 +1,4 @@
-//! Examinations of allocations, with their certificates.
+//! Examinations of allocations, with their certificates, and what the kernel says of these.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use evenhand::certify::{
     Optima, Request, certify as examine, certify_within, default_requests, default_tolerance, least_tolerance,
 };
 use evenhand::exact::Claim;
+use evenhand::kernel::{File, Options, check as judge};
 use evenhand::problem::Rational;
 use evenhand::report::{self, axiom_title};
 use evenhand_budget::Limits;
@@ -190,5 +191,36 @@ pub fn certify(
             }
         };
         Ok(Examination::of(found?, &requests, granted))
+    })
+}
+
+/// Whether a certificate is true, and what was asked for: why not, the verdict in words and as a document.
+#[pyfunction]
+pub fn check(
+    py: Python<'_>,
+    name: String,
+    certificate: String,
+    problem: Option<String>,
+    allocation: Option<String>,
+    require: Vec<String>,
+    max_tolerance: Option<String>,
+    sharing: Option<String>,
+    granted: Granted,
+) -> PyResult<(Option<String>, String, String)> {
+    workshop::run(py, (granted.limits(), Size::Small), None, move |_| {
+        let file = |name: &str, text: String| File { name: name.to_owned(), text };
+        let options = Options {
+            problem: problem.map(|text| file("problem", text)),
+            allocation: allocation.map(|text| file("allocation", text)),
+            require,
+            max_tolerance,
+            sharing,
+        };
+        let report =
+            judge(&file(&name, certificate), &options).map_err(|unusable| match unusable.status {
+                3 => Failure::Limit(unusable.what),
+                _ => Failure::field("certificate", unusable.what),
+            })?;
+        Ok((report.reason.clone(), report.text(), report.json()))
     })
 }

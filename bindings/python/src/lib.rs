@@ -9,15 +9,12 @@
 
 mod allocation;
 mod audit;
-mod check;
 mod compare;
 mod examination;
 mod explain;
 mod failure;
 mod numbers;
-mod polish;
 mod problem;
-mod registry;
 mod request;
 mod reservation;
 mod rule;
@@ -37,17 +34,15 @@ mod _evenhand {
     use crate::{
         allocation::Allocation,
         audit::audit,
-        check::check,
         compare::{Column, Comparison, compare},
-        examination::{Examination, certify},
+        examination::{Examination, certify, check},
         explain::{explain, explain_group, explain_levels},
-        polish::polish,
         problem::Problem,
-        registry::{axioms, mechanisms, properties},
+        request::{axioms, mechanisms, properties},
         reservation::{Reservation, monotone, ratio, ratio_sweep, worst_load},
         shown::{Shown, allocation_with_decimals},
         simulate::simulate,
-        solve::solve,
+        solve::{polish, solve},
         sweep::{sweep_failed, sweep_judged, sweep_line},
         workshop::set_threads,
     };

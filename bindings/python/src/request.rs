@@ -1,13 +1,39 @@
-//! The axioms and mechanisms that Python names.
+//! The mechanisms, axioms and properties that there are, and those that Python names.
 
 use evenhand::certify::{self, Request};
+use evenhand::exact::Axiom;
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::{Flags, Mechanism, registry};
 use evenhand::problem::{Arithmetic, Rational, hint};
 use evenhand::{Problem, Share};
+use evenhand_audit::Property;
+use pyo3::prelude::*;
 
 use crate::failure::Failure;
 use crate::numbers;
+
+/// A mechanism: name, title, what it equalises, guarantees, reference, names of its settings.
+type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, Vec<&'static str>);
+
+#[pyfunction]
+pub fn mechanisms() -> Vec<Row> {
+    let row = |mechanism: &&'static Mechanism| {
+        let info = mechanism.info;
+        let flags = mechanism.flags.iter().map(|flag| flag.name).collect();
+        (info.id, info.title, info.equalises, info.guarantees, info.reference, flags)
+    };
+    registry::ALL.iter().map(row).collect()
+}
+
+#[pyfunction]
+pub fn axioms() -> Vec<&'static str> {
+    Axiom::ALL.into_iter().map(Axiom::name).collect()
+}
+
+#[pyfunction]
+pub fn properties() -> Vec<&'static str> {
+    Property::ALL.into_iter().map(Property::name).collect()
+}
 
 /// The mechanism of that name.
 pub fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {

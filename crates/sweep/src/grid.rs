@@ -11,8 +11,7 @@ use evenhand_problem::{Arithmetic, Rational, hint};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::attempt::attempt;
-use crate::fault::{Cause, Fault};
+use crate::fault::{Cause, Fault, attempt};
 use crate::line::{Head, Line};
 use crate::setting::settings;
 use crate::solve::{Judging, Subject, Task, solved};

@@ -7,7 +7,6 @@
 //! Nothing here prints, and a line needs no other: whoever works through a part of a grid gets these lines of the whole.
 #![forbid(unsafe_code)]
 
-mod attempt;
 mod fault;
 mod grid;
 mod line;

@@ -11,8 +11,7 @@ use evenhand_problem::{Problem, Rational};
 use evenhand_report::{axiom_title, json};
 use serde_json::value::RawValue;
 
-use crate::attempt::attempt;
-use crate::fault::Fault;
+use crate::fault::{Fault, attempt};
 use crate::line::{Found, Verdict};
 
 /// A problem with what its lines say of it.

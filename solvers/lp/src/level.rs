@@ -31,7 +31,6 @@ mod repair;
 mod rise;
 mod rounds;
 mod search;
-mod short;
 mod split;
 mod start;
 

@@ -13,7 +13,7 @@ use evenhand::report::Page;
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 
 use super::mechanism as known_mechanism;
-use super::requests::request;
+use super::request;
 use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
 use crate::{files, output};

@@ -12,7 +12,7 @@ use evenhand::problem::format::{AllocationDocument, AllocationFile, Source};
 use evenhand::problem::{Arithmetic, Problem};
 use evenhand::{Certificate, exact, report};
 
-use super::requests::{apply_alpha, apply_share, request, share};
+use super::{apply_alpha, apply_share, request, share};
 use crate::arguments::{Certify, Common};
 use crate::failure::Failure;
 use crate::watch::processor_time_left;

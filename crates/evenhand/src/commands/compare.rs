@@ -12,7 +12,7 @@ use evenhand::problem::format::AllocationFile;
 use evenhand::problem::{Arithmetic, Problem, dedicated, printable};
 use evenhand::report;
 
-use super::requests::request;
+use super::request;
 use super::{alpha, mechanism};
 use crate::arguments::{Common, Compare, Format};
 use crate::failure::Failure;

@@ -14,7 +14,6 @@ pub mod hunt;
 pub mod import;
 pub mod ratio;
 pub mod reproduce;
-mod requests;
 pub mod shell;
 pub mod simulate;
 pub mod solve;
@@ -22,11 +21,13 @@ pub mod sweep;
 
 use std::path::Path;
 
+use evenhand::certify::{self as examine, Request, RequestError};
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::tree::Rule;
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::{Allocation, Problem, Rational, number};
 use evenhand::report;
+use evenhand::{Axiom, Share};
 
 use crate::arguments::Common;
 use crate::failure::{Failure, unknown};
@@ -72,4 +73,35 @@ fn draw_holdings(path: &Path, problem: &Problem, allocation: &Allocation) -> Res
     let bars = report::holdings(problem, allocation);
     let bars = bars.ok_or_else(|| Failure::input("--plot: no server class has any capacity"))?;
     files::write(path, &bars.to_svg().map_err(Failure::solver)?)
+}
+
+/// An axiom as `--axiom` names it, with its parameter after a colon where it has one.
+fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
+    Request::parse(text, problem).map_err(|error| match error {
+        RequestError::Unknown(name) => unknown("axiom", &name, Axiom::ALL.map(Axiom::name)),
+        error => Failure::input(format!("--axiom {error}")),
+    })
+}
+
+/// The value of `--share`.
+fn share(name: &str, problem: &Problem) -> Result<Share, Failure> {
+    Share::parse(name, problem).map_err(|error| Failure::input(format!("--share: {error}")))
+}
+
+/// What `--share` says of the requests.
+fn apply_share(requests: &mut Vec<Request>, share: Option<Share>, by_default: bool) -> Result<(), Failure> {
+    let Some(share) = share else { return Ok(()) };
+    examine::apply_share(requests, share, by_default)
+        .map_err(|_| Failure::input("--share goes with --axiom max-min (generic also with proportional)"))
+}
+
+/// What `--alpha` says of the requests.
+fn apply_alpha(
+    requests: &mut Vec<Request>,
+    alpha: Option<Rational>,
+    by_default: bool,
+) -> Result<(), Failure> {
+    let Some(alpha) = alpha else { return Ok(()) };
+    examine::apply_alpha(requests, alpha, by_default)
+        .map_err(|_| Failure::input("--alpha goes with --axiom proportional"))
 }

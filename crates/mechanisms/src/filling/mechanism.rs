@@ -1,16 +1,17 @@
 //! The mechanism `fill`.
 
-use evenhand_exact::Axiom;
-use evenhand_problem::Rational;
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use super::ideal;
 use super::rule::{Rule, Score, ServerRule, TIES};
 use super::run::{INFO, fill_in_time};
 use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::flags::{Flag, SECONDS, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Late, Mechanism};
+use crate::max_min::{DRFH, TSF};
+use crate::mechanism::{Integrality, Late, Measure, Mechanism};
+use crate::ps_dsf::PS_DSF;
 use crate::tree;
 
 /// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server on which it
@@ -77,7 +78,7 @@ pub static FILL: Mechanism = Mechanism {
             help: "fill: compare with the divisible mechanism of the same score, solved exactly",
         },
     ],
-    axiom: ideal::whole_tasks,
+    axiom: whole_tasks,
     equals: |_| Ok(Equals::Apart),
     joins: false,
     late: Late::Placed,
@@ -101,7 +102,45 @@ pub static FILL: Mechanism = Mechanism {
         }
         let filled = fill_in_time(problem, rule, &step, flags.seed)?;
         let allocation = &filled.allocation;
-        let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, allocation, rule.score));
+        let integrality = flags.is_set("ideal").then(|| compare(problem, allocation, rule.score));
         Ok(filled.outcome(integrality))
     },
 };
+
+/// Compares `allocation` with the exact divisible allocation of the same score.
+fn compare(problem: &Problem, allocation: &Allocation, score: Score) -> Integrality {
+    let mechanism = match score {
+        Score::Drf => &DRFH,
+        Score::Tsf => &TSF,
+        Score::PsDsf | Score::ResidualPsDsf => &PS_DSF,
+    };
+    let divisible = mechanism.allocate(problem, Arithmetic::Exact);
+    let divisible = divisible.map(|outcome| measure(problem, &outcome.allocation, score));
+    Integrality { mechanism: mechanism.info.id, whole: measure(problem, allocation, score), divisible }
+}
+
+fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure {
+    let share = match score {
+        Score::Drf => Some(Share::Dominant),
+        Score::Tsf => Some(Share::TaskShare),
+        Score::PsDsf | Score::ResidualPsDsf => None,
+    };
+    let coefficients = share.and_then(|share| share.coefficients(problem).ok());
+    let totals = allocation.totals();
+    let share = |n: usize| {
+        let per_task = match &coefficients {
+            Some(coefficients) => coefficients.uniform(n)?.clone(),
+            None => problem.total_gamma(n).recip(),
+        };
+        Some(&totals[n] * per_task / problem.users()[n].weight())
+    };
+    let least = (0..problem.n_users()).filter(|&n| problem.is_active(n)).filter_map(share).min();
+    Measure { least_weighted_share: least, tasks: totals.iter().sum() }
+}
+
+/// The axiom of allocations whose tasks are placed whole.
+pub(super) fn whole_tasks(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+    let placements = allocation.placements.as_ref()?;
+    let is_whole = placements.iter().flat_map(|placement| &placement.tasks).all(|(_, x)| x.is_integer());
+    is_whole.then(|| (Axiom::IntegerFeasible, Parameters::default()))
+}

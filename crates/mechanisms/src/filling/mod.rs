@@ -36,7 +36,6 @@
 
 mod digits;
 pub(crate) mod draw;
-mod ideal;
 mod law;
 mod lines;
 mod mechanism;

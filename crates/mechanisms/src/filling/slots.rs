@@ -13,7 +13,7 @@ use rug::Integer;
 
 use super::digits::{Narrow, Wide};
 use super::draw::Draw;
-use super::ideal;
+use super::mechanism::whole_tasks;
 use super::model::TooMany;
 use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
 use super::rule::{Rule, TIES, Ties};
@@ -45,7 +45,7 @@ pub static SLOTS: Mechanism = Mechanism {
         SECONDS,
         Flag { name: "slots", takes: Takes::Count("S"), help: "slots: slots of the largest server" },
     ],
-    axiom: ideal::whole_tasks,
+    axiom: whole_tasks,
     equals: |_| Ok(Equals::Apart),
     joins: false,
     late: Late::Placed,

@@ -16,8 +16,8 @@ use super::float::BlockPrices;
 use super::part::Part;
 use super::rounds::LevelDual;
 use super::search::Round;
-use super::short::below;
 use crate::groups::capacity_entries;
+use crate::settings::LEVELS;
 
 /// The dual of a round: what is not 0.
 #[derive(Default)]
@@ -210,4 +210,23 @@ fn by_row_and_user(data: &LevelData<'_>, found: Found) -> LevelDual {
     users.sort_unstable_by_key(|(n, _)| *n);
     let rows = found.dual.rows.into_iter().filter(|(_, price)| !price.is_zero()).collect();
     LevelDual { level: found.level, prices: PriceVector { user_weights, rows, users } }
+}
+
+/// A number of [`Levels::bound_bits`](crate::settings::Levels::bound_bits) bits that is not above `value`.
+pub fn below(value: &Rational) -> Rational {
+    if value.is_zero() {
+        return Rational::new();
+    }
+    let bits = |n: &Integer| i64::from(n.significant_bits());
+    let shift = i32::try_from(LEVELS.bound_bits - bits(value.numer()) + bits(value.denom())).unwrap_or(0);
+    Rational::from(value << shift).floor() >> shift
+}
+
+impl LevelDual {
+    /// The same with short weights, none of which is above what it was: they prove as much but for rounding.
+    #[must_use]
+    pub fn short(mut self) -> Self {
+        self.prices.user_weights.iter_mut().for_each(|(_, weight)| *weight = below(weight));
+        self
+    }
 }

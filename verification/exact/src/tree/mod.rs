@@ -6,14 +6,12 @@
 
 mod bound;
 mod forest;
-mod growth;
 mod holdings;
 mod key;
 mod shared;
 
 pub use bound::Bound;
 pub use forest::{ClassLimit, ClassLimits, Forest, Leaf, Node};
-pub use growth::{Ways, by_child};
 pub use holdings::{Amounts, Holdings, Saved, Way};
-pub use key::{Key, Term, asks, guaranteed, key, rising, share, weight};
+pub use key::{Key, Term, Ways, asks, by_child, guaranteed, key, rising, share, weight};
 pub use shared::Shared;

@@ -20,8 +20,8 @@ use evenhand_problem::Rational;
 use super::{Known, entries, level, level_alone};
 use crate::groups::Group;
 use crate::level::data::LevelData;
+use crate::level::duals::below;
 use crate::level::float::BlockPrices;
-use crate::level::short::below;
 use crate::settings::LEVELS;
 
 /// The state of the passes over the blocks.

@@ -4,7 +4,7 @@ use evenhand_problem::Rational;
 
 use super::entries;
 use crate::level::data::LevelData;
-use crate::level::short::below;
+use crate::level::duals::below;
 use crate::level::split::Settled;
 use crate::settings::LEVELS;
 
