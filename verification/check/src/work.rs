@@ -139,13 +139,14 @@ pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
 /// The sum: of all whose denominator divides the widest one over that one, reduced once; with the others in pairs, so
 /// that wide denominators meet late.
 pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
-    let widest = values.iter().map(Rational::denom).max().cloned().unwrap_or_else(|| Integer::from(1));
-    let wide = u64::from(widest.significant_bits()) / 64 + 9;
-    steps(values.iter().map(|value| (words(value) + 8).saturating_mul(wide)).fold(0, u64::saturating_add))?;
+    let widest = values.iter().map(Rational::denom).max().unwrap_or(Integer::ONE).clone();
+    // Every value is multiplied, and added to what may be as wide as the widest.
+    let most = values.iter().map(words).max().unwrap_or(0) / 8 + words(&Rational::from(&widest)) + 8;
+    steps(values.iter().map(|value| (words(value) + 8).saturating_mul(most)).fold(0, u64::saturating_add))?;
     let (over, mut values): (Vec<_>, Vec<_>) =
-        values.into_iter().partition(|value| widest.is_divisible(value.denom()));
-    let times = |value: &Rational| Integer::from(widest.div_exact_ref(value.denom())) * value.numer();
-    values.push(Rational::from((over.iter().map(times).sum::<Integer>(), widest)));
+        values.into_iter().partition(|v| widest.is_divisible(v.denom()));
+    let over: Integer = over.iter().map(|v| Integer::from(widest.div_exact_ref(v.denom())) * v.numer()).sum();
+    values.push(Rational::from((over, widest)));
     while values.len() > 1 {
         let add = |pair: &[Rational]| pair.get(1).map_or_else(|| Ok(pair[0].clone()), |b| plus(&pair[0], b));
         values = values.chunks(2).map(add).collect::<Checked<_>>()?;
