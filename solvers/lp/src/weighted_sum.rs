@@ -10,10 +10,13 @@ use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense};
+use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
 use crate::refine::{self, StartingPoint};
 use crate::settings::EXACT;
+
+/// Part of a capacity that counts as all of it where a basis is guessed: what doubles leave.
+const FULL: f64 = 1.0 - 1e-9;
 
 /// An exact optimum with its dual, by user and by capacity row.
 #[derive(Debug, Clone)]
@@ -66,7 +69,8 @@ pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> 
         return Ok(programme.nothing());
     }
     let point = goal.from.map(|tasks| programme.point(tasks));
-    let start = StartingPoint { point: point.as_deref(), basis: &[] };
+    let basis = point.as_deref().map(|point| programme.basis(point)).unwrap_or_default();
+    let start = StartingPoint { point: point.as_deref(), basis: &basis };
     let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
@@ -187,6 +191,33 @@ impl<'a> Programme<'a> {
         let on = |n: usize, i: usize| tasks.get(n)?.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
         let placements = self.placements.iter();
         placements.map(|&(g, i)| self.groups[g].members.iter().filter_map(|&n| on(n, i)).sum()).collect()
+    }
+
+    /// The basis that a point suggests: the largest placement of every group in the place of the slack of its floor, the
+    /// others in that of a row of their class that is full.
+    fn basis(&self, point: &[Rational]) -> Vec<Variable> {
+        let mut basis: Vec<Variable> = (0..self.lp.rows.len()).map(Variable::Slack).collect();
+        let n_rows = self.constraints.rows().len();
+        let mut used = vec![0.0; n_rows];
+        for (column, x) in self.lp.columns.iter().zip(point).filter(|(_, x)| !x.is_zero()) {
+            let capacities = column.entries.iter().filter(|(row, _)| *row < n_rows);
+            capacities.for_each(|(row, usage)| used[*row] += usage.to_f64() * x.to_f64());
+        }
+        let is_full = |row: usize| {
+            let capacity = self.lp.rows[row].1.to_f64();
+            used.get(row).is_some_and(|used| *used >= capacity * FULL)
+        };
+        let mut columns: Vec<usize> = (0..point.len()).filter(|j| !point[*j].is_zero()).collect();
+        columns.sort_by(|a, b| point[*b].cmp(&point[*a]));
+        for j in columns {
+            let rows = self.lp.columns[j].entries.iter().map(|(row, _)| *row);
+            let places =
+                self.floor_rows[self.placements[j].0].into_iter().chain(rows.filter(|row| is_full(*row)));
+            if let Some(row) = places.into_iter().find(|row| basis[*row] == Variable::Slack(*row)) {
+                basis[row] = Variable::Column(j);
+            }
+        }
+        basis
     }
 
     fn nothing(&self) -> SumOptimum {
