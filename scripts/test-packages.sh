@@ -21,7 +21,8 @@ packages=("$target"/package/*.crate)
 [[ -f ${packages[0]} ]] || fail "there is no package: make package"
 rm -rf "$place"
 mkdir -p "$place/crates"
-for package in "${packages[@]}"; do tar -xzf "$package" -C "$place/crates"; done
+# Files in a package are all as old as 2006: as they come, cargo takes what it compiled of an earlier one for this one.
+for package in "${packages[@]}"; do tar -xzmf "$package" -C "$place/crates"; done
 rm -rf "$place"/crates/*/Cargo.lock
 
 # A crate that depends on the packages, which stand where a registry's would. The compiled parts of others are those of
