@@ -17,7 +17,7 @@ library by name, and rules of one's own (:func:`mechanism`).
 """
 
 from ._accuracy import Accuracy, Measured, accuracy
-from ._allocation import Allocation, Certificate, Explanation, Verdict, Verdicts, check
+from ._allocation import Allocation, Certificate, Explanation, Polished, check
 from ._audit import Audit, Audited, Example, Refutation, audit
 from ._builder import Builder, build
 from ._compare import Column, Comparison, compare
@@ -34,13 +34,13 @@ from ._errors import (
 from ._evenhand import __version__, set_threads
 from ._limits import limits
 from ._mechanisms import Mechanism, axioms, mechanisms, properties
-from ._polish import Polished
 from ._problem import Entitlements, Problem
 from ._reservation import Monotone, Proven, Reservation, ratio
 from ._rules import Rule, mechanism
 from ._shown import Result
 from ._simulate import Simulation, simulate
 from ._sweep import Sweep, sweep
+from ._verdicts import Verdict, Verdicts
 
 __all__ = [
     "Accuracy", "Allocation", "Audit", "Audited", "Builder", "Certificate", "CertificateError", "Column", "Comparison",

@@ -12,9 +12,9 @@ from . import _numbers, _settings
 from ._errors import CertificateError, InputError
 from ._limits import granted
 from ._shown import Result
+from ._verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
-    from ._polish import Polished
     from ._problem import Problem
 
 Progress = Optional[Callable[[float, Optional[float], str], Any]]
@@ -168,8 +168,6 @@ class Allocation(Result):
         >>> near.allocation.totals["u0"], near.changes, near.is_nearest
         (Fraction(10, 1), {'u0': Fraction(1, 10000000)}, True)
         """
-        from ._polish import Polished
-
         stated = _settings.texts(settings)
         found = native.polish(
             self._native, _settings.name(mechanism), _settings.seed(seed), stated, granted(), progress
@@ -197,7 +195,7 @@ class Allocation(Result):
         """Who holds what part of every resource of every class, as bars of matplotlib; gives the axes."""
         from . import _plots
 
-        return _plots.allocation(self, ax)
+        return _plots.allocation(self._problem, self, ax)
 
     def __repr__(self) -> str:
         made = f" by {self.mechanism}" if self.mechanism else ""
@@ -217,71 +215,54 @@ def _allocation(problem: "Problem", text: str) -> Allocation:
     return problem.allocation_from_json(text)
 
 
-class Explanation(Result):
-    """Why somebody has what it has: a document, and the words of the program."""
+class Polished(Result):
+    """The exact answer of a mechanism that is nearest to an allocation, and how far it is."""
+
+    def __init__(self, allocation: Allocation, shown: Any) -> None:
+        super().__init__(shown)
+        self._allocation = allocation
+
+    @property
+    def allocation(self) -> Allocation:
+        """The exact answer."""
+        return self._allocation
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether no other answer of the mechanism is nearer; otherwise this is the one that it finds."""
+        return self.data["is_nearest"]
+
+    @property
+    def gap(self) -> Optional[Fraction]:
+        """How far the answer is from the optimum at most, where that is irrational."""
+        gap = self.data["gap"]
+        return None if gap is None else Fraction(gap)
+
+    @property
+    def changes(self) -> Dict[str, Fraction]:
+        """By user its tasks in the answer, less those that it was given; without zeros."""
+        return {user: Fraction(change) for user, change in self.data["changes"].items()}
+
+    @property
+    def distance(self) -> Fraction:
+        """The largest change of a user's tasks, as a part of what it would have alone."""
+        farthest = self.data["farthest"]
+        return Fraction(0) if farthest is None else Fraction(farthest["part"])
+
+    @property
+    def placements(self) -> Fraction:
+        """The largest change on one class, as a part of what the user would have alone."""
+        return Fraction(self.data["placements"])
 
     def __repr__(self) -> str:
         return str(self)
 
 
-class Verdict:
-    """What was found of one axiom.
-
-    ``holds`` is True, False, or None where the axiom does not apply or was not decided; ``outcome`` says which in a
-    word: ``holds``, ``within``, ``violated``, ``not-applicable`` or ``not-checked``, and ``why`` gives a reason.
-    ``margin`` says how far the axiom is from being violated, as a part of what a user would have alone; where it is
-    negative and ``is_bound``, the true one may be lower still. ``in_tasks`` is the same in tasks of the user that it is
-    about.
-    """
-
-    __slots__ = ("_examination", "_least", "in_tasks", "is_bound", "margin", "name", "outcome", "why", "holds")
-
-    def __init__(self, examination: Any, row: Any) -> None:
-        self.name: str
-        self.holds: Optional[bool]
-        self.outcome: str
-        self.margin: Optional[Fraction]
-        self.in_tasks: Optional[Fraction]
-        self.why: Optional[str]
-        self.is_bound: bool
-        self.name, self.holds, self.outcome, self.margin, self.in_tasks, self.why, self.is_bound = row
-        self._examination = examination
-        self._least: Any = _UNKNOWN
-
-    @property
-    def least_tolerance(self) -> Optional[Fraction]:
-        """The least tolerance at which the axiom holds, exactly; it may take as long as the examination.
-
-        None where no tolerance below 1 would do, or the axiom does not apply.
-        """
-        if self._least is _UNKNOWN:
-            is_known = self.holds is True and self.margin is not None and self.margin >= 0
-            is_exact = is_known and not self._examination.infeasible and self._examination.repair == 0
-            self._least = Fraction(0) if is_exact else self._asked()
-        return self._least
-
-    def _asked(self) -> Optional[Fraction]:
-        return None if self.outcome == "not-applicable" else self._examination.least_tolerance(self.name)
-
-    def __bool__(self) -> bool:
-        return self.holds is True
+class Explanation(Result):
+    """Why somebody has what it has: a document, and the words of the program."""
 
     def __repr__(self) -> str:
-        margin = "" if self.margin is None else f", margin {float(self.margin):.6g}"
-        return f"<{self.name}: {self.outcome}{margin}>"
-
-
-_UNKNOWN = object()
-
-
-class Verdicts(Dict[str, Verdict]):
-    """Verdicts by axiom; one with a parameter also by its name alone, where that is unique."""
-
-    def __missing__(self, name: str) -> Verdict:
-        alike = [key for key in self if key.split(":")[0] == name]
-        if len(alike) == 1:
-            return self[alike[0]]
-        raise KeyError(name)
+        return str(self)
 
 
 class Certificate(Result):
@@ -357,7 +338,7 @@ class Certificate(Result):
         """The margins of the axioms as bars of matplotlib; gives the axes."""
         from . import _plots
 
-        return _plots.certificate(self, ax)
+        return _plots.certificate(self.verdicts.values(), ax)
 
     def to_pandas(self) -> Any:
         """A row for every axiom."""

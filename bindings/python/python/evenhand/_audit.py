@@ -135,7 +135,7 @@ def audit(
             own = [*USUAL, rule.axiom]
 
         def function(problem: Any) -> Any:
-            return rule.allocation(Problem(problem), **settings)._native
+            return Problem(problem)._by_rule(rule, settings)._native
 
     found = native.audit(
         name, function, stated, own, list(properties), _count(instances, "instances"), _settings.seed(seed),

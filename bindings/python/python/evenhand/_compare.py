@@ -140,7 +140,9 @@ class Comparison(Result, Mapping[str, Column]):
         """Dominant shares over weights from the least to the greatest, a line for every column; gives the axes."""
         from . import _plots
 
-        return _plots.comparison(self, ax)
+        weights = dict(zip(self.problem.users, self.problem.weights))
+        columns = {name: column.allocation for name, column in self.items() if column.failed is None}
+        return _plots.comparison(weights, columns, ax)
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(self._columns)}>"
@@ -186,7 +188,7 @@ def compare(
             named.append(name)
             continue
         try:
-            given.append((name, rule.allocation(problem)._native))
+            given.append((name, problem._by_rule(rule, {})._native))
         except EvenhandError as error:
             failed[name] = str(error)
         if rule.axiom is not None:

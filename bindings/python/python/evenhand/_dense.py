@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Tuple
+from typing import Any, Dict, Iterable, Tuple
 
 from ._errors import LimitError
 from ._extras import need
-
-if TYPE_CHECKING:
-    from ._problem import Problem
+from ._views import ProblemView
 
 #: Numbers of one array at most.
 MOST_NUMBERS = 500_000_000
@@ -44,7 +42,7 @@ def _index(names: Iterable[str]) -> Dict[str, int]:
     return {name: position for position, name in enumerate(names)}
 
 
-def capacity(problem: "Problem") -> Any:
+def capacity(problem: ProblemView) -> Any:
     resources, servers = _index(problem.resources), problem._data()["servers"]
     array = zeros((len(servers), len(resources)))
     for i, server in enumerate(servers):
@@ -52,12 +50,12 @@ def capacity(problem: "Problem") -> Any:
     return array
 
 
-def counts(problem: "Problem") -> Any:
+def counts(problem: ProblemView) -> Any:
     numpy = need("numpy", "arrays")
     return numpy.array([int(Fraction(server.get("count", 1))) for server in problem._data()["servers"]])
 
 
-def demand(problem: "Problem") -> Any:
+def demand(problem: ProblemView) -> Any:
     resources, servers = _index(problem.resources), _index(problem.servers)
     users = problem._data().get("users", [])
     if not any("demand_on" in user for user in users):
@@ -72,17 +70,17 @@ def demand(problem: "Problem") -> Any:
     return array
 
 
-def weights(problem: "Problem") -> Any:
+def weights(problem: ProblemView) -> Any:
     numpy = need("numpy", "arrays")
     return numpy.array([double(user.get("weight", 1)) for user in problem._data().get("users", [])])
 
 
-def task_limits(problem: "Problem") -> Any:
+def task_limits(problem: ProblemView) -> Any:
     numpy = need("numpy", "arrays")
     return numpy.array([double(user.get("tasks", "inf")) if "tasks" in user else numpy.inf for user in problem._data().get("users", [])])
 
 
-def eligible(problem: "Problem") -> Any:
+def eligible(problem: ProblemView) -> Any:
     servers, users = _index(problem.servers), problem._data().get("users", [])
     array = zeros((len(users), len(servers))).astype(bool)
     for n, user in enumerate(users):

@@ -7,23 +7,20 @@ tasks that the agent would run with the whole class.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Dict
+from typing import Any, Dict
 
 from . import _numbers
 from ._errors import NotApplicable
 from ._extras import need
-
-if TYPE_CHECKING:
-    from ._problem import Problem
+from ._views import ProblemView
 
 
 def _exact(value: Any, field: str) -> Fraction:
     return Fraction(_numbers.text(value, field))
 
 
-def from_instance(instance: Any) -> "Problem":
-    from ._problem import Problem
-
+def from_instance(instance: Any) -> Dict[str, Any]:
+    """The data of the problem."""
     agents, items = list(instance.agents), list(instance.items)
     servers = [{"name": str(item), "count": _numbers_of_items(instance, item)} for item in items]
     users = []
@@ -37,7 +34,7 @@ def from_instance(instance: Any) -> "Problem":
         if entitlement != 1:
             user["weight"] = entitlement
         users.append(user)
-    return Problem.from_dict({"resources": ["good"], "servers": servers, "users": users})
+    return {"resources": ["good"], "servers": servers, "users": users}
 
 
 def _numbers_of_items(instance: Any, item: Any) -> int:
@@ -53,7 +50,7 @@ def _value(instance: Any, agent: Any, item: Any) -> Fraction:
     return value * _numbers_of_items(instance, item)
 
 
-def to_instance(problem: "Problem") -> Any:
+def to_instance(problem: ProblemView) -> Any:
     fairpyx = need("fairpyx", "fairpyx")
     data = problem._data()
     counts = {server["name"]: int(Fraction(server.get("count", 1))) for server in data["servers"]}

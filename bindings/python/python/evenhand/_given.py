@@ -1,28 +1,19 @@
-"""Allocations that were made elsewhere, as documents."""
+"""Tasks from elsewhere as the document of an allocation."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional
+from typing import Any, List, Mapping, Optional
 
 from . import _arrays as arrays
-from . import _evenhand as native
 from ._errors import InputError
-from ._limits import granted
 from ._numbers import token
-
-if TYPE_CHECKING:
-    from ._allocation import Allocation
-    from ._problem import Problem
+from ._views import ProblemView
 
 
-def allocation(
-    problem: "Problem", tasks: Any, *, mechanism: Optional[str], exact: Optional[bool], sharing: str, alpha: Any
-) -> "Allocation":
-    from ._allocation import Allocation
-
-    if isinstance(tasks, Allocation):
-        return tasks
+def document(
+    problem: ProblemView, tasks: Any, *, mechanism: Optional[str], exact: Optional[bool], sharing: str, alpha: Any
+) -> str:
     floats: List[bool] = []
     rows = _of_dict(tasks, floats) if isinstance(tasks, Mapping) else _of_array(problem, tasks, floats)
     fields = ['"kind": "allocation"']
@@ -34,11 +25,7 @@ def allocation(
     is_exact = not floats if exact is None else bool(exact)
     fields.append(f'"arithmetic": "{"exact" if is_exact else "float"}"')
     fields.append('"tasks": {' + ", ".join(rows) + "}")
-    text = "{" + ", ".join(fields) + "}"
-    try:
-        return Allocation(problem, native.Allocation.parse(problem._native, "<tasks>", text, granted()))
-    except InputError as error:
-        raise InputError(error.what, field=error.field) from None
+    return "{" + ", ".join(fields) + "}"
 
 
 def _of_dict(tasks: Mapping[Any, Any], floats: List[bool]) -> List[str]:
@@ -57,7 +44,7 @@ def _of_dict(tasks: Mapping[Any, Any], floats: List[bool]) -> List[str]:
     return rows
 
 
-def _of_array(problem: "Problem", tasks: Any, floats: List[bool]) -> List[str]:
+def _of_array(problem: ProblemView, tasks: Any, floats: List[bool]) -> List[str]:
     users, servers = problem.users, problem.servers
     of_users, of_servers = arrays.names_of(tasks, "index"), arrays.names_of(tasks, "columns")
     values = arrays.nested(tasks, "X")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List
+from typing import Any, Dict, Iterable, List
 
-if TYPE_CHECKING:
-    from ._allocation import Allocation
-    from ._problem import Problem
+from ._views import AllocationView, ProblemView
 
 #: Rows of a table at most.
 MOST = 20
@@ -25,7 +23,7 @@ def _amounts(amounts: Dict[str, Any]) -> str:
     return ", ".join(shown) + (", ..." if len(amounts) > 6 else "")
 
 
-def problem(problem: "Problem") -> str:
+def problem(problem: ProblemView) -> str:
     data = problem._data()
     servers, users = data["servers"], data.get("users", [])
     classes = [[of["name"], str(of.get("count", 1)), _amounts(of.get("capacity", {}))] for of in servers[:MOST]]
@@ -41,6 +39,6 @@ def problem(problem: "Problem") -> str:
     )
 
 
-def allocation(allocation: "Allocation") -> str:
+def allocation(allocation: AllocationView) -> str:
     picture = allocation._native.picture()
     return allocation._native.shown().render("html") + (picture or "")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Tuple
+from typing import Any, Iterable, List, Mapping, Tuple
 
+from ._dense import capacity as capacity_of
+from ._dense import counts as counts_of
+from ._dense import demand as demand_of
 from ._extras import need
-
-if TYPE_CHECKING:
-    from ._allocation import Allocation, Certificate
-    from ._compare import Comparison
+from ._verdicts import Verdict
+from ._views import AllocationView, ProblemView
 
 #: Users that have a colour of their own, and classes that have bars.
 MOST_USERS, MOST_CLASSES = 9, 8
@@ -18,11 +19,10 @@ def _axes(ax: Any) -> Any:
     return need("matplotlib.pyplot", "plots").subplots()[1] if ax is None else ax
 
 
-def allocation(of: "Allocation", ax: Any) -> Any:
+def allocation(problem: ProblemView, of: AllocationView, ax: Any) -> Any:
     ax = _axes(ax)
-    problem = of.problem
     data = problem._data()
-    demand, capacity, counts = problem.demand, problem.capacity, problem.counts
+    demand, capacity, counts = demand_of(problem), capacity_of(problem), counts_of(problem)
     tasks = of.to_numpy()
     shares = list(of.dominant_shares.items())
     shown = [name for name, _ in sorted(shares, key=lambda each: -each[1])[:MOST_USERS]]
@@ -51,13 +51,10 @@ def allocation(of: "Allocation", ax: Any) -> Any:
     return ax
 
 
-def comparison(of: "Comparison", ax: Any) -> Any:
+def comparison(weights: Mapping[str, float], columns: Mapping[str, AllocationView], ax: Any) -> Any:
     ax = _axes(ax)
-    weights = dict(zip(of.problem.users, of.problem.weights))
-    for name, column in of.items():
-        if column.failed is not None:
-            continue
-        shares = column.allocation.dominant_shares
+    for name, allocation in columns.items():
+        shares = allocation.dominant_shares
         heights = sorted(float(share) / weights[user] for user, share in shares.items())
         ax.plot(range(1, len(heights) + 1), heights, marker="o" if len(heights) < 50 else None, label=name)
     ax.set_xlabel("user, by its share")
@@ -67,9 +64,9 @@ def comparison(of: "Comparison", ax: Any) -> Any:
     return ax
 
 
-def certificate(of: "Certificate", ax: Any) -> Any:
+def certificate(verdicts: Iterable[Verdict], ax: Any) -> Any:
     ax = _axes(ax)
-    decided = [verdict for verdict in of.verdicts.values() if verdict.margin is not None]
+    decided = [verdict for verdict in verdicts if verdict.margin is not None]
     colours = {"holds": "tab:green", "within": "tab:olive", "violated": "tab:red"}
     ax.barh(
         [verdict.name for verdict in decided],

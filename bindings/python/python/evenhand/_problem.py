@@ -6,16 +6,15 @@ import json
 import os
 import warnings as _warnings
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _evenhand as native
 from . import _from_arrays, _json, _settings
+from ._allocation import Allocation, Certificate
 from ._errors import EvenhandWarning, InputError
 from ._limits import granted
+from ._rules import Rule, rule_of
 from ._shown import Result
-
-if TYPE_CHECKING:
-    from ._allocation import Allocation, Certificate
 
 Progress = Optional[Callable[[float, Optional[float], str], Any]]
 
@@ -53,11 +52,11 @@ class Problem:
         if os.path.isdir(path):
             from . import _tables
 
-            return _tables.problem_from_csv(path)
+            return cls.from_dict(_tables.problem_from_csv(path))
         if path.endswith(".parquet"):
             from . import _tables
 
-            return _tables.problem_from_parquet(path)
+            return cls.from_dict(_tables.problem_from_parquet(path))
         return cls(native.Problem.read(path, granted()))
 
     @classmethod
@@ -124,7 +123,7 @@ class Problem:
         """
         from . import _fairpyx
 
-        return _fairpyx.from_instance(instance)
+        return cls.from_dict(_fairpyx.from_instance(instance))
 
     # --- what it is ----------------------------------------------------------------------------------------------
 
@@ -259,12 +258,9 @@ class Problem:
         ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point. Where the mechanism
         divides amounts among groups and gives no tasks, the result is an :class:`Entitlements`.
         """
-        from ._allocation import Allocation
-        from ._rules import rule_of
-
         rule = rule_of(mechanism)
         if rule is not None:
-            return rule.allocation(self, **settings)
+            return self._by_rule(rule, settings)
         stated = _settings.texts(settings)
         given = native.solve(self._native, _settings.name(mechanism), exact, _settings.seed(seed), stated, granted(), progress)
         if isinstance(given, native.Shown):
@@ -275,6 +271,16 @@ class Problem:
             _warnings.warn(message, EvenhandWarning, stacklevel=2)
         return allocation
 
+    def _by_rule(self, rule: Rule, settings: Mapping[str, Any]) -> Allocation:
+        """What a rule of one's own gives, as an allocation that bears its name."""
+        given = rule(self, **settings)
+        tasks, exact = (given.tasks, given.exact) if isinstance(given, Allocation) else (given, None)
+        if tasks is None:
+            raise InputError(f"the rule `{rule.name}` gave nothing: expected tasks", field=rule.name)
+        made = self.allocation(tasks, mechanism=rule.name, exact=exact, sharing=rule.sharing)
+        made._own = rule.axiom
+        return made
+
     def allocation(
         self,
         tasks: Any,
@@ -283,35 +289,38 @@ class Problem:
         exact: Optional[bool] = None,
         sharing: str = "rdm",
         alpha: Any = None,
-    ) -> "Allocation":
+    ) -> Allocation:
         """An allocation from anywhere: an array of users × classes, or a dict ``{user: {class: tasks}}``.
 
         It is exact where all numbers are integers, fractions, decimals or texts, unless ``exact`` says otherwise.
         """
         from . import _given
 
-        return _given.allocation(self, tasks, mechanism=mechanism, exact=exact, sharing=sharing, alpha=alpha)
+        if isinstance(tasks, Allocation):
+            return tasks
+        text = _given.document(self, tasks, mechanism=mechanism, exact=exact, sharing=sharing, alpha=alpha)
+        try:
+            return self.allocation_from_json(text, "<tasks>")
+        except InputError as error:
+            raise InputError(error.what, field=error.field) from None
 
-    def allocation_from_json(self, text: str, name: str = "<text>") -> "Allocation":
+    def allocation_from_json(self, text: str, name: str = "<text>") -> Allocation:
         """An allocation from the text of a document."""
-        from ._allocation import Allocation
-
         return Allocation(self, native.Allocation.parse(self._native, name, text, granted()))
 
-    def allocation_from_file(self, path: Union[str, "os.PathLike[str]"]) -> "Allocation":
+    def allocation_from_file(self, path: Union[str, "os.PathLike[str]"]) -> Allocation:
         """An allocation from a file: JSON, CSV or Parquet."""
         from . import _tables
         from ._files import read
 
         path = os.fspath(path)
         if path.endswith((".csv", ".parquet")):
-            return _tables.allocation_from_table(self, path)
+            tasks, is_exact = _tables.tasks_from_table(path)
+            return self.allocation(tasks, exact=is_exact)
         return self.allocation_from_json(read(path), path)
 
-    def dedicated(self, whole: bool = False) -> "Allocation":
+    def dedicated(self, whole: bool = False) -> Allocation:
         """What every user would run alone on its own part of the servers, by weight."""
-        from ._allocation import Allocation
-
         return Allocation(self, self._native.dedicated(bool(whole), granted()))
 
     def judge(
@@ -323,7 +332,7 @@ class Problem:
         mechanism: Optional[str] = None,
         sharing: str = "rdm",
         **asked: Any,
-    ) -> "Certificate":
+    ) -> Certificate:
         """Examines an allocation from anywhere, as :meth:`allocation` takes it, and certifies what it finds.
 
         >>> import evenhand as eh

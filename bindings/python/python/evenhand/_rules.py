@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from ._errors import InputError
-
-if TYPE_CHECKING:
-    from ._allocation import Allocation
-    from ._problem import Problem
 
 #: Rules by name.
 _RULES: Dict[str, "Rule"] = {}
@@ -34,27 +30,6 @@ class Rule:
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         return self.function(*arguments, **settings)
-
-    def allocation(self, problem: "Problem", **settings: Any) -> "Allocation":
-        """What the rule gives, as an allocation that bears its name."""
-        from ._allocation import Allocation
-
-        given = self.function(problem, **settings)
-        if isinstance(given, Allocation):
-            tasks, exact = given.tasks, given.exact
-        else:
-            tasks, exact = given, None
-        if tasks is None:
-            raise InputError(f"the rule `{self.name}` gave nothing: expected tasks", field=self.name)
-        made = problem.allocation(tasks, mechanism=self.name, exact=exact, sharing=self.sharing)
-        made._own = self.axiom
-        return made
-
-    def _native(self, problem: Any) -> Any:
-        """The same between native objects, for the library's own searches."""
-        from ._problem import Problem
-
-        return self.allocation(Problem(problem))._native
 
     def __repr__(self) -> str:
         return f"<Rule {self.name!r}>"

@@ -228,7 +228,7 @@ def _line(number: int, problem: Problem, task: Task, options: Dict[str, Any]) ->
         asked = _settings.name(task.mechanism), options["exact"], options["seed"], _settings.texts(task.settings)
         return native.sweep_line(problem._native, about, *asked, judge, granted())
     try:
-        allocation = rule.allocation(problem, **task.settings)
+        allocation = problem._by_rule(rule, task.settings)
     except InputError:
         # What was asked for is wrong for every problem.
         raise

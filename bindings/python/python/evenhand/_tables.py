@@ -11,15 +11,12 @@ import csv
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Union
+from typing import Any, Dict, List, Tuple, Union
 
 from ._errors import InputError
 from ._extras import need
 from ._files import read, write
-
-if TYPE_CHECKING:
-    from ._allocation import Allocation
-    from ._problem import Problem
+from ._views import AllocationView, ProblemView
 
 Path = Union[str, "os.PathLike[str]"]
 Row = Dict[str, str]
@@ -71,7 +68,7 @@ def _kept(text: str) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def _parts(problem: "Problem") -> Dict[str, List[Row]]:
+def _parts(problem: ProblemView) -> Dict[str, List[Row]]:
     data = json.loads(problem.to_json(), parse_float=str)
     parts = {part: [_row(part, of) for of in data.get(part, [])] for part in ("servers", "users", "groups")}
     whole = {"name": data.get("name", ""), "resources": json.dumps(data["resources"], ensure_ascii=False)}
@@ -81,9 +78,7 @@ def _parts(problem: "Problem") -> Dict[str, List[Row]]:
     return {part: rows for part, rows in parts.items() if rows}
 
 
-def _problem(parts: Dict[str, List[Row]]) -> "Problem":
-    from ._problem import Problem
-
+def _data(parts: Dict[str, List[Row]]) -> Dict[str, Any]:
     whole = (parts.get("problem") or [{}])[0]
     servers, users, groups = (
         [_of_row(part, row, f"{part}[{n}]") for n, row in enumerate(parts.get(part, []))]
@@ -100,7 +95,7 @@ def _problem(parts: Dict[str, List[Row]]) -> "Problem":
         data["groups"] = groups
     if whole.get("share"):
         data["share"] = json.loads(whole["share"])
-    return Problem.from_dict(data)
+    return data
 
 
 def _columns(parts: Dict[str, List[Row]]) -> List[str]:
@@ -127,13 +122,14 @@ def _csv(rows: List[Row]) -> str:
     return text.getvalue()
 
 
-def problem_to_csv(problem: "Problem", folder: Path) -> None:
+def problem_to_csv(problem: ProblemView, folder: Path) -> None:
     os.makedirs(folder, exist_ok=True)
     for part, rows in _parts(problem).items():
         write(os.path.join(folder, f"{part}.csv"), _csv(rows))
 
 
-def problem_from_csv(folder: Path) -> "Problem":
+def problem_from_csv(folder: Path) -> Dict[str, Any]:
+    """The data of the problem."""
     parts = {}
     for part in ("problem", "servers", "users", "groups"):
         path = os.path.join(folder, f"{part}.csv")
@@ -141,19 +137,20 @@ def problem_from_csv(folder: Path) -> "Problem":
             parts[part] = list(csv.DictReader(io.StringIO(read(path))))
     if "servers" not in parts:
         raise InputError("there is no servers.csv", field=os.fspath(folder))
-    return _problem(parts)
+    return _data(parts)
 
 
-def problem_to_parquet(problem: "Problem", path: Path) -> None:
+def problem_to_parquet(problem: ProblemView, path: Path) -> None:
     rows = [{"part": part, **row} for part, rows in _parts(problem).items() for row in rows]
     _to_parquet(rows, _head(rows), path)
 
 
-def problem_from_parquet(path: Path) -> "Problem":
+def problem_from_parquet(path: Path) -> Dict[str, Any]:
+    """The data of the problem."""
     parts: Dict[str, List[Row]] = {}
     for row in _from_parquet(path):
         parts.setdefault(row.pop("part"), []).append({key: cell for key, cell in row.items() if cell is not None})
-    return _problem(parts)
+    return _data(parts)
 
 
 def _to_parquet(rows: List[Row], head: List[str], path: Path) -> None:
@@ -166,7 +163,7 @@ def _from_parquet(path: Path) -> List[Row]:
     return need("pyarrow.parquet", "parquet").read_table(os.fspath(path)).to_pylist()
 
 
-def _task_rows(allocation: "Allocation") -> List[Row]:
+def _task_rows(allocation: AllocationView) -> List[Row]:
     """Numbers of floating point are the decimals that stand for them."""
     number = str if allocation.exact else (lambda x: repr(float(x)))
     return [
@@ -176,7 +173,7 @@ def _task_rows(allocation: "Allocation") -> List[Row]:
     ]
 
 
-def allocation_to_csv(allocation: "Allocation", path: Any) -> str:
+def allocation_to_csv(allocation: AllocationView, path: Any) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, ["user", "server", "tasks"], lineterminator="\n")
     writer.writeheader()
@@ -186,12 +183,12 @@ def allocation_to_csv(allocation: "Allocation", path: Any) -> str:
     return text.getvalue()
 
 
-def allocation_to_parquet(allocation: "Allocation", path: Path) -> None:
+def allocation_to_parquet(allocation: AllocationView, path: Path) -> None:
     _to_parquet(_task_rows(allocation), ["user", "server", "tasks"], path)
 
 
-def allocation_from_table(problem: "Problem", path: str) -> "Allocation":
-    """Exact where no number has a point or an exponent."""
+def tasks_from_table(path: str) -> Tuple[Dict[str, Dict[str, str]], bool]:
+    """Tasks by user and class, and whether they are exact: no number has a point or an exponent."""
     rows = _from_parquet(path) if path.endswith(".parquet") else list(csv.DictReader(io.StringIO(read(path))))
     tasks: Dict[str, Dict[str, str]] = {}
     is_float = False
@@ -205,4 +202,4 @@ def allocation_from_table(problem: "Problem", path: str) -> "Allocation":
             raise InputError(message, field=f"rows[{number}].server")
         on[row["server"]] = row["tasks"]
         is_float = is_float or any(mark in row["tasks"] for mark in ".eE")
-    return problem.allocation(tasks, exact=not is_float)
+    return tasks, not is_float

@@ -1,0 +1,66 @@
+"""Verdicts on axioms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Dict, Optional
+
+
+class Verdict:
+    """What was found of one axiom.
+
+    ``holds`` is True, False, or None where the axiom does not apply or was not decided; ``outcome`` says which in a
+    word: ``holds``, ``within``, ``violated``, ``not-applicable`` or ``not-checked``, and ``why`` gives a reason.
+    ``margin`` says how far the axiom is from being violated, as a part of what a user would have alone; where it is
+    negative and ``is_bound``, the true one may be lower still. ``in_tasks`` is the same in tasks of the user that it is
+    about.
+    """
+
+    __slots__ = ("_examination", "_least", "in_tasks", "is_bound", "margin", "name", "outcome", "why", "holds")
+
+    def __init__(self, examination: Any, row: Any) -> None:
+        self.name: str
+        self.holds: Optional[bool]
+        self.outcome: str
+        self.margin: Optional[Fraction]
+        self.in_tasks: Optional[Fraction]
+        self.why: Optional[str]
+        self.is_bound: bool
+        self.name, self.holds, self.outcome, self.margin, self.in_tasks, self.why, self.is_bound = row
+        self._examination = examination
+        self._least: Any = _UNKNOWN
+
+    @property
+    def least_tolerance(self) -> Optional[Fraction]:
+        """The least tolerance at which the axiom holds, exactly; it may take as long as the examination.
+
+        None where no tolerance below 1 would do, or the axiom does not apply.
+        """
+        if self._least is _UNKNOWN:
+            is_known = self.holds is True and self.margin is not None and self.margin >= 0
+            is_exact = is_known and not self._examination.infeasible and self._examination.repair == 0
+            self._least = Fraction(0) if is_exact else self._asked()
+        return self._least
+
+    def _asked(self) -> Optional[Fraction]:
+        return None if self.outcome == "not-applicable" else self._examination.least_tolerance(self.name)
+
+    def __bool__(self) -> bool:
+        return self.holds is True
+
+    def __repr__(self) -> str:
+        margin = "" if self.margin is None else f", margin {float(self.margin):.6g}"
+        return f"<{self.name}: {self.outcome}{margin}>"
+
+
+_UNKNOWN = object()
+
+
+class Verdicts(Dict[str, Verdict]):
+    """Verdicts by axiom; one with a parameter also by its name alone, where that is unique."""
+
+    def __missing__(self, name: str) -> Verdict:
+        alike = [key for key in self if key.split(":")[0] == name]
+        if len(alike) == 1:
+            return self[alike[0]]
+        raise KeyError(name)

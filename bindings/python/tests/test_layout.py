@@ -1,0 +1,36 @@
+"""How the files of the package import each other."""
+
+import ast
+from pathlib import Path
+
+import evenhand
+
+#: Files that may import each other in a circle at most: `_problem`, `_allocation` and `_compare` make each other.
+MOST = 3
+
+
+def imports(path):
+    """The files of the package that one imports anywhere, for annotations too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            yield from [node.module] if node.module else [name.name for name in node.names]
+
+
+def reached(start, graph):
+    found, left = set(), [start]
+    while left:
+        for to in graph.get(left.pop(), ()):
+            if to not in found:
+                found.add(to)
+                left.append(to)
+    return found
+
+
+def test_no_circle_of_imports_is_long():
+    files = {path.stem: path for path in Path(evenhand.__file__).parent.glob("*.py") if path.stem != "__init__"}
+    graph = {name: set(imports(path)) & set(files) for name, path in files.items()}
+    assert graph["_problem"] >= {"_allocation", "_compare", "_tables"}
+    ahead = {name: reached(name, graph) for name in graph}
+    for name, others in ahead.items():
+        circle = sorted(other for other in others if name in ahead[other])
+        assert len(circle) <= MOST, f"these files import each other in a circle: {', '.join(circle)}"
