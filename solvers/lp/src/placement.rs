@@ -74,7 +74,8 @@ impl Placements {
             let columns: Vec<(usize, &ExactColumn)> = columns.map(|((n, _), column)| (*n, column)).collect();
             for of_user in columns.chunk_by(|a, b| a.0 == b.0) {
                 let cost = |(_, column): &(usize, &ExactColumn)| -> Rational {
-                    let entries = column.entries.iter().filter(|(row, _)| *row < prices.len());
+                    let priced = |row: usize| prices.get(row).is_some_and(|price| !price.is_zero());
+                    let entries = column.entries.iter().filter(|(row, _)| priced(*row));
                     entries.map(|(row, usage)| Rational::from(usage * &prices[*row])).sum()
                 };
                 let least = of_user.iter().map(cost).min();
@@ -276,14 +277,36 @@ impl Placements {
             // The last basis is feasible still, so that the primal method goes on from it; the dual one would begin anew.
             solution = self.float.solve()?;
         }
-        let basis = self.basis()?;
-        let bound = self.bound(&prices(&self.lp, &basis)[..rows]);
+        let prices = self.prices(&solution)?;
+        let bound = self.bound(&prices[..rows]);
         let rounding = Rational::from_f64(excess).unwrap_or_default() * &bound.most;
         let is_broken = bound.left(totals) < -rounding;
         if !is_broken {
             self.remember(&solution.columns);
         }
         Ok(is_broken.then_some(bound))
+    }
+
+    /// The prices of the basis that a solution in doubles ended with. Rows without a price, most of them, take no part.
+    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LpError> {
+        let mut place = vec![None; self.lp.rows.len()];
+        let mut lp = ExactLp::default();
+        for (row, _) in solution.row_duals.iter().enumerate().filter(|(_, price)| **price != 0.0) {
+            place[row] = Some(lp.rows.len());
+            lp.rows.push(self.lp.rows[row].clone());
+        }
+        for variable in self.basis()? {
+            let Variable::Column(column) = variable else { continue };
+            let ExactColumn { cost, entries } = &self.lp.columns[column];
+            let entries = entries.iter().filter_map(|(row, value)| Some((place[*row]?, value.clone())));
+            let entries: Vec<(usize, Rational)> = entries.collect();
+            if !entries.is_empty() {
+                lp.columns.push(ExactColumn { cost: cost.clone(), entries });
+            }
+        }
+        let basis: Vec<Variable> = (0..lp.columns.len()).map(Variable::Column).collect();
+        let priced = prices(&lp, &basis);
+        Ok(place.into_iter().map(|at| at.map_or_else(Rational::new, |at| priced[at].clone())).collect())
     }
 
     /// Keeps where the last totals are: values by column of `float`.
@@ -328,10 +351,16 @@ impl Placements {
             return Ok(Place::Broken(bound));
         }
         let rows = self.capacity.len();
-        let basis = self.basis().unwrap_or_default();
         let mut lp = self.lp.clone();
         for (row, total) in lp.rows[rows..].iter_mut().zip(totals) {
             row.1.clone_from(total);
+        }
+        // Prices are short, what comes of long totals is not: a basis whose prices are right comes first.
+        let basis = self.basis().unwrap_or_default();
+        let basis = refine::with_prices(&lp, &self.lp, &self.units, basis);
+        let bound = self.bound(&prices(&self.lp, &basis)[..rows]);
+        if bound.left(totals) < 0 {
+            return Ok(Place::Broken(bound));
         }
         let start = StartingPoint { point: None, basis: &basis };
         match refine::solve(&lp, &self.units, start, EXACT.max_pivots)? {

@@ -67,6 +67,31 @@ pub fn solve(
     SimplexBasis::new(lp, &basis, max_pivots).run()
 }
 
+/// A basis close to an optimal one whose prices are feasible, where a few refinements find it; else the last one. `short` is the
+/// programme with whatever right-hand side.
+pub(crate) fn with_prices(
+    lp: &ExactLp,
+    short: &ExactLp,
+    units: &[f64],
+    mut basis: Vec<Variable>,
+) -> Vec<Variable> {
+    let scaling = Scaling::new(lp, units);
+    let mut around = Around::start(lp, None);
+    for _ in 0..EXACT.refinements {
+        let search = SimplexBasis::new(short, &basis, 0).priced();
+        let dual = search.dual_violation(|variable| scaling.unit(variable) / scaling.cost);
+        let next = dual.and_then(|dual| around.closer_prices(&search, dual));
+        basis = search.into_basis();
+        let Some(next) = next else { break };
+        around = next;
+        match around.optimum(lp, &scaling, &basis) {
+            Ok((next, _)) => basis = next,
+            Err(_) => break,
+        }
+    }
+    basis
+}
+
 /// An optimum in doubles, as differences from the point at which it started.
 pub(crate) struct InDoubles {
     /// By column.
@@ -129,6 +154,11 @@ impl<'a> Scaling<'a> {
     }
 }
 
+/// The factor of differences that makes a violation 1, within bounds.
+fn magnified(scale: f64, violation: Option<f64>) -> f64 {
+    violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
+}
+
 /// The programme in the differences from a point.
 struct Around {
     /// By column.
@@ -153,9 +183,6 @@ impl Around {
 
     /// The programme around the vertex of a basis that violates something, if that is news.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
-        let magnified = |scale: f64, violation: Option<f64>| {
-            violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
-        };
         let next = Self {
             x: search.x(),
             y: search.y().to_vec(),
@@ -163,6 +190,13 @@ impl Around {
             dual_scale: magnified(self.dual_scale, dual),
         };
         (next.x != self.x || next.y != self.y).then_some(next)
+    }
+
+    /// The same of its prices alone.
+    fn closer_prices(&self, search: &SimplexBasis<'_>, dual: f64) -> Option<Self> {
+        let y = search.y().to_vec();
+        let dual_scale = magnified(self.dual_scale, Some(dual));
+        (y != self.y).then(|| Self { x: self.x.clone(), y, primal_scale: self.primal_scale, dual_scale })
     }
 
     /// The optimal basis in doubles, with the scaled solution.

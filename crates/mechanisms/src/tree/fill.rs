@@ -5,7 +5,7 @@
 //! a further bound, and the filling goes back to a state that keeps that. The end has a place, and so had everything before
 //! it, which was less; and who was stopped at a bound had indeed no place for more.
 
-use evenhand_budget::{charge, words_of_bits};
+use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
 use evenhand_lp::LpError;
 use evenhand_lp::placement::{Place, Placed, Placements};
@@ -16,32 +16,20 @@ use super::trail::Trail;
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
-/// Segments before doubles are asked for a place, at first and, while numbers are short, at least; twice as many each time that
-/// there is one, half as many each time that there is none.
+/// Segments before doubles are asked for a place, at first and at least; twice as many each time that there is one, half as many
+/// each time that there is none.
 const FIRST_STRIDE: usize = 16;
-/// Words of the numbers times segments, before they are asked in any case: with long numbers a segment takes as long as the
-/// programme does.
-const LONGEST_STRIDE: u64 = 512;
+/// The most segments before they are asked in any case: half of them are done again where a bound is broken.
+const LONGEST_STRIDE: usize = 512;
 /// Bounds that are found at a time.
 const MOST_BOUNDS: usize = 50;
 /// Of the way to a bound, the part that somebody goes who is to be within it.
 const WITHIN: f64 = 1.0 - 1e-6;
 
-/// One segment of so many users, charged: some steps for each node and user, in numbers as wide as the tasks, of which few
-/// change.
-fn segment(forest: &Forest<'_>, course: &mut Course<'_>, n_users: usize) -> Result<bool, LpError> {
-    charge((forest.size() as u64).saturating_mul(4 + words(course, n_users)), "hierarchical filling");
+/// One segment, charged: some steps for each node and user. Long numbers charge by themselves.
+fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LpError> {
+    charge((forest.size() as u64).saturating_mul(5), "hierarchical filling");
     course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
-}
-
-/// How long the numbers are, on average.
-fn words(course: &Course<'_>, n_users: usize) -> u64 {
-    words_of_bits(course.bits() / (2 * n_users as u64 + 1))
-}
-
-/// The most segments before doubles are asked for a place.
-fn longest(course: &Course<'_>, n_users: usize) -> usize {
-    (LONGEST_STRIDE / words(course, n_users).max(1)).max(2) as usize
 }
 
 /// By user `(class, tasks)`: what had a place when the filling was last looked at, as far as doubles tell.
@@ -59,8 +47,8 @@ pub struct Filled {
     pub is_late: bool,
 }
 
-/// The exact hierarchical filling; `None` where it would take more work than is allowed. On several classes `so_far`
-/// keeps what has a place, for a caller that ends the filling early.
+/// The exact hierarchical filling; `None` where it would take more work than is allowed. `so_far` keeps what has a place, for a
+/// caller that ends the filling early.
 pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
@@ -69,12 +57,16 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Resul
         return on_classes(problem, forest, &nothing, most, so_far);
     }
     // All servers are alike: what fits by its sum fits.
-    let mut course = Course::new(forest, nothing, &[]);
+    let mut course = Course::new(forest, &nothing, &[]);
     for segments in 0..most {
+        if segments.is_multiple_of(FIRST_STRIDE) {
+            let tasks = course.nearly().into_iter();
+            *so_far = tasks.map(|x| if x > 0.0 { vec![(0, x)] } else { Vec::new() }).collect();
+        }
         let is_late = evenhand_budget::is_late();
-        if is_late || !segment(forest, &mut course, problem.n_users())? {
-            let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
-            let tasks = course.tasks().iter().map(of_user).collect();
+        if is_late || !segment(forest, &mut course)? {
+            let of_user = |x: Rational| if x.is_zero() { Vec::new() } else { vec![(0, x)] };
+            let tasks = course.tasks().into_iter().map(of_user).collect();
             return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0, is_late }));
         }
     }
@@ -102,7 +94,7 @@ fn on_classes(
     // Where what runs is not the sum of what groups hold nothing else may end the filling.
     let mut bounds: Vec<Bound> =
         if is_plain { Vec::new() } else { vec![every_task(&constraints, &forest.class_limits)] };
-    let mut course = Course::new(forest, nothing.to_vec(), &bounds);
+    let mut course = Course::new(forest, nothing, &bounds);
     let mut trail = Trail::new(&course, nothing, bounds.len());
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     // Segments from the beginning to where the course is.
@@ -111,7 +103,7 @@ fn on_classes(
         let mut is_end = false;
         for done in 0..stride {
             trail.pass(&course, at, bounds.len(), done, stride);
-            if !segment(forest, &mut course, problem.n_users())? {
+            if !segment(forest, &mut course)? {
                 is_end = true;
                 break;
             }
@@ -121,7 +113,7 @@ fn on_classes(
         let tasks = rationals(&course.nearly());
         programmes += 1;
         let broken = if is_end {
-            match placements.place(course.tasks())? {
+            match placements.place(&course.tasks())? {
                 Place::Found(placed) => {
                     course.retain_reached(&mut bounds);
                     return Ok(Some(Filled { tasks: placed, bounds, segments, programmes, is_late: false }));
@@ -133,13 +125,13 @@ fn on_classes(
         };
         if let Some(bound) = broken {
             programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
-            stride = (stride / 2).max(FIRST_STRIDE).min(longest(&course, problem.n_users()));
+            stride = (stride / 2).max(FIRST_STRIDE);
             let Some(state) = trail.back(&bounds) else { return Err(LpError::ExactlyInfeasible) };
             (course, at) = state;
         } else {
             *so_far = placements.in_doubles();
             trail.arrive(&course, at, bounds.len(), tasks);
-            stride = (stride * 2).min(longest(&course, problem.n_users()));
+            stride = (stride * 2).min(LONGEST_STRIDE);
         }
     }
     Ok(None)

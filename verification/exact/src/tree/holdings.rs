@@ -3,23 +3,24 @@
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
 
+use super::amount::Amount;
 use super::forest::{Forest, Leaf};
 use super::shared::Shared;
 
 /// Amounts by node and resource, of which few change from one state to the next.
-pub type Amounts = Vec<Shared<Vec<Rational>>>;
+pub type Amounts<N = Rational> = Vec<Shared<Vec<N>>>;
 
 /// What every node holds when users have so many tasks.
 #[derive(Clone)]
-pub struct Holdings {
+pub struct Holdings<N = Rational> {
     /// By resource: what there is of it, which is the root's limit.
     pub capacity: Vec<Rational>,
     /// Tasks by user.
-    pub tasks: Vec<Rational>,
+    pub tasks: Vec<N>,
     /// `X_v`: what the users below hold, by their base demands.
-    pub running: Amounts,
+    pub running: Amounts<N>,
     /// `U_v`: the same, and what the children keep back beyond.
-    pub used: Amounts,
+    pub used: Amounts<N>,
 }
 
 /// What the nodes above a user held: node, resource, running and used.
@@ -37,25 +38,26 @@ pub struct Way {
     pub is_stopped: bool,
 }
 
-impl Holdings {
+impl<N: Amount> Holdings<N> {
     /// What nodes hold of these tasks by user.
     #[must_use]
-    pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
-        let zeros = Shared::new(vec![Rational::new(); forest.resources.len()]);
-        let mut running: Amounts = vec![zeros; forest.nodes.len()];
+    pub fn new(forest: &Forest<'_>, tasks: Vec<N>) -> Self {
+        let zeros = Shared::new(vec![N::default(); forest.resources.len()]);
+        let mut running: Amounts<N> = vec![zeros; forest.nodes.len()];
         let mut used = running.clone();
         for v in forest.upwards() {
             if let Some(leaf) = &forest.nodes[v].leaf {
                 for (r, d) in &leaf.demand {
-                    running[v][*r] = Rational::from(d * &tasks[leaf.user]);
+                    running[v][*r] = tasks[leaf.user].times(d);
                 }
                 used[v] = running[v].clone();
             }
             let Some(parent) = forest.nodes[v].parent else { continue };
             for (r, kept) in forest.nodes[v].kept.iter().enumerate() {
-                let (of, held) = (running[v][r].clone(), (&used[v][r]).max(kept).clone());
-                running[parent][r] += of;
-                used[parent][r] += held;
+                let (of, held) = (running[v][r].clone(), used[v][r].clone());
+                running[parent][r].add(&of);
+                let is_past = kept.is_zero() || held.cmp_to(kept).is_ge();
+                used[parent][r].add(&if is_past { held } else { N::from(kept.clone()) });
             }
         }
         Self { capacity: forest.capacity.clone(), tasks, running, used }
@@ -63,9 +65,69 @@ impl Holdings {
 
     /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
     pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
-        self.used[v][r] >= forest.nodes[v].kept[r]
+        let kept = &forest.nodes[v].kept[r];
+        kept.is_zero() || self.used[v][r].cmp_to(kept).is_ge()
     }
 
+    /// What stands above a user: each node with whether the user is below its guarantee, and whether something
+    /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
+    /// has all its tasks or can run nowhere.
+    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
+        let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user].cmp_to(tasks).is_ge());
+        if has_all || !leaf.is_able {
+            return None;
+        }
+        let mut is_stopped = leaf.is_barred;
+        // Whether one more task is more use of the node that is looked at.
+        let mut grows = vec![true; leaf.demand.len()];
+        let mut way = Vec::new();
+        for v in forest.above(forest.leaf(leaf.user)) {
+            let node = &forest.nodes[v];
+            let most = |r: usize| match v {
+                0 => Some(&self.capacity[r]).filter(|_| forest.is_bounded[r]),
+                _ => node.limit[r].as_ref(),
+            };
+            let is_full = |(r, _): &(usize, Rational)| {
+                most(*r).is_some_and(|most| self.used[v][*r].cmp_to(most).is_ge())
+            };
+            // What is kept back may alone be more than there is; what runs is not.
+            let no_room = |(r, _): &(usize, Rational)| {
+                v == 0 && forest.is_plain[*r] && self.running[0][*r].cmp_to(&self.capacity[*r]).is_ge()
+            };
+            is_stopped |= leaf
+                .demand
+                .iter()
+                .zip(&grows)
+                .any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
+            let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
+            let never = forest.share.zero_weight == ZeroWeight::Never;
+            is_stopped |= never && v != 0 && node.weight.is_zero() && !is_below;
+            way.push((v, is_below));
+            for ((r, _), grows) in leaf.demand.iter().zip(&mut grows) {
+                *grows = *grows && self.passes(forest, v, *r);
+            }
+        }
+        Some(Way { nodes: way, is_stopped })
+    }
+
+    /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
+    /// names is used less than promised, or is promised and not used more when the user grows.
+    fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
+        let Some(guarantee) = &forest.nodes[v].guarantee else { return false };
+        let mut names_any = false;
+        for ((r, _), grows) in leaf.demand.iter().zip(grows) {
+            let Some(promised) = &guarantee[*r] else { continue };
+            names_any = true;
+            let is_there = self.used[v][*r].cmp_to(promised).is_lt() || (!grows && !promised.is_zero());
+            if !is_there {
+                return false;
+            }
+        }
+        names_any
+    }
+}
+
+impl Holdings {
     /// After user `n` has started so many tasks; below 0, ended so many.
     pub fn add(&mut self, forest: &Forest<'_>, n: usize, tasks: &Rational) {
         let own = forest.leaf(n);
@@ -108,60 +170,5 @@ impl Holdings {
             self.running[v][r] = running;
             self.used[v][r] = used;
         }
-    }
-
-    /// What stands above a user: each node with whether the user is below its guarantee, and whether something
-    /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
-    /// has all its tasks or can run nowhere.
-    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
-        let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user] >= *tasks);
-        if has_all || !leaf.is_able {
-            return None;
-        }
-        let mut is_stopped = leaf.is_barred;
-        // Whether one more task is more use of the node that is looked at.
-        let mut grows = vec![true; leaf.demand.len()];
-        let mut way = Vec::new();
-        for v in forest.above(forest.leaf(leaf.user)) {
-            let node = &forest.nodes[v];
-            let most = |r: usize| match v {
-                0 => Some(&self.capacity[r]).filter(|_| forest.is_bounded[r]),
-                _ => node.limit[r].as_ref(),
-            };
-            let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
-            // What is kept back may alone be more than there is; what runs is not.
-            let no_room = |(r, _): &(usize, Rational)| {
-                v == 0 && forest.is_plain[*r] && self.running[0][*r] >= self.capacity[*r]
-            };
-            is_stopped |= leaf
-                .demand
-                .iter()
-                .zip(&grows)
-                .any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
-            let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
-            let never = forest.share.zero_weight == ZeroWeight::Never;
-            is_stopped |= never && v != 0 && node.weight.is_zero() && !is_below;
-            way.push((v, is_below));
-            for ((r, _), grows) in leaf.demand.iter().zip(&mut grows) {
-                *grows = *grows && self.passes(forest, v, *r);
-            }
-        }
-        Some(Way { nodes: way, is_stopped })
-    }
-
-    /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
-    /// names is used less than promised, or is promised and not used more when the user grows.
-    fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
-        let Some(guarantee) = &forest.nodes[v].guarantee else { return false };
-        let mut names_any = false;
-        for ((r, _), grows) in leaf.demand.iter().zip(grows) {
-            let Some(promised) = &guarantee[*r] else { continue };
-            names_any = true;
-            let is_there = self.used[v][*r] < *promised || (!grows && !promised.is_zero());
-            if !is_there {
-                return false;
-            }
-        }
-        names_any
     }
 }

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ShareOf;
 
+use super::amount::Amount;
 use super::forest::Forest;
 use super::holdings::Holdings;
 
 /// The key of a node among its siblings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct Key<N = Rational> {
     /// Guarantees first.
     pub is_above_guarantee: bool,
     /// Minus the priority, which does not act below the guarantee.
@@ -18,26 +19,28 @@ pub struct Key {
     /// Weights of 0 come last.
     pub is_weightless: bool,
     /// The largest part of the guarantee, or the share by weight.
-    pub level: Rational,
+    pub level: N,
 }
 
 /// A line of which a level is the largest: its value, and by resource how much of it one more unit is.
-pub struct Term {
+pub struct Term<N = Rational> {
     /// What it is now.
-    pub value: Rational,
+    pub value: N,
     /// `(resource, value per unit)`
     pub slope: Vec<(usize, Rational)>,
 }
 
-impl Term {
+impl<N: Amount> Term<N> {
     /// How fast the value rises when resources are used so much faster.
-    pub fn rate(&self, growth: &[Rational]) -> Rational {
-        self.slope.iter().map(|(r, per_unit)| Rational::from(per_unit * &growth[*r])).sum()
+    pub fn rate(&self, growth: &[N]) -> N {
+        let mut rate = N::default();
+        self.slope.iter().for_each(|(r, per_unit)| rate.add(&growth[*r].times(per_unit)));
+        rate
     }
 }
 
 /// The largest value, and how fast it rises: the largest rate among those that attain it.
-pub fn rising(terms: &[Term], growth: &[Rational]) -> (Rational, Rational) {
+pub fn rising<N: Amount>(terms: &[Term<N>], growth: &[N]) -> (N, N) {
     let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
     let at_top = terms.iter().filter(|term| term.value == top);
     let rate = at_top.map(|term| term.rate(growth)).max().unwrap_or_default();
@@ -46,7 +49,7 @@ pub fn rising(terms: &[Term], growth: &[Rational]) -> (Rational, Rational) {
 
 /// The terms of the share of a node, before the weight: by family what is used, or used beyond the guarantee, as
 /// a part of its divisor.
-pub fn share(forest: &Forest<'_>, v: usize, used: &[Rational]) -> Vec<Term> {
+pub fn share<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N]) -> Vec<Term<N>> {
     let node = &forest.nodes[v];
     let promised = |r: usize| match (forest.share.of, &node.guarantee) {
         (ShareOf::Surplus, Some(guarantee)) => guarantee[r].clone().unwrap_or_default(),
@@ -54,12 +57,12 @@ pub fn share(forest: &Forest<'_>, v: usize, used: &[Rational]) -> Vec<Term> {
     };
     let families = forest.families.iter().zip(&node.divisor).filter(|(_, divisor)| **divisor > 0);
     let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
-        let mut term = Term { value: Rational::new(), slope: Vec::new() };
+        let mut term = Term { value: N::default(), slope: Vec::new() };
         for (r, multiplier) in family {
-            let above = &used[*r] - promised(*r);
-            if above >= 0 {
+            let promised = promised(*r);
+            if used[*r].cmp_to(&promised).is_ge() {
                 let per_unit = Rational::from(multiplier / divisor);
-                term.value += above * &per_unit;
+                term.value.add(&used[*r].beyond(promised).times(&per_unit));
                 term.slope.push((*r, per_unit));
             }
         }
@@ -70,12 +73,12 @@ pub fn share(forest: &Forest<'_>, v: usize, used: &[Rational]) -> Vec<Term> {
 
 /// The terms of the level below a guarantee: of every promised resource that one of these users asks for the part
 /// that is used.
-pub fn guaranteed(forest: &Forest<'_>, v: usize, used: &[Rational], users: &[usize]) -> Vec<Term> {
+pub fn guaranteed<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N], users: &[usize]) -> Vec<Term<N>> {
     let Some(guarantee) = &forest.nodes[v].guarantee else { return Vec::new() };
     let asked = |r: usize| users.iter().any(|n| asks(forest, *n, r));
     let promised = guarantee.iter().enumerate().filter_map(|(r, amount)| Some((r, amount.as_ref()?)));
     let term = |(r, amount): (usize, &Rational)| Term {
-        value: Rational::from(&used[r] / amount),
+        value: used[r].over(amount),
         slope: vec![(r, amount.clone().recip())],
     };
     promised.filter(|(r, amount)| **amount > 0 && asked(*r)).map(term).collect()
@@ -89,7 +92,12 @@ pub fn asks(forest: &Forest<'_>, n: usize, r: usize) -> bool {
 
 /// The key of a node of which these users are below its guarantee (or none is), and the terms of its level; the
 /// level is the largest of them over [`weight`].
-pub fn key(forest: &Forest<'_>, holdings: &Holdings, v: usize, below: &[usize]) -> (Key, Vec<Term>) {
+pub fn key<N: Amount>(
+    forest: &Forest<'_>,
+    holdings: &Holdings<N>,
+    v: usize,
+    below: &[usize],
+) -> (Key<N>, Vec<Term<N>>) {
     let (node, used) = (&forest.nodes[v], &holdings.used[v]);
     let is_above_guarantee = below.is_empty();
     let terms = if is_above_guarantee { share(forest, v, used) } else { guaranteed(forest, v, used, below) };
@@ -98,7 +106,7 @@ pub fn key(forest: &Forest<'_>, holdings: &Holdings, v: usize, below: &[usize]) 
         is_above_guarantee,
         priority: if is_above_guarantee { node.priority.saturating_neg() } else { 0 },
         is_weightless: is_above_guarantee && node.weight.is_zero(),
-        level: top / weight(forest, v, is_above_guarantee),
+        level: top.over(&weight(forest, v, is_above_guarantee)),
     };
     (key, terms)
 }

@@ -2,9 +2,10 @@
 //!
 //! Long numbers are compared in doubles first: most of them are far apart.
 
-use std::ops::{Add, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use evenhand_problem::Rational;
+use rug::Integer;
 
 /// A relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
@@ -31,6 +32,13 @@ impl About {
         Self { value, error: if is_known { value.abs() * ROUNDED } else { f64::INFINITY } }
     }
 
+    /// The same of a whole number.
+    pub fn of_integer(x: &Integer) -> Self {
+        let value = x.to_f64();
+        let error = if value.abs() < LARGE { value.abs() * ROUNDED } else { f64::INFINITY };
+        Self { value, error }
+    }
+
     /// At least, at most.
     pub fn range(self) -> (f64, f64) {
         if self.error.is_finite() {
@@ -40,31 +48,16 @@ impl About {
         }
     }
 
-    /// One that comes of others which may be off by so much.
+    /// What is 0, which is known without an error.
+    fn is_zero(self) -> bool {
+        self.value == 0.0 && self.error == 0.0
+    }
+
+    /// One that comes of others which may be off by so much. Doubles end before 0: what comes to nothing is not known.
     fn rounded(value: f64, error: f64) -> Self {
         let all = error.mul_add(1.0 + ROUNDED, value.abs() * ROUNDED);
-        let is_known = value == 0.0 && error == 0.0 || value.abs().max(all) > LARGE.recip();
-        Self { value, error: if is_known && all < LARGE { all } else { f64::INFINITY } }
-    }
-
-    /// So many times as much; the factor is rounded as well, and not 0.
-    pub fn times(self, factor: f64) -> Self {
-        let is_known = factor.abs() > LARGE.recip() && factor.abs() < LARGE;
-        let error = if is_known { self.error * factor.abs() } else { f64::INFINITY };
-        Self::rounded(self.value * factor, error)
-    }
-
-    /// What a clock says now, given what that of its parent says: how much has passed since the parent's said `since`, if it
-    /// runs faster by `pace`.
-    pub fn passed(self, since: &Rational, pace: &Rational) -> Self {
-        let (passed, pace) = (self - Self::of(since), Self::of(pace));
-        let (least, most) = pace.range();
-        if least > LARGE.recip() && most < LARGE {
-            let value = passed.value / pace.value;
-            Self::rounded(value, (passed.error + value.abs() * pace.error) / least)
-        } else {
-            Self { value: passed.value / pace.value, error: f64::INFINITY }
-        }
+        let is_known = value.abs().max(all) > LARGE.recip() && all < LARGE;
+        Self { value, error: if is_known { all } else { f64::INFINITY } }
     }
 }
 
@@ -72,7 +65,41 @@ impl Add for About {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
+        if self.is_zero() {
+            return other;
+        }
+        if other.is_zero() {
+            return self;
+        }
         Self::rounded(self.value + other.value, self.error + other.error)
+    }
+}
+
+impl Mul for About {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        if self.is_zero() || other.is_zero() {
+            return Self::default();
+        }
+        let error = self.error.mul_add(other.value.abs() + other.error, self.value.abs() * other.error);
+        Self::rounded(self.value * other.value, error)
+    }
+}
+
+impl Div for About {
+    type Output = Self;
+
+    /// By what is not 0.
+    fn div(self, other: Self) -> Self {
+        if self.is_zero() {
+            return self;
+        }
+        let value = self.value / other.value;
+        let least = (other.value.abs() - other.error) * (1.0 - ROUNDED);
+        let is_known = least > LARGE.recip() && other.value.abs() < LARGE;
+        let error = value.abs().mul_add(other.error, self.error) / least;
+        Self::rounded(value, if is_known { error } else { f64::INFINITY })
     }
 }
 
@@ -80,7 +107,7 @@ impl Sub for About {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self::rounded(self.value - other.value, self.error + other.error)
+        self + Self { value: -other.value, ..other }
     }
 }
 
@@ -117,12 +144,10 @@ mod tests {
             // What is close to it takes away most of it.
             let close = &a + Rational::from((near, 1_000_000_000_000_000_i64)) * &a;
             prop_assert!(is_within(x - About::of(&close) + z, &(Rational::from(&a - &close) + &c)));
-            // The factor is a double that was rounded.
+            prop_assert!(is_within(x * y, &Rational::from(&a * &b)));
+            prop_assert!(is_within((x - y) * z, &(Rational::from(&a - &b) * &c)));
             if c != 0 {
-                prop_assert!(is_within((x - y).times(c.to_f64()), &(Rational::from(&a - &b) * &c)));
-            }
-            if c > 0 {
-                prop_assert!(is_within(x.passed(&b, &c), &(Rational::from(&a - &b) / &c)));
+                prop_assert!(is_within((x - y) / z, &(Rational::from(&a - &b) / &c)));
             }
         }
     }
@@ -133,7 +158,8 @@ mod tests {
         let [third, more] = [(1, 3), (100_000_000_001_i64, 300_000_000_000_i64)].map(Rational::from);
         let (least, most) = (About::of(&more) - About::of(&third)).range();
         assert!(0.0 < least && least <= most && most < 1e-11, "{least} {most}");
-        let (least, most) = About::of(&more).passed(&third, &Rational::from((1, 7))).range();
+        let (least, most) =
+            ((About::of(&more) - About::of(&third)) / About::of(&Rational::from((1, 7)))).range();
         assert!(0.0 < least && most < 1e-10, "{least} {most}");
     }
 }

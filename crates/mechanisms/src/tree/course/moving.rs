@@ -1,78 +1,104 @@
-//! In which direction the tree grows: from the root, at every node those children whose key is least, at such
-//! rates that their levels stay equal.
+//! How the tree grows, from event to event.
 //!
 //! Every node has a clock of its own, along which what it holds grows at constant rates from event to event; that of
 //! its parent runs at a constant pace beside it. An event changes the node at which it happens and those above it.
 //! All others keep their rates, and what they hold is brought up to date when it is looked at.
+//!
+//! Lines are kept by where they are when the clock is 0: what doubles are off by would double from event to event, if each
+//! began where the last one ended.
 
-use evenhand_exact::tree::{Holdings, Key, Term, key, rising, weight};
+use evenhand_exact::tree::{Amount, Forest, Holdings};
 use evenhand_problem::Rational;
 
+use super::Course;
+use super::about::About;
+use super::choosing::{Child, Chosen, Pace};
+use super::number::Number;
 use super::standing::Standing;
-use super::step::first_event;
-use super::{Course, width};
+use super::step::{Is, Mark, Of, first_event};
 
-/// How a node grows while its clock advances by one.
+/// What a node holds, or how that grows while its clock advances by one.
 #[derive(Default, Clone)]
 pub(super) struct Growth {
     /// What its users hold, by resource.
-    pub running: Vec<Rational>,
-    /// What it uses, by resource.
-    pub used: Vec<Rational>,
+    pub running: Vec<Number>,
+    /// What it uses, by resource; the same numbers where nothing is kept back below.
+    pub used: Vec<Number>,
 }
 
 impl Growth {
     /// Nothing grows.
     fn none(resources: usize) -> Self {
-        Self { running: vec![Rational::new(); resources], used: vec![Rational::new(); resources] }
+        let nothing = vec![Number::default(); resources];
+        Self { running: nothing.clone(), used: nothing }
     }
 
-    fn change(&mut self, adds: &Self, change: impl Fn(&mut Rational, &Rational)) {
-        for (sums, amounts) in [(&mut self.running, &adds.running), (&mut self.used, &adds.used)] {
-            let some = sums.iter_mut().zip(amounts).filter(|(_, amount)| !amount.is_zero());
-            some.for_each(|(sum, amount)| change(sum, amount));
+    /// By resource, of what runs and what is used; one number where both are one.
+    fn each(&self, with: &Self, of: impl Fn(&Number, &Number) -> Number) -> Self {
+        let (mut running, mut used) = (Vec::new(), Vec::new());
+        for r in 0..self.running.len() {
+            let are_one = self.used[r].is(&self.running[r]) && with.used[r].is(&with.running[r]);
+            running.push(of(&self.running[r], &with.running[r]));
+            used.push(if are_one { running[r].clone() } else { of(&self.used[r], &with.used[r]) });
         }
+        Self { running, used }
     }
 }
-
-/// Which children grow, and why: what has to be found anew where something happens at the node itself, not where it happens
-/// below it.
-#[derive(Clone)]
-struct Chosen {
-    /// Those below which somebody may grow.
-    children: Vec<Child>,
-    /// The key of those that grow; its level less the clock.
-    key: Key,
-}
-
-type Child = (usize, Standing);
 
 /// A node on its way.
 #[derive(Default, Clone)]
 pub(super) struct Moving {
-    pub clock: Rational,
+    pub clock: Number,
     pub growth: Growth,
-    /// What that adds to the growth of its parent, where it grows.
+    /// What it would hold if it had grown so ever since its clock was 0.
+    pub base: Growth,
+    /// What that adds to the growth of its parent.
     adds: Growth,
     /// The children that grow when it does.
     pub growing: Vec<usize>,
     /// The nodes below whose guarantees users had to be to grow when all this was found, if nothing has happened since.
     pub found_for: Option<Vec<usize>>,
     /// Absent where it is not known, and where levels do not rise.
-    chosen: Option<Chosen>,
-    /// When the level of a sibling of those that grow is reached.
-    ahead: Option<Rational>,
+    pub chosen: Option<Chosen>,
+    /// Whether something has happened at the node since.
+    pub is_over: bool,
+    /// When the level of a sibling of those that grow is reached, and of which, where levels rise.
+    pub ahead: Option<(Number, Option<usize>)>,
+    /// The sibling whose level is reached now.
+    pub joins: Option<usize>,
+    /// The level at which it stopped, and what it was compared by then.
+    pub stood: Option<(Number, Standing)>,
+    /// The resource of the largest part of its guarantee, where only one is.
+    pub top: Option<usize>,
     pub is_growing: bool,
-    /// By how much the clock of its parent runs faster, and what that said when this node was brought up to date.
-    pub pace: Rational,
-    pub since: Rational,
-    /// The pace, about.
-    pub about: f64,
-    /// When the next event at the node happens, and at it or below it, by its clock.
-    own: Option<Rational>,
-    pub next: Option<Rational>,
+    /// By how much the clock of its parent runs faster, and what that would say when this one is 0.
+    pub pace: Number,
+    pub zero: Number,
+    /// What the clock of its parent said when this node was brought up to date.
+    seen: Number,
+    /// When the next event at the node happens and what it reaches.
+    own: Option<(Number, Option<Mark>)>,
+    /// When the next one at it or below it happens, by its clock.
+    pub next: Option<Number>,
     /// The same by the clock of its parent.
-    due: Option<Rational>,
+    due: Option<Number>,
+}
+
+impl Moving {
+    /// A node before anything has happened. The clock of a user counts its tasks.
+    pub fn start(forest: &Forest<'_>, holdings: &Holdings<Number>, v: usize) -> Self {
+        let (running, used) = (holdings.running[v].to_vec(), holdings.used[v].to_vec());
+        let growth = Growth::none(forest.resources.len());
+        let adds = growth.clone();
+        let Some(leaf) = &forest.nodes[v].leaf else {
+            return Self { growth, base: Growth { running, used }, adds, ..Self::default() };
+        };
+        let (base, mut growth) = (growth.clone(), growth);
+        leaf.demand.iter().for_each(|(r, d)| growth.running[*r] = d.clone().into());
+        growth.used.clone_from(&growth.running);
+        let clock = holdings.tasks[leaf.user].clone();
+        Self { clock, growth, base, adds, ..Self::default() }
+    }
 }
 
 impl Course<'_> {
@@ -82,31 +108,26 @@ impl Course<'_> {
         if self.moving[v].found_for.as_deref() == Some(within) {
             return;
         }
-        let mut gaps = Vec::new();
         let forest = self.forest;
+        // A user has all its tasks when its clock says so.
+        let mut all = None;
         if let Some(leaf) = &forest.nodes[v].leaf {
-            let mut growth = Growth::none(forest.resources.len());
-            leaf.demand.iter().for_each(|(r, d)| growth.running[*r].clone_from(d));
-            growth.used.clone_from(&growth.running);
-            self.moving[v].growth = growth;
-            gaps.extend(
-                leaf.tasks.as_ref().map(|tasks| Rational::from(tasks - &self.holdings.tasks[leaf.user])),
-            );
+            all = leaf.tasks.clone().map(|tasks| (Number::from(tasks), None));
         } else {
             let stands = |k: &usize| self.stands(*k, within).map(|stands| (*k, stands));
             let children: Vec<Child> = forest.nodes[v].children.iter().filter_map(stands).collect();
             self.worths[v] = None;
-            if !self.go_on(v, &children) {
-                self.choose(v, children);
+            let before = self.moving[v].chosen.take();
+            if !self.go_on(v, &children, before.as_ref()) {
+                self.choose(v, children, before.as_ref());
             }
         }
-        gaps.extend(first_event(forest, &self.holdings, v, &self.moving[v].growth));
-        let own = gaps.into_iter().filter(|gap| *gap > 0).min();
         let node = &self.moving[v];
-        let own = own.map(|gap| gap + &node.clock);
-        let own = own.iter().chain(&node.ahead).min().cloned();
+        let ahead = node.ahead.clone().map(|(when, _)| (when, None));
+        let events = [all, ahead, first_event(forest, &self.holdings, v, node)];
+        let own = events.into_iter().flatten().min_by(|a, b| a.0.cmp(&b.0));
         let due = node.growing.iter().filter_map(|k| self.moving[*k].due.as_ref());
-        let mut next = due.chain(&own).min().cloned();
+        let mut next = due.chain(own.as_ref().map(|own| &own.0)).min().cloned();
         if v == 0
             && let Some((when, which)) = self.first_bounds(next.as_ref())
         {
@@ -123,46 +144,80 @@ impl Course<'_> {
         if !self.moving[k].is_growing {
             return;
         }
-        let now = &self.moving[parent].clock;
-        let passed = Rational::from(now - &self.moving[k].since);
-        if !passed.is_zero() {
-            let now = now.clone();
-            let step = passed / &self.moving[k].pace;
-            self.moving[k].since = now;
-            self.advance(k, &step);
+        let now = self.moving[parent].clock.clone();
+        let node = &self.moving[k];
+        if node.seen.is(&now) {
+            return;
+        }
+        // What is due now is known without the parent's clock.
+        let next = node.due.as_ref().filter(|due| due.is(&now)).and(node.next.clone());
+        let when = next.unwrap_or_else(|| &(&now - &node.zero) / &node.pace);
+        self.moving[k].seen = now;
+        self.advance(k, when);
+    }
+
+    /// Advances a node: its clock says this now.
+    pub(super) fn advance(&mut self, v: usize, when: Number) {
+        let node = &mut *self.moving[v];
+        let Growth { running, used } = &node.growth;
+        let held = |base: &Number, rate: &Number| base + &(rate * &when);
+        for r in 0..running.len() {
+            let is = held(&node.base.running[r], &running[r]);
+            let are_one = running[r].is(&used[r]) && node.base.running[r].is(&node.base.used[r]);
+            self.holdings.used[v][r] = if are_one { is.clone() } else { held(&node.base.used[r], &used[r]) };
+            self.holdings.running[v][r] = is;
+        }
+        if let Some(leaf) = &self.forest.nodes[v].leaf {
+            self.holdings.tasks[leaf.user] = when.clone();
+        }
+        node.clock = when;
+    }
+
+    /// A child adds so much to the growth of its parent from now on.
+    fn adds(&mut self, parent: usize, k: usize, adds: Growth) {
+        let more = adds.each(&self.moving[k].adds, |new, old| new - old);
+        let old = std::mem::replace(&mut self.moving[k].adds, adds);
+        // That nothing is left need not be found.
+        let grows = |r: usize| {
+            let mut all = self.forest.nodes[parent].children.iter().map(|k| &self.moving[*k].adds);
+            all.any(|adds| !adds.running[r].is_nothing() || !adds.used[r].is_nothing())
+        };
+        let resources = 0..old.running.len();
+        let none: Vec<usize> = resources.filter(|r| !old.running[*r].is_nothing() && !grows(*r)).collect();
+        let node = &mut *self.moving[parent];
+        let clock = node.clock.clone();
+        node.growth = node.growth.each(&more, |rate, more| rate + more);
+        // What it holds now stays.
+        node.base = node.base.each(&more, |base, more| base - &(more * &clock));
+        for r in none {
+            node.growth.running[r] = Number::default();
+            node.growth.used[r] = node.growth.running[r].clone();
         }
     }
 
-    /// Advances a node by its own clock.
-    pub(super) fn advance(&mut self, v: usize, step: &Rational) {
-        let node = &mut *self.moving[v];
-        node.clock += step;
-        let Holdings { running, used, tasks, .. } = &mut self.holdings;
-        let (running, used) = (&mut running[v], &mut used[v]);
-        if let Some(leaf) = &self.forest.nodes[v].leaf {
-            // A product with a short number takes less than a sum of long ones.
-            self.bits -= width(&tasks[leaf.user]);
-            tasks[leaf.user] += step;
-            self.bits += width(&tasks[leaf.user]);
-            for (r, d) in &leaf.demand {
-                running[*r] = Rational::from(d * &tasks[leaf.user]);
-                used[*r].clone_from(&running[*r]);
-            }
-            return;
+    /// A child stands still from now on.
+    pub(super) fn stand(&mut self, parent: usize, k: usize) {
+        self.update(parent, k);
+        self.moving[k].is_growing = false;
+        self.adds(parent, k, Growth::none(self.forest.resources.len()));
+    }
+
+    /// What happens at a node has made one of its amounts this, which need not be found.
+    fn reach(&mut self, v: usize, Mark { of, is }: Mark) {
+        let is = match is {
+            Is::This(is) => is.into(),
+            Is::Times(times, Of::Running(r)) => self.holdings.running[v][r].times(&times),
+            Is::Times(times, Of::Used(r)) => self.holdings.used[v][r].times(&times),
+        };
+        let Holdings { running, used, .. } = &mut self.holdings;
+        let (r, held, other) = match of {
+            Of::Running(r) => (r, &mut running[v], &mut used[v]),
+            Of::Used(r) => (r, &mut used[v], &mut running[v]),
+        };
+        if other[r].is(&held[r]) {
+            other[r] = is.clone();
         }
-        let Growth { running: runs, used: uses, .. } = &node.growth;
-        for r in 0..running.len() {
-            // The same where nothing is kept back below.
-            let are_one = runs[r] == uses[r] && running[r] == used[r];
-            if !runs[r].is_zero() {
-                running[r] += Rational::from(&runs[r] * step);
-            }
-            if are_one {
-                used[r].clone_from(&running[r]);
-            } else if !uses[r].is_zero() {
-                used[r] += Rational::from(&uses[r] * step);
-            }
-        }
+        held[r] = is;
     }
 
     /// Advances the children of a node to what its clock says.
@@ -177,10 +232,14 @@ impl Course<'_> {
     /// them are up to date, and no longer known how they grow.
     pub(super) fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
         let now = self.moving[v].clock.clone();
-        let mut happens = self.moving[v].own.as_ref() == Some(&now);
-        if happens {
+        let own = self.moving[v].own.clone().filter(|own| own.0 == now);
+        let mut happens = own.is_some();
+        if let Some((reached, mark)) = own {
             events.push(v);
-            self.moving[v].chosen = None;
+            self.moving[v].is_over = true;
+            let ahead = self.moving[v].ahead.as_ref().filter(|(when, _)| when.is(&reached));
+            self.moving[v].joins = ahead.and_then(|(_, k)| *k);
+            mark.into_iter().for_each(|mark| self.reach(v, mark));
         }
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
@@ -195,169 +254,48 @@ impl Course<'_> {
         happens
     }
 
-    /// The children of a node stand still.
-    fn halt(&mut self, v: usize) {
-        self.moving[v].growth = Growth::none(self.forest.resources.len());
-        for k in std::mem::take(&mut self.moving[v].growing) {
-            self.update(v, k);
-            self.moving[k].is_growing = false;
-        }
-    }
-
     /// A child grows with its parent, whose clock runs faster by `pace`.
-    fn start(&mut self, parent: usize, k: usize, pace: Rational) {
-        let since = self.moving[parent].clock.clone();
+    pub(super) fn start(
+        &mut self,
+        parent: usize,
+        k: usize,
+        Pace { pace, level }: Pace,
+        chosen: Option<&Chosen>,
+    ) {
+        let now = self.moving[parent].clock.clone();
         let node = &self.moving[k];
-        let scale = Rational::from(pace.recip_ref());
-        let passes = |r: usize| self.holdings.passes(self.forest, k, r);
-        let used = node.growth.used.iter().enumerate();
-        let adds = Growth {
-            running: node.growth.running.iter().map(|rate| Rational::from(rate * &scale)).collect(),
-            used: used
-                .map(|(r, rate)| if passes(r) { Rational::from(rate * &scale) } else { Rational::new() })
-                .collect(),
-        };
-        let node = &mut self.moving[k];
-        node.due = node.next.as_ref().map(|next| Rational::from(next - &node.clock) * &pace + &since);
-        node.about = pace.to_f64();
-        (node.since, node.pace, node.is_growing) = (since, pace, true);
-        self.moving[parent].growth.change(&adds, |sum, amount| *sum += amount);
-        self.moving[k].adds = adds;
-    }
-
-    /// A child no longer adds to the growth of its parent.
-    fn leave(&mut self, parent: usize, k: usize) {
-        let adds = std::mem::take(&mut self.moving[k].adds);
-        self.moving[parent].growth.change(&adds, |sum, amount| *sum -= amount);
-    }
-
-    /// Whether the same children go on growing but for those below which nobody may any more, as they do where something has
-    /// happened to those alone that share the common level as before; finds how these grow now.
-    fn go_on(&mut self, v: usize, children: &[Child]) -> bool {
-        let Some(mut chosen) = self.moving[v].chosen.take() else { return false };
-        let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
-        let (kept, gone): (Vec<Child>, Vec<Child>) = chosen.children.into_iter().partition(goes_on);
-        let is_same =
-            |(old, new): (&Child, &Child)| old == new || old.0 == new.0 && self.moving[new.0].is_growing;
-        if kept.len() != children.len()
-            || !kept.iter().zip(children).all(is_same)
-            || gone.iter().any(|old| !self.moving[old.0].is_growing)
-        {
-            return false;
-        }
-        for (k, _) in gone {
-            self.update(v, k);
-            self.leave(v, k);
-            self.moving[k].is_growing = false;
-        }
-        let mut growing = std::mem::take(&mut self.moving[v].growing);
-        growing.retain(|k| self.moving[*k].is_growing);
-        self.moving[v].growing = growing;
-        if self.moving[v].growing.is_empty() {
-            return false;
-        }
-        let level = Rational::from(&chosen.key.level + &self.moving[v].clock);
-        let common = Key { level, ..chosen.key.clone() };
-        let is_new = |(old, new): &(&Child, &Child)| {
-            old.1.is_above_guarantee() != new.1.is_above_guarantee()
-                || self.moving[new.0].is_growing
-                    && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
-        };
-        let new: Vec<&Child> = kept.iter().zip(children).filter(is_new).map(|(_, new)| new).collect();
-        for (k, stands) in new {
-            self.update(v, *k);
-            self.leave(v, *k);
-            let (key, terms) = key(self.forest, &self.holdings, *k, &stands.below);
-            if key != common {
-                return false;
-            }
-            self.direct(*k, &stands.within);
-            let pace = self.pace(*k, &terms, stands.is_above_guarantee());
-            if pace.is_zero() {
-                return false;
-            }
-            self.start(v, *k, pace);
-        }
-        chosen.children = children.to_vec();
-        self.moving[v].chosen = Some(chosen);
-        true
-    }
-
-    /// How fast the level of a child rises by its own clock.
-    fn pace(&self, k: usize, terms: &[Term], is_above_guarantee: bool) -> Rational {
-        rising(terms, &self.moving[k].growth.used).1 / weight(self.forest, k, is_above_guarantee)
-    }
-
-    /// Chooses the children that grow: each as much slower than its own clock as the common level rises faster than it.
-    fn choose(&mut self, v: usize, children: Vec<Child>) {
-        self.halt(v);
-        let keys = children.iter().map(|(k, stands)| key(self.forest, &self.holdings, *k, &stands.below));
-        let keys: Vec<(Key, Vec<Term>)> = keys.collect();
-        self.moving[v].ahead = None;
-        let Some(least) = keys.iter().map(|of| &of.0).min().cloned() else { return };
-        let mut ahead = Vec::new();
-        let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
-        for ((k, stands), (key, terms)) in children.iter().zip(keys) {
-            if key == least {
-                self.direct(*k, &stands.within);
-                let pace = self.pace(*k, &terms, least.is_above_guarantee);
-                if pace.is_zero() {
-                    flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
-                } else {
-                    rising_ones.push((*k, pace));
-                }
-            } else if (Key { level: least.level.clone(), ..key.clone() }) == least {
-                ahead.push(key.level - &least.level);
-            }
-        }
-        let clock = self.moving[v].clock.clone();
-        if flat.is_empty() {
-            let key = Key { level: Rational::from(&least.level - &clock), ..least };
-            self.moving[v].chosen = Some(Chosen { children, key });
+        let zero = if let (Some(level), Some(chosen)) = (level, chosen) {
+            // The level is the common one, which is the clock of the parent and so much.
+            &level - &chosen.key.level
+        } else if node.seen.is(&now) {
+            // It has grown until now, at another pace.
+            let part = &pace / &node.pace;
+            let zero = &now + &(&(&node.zero - &now) * &part);
+            let (one, about) = (About::of(&Rational::from(1)), part.about());
+            zero.about_is(node.zero.about() * about + now.about() * (one - about));
+            zero
         } else {
-            (rising_ones, ahead) = self.flat(flat, least.is_above_guarantee);
+            &now - &(&node.clock * &pace)
+        };
+        let mut adds = node.growth.each(&node.growth, |rate, _| rate / &pace);
+        for r in (0..adds.used.len()).filter(|r| !self.holdings.passes(self.forest, k, *r)) {
+            adds.used[r] = Number::default();
         }
-        self.moving[v].ahead = ahead.into_iter().min().map(|gap| gap + clock);
-        for (k, pace) in rising_ones {
-            self.start(v, k, pace);
-            self.moving[v].growing.push(k);
-        }
+        let is_full = self.is_full_next(k);
+        let node = &mut self.moving[k];
+        let due = || node.next.as_ref().map(|next| &(next * &pace) + &zero);
+        let full = chosen.and_then(|chosen| chosen.full.clone()).filter(|_| is_full);
+        node.due = full.or_else(due);
+        (node.zero, node.seen, node.pace, node.is_growing, node.stood) = (zero, now, pace, true, None);
+        self.adds(parent, k, adds);
     }
 
-    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users
-    /// ask for.
-    fn flat(
-        &self,
-        flat: Vec<(usize, Rational)>,
-        is_above_guarantee: bool,
-    ) -> (Vec<(usize, Rational)>, Vec<Rational>) {
-        let mut lines = Vec::new();
-        for (k, weight) in flat {
-            let terms = self.parts(k, is_above_guarantee);
-            let (top, rate) = rising(&terms, &self.moving[k].growth.running);
-            lines.push((top / &weight, rate / &weight, k));
-        }
-        let least = lines.iter().map(|line| &line.0).min().cloned().unwrap_or_default();
-        let gaps = lines.iter().map(|line| Rational::from(&line.0 - &least));
-        let ahead = gaps.filter(|gap| !gap.is_zero()).collect();
-        let grow = lines.into_iter().filter(|line| line.0 == least).map(|(_, pace, k)| (k, pace));
-        (grow.collect(), ahead)
-    }
-
-    /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,
-    /// or of the guarantee.
-    fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term> {
-        let (forest, running) = (self.forest, &self.holdings.running[k]);
-        let rates = &self.moving[k].growth.running;
-        let guarantee = forest.nodes[k].guarantee.as_ref();
-        let whole = |r: usize| {
-            if is_above_guarantee { Some(&forest.capacity[r]) } else { guarantee?[r].as_ref() }
-        };
-        let resources = (0..forest.resources.len()).filter(|r| rates[*r] > 0);
-        let term = |r: usize| {
-            let whole = whole(r).filter(|whole| **whole > 0)?;
-            Some(Term { value: Rational::from(&running[r] / whole), slope: vec![(r, whole.clone().recip())] })
-        };
-        resources.filter_map(term).collect()
+    /// Whether the next event at a node or below it is that its level, the part of its guarantee, is 1.
+    fn is_full_next(&self, k: usize) -> bool {
+        let node = &self.moving[k];
+        let own = node.own.as_ref().filter(|own| node.next.as_ref().is_some_and(|next| next.is(&own.0)));
+        let Some((_, Some(Mark { of: Of::Used(r), is: Is::This(is) }))) = own else { return false };
+        let guarantee = self.forest.nodes[k].guarantee.as_ref();
+        node.top == Some(*r) && guarantee.is_some_and(|guarantee| guarantee[*r].as_ref() == Some(is))
     }
 }

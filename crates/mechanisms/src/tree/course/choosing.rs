@@ -1,0 +1,222 @@
+//! Which children of a node grow, and at which rates: those whose key is least, so that their levels stay equal.
+
+use evenhand_exact::tree::{Amount, Key, Term, asks, key, rising, weight};
+use evenhand_problem::Rational;
+
+use super::Course;
+use super::number::Number;
+use super::standing::Standing;
+use super::step::is_all;
+
+/// Which children grow, and why: what has to be found anew where something happens at the node itself, not where it happens
+/// below it.
+#[derive(Clone)]
+pub(super) struct Chosen {
+    /// Those below which somebody may grow.
+    children: Vec<Child>,
+    /// The key of those that grow; its level less the clock.
+    pub key: Key<Number>,
+    /// What the clock says when that level is 1, where it is the part of a guarantee: many have it at once.
+    pub full: Option<Number>,
+}
+
+pub(super) type Child = (usize, Standing);
+
+/// How fast the level of a node rises by its own clock.
+pub(super) struct Pace {
+    pub pace: Number,
+    /// What the level would be when that is 0, where it is that of one amount.
+    pub level: Option<Number>,
+}
+
+impl Chosen {
+    fn new(children: Vec<Child>, key: Key<Number>) -> Self {
+        let full = || &Number::from(Rational::from(1)) - &key.level;
+        let full = (!key.is_above_guarantee).then(full);
+        Self { children, key, full }
+    }
+
+    /// The key of those that grow, when the clock says this.
+    fn common(&self, clock: &Number) -> Key<Number> {
+        Key { level: &self.key.level + clock, ..self.key.clone() }
+    }
+}
+
+impl Course<'_> {
+    /// Whether the same children go on growing but for those below which nobody may any more, as they do where something has
+    /// happened to those alone that share the common level as before; finds how these grow now.
+    pub(super) fn go_on(&mut self, v: usize, children: &[Child], before: Option<&Chosen>) -> bool {
+        let Some(chosen) = before.filter(|_| !self.moving[v].is_over) else { return false };
+        let goes_on = |old: &Child| children.binary_search_by_key(&old.0, |new| new.0).is_ok();
+        let (kept, gone): (Vec<&Child>, Vec<&Child>) = chosen.children.iter().partition(|old| goes_on(old));
+        let is_same =
+            |(old, new): (&&Child, &Child)| *old == new || old.0 == new.0 && self.moving[new.0].is_growing;
+        if kept.len() != children.len()
+            || !kept.iter().zip(children).all(is_same)
+            || gone.iter().any(|old| !self.moving[old.0].is_growing)
+        {
+            return false;
+        }
+        let common = chosen.common(&self.moving[v].clock);
+        for (k, stands) in gone {
+            self.stand(v, *k);
+            self.moving[*k].stood = Some((common.level.clone(), stands.clone()));
+        }
+        let mut growing = std::mem::take(&mut self.moving[v].growing);
+        growing.retain(|k| self.moving[*k].is_growing);
+        self.moving[v].growing = growing;
+        if self.moving[v].growing.is_empty() {
+            return false;
+        }
+        let is_new = |(old, new): &(&&Child, &Child)| {
+            old.1.is_above_guarantee() != new.1.is_above_guarantee()
+                || self.moving[new.0].is_growing
+                    && self.moving[new.0].found_for.as_ref() != Some(&new.1.within)
+        };
+        let new: Vec<(&&Child, &Child)> = kept.iter().zip(children).filter(is_new).collect();
+        for (old, (k, stands)) in new {
+            self.update(v, *k);
+            let (key, terms) = key(self.forest, &self.holdings, *k, &stands.below);
+            if !self.has_same_level(*k, &old.1, stands) && key != common {
+                return false;
+            }
+            self.direct(*k, &stands.within);
+            let pace = self.pace(*k, &terms, stands.is_above_guarantee());
+            if pace.pace.cmp0().is_eq() {
+                return false;
+            }
+            self.start(v, *k, pace, Some(chosen));
+        }
+        let (key, full) = (chosen.key.clone(), chosen.full.clone());
+        self.moving[v].chosen = Some(Chosen { children: children.to_vec(), key, full });
+        true
+    }
+
+    /// Whether a child whose level was that of the others has it still. Below the guarantee it is the largest part of what somebody
+    /// asks for: more is asked for when a node above it is past its guarantee, less when users stop.
+    fn has_same_level(&self, k: usize, old: &Standing, new: &Standing) -> bool {
+        let asked = |stands: &Standing, r: usize| stands.below.iter().any(|n| asks(self.forest, *n, r));
+        let mut resources = 0..self.forest.resources.len();
+        let has_top = self.moving[k].top.is_some_and(|r| asked(new, r));
+        old.is_above_guarantee() == new.is_above_guarantee()
+            && resources.all(|r| asked(old, r) == asked(new, r) || has_top && asked(old, r))
+    }
+
+    /// How fast the level of a child rises by its own clock.
+    fn pace(&mut self, k: usize, terms: &[Term<Number>], is_above_guarantee: bool) -> Pace {
+        let weight = weight(self.forest, k, is_above_guarantee);
+        let (top, rate) = rising(terms, &self.moving[k].growth.used);
+        let mut at_top = terms.iter().filter(|term| term.value == top);
+        // One amount, as a part of something: nothing is left out of it below the guarantee, nor of what is used.
+        let one = at_top.next().filter(|_| at_top.next().is_none()).and_then(|term| match &term.slope[..] {
+            [(r, per_unit)] if !is_above_guarantee || is_all(self.forest, k) => Some((*r, per_unit)),
+            _ => None,
+        });
+        let level =
+            one.map(|(r, per_unit)| self.moving[k].base.used[r].times(&Rational::from(per_unit / &weight)));
+        self.moving[k].top = one.map(|(r, _)| r).filter(|_| !is_above_guarantee);
+        Pace { pace: rate.over(&weight), level }
+    }
+
+    /// Chooses the children that grow: each as much slower than its own clock as the common level rises faster than it.
+    pub(super) fn choose(&mut self, v: usize, children: Vec<Child>, before: Option<&Chosen>) {
+        let common = before.map(|chosen| (chosen, chosen.common(&self.moving[v].clock)));
+        // What rose with the others need not be found to be as large, nor what they have reached.
+        if let Some((chosen, common)) = &common {
+            let shared = self.moving[v].growing.iter().copied().chain(self.moving[v].joins);
+            for k in shared.collect::<Vec<usize>>() {
+                let old = chosen.children.iter().find(|old| old.0 == k);
+                self.moving[k].stood = old.map(|old| (common.level.clone(), old.1.clone()));
+            }
+        }
+        let grew = std::mem::take(&mut self.moving[v].growing);
+        grew.iter().for_each(|k| self.update(v, *k));
+        let key = |(k, stands): &Child| {
+            let (mut key, terms) = key(self.forest, &self.holdings, *k, &stands.below);
+            if let Some((level, _)) =
+                self.moving[*k].stood.as_ref().filter(|stood| self.has_same_level(*k, &stood.1, stands))
+            {
+                key.level.clone_from(level);
+            }
+            (key, terms)
+        };
+        let keys: Vec<(Key<Number>, Vec<Term<Number>>)> = children.iter().map(key).collect();
+        let node = &mut self.moving[v];
+        (node.ahead, node.is_over, node.joins) = (None, false, None);
+        let least = keys.iter().map(|of| &of.0).min().cloned();
+        let Some(least) = least else { return grew.iter().for_each(|k| self.stand(v, *k)) };
+        let mut ahead = Vec::new();
+        let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
+        for ((k, stands), (key, terms)) in children.iter().zip(keys) {
+            if key == least {
+                self.direct(*k, &stands.within);
+                let pace = self.pace(*k, &terms, least.is_above_guarantee);
+                if pace.pace.cmp0().is_eq() {
+                    flat.push((*k, weight(self.forest, *k, least.is_above_guarantee)));
+                } else {
+                    rising_ones.push((*k, pace));
+                }
+            } else if (Key { level: least.level.clone(), ..key.clone() }) == least {
+                ahead.push((key.level, *k));
+            }
+        }
+        let clock = self.moving[v].clock.clone();
+        let ahead = if flat.is_empty() {
+            let common = common.filter(|(_, common)| common.level.is(&least.level));
+            let level = common.map_or_else(|| &least.level - &clock, |(chosen, _)| chosen.key.level.clone());
+            let ahead = ahead.into_iter().min_by(|a, b| a.0.cmp(&b.0));
+            let ahead = ahead.map(|(of, k)| (&of - &level, Some(k)));
+            self.moving[v].chosen = Some(Chosen::new(children, Key { level, ..least }));
+            ahead
+        } else {
+            let (grow, gaps) = self.flat(flat, least.is_above_guarantee);
+            rising_ones = grow.into_iter().map(|(k, pace)| (k, Pace { pace, level: None })).collect();
+            gaps.iter().min().map(|gap| (gap + &clock, None))
+        };
+        self.moving[v].ahead = ahead;
+        for k in grew.iter().filter(|k| rising_ones.iter().all(|(of, _)| of != *k)) {
+            self.stand(v, *k);
+        }
+        let chosen = self.moving[v].chosen.clone();
+        for (k, pace) in rising_ones {
+            self.start(v, k, pace, chosen.as_ref());
+            self.moving[v].growing.push(k);
+        }
+    }
+
+    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users
+    /// ask for.
+    fn flat(
+        &self,
+        flat: Vec<(usize, Rational)>,
+        is_above_guarantee: bool,
+    ) -> (Vec<(usize, Number)>, Vec<Number>) {
+        let mut lines = Vec::new();
+        for (k, weight) in flat {
+            let terms = self.parts(k, is_above_guarantee);
+            let (top, rate) = rising(&terms, &self.moving[k].growth.running);
+            lines.push((top.over(&weight), rate.over(&weight), k));
+        }
+        let least = lines.iter().map(|line| &line.0).min().cloned().unwrap_or_default();
+        let ahead = lines.iter().filter(|line| line.0 != least).map(|line| &line.0 - &least).collect();
+        let grow = lines.into_iter().filter(|line| line.0 == least).map(|(_, pace, k)| (k, pace));
+        (grow.collect(), ahead)
+    }
+
+    /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,
+    /// or of the guarantee.
+    fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term<Number>> {
+        let (forest, running) = (self.forest, &self.holdings.running[k]);
+        let rates = &self.moving[k].growth.running;
+        let guarantee = forest.nodes[k].guarantee.as_ref();
+        let whole = |r: usize| {
+            if is_above_guarantee { Some(&forest.capacity[r]) } else { guarantee?[r].as_ref() }
+        };
+        let resources = (0..forest.resources.len()).filter(|r| rates[*r].cmp0().is_gt());
+        let term = |r: usize| {
+            let whole = whole(r).filter(|whole| **whole > 0)?;
+            Some(Term { value: running[r].over(whole), slope: vec![(r, whole.clone().recip())] })
+        };
+        resources.filter_map(term).collect()
+    }
+}

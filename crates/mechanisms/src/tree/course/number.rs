@@ -1,0 +1,372 @@
+//! Numbers of the course: doubles around each of them, and the rational where it is needed.
+//!
+//! The rationals of a long course have thousands of digits, and few of them decide anything: doubles tell what happens next, and
+//! what nobody asks for is never found. A number remembers what it comes of until it is.
+
+use std::cell::{Cell, OnceCell};
+use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Sub};
+use std::rc::Rc;
+
+use evenhand_budget::{charge, words_of_bits};
+use evenhand_exact::tree::Amount;
+use evenhand_problem::Rational;
+
+use super::about::About;
+
+/// Steps that an operation takes for each word of its numbers: measured with some hundred words, where common factors are found
+/// in less than the square of that.
+const STEPS_OF_A_WORD: u64 = 30;
+/// Bits of numerator and denominator together, up to which what comes of two numbers is found at once: to remember these takes
+/// as long. Tests have few long numbers.
+const SHORT: u32 = if cfg!(test) { 16 } else { 256 };
+
+/// A number; a copy is the same one.
+#[derive(Clone)]
+pub(super) struct Number(Rc<Inner>);
+
+struct Inner {
+    /// Always there while the rational is not.
+    about: Cell<Option<About>>,
+    exactly: OnceCell<Rational>,
+    /// What it comes of, until it is found.
+    made: Cell<Option<(How, Number, Number)>>,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    Sum,
+    Difference,
+    Product,
+    Quotient,
+}
+
+/// Bits of a number.
+fn width(x: &Rational) -> u32 {
+    x.numer().significant_bits() + x.denom().significant_bits()
+}
+
+impl How {
+    fn about(self, a: About, b: About) -> About {
+        match self {
+            Self::Sum => a + b,
+            Self::Difference => a - b,
+            Self::Product => a * b,
+            Self::Quotient => a / b,
+        }
+    }
+
+    fn exactly(self, a: &Rational, b: &Rational) -> Rational {
+        match self {
+            Self::Sum => Rational::from(a + b),
+            Self::Difference => Rational::from(a - b),
+            Self::Product => Rational::from(a * b),
+            Self::Quotient => Rational::from(a / b),
+        }
+    }
+}
+
+impl Number {
+    /// About what it is.
+    pub fn about(&self) -> About {
+        self.0.about.get().unwrap_or_else(|| {
+            let about = About::of(self.exactly());
+            self.0.about.set(Some(about));
+            about
+        })
+    }
+
+    /// What it is.
+    pub fn exactly(&self) -> &Rational {
+        if self.0.exactly.get().is_none() {
+            self.find(true);
+        }
+        self.0.exactly.get_or_init(Rational::new)
+    }
+
+    /// The same for a caller whose time may be up.
+    pub fn at_last(&self) -> &Rational {
+        if self.0.exactly.get().is_none() {
+            self.find(false);
+        }
+        self.exactly()
+    }
+
+    /// Finds it, after all that it comes of.
+    fn find(&self, is_charged: bool) {
+        let mut open = vec![self.clone()];
+        while let Some(number) = open.last() {
+            let Some((how, a, b)) = number.0.made.take() else {
+                open.pop();
+                continue;
+            };
+            if let (Some(x), Some(y)) = (a.0.exactly.get(), b.0.exactly.get()) {
+                let (found, words) = (how.exactly(x, y), words_of_bits(u64::from(width(x) + width(y))));
+                number.0.about.set(Some(About::of(&found)));
+                number.0.exactly.get_or_init(|| found);
+                open.pop();
+                // Where the work is up nothing is left half done.
+                if is_charged {
+                    charge(words.saturating_mul(STEPS_OF_A_WORD), "hierarchical filling");
+                }
+            } else {
+                let of = [a.clone(), b.clone()];
+                number.0.made.set(Some((how, a, b)));
+                open.extend(of.into_iter().filter(|of| of.0.exactly.get().is_none()));
+            }
+        }
+    }
+
+    /// Notes doubles around it that are closer than those which it was made with, where they are known.
+    pub fn about_is(&self, about: About) {
+        if self.0.exactly.get().is_none() && about.range().0.is_finite() {
+            self.0.about.set(Some(about));
+        }
+    }
+
+    /// Whether it is the same one, which is more than as large.
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Beside 0.
+    pub fn cmp0(&self) -> Ordering {
+        let (least, most) = self.about().range();
+        if least > 0.0 {
+            Ordering::Greater
+        } else if most < 0.0 {
+            Ordering::Less
+        } else {
+            self.exactly().cmp0()
+        }
+    }
+
+    /// Whether it is found, and 0.
+    pub fn is_nothing(&self) -> bool {
+        self.0.exactly.get().is_some_and(Rational::is_zero)
+    }
+
+    /// The rational, where it is short.
+    pub fn short(&self) -> Option<&Rational> {
+        self.0.exactly.get().filter(|x| width(x) <= SHORT)
+    }
+
+    fn times_short(&self, factor: Rational) -> Self {
+        if factor == 1 { self.clone() } else { self * &factor.into() }
+    }
+
+    /// Beside another where both are multiples of one.
+    fn cmp_multiple(&self, other: &Self) -> Option<Ordering> {
+        let own = |x: &Self| x.multiple().unwrap_or_else(|| (x.clone(), Rational::from(1)));
+        let ((of, times), (of_other, other)) = (own(self), own(other));
+        of.is(&of_other).then(|| match times.cmp(&other) {
+            Ordering::Equal => Ordering::Equal,
+            Ordering::Greater => of.cmp0(),
+            Ordering::Less => of.cmp0().reverse(),
+        })
+    }
+
+    /// Which other number it is a short multiple of, unless it is found.
+    fn multiple(&self) -> Option<(Self, Rational)> {
+        let made = self.0.made.take()?;
+        let of = match &made {
+            (How::Product, of, times) => times.short().map(|times| (of.clone(), times.clone())),
+            _ => None,
+        };
+        self.0.made.set(Some(made));
+        of
+    }
+
+    fn of(how: How, a: &Self, b: &Self) -> Self {
+        if let (Some(x), Some(y)) = (a.short(), b.short()) {
+            return how.exactly(x, y).into();
+        }
+        match how {
+            How::Sum if a.is_nothing() => return b.clone(),
+            How::Sum | How::Difference if b.is_nothing() => return a.clone(),
+            How::Product if b.is_nothing() => return b.clone(),
+            How::Product | How::Quotient if a.is_nothing() => return a.clone(),
+            _ => {}
+        }
+        let about = how.about(a.about(), b.about());
+        let made = Cell::new(Some((how, a.clone(), b.clone())));
+        Self(Rc::new(Inner { about: Cell::new(Some(about)), exactly: OnceCell::new(), made }))
+    }
+}
+
+impl Drop for Inner {
+    /// One after the other: a number may come of thousands that nobody else has.
+    fn drop(&mut self) {
+        let mut open: Vec<_> = self.made.take().into_iter().collect();
+        while let Some((_, a, b)) = open.pop() {
+            open.extend([a, b].into_iter().filter_map(|of| Rc::into_inner(of.0)?.made.take()));
+        }
+    }
+}
+
+impl From<Rational> for Number {
+    fn from(x: Rational) -> Self {
+        Self(Rc::new(Inner { about: Cell::new(None), exactly: OnceCell::from(x), made: Cell::new(None) }))
+    }
+}
+
+impl Default for Number {
+    fn default() -> Self {
+        Rational::new().into()
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.is(other) {
+            return Ordering::Equal;
+        }
+        if let (Some(x), Some(y)) = (self.short(), other.short()) {
+            return x.cmp(y);
+        }
+        let (x, y) = (self.about().range(), other.about().range());
+        if x.1 < y.0 {
+            Ordering::Less
+        } else if y.1 < x.0 {
+            Ordering::Greater
+        } else if let Some(order) = self.cmp_multiple(other) {
+            order
+        } else {
+            self.exactly().cmp(other.exactly())
+        }
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Number {}
+
+macro_rules! operators {
+    ($($trait:ident $name:ident $how:ident;)*) => {$(
+        impl $trait for &Number {
+            type Output = Number;
+
+            fn $name(self, other: Self) -> Number {
+                Number::of(How::$how, self, other)
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add Sum;
+    Sub sub Difference;
+    Mul mul Product;
+    Div div Quotient;
+}
+
+impl Amount for Number {
+    fn add(&mut self, more: &Self) {
+        *self = &*self + more;
+    }
+
+    fn beyond(&self, part: Rational) -> Self {
+        if part.is_zero() { self.clone() } else { self - &part.into() }
+    }
+
+    fn times(&self, factor: &Rational) -> Self {
+        if *factor == 1 {
+            return self.clone();
+        }
+        // A multiple of a multiple is one, so that it is seen which is larger.
+        match self.multiple() {
+            Some((of, times)) if times != 0 => of.times_short(Rational::from(&times * factor)),
+            _ => self.times_short(factor.clone()),
+        }
+    }
+
+    fn over(&self, whole: &Rational) -> Self {
+        self.times(&whole.clone().recip())
+    }
+
+    fn cmp_to(&self, other: &Rational) -> Ordering {
+        let (least, most) = super::about::around(other);
+        let own = self.about().range();
+        if own.1 < least {
+            Ordering::Less
+        } else if own.0 > most {
+            Ordering::Greater
+        } else {
+            self.exactly().cmp(other)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Numbers, one made of those before it after the other, and the same in rationals.
+    fn made(first: &[(i64, u64, u32)], steps: &[(usize, usize, usize)]) -> Vec<(Number, Rational)> {
+        let given = |(of, over, more): &(i64, u64, u32)| {
+            let x = (Rational::from(*of) << *more) / *over + Rational::from((1, 3));
+            (Number::from(x.clone()), x)
+        };
+        let mut all: Vec<(Number, Rational)> = first.iter().map(given).collect();
+        for (how, i, j) in steps {
+            let ((a, x), (b, y)) = (&all[i % all.len()], &all[j % all.len()]);
+            all.push(match how % 5 {
+                0 => (a + b, Rational::from(x + y)),
+                1 => (a - b, Rational::from(x - y)),
+                2 => (a * b, Rational::from(x * y)),
+                3 => (a.times(&Rational::from((7, 5))), x * Rational::from((7, 5))),
+                _ if y.is_zero() => continue,
+                _ => (a / b, Rational::from(x / y)),
+            });
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_the_rationals_that_they_stand_for(
+            first in prop::collection::vec((-1_000_000_i64..1_000_000, 1_u64..1_000_000, 0..400_u32), 1..6),
+            steps in prop::collection::vec((0..5_usize, 0..40_usize, 0..40_usize), 0..40),
+            asked in prop::collection::vec((0..40_usize, 0..40_usize), 1..20),
+        ) {
+            let all = made(&first, &steps);
+            for (a, x) in &all {
+                let (least, most) = a.about().range();
+                prop_assert!(Rational::from_f64(least).is_none_or(|least| least <= *x));
+                prop_assert!(Rational::from_f64(most).is_none_or(|most| *x <= most));
+            }
+            for (i, j) in asked {
+                let ((a, x), (b, y)) = (&all[i % all.len()], &all[j % all.len()]);
+                prop_assert_eq!(a.cmp(b), x.cmp(y));
+                prop_assert_eq!(a.cmp0(), x.cmp0());
+                prop_assert_eq!(a.cmp_to(y), x.cmp(y));
+                prop_assert!(&(a + b) - b == *a);
+            }
+            for (a, x) in &all {
+                prop_assert_eq!(a.exactly(), x);
+                prop_assert_eq!(a.at_last(), x);
+            }
+        }
+    }
+
+    /// Found, forgotten and dropped without as many calls inside each other.
+    #[test]
+    fn long_chains_are_found_and_dropped() {
+        let third = Number::from(Rational::from((1, 3)) << 300);
+        let long = |steps: u32| (0..steps).fold(third.clone(), |sum, _| &sum + &third);
+        drop(long(1_000_000));
+        assert_eq!(*long(100_000).exactly(), Rational::from((100_001, 3)) << 300);
+    }
+}
