@@ -200,8 +200,6 @@ settings! {
         excess: f64 = 1e-12;
         /// Part of the room for a total that it may take without a programme, which tells it exactly.
         most_at_first_sight: f64 = 1.0 - 1e-6;
-        /// The same, where what has no place so has none in rationals.
-        beyond_all: f64 = 1.0 + 1e-9;
         /// Part of what a user can have on a class that there must be room for: less is rounding.
         least_room: f64 = 1e-12;
         /// Users to each one that may fail to find a place at first sight: a programme starts from that where no more do.

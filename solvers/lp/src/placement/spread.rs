@@ -149,8 +149,6 @@ impl Placements {
 
     /// A place of totals that is seen at first sight.
     pub(super) fn at_first_sight(&self, totals: &[Rational]) -> Option<Placed> {
-        // Long rationals take their time: what doubles have no place for, though a little more than there is, has none.
-        self.pour(&mut InDoubles::new(self, PLACING.beyond_all), 0)?;
         let about = InDoubles::new(self, 1.0).free;
         let placed = vec![Vec::new(); totals.len()];
         let mut into = Exactly { free: self.capacity.clone(), about, left: totals.to_vec(), placed };

@@ -29,6 +29,8 @@ struct Inner {
     /// Always there while the rational is not.
     about: Cell<Option<About>>,
     exactly: OnceCell<Rational>,
+    /// Whether it is found, and short.
+    is_short: Cell<bool>,
     /// What it comes of, until it is found.
     made: Cell<Option<(How, Number, Number)>>,
 }
@@ -103,6 +105,7 @@ impl Number {
             if let (Some(x), Some(y)) = (a.0.exactly.get(), b.0.exactly.get()) {
                 let (found, words) = (how.exactly(x, y), words_of_bits(u64::from(width(x) + width(y))));
                 number.0.about.set(Some(About::of(&found)));
+                number.0.is_short.set(width(&found) <= SHORT);
                 number.0.exactly.get_or_init(|| found);
                 open.pop();
                 // Where the work is up nothing is left half done.
@@ -148,7 +151,7 @@ impl Number {
 
     /// The rational, where it is short.
     pub fn short(&self) -> Option<&Rational> {
-        self.0.exactly.get().filter(|x| width(x) <= SHORT)
+        self.0.exactly.get().filter(|_| self.0.is_short.get())
     }
 
     fn times_short(&self, factor: Rational) -> Self {
@@ -190,7 +193,8 @@ impl Number {
         }
         let about = how.about(a.about(), b.about());
         let made = Cell::new(Some((how, a.clone(), b.clone())));
-        Self(Rc::new(Inner { about: Cell::new(Some(about)), exactly: OnceCell::new(), made }))
+        let (about, is_short) = (Cell::new(Some(about)), Cell::new(false));
+        Self(Rc::new(Inner { about, exactly: OnceCell::new(), is_short, made }))
     }
 }
 
@@ -206,7 +210,9 @@ impl Drop for Inner {
 
 impl From<Rational> for Number {
     fn from(x: Rational) -> Self {
-        Self(Rc::new(Inner { about: Cell::new(None), exactly: OnceCell::from(x), made: Cell::new(None) }))
+        let is_short = Cell::new(width(&x) <= SHORT);
+        let (about, made) = (Cell::new(None), Cell::new(None));
+        Self(Rc::new(Inner { about, exactly: OnceCell::from(x), is_short, made }))
     }
 }
 
@@ -295,6 +301,9 @@ impl Amount for Number {
     }
 
     fn cmp_to(&self, other: &Rational) -> Ordering {
+        if let Some(x) = self.short() {
+            return x.cmp(other);
+        }
         let (least, most) = super::about::around(other);
         let own = self.about().range();
         if own.1 < least {
