@@ -125,6 +125,8 @@ pub struct FloatLp {
     n_entries: usize,
     /// Most simplex iterations of a solve.
     most_iterations: i32,
+    /// Whether it has a basis that was optimal.
+    is_solved: bool,
 }
 
 impl FloatLp {
@@ -142,8 +144,14 @@ impl FloatLp {
         }
         let mut model = problem.try_optimise(Sense::Maximise).map_err(call("pass the model"))?;
         model.make_quiet();
-        let mut lp =
-            Self { model: None, n_columns: 0, n_rows: rows.len(), n_entries: 0, most_iterations: i32::MAX };
+        let mut lp = Self {
+            model: None,
+            n_columns: 0,
+            n_rows: rows.len(),
+            n_entries: 0,
+            most_iterations: i32::MAX,
+            is_solved: false,
+        };
         // Primal simplex without presolve: fastest on these programmes, and it keeps the basis.
         for (option, value) in [("presolve", "off"), ("solver", "simplex"), ("parallel", "off")] {
             model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
@@ -333,12 +341,27 @@ impl FloatLp {
         last
     }
 
-    /// [`FloatLp::solve`] after bounds of rows have changed: by the dual method, for which the last basis is feasible.
+    /// Takes numbers as they are from now on: those that are near 1 need no scaling.
+    ///
+    /// # Errors
+    /// [`LpError`] when HiGHS refuses the option.
+    pub fn without_scaling(&mut self) -> Result<(), LpError> {
+        const NAME: &str = "simplex_scale_strategy";
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        model.try_set_option(NAME, 0).map_err(|_| LpError::Option(NAME))
+    }
+
+    /// [`FloatLp::solve`] after bounds of rows have changed: by the dual method, for which the last basis is feasible. Its costs
+    /// are perturbed only where there is none: from one that is nearly optimal the way is short.
     ///
     /// # Errors
     /// As [`FloatLp::solve`] has them.
     pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
+        const PERTURBATION: &str = "dual_simplex_cost_perturbation_multiplier";
         self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
+        let perturbed = if self.is_solved { 0.0 } else { 1.0 };
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        model.try_set_option(PERTURBATION, perturbed).map_err(|_| LpError::Option(PERTURBATION))?;
         let first = self.attempt();
         self.set_method(PRIMAL_SIMPLEX, HIGHS.tolerance)?;
         first.or_else(|_| self.solve())
@@ -396,10 +419,11 @@ impl FloatLp {
         charge(taken.saturating_mul(each), WHAT);
         match LpError::from_status(status) {
             Some(error) => Err(error),
-            None => Ok(FloatSolution {
-                columns: solution.columns().to_vec(),
-                row_duals: solution.dual_rows().to_vec(),
-            }),
+            None => {
+                self.is_solved = true;
+                let (columns, row_duals) = (solution.columns().to_vec(), solution.dual_rows().to_vec());
+                Ok(FloatSolution { columns, row_duals })
+            }
         }
     }
 

@@ -36,6 +36,30 @@ pub enum Place {
     Broken(Bound),
 }
 
+/// Totals of tasks by user, which may be long to find.
+pub trait Totals {
+    /// To some 20 digits.
+    fn nearly(&self) -> Vec<Rational>;
+    /// Whether they break a bound.
+    fn break_bound(&self, bound: &Bound) -> bool;
+    /// What they are.
+    fn exactly(&mut self) -> Vec<Rational>;
+}
+
+impl Totals for Vec<Rational> {
+    fn nearly(&self) -> Vec<Rational> {
+        self.clone()
+    }
+
+    fn break_bound(&self, bound: &Bound) -> bool {
+        bound.left(self) < 0
+    }
+
+    fn exactly(&mut self) -> Vec<Rational> {
+        self.clone()
+    }
+}
+
 /// The capacity of a problem, asked about totals by user; it remembers where the last answer was.
 pub struct Placements {
     /// Of the rows of the classes, and of the limits after them.
@@ -122,7 +146,8 @@ impl Placements {
             Some(capacity) => (f64::NEG_INFINITY, if capacity.is_zero() { 0.0 } else { 1.0 }),
             None => (0.0, f64::INFINITY),
         };
-        let float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
+        let mut float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
+        float.without_scaling()?;
         let classes = problem.n_servers();
         let (asked, room, is_inside) = (vec![0.0; users], vec![0.0; users], vec![false; lp.columns.len()]);
         let inside = Vec::new();
@@ -222,7 +247,8 @@ impl Placements {
         }
         self.ask_in_float()?;
         let solution = self.float.solve_again()?;
-        self.beyond(PLACING.excess, totals, solution)
+        let excess = Rational::from_f64(PLACING.excess).unwrap_or_default();
+        self.beyond(solution, |bound| bound.left(totals) < -Rational::from(&excess * &bound.most))
     }
 
     fn ask(&mut self, totals: &[Rational]) {
@@ -255,12 +281,11 @@ impl Placements {
         self.float.solve()
     }
 
-    /// A bound that the last totals break by more than this part of it; the programme in doubles has this solution.
+    /// A bound that the last totals break; the programme in doubles has this solution.
     fn beyond(
         &mut self,
-        excess: f64,
-        totals: &[Rational],
         mut solution: FloatSolution,
+        is_broken: impl Fn(&Bound) -> bool,
     ) -> Result<Option<Bound>, LpError> {
         let rows = self.capacity.len();
         loop {
@@ -279,8 +304,7 @@ impl Placements {
         }
         let prices = self.prices(&solution)?;
         let bound = self.bound(&prices[..rows]);
-        let rounding = Rational::from_f64(excess).unwrap_or_default() * &bound.most;
-        let is_broken = bound.left(totals) < -rounding;
+        let is_broken = is_broken(&bound);
         if !is_broken {
             self.remember(&solution.columns);
         }
@@ -337,35 +361,40 @@ impl Placements {
         placed
     }
 
-    /// A place of totals, or a bound that they break.
+    /// A place of totals, or a bound that they break. They are found exactly where that is not seen without.
     ///
     /// # Errors
     /// [`LpError`]: the programme could not be solved.
-    pub fn place(&mut self, totals: &[Rational]) -> Result<Place, LpError> {
-        self.ask(totals);
-        if let Some(placed) = self.at_first_sight(totals) {
+    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LpError> {
+        let nearly = totals.nearly();
+        self.ask(&nearly);
+        let is_seen = self.spread().is_some();
+        if is_seen && let Some(placed) = self.at_first_sight(&totals.exactly()) {
             return Ok(Place::Found(placed));
         }
         let near = self.near()?;
-        if let Some(bound) = self.beyond(0.0, totals, near)? {
+        if let Some(bound) = self.beyond(near, |bound| totals.break_bound(bound))? {
             return Ok(Place::Broken(bound));
         }
+        // Prices are short, what comes of long totals is not: whether these break a bound is seen first.
         let rows = self.capacity.len();
         let mut lp = self.lp.clone();
-        for (row, total) in lp.rows[rows..].iter_mut().zip(totals) {
-            row.1.clone_from(total);
-        }
-        // Prices are short, what comes of long totals is not: a basis whose prices are right comes first.
+        let ask = |lp: &mut ExactLp, totals: Vec<Rational>| {
+            lp.rows[rows..].iter_mut().zip(totals).for_each(|(row, total)| row.1 = total);
+        };
+        ask(&mut lp, nearly);
         let basis = self.basis().unwrap_or_default();
-        let basis = refine::with_prices(&lp, &self.lp, &self.units, basis);
+        let basis = refine::nearly(&lp, &self.units, basis);
         let bound = self.bound(&prices(&self.lp, &basis)[..rows]);
-        if bound.left(totals) < 0 {
+        if totals.break_bound(&bound) {
             return Ok(Place::Broken(bound));
         }
+        let totals = totals.exactly();
+        ask(&mut lp, totals.clone());
         let start = StartingPoint { point: None, basis: &basis };
         match refine::solve(&lp, &self.units, start, EXACT.max_pivots)? {
             Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {
-                Ok(Place::Found(self.read(totals, &optimum.x)))
+                Ok(Place::Found(self.read(&totals, &optimum.x)))
             }
             Feasibility::Feasible(optimum) => Ok(Place::Broken(self.bound(&optimum.y[..rows]))),
             Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),

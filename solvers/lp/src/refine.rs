@@ -67,20 +67,18 @@ pub fn solve(
     SimplexBasis::new(lp, &basis, max_pivots).run()
 }
 
-/// A basis close to an optimal one whose prices are feasible, where a few refinements find it; else the last one. `short` is the
-/// programme with whatever right-hand side.
-pub(crate) fn with_prices(
-    lp: &ExactLp,
-    short: &ExactLp,
-    units: &[f64],
-    mut basis: Vec<Variable>,
-) -> Vec<Variable> {
+/// A basis that is optimal but for violations that may come of a right-hand side which is known to some 20 digits, where a few
+/// refinements find it; else the last one.
+pub(crate) fn nearly(lp: &ExactLp, units: &[f64], mut basis: Vec<Variable>) -> Vec<Variable> {
     let scaling = Scaling::new(lp, units);
     let mut around = Around::start(lp, None);
     for _ in 0..EXACT.refinements {
-        let search = SimplexBasis::new(short, &basis, 0).priced();
+        let search = SimplexBasis::new(lp, &basis, 0).priced();
+        let primal = search.primal_violation(|variable| scaling.unit(variable));
+        let primal = primal.filter(|violation| *violation > EXACT.unknown);
         let dual = search.dual_violation(|variable| scaling.unit(variable) / scaling.cost);
-        let next = dual.and_then(|dual| around.closer_prices(&search, dual));
+        let is_worse = primal.is_some() || dual.is_some();
+        let next = is_worse.then(|| around.closer(&search, primal, dual)).flatten();
         basis = search.into_basis();
         let Some(next) = next else { break };
         around = next;
@@ -190,13 +188,6 @@ impl Around {
             dual_scale: magnified(self.dual_scale, dual),
         };
         (next.x != self.x || next.y != self.y).then_some(next)
-    }
-
-    /// The same of its prices alone.
-    fn closer_prices(&self, search: &SimplexBasis<'_>, dual: f64) -> Option<Self> {
-        let y = search.y().to_vec();
-        let dual_scale = magnified(self.dual_scale, Some(dual));
-        (y != self.y).then(|| Self { x: self.x.clone(), y, primal_scale: self.primal_scale, dual_scale })
     }
 
     /// The optimal basis in doubles, with the scaled solution.

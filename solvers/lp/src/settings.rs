@@ -31,6 +31,8 @@ settings! {
         refinements: usize = 6;
         /// Factor by which one step may magnify what the last one left.
         magnification: f64 = 1e12;
+        /// By how much a basis may violate what is only known to some 20 digits.
+        unknown: f64 = 1e-18;
     }
 
     /// The rounds of lexicographic max-min.

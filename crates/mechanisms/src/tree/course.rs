@@ -2,9 +2,11 @@
 
 mod about;
 mod choosing;
+mod fraction;
 mod kept;
 mod moving;
 mod number;
+mod pair;
 mod standing;
 mod step;
 
@@ -12,6 +14,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use evenhand_exact::tree::{Bound, Forest, Holdings, Shared, Ways};
+use evenhand_lp::placement::Totals;
 use evenhand_problem::Rational;
 use thiserror::Error;
 
@@ -123,13 +126,7 @@ impl<'f> Course<'f> {
         true
     }
 
-    /// Tasks by user, about; much sooner than [`Course::tasks`].
-    #[must_use]
-    pub fn nearly(&self) -> Vec<f64> {
-        self.about().into_iter().map(|tasks| tasks.value).collect()
-    }
-
-    /// The same with what it may be off by.
+    /// Tasks by user, with what these may be off by: to some 20 digits after a long course, and much sooner than exactly.
     fn about(&self) -> Vec<About> {
         let mut now = vec![About::default(); self.moving.len()];
         let mut tasks = vec![About::default(); self.ways.len()];
@@ -145,17 +142,6 @@ impl<'f> Course<'f> {
             }
         }
         tasks
-    }
-
-    /// Tasks by user. Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
-    pub fn tasks(&mut self) -> Vec<Rational> {
-        let order = Arc::clone(&self.order);
-        for v in order.upwards.iter().copied().rev() {
-            self.update_children(v);
-        }
-        let is_late = evenhand_budget::is_late();
-        let find = |x: &Number| if is_late { x.at_last().clone() } else { x.exactly().clone() };
-        self.holdings.tasks.iter().map(find).collect()
     }
 
     /// Of the bounds that it has kept, in their order, leaves those of which nothing is left: whoever was worth something in one
@@ -228,6 +214,27 @@ impl<'f> Course<'f> {
         if !reached.is_empty() {
             self.weigh();
         }
+    }
+}
+
+impl Totals for Course<'_> {
+    fn nearly(&self) -> Vec<Rational> {
+        self.about().into_iter().map(About::nearly).collect()
+    }
+
+    fn break_bound(&self, bound: &Bound) -> bool {
+        self.find(&mut Kept::new(bound, self.kept), &self.about()).is_lt()
+    }
+
+    /// Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
+    fn exactly(&mut self) -> Vec<Rational> {
+        let order = Arc::clone(&self.order);
+        for v in order.upwards.iter().copied().rev() {
+            self.update_children(v);
+        }
+        let is_late = evenhand_budget::is_late();
+        let find = |x: &Number| if is_late { x.at_last() } else { x.exactly() };
+        self.holdings.tasks.iter().map(find).collect()
     }
 }
 

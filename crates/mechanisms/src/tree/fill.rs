@@ -8,7 +8,7 @@
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
 use evenhand_lp::LpError;
-use evenhand_lp::placement::{Place, Placed, Placements};
+use evenhand_lp::placement::{Place, Placed, Placements, Totals};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::course::{Course, Endless};
@@ -61,13 +61,13 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Resul
     for segments in 0..most {
         // Seldom, since it looks at everybody: it serves where the work is up before the time is seen to be.
         if segments.is_power_of_two() {
-            let tasks = course.nearly().into_iter();
+            let tasks = course.nearly().into_iter().map(|tasks| tasks.to_f64());
             *so_far = tasks.map(|x| if x > 0.0 { vec![(0, x)] } else { Vec::new() }).collect();
         }
         let is_late = evenhand_budget::is_late();
         if is_late || !segment(forest, &mut course)? {
             let of_user = |x: Rational| if x.is_zero() { Vec::new() } else { vec![(0, x)] };
-            let tasks = course.tasks().into_iter().map(of_user).collect();
+            let tasks = course.exactly().into_iter().map(of_user).collect();
             return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0, is_late }));
         }
     }
@@ -111,10 +111,9 @@ fn on_classes(
             segments += 1;
             at += 1;
         }
-        let tasks = rationals(&course.nearly());
         programmes += 1;
         let broken = if is_end {
-            match placements.place(&course.tasks())? {
+            match placements.place(&mut course)? {
                 Place::Found(placed) => {
                     course.retain_reached(&mut bounds);
                     return Ok(Some(Filled { tasks: placed, bounds, segments, programmes, is_late: false }));
@@ -122,8 +121,9 @@ fn on_classes(
                 Place::Broken(bound) => Some(bound),
             }
         } else {
-            placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound))
+            placements.broken(&course.nearly())?.filter(|bound| !bounds.contains(bound))
         };
+        let tasks = course.nearly();
         if let Some(bound) = broken {
             programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
             stride = (stride / 2).max(FIRST_STRIDE);
@@ -136,10 +136,6 @@ fn on_classes(
         }
     }
     Ok(None)
-}
-
-fn rationals(tasks: &[f64]) -> Vec<Rational> {
-    tasks.iter().map(|x| Rational::from_f64(*x).unwrap_or_default()).collect()
 }
 
 /// Adds a bound that totals break, and those that they still break when its users have gone no further than it from where

@@ -83,6 +83,7 @@ fn missed_least(at: &[usize]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use evenhand_lp::placement::Totals;
     use evenhand_problem::format::Source;
     use serde_json::{Value, json};
 
@@ -113,7 +114,7 @@ mod tests {
         for done in 0..stride {
             trail.pass(&course, done, 0, done, stride);
             assert!(course.segment().unwrap());
-            held.push(course.clone().tasks());
+            held.push(course.clone().exactly());
         }
         // What all have together, up to between two states.
         let all = |tasks: &[Rational]| tasks.iter().sum::<Rational>();
@@ -124,16 +125,16 @@ mod tests {
             most: Rational::from(most.numer()),
         };
         let (mut back, at) = trail.back(std::slice::from_ref(&bound)).unwrap();
-        assert_eq!((at, back.clone().tasks()), (4, held[4].clone()));
+        assert_eq!((at, back.clone().exactly()), (4, held[4].clone()));
         assert_eq!(trail.place(), nothing);
         while back.segment().unwrap() {
-            assert!(bound.left(&back.clone().tasks()) >= 0);
+            assert!(bound.left(&back.clone().exactly()) >= 0);
         }
-        assert!(bound.left(&back.tasks()).is_zero());
+        assert!(bound.left(&back.exactly()).is_zero());
         // A bound that nothing but the beginning keeps.
         let nobody = Bound { most: Rational::new(), ..bound };
         let (mut beginning, at) = trail.back(&[nobody]).unwrap();
-        assert_eq!((at, beginning.tasks()), (0, nothing));
+        assert_eq!((at, beginning.exactly()), (0, nothing));
     }
 
     /// The beginning stays, and the last state; those between stand the closer to the last one, the nearer they are to it.

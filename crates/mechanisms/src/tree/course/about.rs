@@ -1,63 +1,80 @@
-//! Numbers in doubles, with what they may be off by.
+//! Numbers in pairs of doubles, with what they may be off by.
 //!
-//! Long numbers are compared in doubles first: most of them are far apart.
+//! Long numbers are compared by these first: most of them are far apart. One double does not do, since a long course makes what
+//! its numbers are off by 100 billion times as large.
 
+use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
 
 use evenhand_problem::Rational;
 use rug::Integer;
+
+use super::pair::Pair;
 
 /// A relative error of a few operations in doubles.
 pub(super) const ROUNDED: f64 = 8.0 * f64::EPSILON;
 /// Doubles beyond this, or below one over it, are not relied on.
 pub(super) const LARGE: f64 = 1e250;
 
-/// Doubles below and above a number.
-pub(super) fn around(x: &Rational) -> (f64, f64) {
-    About::of(x).range()
-}
-
-/// A number in doubles.
+/// A number in a pair of doubles.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct About {
-    pub value: f64,
+    pair: Pair,
     /// How far from it the number may be; infinite where that is not known.
     error: f64,
 }
 
 impl About {
     pub fn of(x: &Rational) -> Self {
-        let value = x.to_f64();
-        let is_known = value.is_finite() && (value.abs() > LARGE.recip() || x.is_zero());
-        Self { value, error: if is_known { value.abs() * ROUNDED } else { f64::INFINITY } }
+        Self::of_quotient(x.numer(), x.denom())
     }
 
     /// The same of a whole number.
     pub fn of_integer(x: &Integer) -> Self {
-        let value = x.to_f64();
-        let error = if value.abs() < LARGE { value.abs() * ROUNDED } else { f64::INFINITY };
-        Self { value, error }
+        Self::of_quotient(x, Integer::ONE)
+    }
+
+    /// The same of a quotient of whole numbers.
+    pub fn of_quotient(above: &Integer, below: &Integer) -> Self {
+        if above.is_zero() { Self::default() } else { Self::rounded(Pair::of(above, below), 0.0) }
+    }
+
+    /// What both doubles come to.
+    pub fn nearly(self) -> Rational {
+        self.pair.exactly()
     }
 
     /// At least, at most.
     pub fn range(self) -> (f64, f64) {
-        if self.error.is_finite() {
-            (self.value - self.error, self.value + self.error)
-        } else {
-            (f64::NEG_INFINITY, f64::INFINITY)
-        }
+        let value = self.pair.value;
+        let around = value.abs().mul_add(ROUNDED, self.error);
+        if around.is_finite() { (value - around, value + around) } else { (f64::NEG_INFINITY, f64::INFINITY) }
+    }
+
+    /// Beside 0, where that is known.
+    pub fn cmp0(self) -> Option<Ordering> {
+        let value = self.pair.value;
+        // The second double is less than the last digit of the first one.
+        let is_known = self.is_zero() || value.abs() * (1.0 - ROUNDED) > self.error;
+        is_known.then(|| value.partial_cmp(&0.0)).flatten()
+    }
+
+    /// Beside another, where that is known.
+    pub fn cmp(self, other: Self) -> Option<Ordering> {
+        (self - other).cmp0()
     }
 
     /// What is 0, which is known without an error.
     fn is_zero(self) -> bool {
-        self.value == 0.0 && self.error == 0.0
+        self.pair.value == 0.0 && self.error == 0.0
     }
 
     /// One that comes of others which may be off by so much. Doubles end before 0: what comes to nothing is not known.
-    fn rounded(value: f64, error: f64) -> Self {
-        let all = error.mul_add(1.0 + ROUNDED, value.abs() * ROUNDED);
-        let is_known = value.abs().max(all) > LARGE.recip() && all < LARGE;
-        Self { value, error: if is_known { all } else { f64::INFINITY } }
+    fn rounded(pair: Pair, error: f64) -> Self {
+        let size = pair.value.abs();
+        let all = size.mul_add(Pair::ROUNDED, error * (1.0 + ROUNDED));
+        let is_known = size.max(all) > LARGE.recip() && size < LARGE && all < LARGE;
+        Self { pair, error: if is_known { all } else { f64::INFINITY } }
     }
 }
 
@@ -71,7 +88,7 @@ impl Add for About {
         if other.is_zero() {
             return self;
         }
-        Self::rounded(self.value + other.value, self.error + other.error)
+        Self::rounded(self.pair + other.pair, self.error + other.error)
     }
 }
 
@@ -82,8 +99,9 @@ impl Mul for About {
         if self.is_zero() || other.is_zero() {
             return Self::default();
         }
-        let error = self.error.mul_add(other.value.abs() + other.error, self.value.abs() * other.error);
-        Self::rounded(self.value * other.value, error)
+        let [size, of_other] = [self, other].map(|of| of.pair.value.abs());
+        let error = self.error * (of_other + other.error) + size * other.error;
+        Self::rounded(self.pair * other.pair, error)
     }
 }
 
@@ -95,11 +113,11 @@ impl Div for About {
         if self.is_zero() {
             return self;
         }
-        let value = self.value / other.value;
-        let least = (other.value.abs() - other.error) * (1.0 - ROUNDED);
-        let is_known = least > LARGE.recip() && other.value.abs() < LARGE;
-        let error = value.abs().mul_add(other.error, self.error) / least;
-        Self::rounded(value, if is_known { error } else { f64::INFINITY })
+        let pair = self.pair / other.pair;
+        let least = (other.pair.value.abs() - other.error) * (1.0 - ROUNDED);
+        let is_known = least > LARGE.recip();
+        let error = pair.value.abs().mul_add(other.error, self.error) / least;
+        Self::rounded(pair, if is_known { error } else { f64::INFINITY })
     }
 }
 
@@ -107,7 +125,7 @@ impl Sub for About {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        self + Self { value: -other.value, ..other }
+        self + Self { pair: -other.pair, ..other }
     }
 }
 
@@ -130,7 +148,9 @@ mod tests {
         let (least, most) = about.range();
         let below = Rational::from_f64(least).is_none_or(|least| least <= *exactly);
         let above = Rational::from_f64(most).is_none_or(|most| *exactly <= most);
-        below && above
+        let error = Rational::from_f64(about.error);
+        let is_close = error.is_none_or(|error| (about.pair.exactly() - exactly).abs() <= error);
+        below && above && is_close && about.cmp0().is_none_or(|order| order == exactly.cmp0())
     }
 
     proptest! {
@@ -154,12 +174,18 @@ mod tests {
 
     /// Most numbers are known well: an interval of all numbers would be right always.
     #[test]
-    fn doubles_tell_numbers_apart() {
-        let [third, more] = [(1, 3), (100_000_000_001_i64, 300_000_000_000_i64)].map(Rational::from);
-        let (least, most) = (About::of(&more) - About::of(&third)).range();
-        assert!(0.0 < least && least <= most && most < 1e-11, "{least} {most}");
-        let (least, most) =
-            ((About::of(&more) - About::of(&third)) / About::of(&Rational::from((1, 7)))).range();
-        assert!(0.0 < least && most < 1e-10, "{least} {most}");
+    fn pairs_tell_numbers_apart() {
+        let third = Rational::from((1, 3));
+        let more = &third + (Rational::from(1) >> 90);
+        let [a, b] = [&third, &more].map(About::of);
+        assert_eq!((a.cmp(b), b.cmp(a), a.cmp(a)), (Some(Ordering::Less), Some(Ordering::Greater), None));
+        let seventh = About::of(&Rational::from((1, 7)));
+        let (least, most) = ((b - a) / seventh).range();
+        let exactly = 7.0 * f64::exp2(-90.0);
+        assert!(0.99 * exactly < least && least <= most && most < 1.01 * exactly, "{least} {most}");
+        // Both are beyond doubles, and what they make is not.
+        let [above, below] = [3, 7].map(|of| Integer::from(of) << 20_000);
+        let quotient = About::of(&Rational::from((above, below))).nearly();
+        assert!((quotient - Rational::from((3, 7))).abs() < Rational::from(1) >> 100);
     }
 }

@@ -22,6 +22,15 @@ pub(super) struct Chosen {
 
 pub(super) type Child = (usize, Standing);
 
+/// By what a child is compared with others whose level does not rise either.
+#[derive(Clone)]
+pub(super) struct Parts {
+    level: Number,
+    /// The resources of which it holds parts, of guarantees or of the capacity.
+    of: Vec<usize>,
+    is_above_guarantee: bool,
+}
+
 /// How fast the level of a node rises by its own clock.
 pub(super) struct Pace {
     pub pace: Number,
@@ -129,6 +138,7 @@ impl Course<'_> {
                 self.moving[k].stood = old.map(|old| (common.level.clone(), old.1.clone()));
             }
         }
+        self.still_flat(v);
         let grew = std::mem::take(&mut self.moving[v].growing);
         grew.iter().for_each(|k| self.update(v, *k));
         let key = |(k, stands): &Child| {
@@ -147,8 +157,10 @@ impl Course<'_> {
         let Some(least) = least else { return grew.iter().for_each(|k| self.stand(v, *k)) };
         let mut ahead = Vec::new();
         let (mut rising_ones, mut flat) = (Vec::new(), Vec::new());
-        for ((k, stands), (key, terms)) in children.iter().zip(keys) {
+        let (mut tied, mut still, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, ((k, stands), (key, terms))) in children.iter().zip(keys).enumerate() {
             if key == least {
+                tied.push(at);
                 self.direct(*k, &stands.within);
                 let pace = self.pace(*k, &terms, least.is_above_guarantee);
                 if pace.pace.cmp0().is_eq() {
@@ -166,12 +178,12 @@ impl Course<'_> {
             let level = common.map_or_else(|| &least.level - &clock, |(chosen, _)| chosen.key.level.clone());
             let ahead = ahead.into_iter().min_by(|a, b| a.0.cmp(&b.0));
             let ahead = ahead.map(|(of, k)| (&of - &level, Some(k)));
-            self.moving[v].chosen = Some(Chosen::new(children, Key { level, ..least }));
+            self.moving[v].chosen = Some(Chosen::new(children, Key { level, ..least.clone() }));
             ahead
         } else {
-            let (grow, gaps) = self.flat(flat, least.is_above_guarantee);
-            rising_ones = grow.into_iter().map(|(k, pace)| (k, Pace { pace, level: None })).collect();
-            gaps.iter().min().map(|gap| (gap + &clock, None))
+            still.extend(tied.into_iter().map(|at| children[at].clone()));
+            rising_ones.clear();
+            self.flat(v, flat, least.is_above_guarantee, &mut rising_ones, &mut parts)
         };
         self.moving[v].ahead = ahead;
         for k in grew.iter().filter(|k| rising_ones.iter().all(|(of, _)| of != *k)) {
@@ -182,25 +194,63 @@ impl Course<'_> {
             self.start(v, k, pace, chosen.as_ref());
             self.moving[v].growing.push(k);
         }
+        // Levels that do not rise stay one.
+        for (k, stands) in still {
+            self.moving[k].stood = Some((least.level.clone(), stands));
+        }
+        for (k, parts) in parts {
+            self.moving[k].parts = Some(parts);
+        }
     }
 
-    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users
-    /// ask for.
+    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users ask for. When that
+    /// is as much as another one holds, and which.
     fn flat(
-        &self,
+        &mut self,
+        v: usize,
         flat: Vec<(usize, Rational)>,
         is_above_guarantee: bool,
-    ) -> (Vec<(usize, Number)>, Vec<Number>) {
+        grow: &mut Vec<(usize, Pace)>,
+        parts: &mut Vec<(usize, Parts)>,
+    ) -> Option<(Number, Option<usize>)> {
         let mut lines = Vec::new();
         for (k, weight) in flat {
             let terms = self.parts(k, is_above_guarantee);
             let (top, rate) = rising(&terms, &self.moving[k].growth.running);
-            lines.push((top.over(&weight), rate.over(&weight), k));
+            let of = terms.iter().flat_map(|term| term.slope.iter().map(|(r, _)| *r)).collect();
+            let mut now = Parts { level: top.over(&weight), of, is_above_guarantee };
+            let is_known = |was: &&Parts| was.of == now.of && was.is_above_guarantee == is_above_guarantee;
+            if let Some(was) = self.moving[k].parts.as_ref().filter(is_known) {
+                now.level.clone_from(&was.level);
+            }
+            lines.push((k, now, rate.over(&weight)));
         }
-        let least = lines.iter().map(|line| &line.0).min().cloned().unwrap_or_default();
-        let ahead = lines.iter().filter(|line| line.0 != least).map(|line| &line.0 - &least).collect();
-        let grow = lines.into_iter().filter(|line| line.0 == least).map(|(_, pace, k)| (k, pace));
-        (grow.collect(), ahead)
+        let least = lines.iter().map(|line| &line.1.level).min().cloned().unwrap_or_default();
+        let base = &least - &self.moving[v].clock;
+        let mut ahead: Option<(Number, usize)> = None;
+        for (k, now, pace) in lines {
+            if now.level == least {
+                grow.push((k, Pace { pace, level: None }));
+            } else if ahead.as_ref().is_none_or(|ahead| now.level < ahead.0) {
+                ahead = Some((now.level.clone(), k));
+            }
+            parts.push((k, now));
+        }
+        let ahead = ahead.map(|(level, k)| (&level - &base, Some(k)));
+        self.moving[v].flat = Some(base);
+        ahead
+    }
+
+    /// What children hold whose level does not rise is as much as before, and need not be found to be: those that grew, and one
+    /// that they have reached.
+    fn still_flat(&mut self, v: usize) {
+        let Some(base) = self.moving[v].flat.take() else { return };
+        let level = &base + &self.moving[v].clock;
+        for k in self.moving[v].growing.iter().copied().chain(self.moving[v].joins).collect::<Vec<usize>>() {
+            if let Some(parts) = &mut self.moving[k].parts {
+                parts.level.clone_from(&level);
+            }
+        }
     }
 
     /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,

@@ -21,6 +21,8 @@ struct Stated {
     at: usize,
     /// `(user, what one of its tasks is worth)`
     worth: Vec<(usize, Integer)>,
+    /// The same, about.
+    about: Vec<(usize, About)>,
     most: Rational,
 }
 
@@ -38,7 +40,8 @@ impl Kept {
     /// A bound of which it is not known yet what is left, and its place among those that the course has ever kept.
     pub fn new(bound: &Bound, at: usize) -> Self {
         let unknown = (f64::NEG_INFINITY, f64::INFINITY);
-        let of = Arc::new(Stated { at, worth: bound.worth.clone(), most: bound.most.clone() });
+        let about = bound.worth.iter().map(|(n, worth)| (*n, About::of_integer(worth))).collect();
+        let of = Arc::new(Stated { at, worth: bound.worth.clone(), about, most: bound.most.clone() });
         Self { of, left: unknown, pace: (0.0, 0.0) }
     }
 
@@ -55,8 +58,8 @@ impl Kept {
     /// Finds what is left of it, which is positive, negative or, not known from doubles, `None`.
     pub fn find(&mut self, tasks: &[About]) -> Option<Ordering> {
         let mut left = About::of(&self.of.most);
-        for (n, worth) in &self.of.worth {
-            left = left - tasks[*n] * About::of_integer(worth);
+        for (n, worth) in &self.of.about {
+            left = left - tasks[*n] * *worth;
         }
         let (least, most) = left.range();
         if least > 0.0 {
@@ -170,12 +173,21 @@ impl Course<'_> {
 
     /// Finds what the tasks of users are worth in the bounds that there are now.
     pub(super) fn weigh(&mut self) {
-        let mut of_users = vec![vec![About::default(); self.bounds.len()]; self.ways.len()];
-        for (at, bound) in self.bounds.iter().enumerate() {
-            bound.of.worth.iter().for_each(|(n, worth)| of_users[*n][at] = About::of_integer(worth));
-        }
         self.worths.fill(None);
-        for (n, worths) in of_users.into_iter().enumerate() {
+        // Only of those who may grow: the tasks of others are never worth more.
+        let may_grow = |n: &usize| self.ways[*n].is_some();
+        let mut of_users: BTreeMap<usize, Vec<About>> = (0..self.ways.len())
+            .filter(may_grow)
+            .map(|n| (n, vec![About::default(); self.bounds.len()]))
+            .collect();
+        for (at, bound) in self.bounds.iter().enumerate() {
+            for (n, worth) in &bound.of.about {
+                if let Some(worths) = of_users.get_mut(n) {
+                    worths[at] = *worth;
+                }
+            }
+        }
+        for (n, worths) in of_users {
             self.worths[self.forest.leaf(n)] = Some(worths.into());
         }
     }

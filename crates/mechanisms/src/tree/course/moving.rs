@@ -12,7 +12,7 @@ use evenhand_problem::Rational;
 
 use super::Course;
 use super::about::About;
-use super::choosing::{Child, Chosen, Pace};
+use super::choosing::{Child, Chosen, Pace, Parts};
 use super::number::Number;
 use super::standing::Standing;
 use super::step::{Is, Mark, Of, first_event};
@@ -68,6 +68,10 @@ pub(super) struct Moving {
     pub joins: Option<usize>,
     /// The level at which it stopped, and what it was compared by then.
     pub stood: Option<(Number, Standing)>,
+    /// What it holds of resources, where its level did not rise when it was last looked at, and it does not grow or still so.
+    pub parts: Option<Parts>,
+    /// Where children grow whose level does not rise, by what these are compared, less the clock.
+    pub flat: Option<Number>,
     /// The resource of the largest part of its guarantee, where only one is.
     pub top: Option<usize>,
     pub is_growing: bool,
@@ -287,6 +291,7 @@ impl Course<'_> {
         let full = chosen.and_then(|chosen| chosen.full.clone()).filter(|_| is_full);
         node.due = full.or_else(due);
         (node.zero, node.seen, node.pace, node.is_growing, node.stood) = (zero, now, pace, true, None);
+        node.parts = None;
         self.adds(parent, k, adds);
     }
 

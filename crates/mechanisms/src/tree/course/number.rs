@@ -3,6 +3,7 @@
 //! The rationals of a long course have thousands of digits, and few of them decide anything: doubles tell what happens next, and
 //! what nobody asks for is never found. A number remembers what it comes of until it is.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -13,9 +14,10 @@ use evenhand_exact::tree::Amount;
 use evenhand_problem::Rational;
 
 use super::about::About;
+use super::fraction::Fraction;
 
-/// Steps that an operation takes for each word of its numbers: measured with some hundred words, where common factors are found
-/// in less than the square of that.
+/// Steps that an operation takes for each word of its numbers: measured with some hundred words, where products, whose common factors
+/// are looked for, take less than the square of that, and sums far less.
 const STEPS_OF_A_WORD: u64 = 30;
 /// Bits of numerator and denominator together, up to which what comes of two numbers is found at once: to remember these takes
 /// as long. Tests have few long numbers.
@@ -26,13 +28,17 @@ const SHORT: u32 = if cfg!(test) { 16 } else { 256 };
 pub(super) struct Number(Rc<Inner>);
 
 struct Inner {
-    /// Always there while the rational is not.
+    /// Always there while the number is not found.
     about: Cell<Option<About>>,
-    exactly: OnceCell<Rational>,
-    /// Whether it is found, and short.
-    is_short: Cell<bool>,
+    found: OnceCell<Found>,
     /// What it comes of, until it is found.
     made: Cell<Option<(How, Number, Number)>>,
+}
+
+/// What a number is.
+enum Found {
+    Short(Rational),
+    Long(Fraction),
 }
 
 #[derive(Clone, Copy)]
@@ -66,47 +72,116 @@ impl How {
             Self::Quotient => Rational::from(a / b),
         }
     }
+
+    fn of_long(self, a: &Fraction, b: &Fraction) -> Found {
+        match self {
+            Self::Sum => a.plus(b).into(),
+            Self::Difference => a.minus(b).into(),
+            Self::Product => Found::Long(a.times(b)),
+            Self::Quotient => Found::Long(a.times(&b.inverse())),
+        }
+    }
+}
+
+impl Found {
+    fn fraction(&self) -> Cow<'_, Fraction> {
+        match self {
+            Self::Short(x) => Cow::Owned(x.into()),
+            Self::Long(x) => Cow::Borrowed(x),
+        }
+    }
+
+    fn width(&self) -> u32 {
+        match self {
+            Self::Short(x) => width(x),
+            Self::Long(x) => x.width(),
+        }
+    }
+
+    fn about(&self) -> About {
+        match self {
+            Self::Short(x) => About::of(x),
+            Self::Long(x) => x.about(),
+        }
+    }
+
+    fn cmp0(&self) -> Ordering {
+        match self {
+            Self::Short(x) => x.cmp0(),
+            Self::Long(x) => x.cmp0(),
+        }
+    }
+
+    /// Beside another.
+    fn cmp(&self, other: &Self) -> Ordering {
+        Self::of(How::Difference, self, other).cmp0()
+    }
+
+    fn of(how: How, a: &Self, b: &Self) -> Self {
+        match (a, b) {
+            (Self::Short(a), Self::Short(b)) => how.exactly(a, b).into(),
+            _ => how.of_long(&a.fraction(), &b.fraction()),
+        }
+    }
+}
+
+impl From<Result<Rational, Fraction>> for Found {
+    fn from(found: Result<Rational, Fraction>) -> Self {
+        found.map_or_else(Self::Long, Self::from)
+    }
+}
+
+impl From<Rational> for Found {
+    fn from(x: Rational) -> Self {
+        if width(&x) <= SHORT { Self::Short(x) } else { Self::Long((&x).into()) }
+    }
 }
 
 impl Number {
     /// About what it is.
     pub fn about(&self) -> About {
         self.0.about.get().unwrap_or_else(|| {
-            let about = About::of(self.exactly());
+            let about = self.found().about();
             self.0.about.set(Some(about));
             about
         })
     }
 
     /// What it is.
-    pub fn exactly(&self) -> &Rational {
-        if self.0.exactly.get().is_none() {
-            self.find(true);
+    fn found(&self) -> &Found {
+        self.find(true);
+        self.0.found.get_or_init(|| Found::Short(Rational::new()))
+    }
+
+    /// The rational that it is.
+    pub fn exactly(&self) -> Rational {
+        match self.found() {
+            Found::Short(x) => x.clone(),
+            Found::Long(x) => x.reduced(),
         }
-        self.0.exactly.get_or_init(Rational::new)
     }
 
     /// The same for a caller whose time may be up.
-    pub fn at_last(&self) -> &Rational {
-        if self.0.exactly.get().is_none() {
-            self.find(false);
-        }
+    pub fn at_last(&self) -> Rational {
+        self.find(false);
         self.exactly()
     }
 
     /// Finds it, after all that it comes of.
     fn find(&self, is_charged: bool) {
+        if self.0.found.get().is_some() {
+            return;
+        }
         let mut open = vec![self.clone()];
         while let Some(number) = open.last() {
             let Some((how, a, b)) = number.0.made.take() else {
                 open.pop();
                 continue;
             };
-            if let (Some(x), Some(y)) = (a.0.exactly.get(), b.0.exactly.get()) {
-                let (found, words) = (how.exactly(x, y), words_of_bits(u64::from(width(x) + width(y))));
-                number.0.about.set(Some(About::of(&found)));
-                number.0.is_short.set(width(&found) <= SHORT);
-                number.0.exactly.get_or_init(|| found);
+            if let (Some(x), Some(y)) = (a.0.found.get(), b.0.found.get()) {
+                let (found, words) = (Found::of(how, x, y), words_of_bits(u64::from(x.width() + y.width())));
+                number.0.about.set(Some(found.about()));
+                number.0.found.get_or_init(|| found);
                 open.pop();
                 // Where the work is up nothing is left half done.
                 if is_charged {
@@ -115,14 +190,14 @@ impl Number {
             } else {
                 let of = [a.clone(), b.clone()];
                 number.0.made.set(Some((how, a, b)));
-                open.extend(of.into_iter().filter(|of| of.0.exactly.get().is_none()));
+                open.extend(of.into_iter().filter(|of| of.0.found.get().is_none()));
             }
         }
     }
 
     /// Notes doubles around it that are closer than those which it was made with, where they are known.
     pub fn about_is(&self, about: About) {
-        if self.0.exactly.get().is_none() && about.range().0.is_finite() {
+        if self.0.found.get().is_none() && about.range().0.is_finite() {
             self.0.about.set(Some(about));
         }
     }
@@ -134,24 +209,17 @@ impl Number {
 
     /// Beside 0.
     pub fn cmp0(&self) -> Ordering {
-        let (least, most) = self.about().range();
-        if least > 0.0 {
-            Ordering::Greater
-        } else if most < 0.0 {
-            Ordering::Less
-        } else {
-            self.exactly().cmp0()
-        }
+        self.about().cmp0().unwrap_or_else(|| self.found().cmp0())
     }
 
     /// Whether it is found, and 0.
     pub fn is_nothing(&self) -> bool {
-        self.0.exactly.get().is_some_and(Rational::is_zero)
+        self.short().is_some_and(Rational::is_zero)
     }
 
     /// The rational, where it is short.
     pub fn short(&self) -> Option<&Rational> {
-        self.0.exactly.get().filter(|_| self.0.is_short.get())
+        if let Found::Short(x) = self.0.found.get()? { Some(x) } else { None }
     }
 
     fn times_short(&self, factor: Rational) -> Self {
@@ -193,8 +261,7 @@ impl Number {
         }
         let about = how.about(a.about(), b.about());
         let made = Cell::new(Some((how, a.clone(), b.clone())));
-        let (about, is_short) = (Cell::new(Some(about)), Cell::new(false));
-        Self(Rc::new(Inner { about, exactly: OnceCell::new(), is_short, made }))
+        Self(Rc::new(Inner { about: Cell::new(Some(about)), found: OnceCell::new(), made }))
     }
 }
 
@@ -210,9 +277,8 @@ impl Drop for Inner {
 
 impl From<Rational> for Number {
     fn from(x: Rational) -> Self {
-        let is_short = Cell::new(width(&x) <= SHORT);
         let (about, made) = (Cell::new(None), Cell::new(None));
-        Self(Rc::new(Inner { about, exactly: OnceCell::from(x), is_short, made }))
+        Self(Rc::new(Inner { about, found: OnceCell::from(Found::from(x)), made }))
     }
 }
 
@@ -230,16 +296,8 @@ impl Ord for Number {
         if let (Some(x), Some(y)) = (self.short(), other.short()) {
             return x.cmp(y);
         }
-        let (x, y) = (self.about().range(), other.about().range());
-        if x.1 < y.0 {
-            Ordering::Less
-        } else if y.1 < x.0 {
-            Ordering::Greater
-        } else if let Some(order) = self.cmp_multiple(other) {
-            order
-        } else {
-            self.exactly().cmp(other.exactly())
-        }
+        let order = self.about().cmp(other.about()).or_else(|| self.cmp_multiple(other));
+        order.unwrap_or_else(|| self.found().cmp(other.found()))
     }
 }
 
@@ -304,15 +362,7 @@ impl Amount for Number {
         if let Some(x) = self.short() {
             return x.cmp(other);
         }
-        let (least, most) = super::about::around(other);
-        let own = self.about().range();
-        if own.1 < least {
-            Ordering::Less
-        } else if own.0 > most {
-            Ordering::Greater
-        } else {
-            self.exactly().cmp(other)
-        }
+        self.about().cmp(About::of(other)).unwrap_or_else(|| self.found().cmp(&other.clone().into()))
     }
 }
 
@@ -364,8 +414,8 @@ mod tests {
                 prop_assert!(&(a + b) - b == *a);
             }
             for (a, x) in &all {
-                prop_assert_eq!(a.exactly(), x);
-                prop_assert_eq!(a.at_last(), x);
+                prop_assert_eq!(&a.exactly(), x);
+                prop_assert_eq!(&a.at_last(), x);
             }
         }
     }
@@ -376,6 +426,6 @@ mod tests {
         let third = Number::from(Rational::from((1, 3)) << 300);
         let long = |steps: u32| (0..steps).fold(third.clone(), |sum, _| &sum + &third);
         drop(long(1_000_000));
-        assert_eq!(*long(100_000).exactly(), Rational::from((100_001, 3)) << 300);
+        assert_eq!(long(100_000).exactly(), Rational::from((100_001, 3)) << 300);
     }
 }

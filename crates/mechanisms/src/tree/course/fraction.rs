@@ -1,0 +1,176 @@
+//! Long fractions, whose common factors are not looked for.
+//!
+//! To find the common factors of long numbers takes a hundred times as long as to add them. Denominators of a course need none:
+//! each is made of those before it by short factors, so that of two of them one nearly always divides a short multiple of the
+//! other, and which one shows in their first digits.
+
+use std::cmp::Ordering;
+
+use evenhand_problem::Rational;
+use rug::Integer;
+
+use super::about::About;
+
+/// Bits of a short number, for what is looked for in the first digits of long ones.
+const SHORT: u32 = 128;
+/// How many binary digits these are: twice as many as a short denominator has, and some.
+const DIGITS: u32 = 2 * SHORT + 64;
+
+/// A fraction with a positive denominator.
+#[derive(Clone)]
+pub(super) struct Fraction {
+    numer: Integer,
+    denom: Integer,
+}
+
+/// The quotient of two numbers as a fraction of which the denominator is short, if it is one. The first is not negative, and
+/// smaller than the second.
+fn short_quotient(above: &Integer, below: &Integer) -> Option<(Integer, Integer)> {
+    let down = below.significant_bits().saturating_sub(DIGITS + 64);
+    let first = |x: &Integer| Integer::from(x >> down);
+    // The continued fraction of the first digits: convergents, until what is left is rounding.
+    let (mut rest, mut next) = ((first(above) << DIGITS) / first(below), Integer::from(1) << DIGITS);
+    let (mut before, mut now) = ((Integer::new(), Integer::from(1)), (Integer::from(1), Integer::new()));
+    while next.significant_bits() > now.1.significant_bits() + 3 || now.1.is_zero() {
+        let (whole, left) = rest.div_rem(next.clone());
+        let after = (&whole * now.0.clone() + before.0, &whole * now.1.clone() + before.1);
+        if after.1.significant_bits() > SHORT {
+            return None;
+        }
+        (rest, next, before, now) = (next, left, now, after);
+    }
+    (Integer::from(above * &now.1) == Integer::from(&now.0 * below)).then_some(now)
+}
+
+impl Fraction {
+    /// Numbers of two denominators over one: what both are multiplied by, and the first denominator for it.
+    fn factors(a: &Integer, b: &Integer) -> (Integer, Integer) {
+        if a == b {
+            return (Integer::from(1), Integer::from(1));
+        }
+        if a < b {
+            let (of_b, of_a) = Self::factors(b, a);
+            return (of_a, of_b);
+        }
+        let (whole, rest) = <(Integer, Integer)>::from(a.div_rem_ref(b));
+        if rest.is_zero() {
+            return (Integer::from(1), whole);
+        }
+        let (above, below) = short_quotient(&rest, b).unwrap_or_else(|| {
+            let common = rest.clone().gcd(b);
+            (rest / &common, Integer::from(b / &common))
+        });
+        let of_b = whole * &below + above;
+        (below, of_b)
+    }
+
+    /// The sum, as a rational where it is seen to be short: where long ones cancel their denominators are close.
+    pub fn plus(&self, other: &Self) -> Result<Rational, Self> {
+        let (of_own, of_other) = Self::factors(&self.denom, &other.denom);
+        let are_close = of_own.significant_bits().max(of_other.significant_bits()) <= SHORT;
+        let numer = Integer::from(&self.numer * &of_own) + &other.numer * of_other;
+        let sum = Self { numer, denom: &self.denom * of_own };
+        if are_close { sum.short().ok_or(sum) } else { Err(sum) }
+    }
+
+    pub fn minus(&self, other: &Self) -> Result<Rational, Self> {
+        self.plus(&Self { numer: Integer::from(-&other.numer), denom: other.denom.clone() })
+    }
+
+    pub fn times(&self, other: &Self) -> Self {
+        let without = |above: &Integer, below: &Integer| {
+            let common = Integer::from(above.gcd_ref(below));
+            (Integer::from(above / &common), below / common)
+        };
+        let ((a, d), (b, c)) = (without(&self.numer, &other.denom), without(&other.numer, &self.denom));
+        Self { numer: a * b, denom: c * d }
+    }
+
+    /// One over it, which is not 0.
+    pub fn inverse(&self) -> Self {
+        let numer = if self.numer < 0 { Integer::from(-&self.denom) } else { self.denom.clone() };
+        Self { numer, denom: Integer::from(self.numer.abs_ref()) }
+    }
+
+    /// Bits of both numbers.
+    pub fn width(&self) -> u32 {
+        self.numer.significant_bits() + self.denom.significant_bits()
+    }
+
+    pub fn about(&self) -> About {
+        About::of_quotient(&self.numer, &self.denom)
+    }
+
+    pub fn cmp0(&self) -> Ordering {
+        self.numer.cmp0()
+    }
+
+    /// The same number, if it is one with a short denominator.
+    fn short(&self) -> Option<Rational> {
+        let (whole, rest) = <(Integer, Integer)>::from(self.numer.div_rem_floor_ref(&self.denom));
+        if whole.significant_bits() > SHORT {
+            return None;
+        }
+        let (above, below) =
+            if rest.is_zero() { (rest, Integer::from(1)) } else { short_quotient(&rest, &self.denom)? };
+        Some(Rational::from((above, below)) + whole)
+    }
+
+    /// The same number without common factors.
+    pub fn reduced(&self) -> Rational {
+        Rational::from((self.numer.clone(), self.denom.clone()))
+    }
+}
+
+impl From<&Rational> for Fraction {
+    fn from(x: &Rational) -> Self {
+        Self { numer: x.numer().clone(), denom: x.denom().clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A product of short numbers, some of them more than once.
+    fn long() -> impl Strategy<Value = Integer> {
+        prop::collection::vec(1_u64..1 << 40, 0..60)
+            .prop_map(|factors| factors.into_iter().fold(Integer::from(1), |all, factor| all * factor))
+    }
+
+    proptest! {
+        #[test]
+        fn fractions_are_the_rationals_that_they_stand_for(
+            common in long(),
+            (a, b) in (long(), long()),
+            (over_a, over_b) in (1_u64..1 << 60, 1_u64..1 << 60),
+            is_negative in any::<bool>(),
+        ) {
+            let a = Rational::from((if is_negative { -a } else { a }, Integer::from(&common * over_a)));
+            let b = Rational::from((b, Integer::from(&common * over_b)));
+            let (x, y) = (Fraction::from(&a), Fraction::from(&b));
+            let rational = |found: Result<Rational, Fraction>| found.unwrap_or_else(|long| long.reduced());
+            prop_assert_eq!(rational(x.plus(&y)), Rational::from(&a + &b));
+            prop_assert_eq!(rational(x.minus(&y)), Rational::from(&a - &b));
+            prop_assert_eq!(x.times(&y).reduced(), Rational::from(&a * &b));
+            prop_assert_eq!(x.times(&y.inverse()).reduced(), Rational::from(&a / &b));
+            // What is short is seen to be, however long its fraction is.
+            let short = Rational::from((over_a, over_b));
+            let more = Fraction::from(&rational(Fraction::from(&short).plus(&x)));
+            prop_assert_eq!(more.minus(&x).ok(), Some(short));
+        }
+
+        #[test]
+        fn quotients_of_long_numbers_show_in_their_first_digits(
+            common in long(),
+            (above, below) in (0_u64..u64::MAX, 1_u64..u64::MAX),
+        ) {
+            let quotient = Rational::from((above.min(below - 1), below));
+            let [a, b] = [quotient.numer(), quotient.denom()].map(|x| Integer::from(x * &common));
+            let found = short_quotient(&a, &b);
+            prop_assert_eq!(found, Some(quotient.into_numer_denom()));
+        }
+    }
+}
