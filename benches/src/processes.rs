@@ -239,6 +239,16 @@ const ROWS: &[Row] = &[
         certify: None,
         peer: None,
     },
+    Row {
+        name: "tree: 200 queues, 10,000 kinds on one class, teams",
+        text: |seed| {
+            let kind = queues::Kind::Teams;
+            Ok(queues::Shape { kind, queues: 200, shapes: 10_000, classes: 1 }.json(seed).to_string())
+        },
+        solve: &["-m", "tree"],
+        certify: None,
+        peer: None,
+    },
 ];
 
 /// A step, and its lines by seed.

@@ -11,9 +11,10 @@ mod standing;
 mod step;
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use evenhand_exact::tree::{Bound, Forest, Holdings, Shared, Ways};
+use evenhand_exact::tree::{Amount, Bound, Forest, Holdings, Shared, Ways};
 use evenhand_lp::placement::Totals;
 use evenhand_problem::Rational;
 use thiserror::Error;
@@ -22,7 +23,7 @@ use about::About;
 use kept::Kept;
 use moving::Moving;
 use number::Number;
-use standing::Asking;
+use standing::{Asking, Stands};
 
 /// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -58,6 +59,10 @@ pub struct Course<'f> {
     below: Arc<[Vec<usize>]>,
     /// By node: who may grow and is below its guarantee too, and who may.
     asking: Vec<Shared<[Asking; 2]>>,
+    /// By node: how it stands among its siblings.
+    stands: Vec<Stands>,
+    /// By node: which of its marks it had reached at its last event.
+    marks: Vec<Rc<[bool]>>,
     /// How many users may grow.
     growing: usize,
 }
@@ -87,6 +92,9 @@ impl<'f> Course<'f> {
         let order = Arc::new(Order { upwards, place });
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
         let asking = vec![Shared::default(); forest.nodes.len()];
+        let stands = vec![Stands::default(); forest.nodes.len()];
+        // None are known, so that the first event of a node is looked at.
+        let marks = vec![Rc::from([]); forest.nodes.len()];
         let (below, worths) = (below.into(), vec![None; forest.nodes.len()]);
         let mut course = Self {
             forest,
@@ -100,6 +108,8 @@ impl<'f> Course<'f> {
             order,
             below,
             asking,
+            stands,
+            marks,
             growing,
         };
         users.for_each(|n| course.look_at(n));
@@ -166,7 +176,7 @@ impl<'f> Course<'f> {
         if self.growing == 0 {
             return Ok(false);
         }
-        self.direct(0, &[]);
+        self.direct(0, &Rc::default());
         let next = self.moving[0].next.clone().ok_or(Endless)?;
         let step = (next.about() - self.moving[0].clock.about()).range();
         self.advance(0, next);
@@ -176,12 +186,37 @@ impl<'f> Course<'f> {
         // What is below may be older than the event, which changes nothing here: where a mark is reached is an event too, and
         // brings its node up to date.
         for v in events {
+            let marks = self.marks(v);
+            if self.marks[v] == marks {
+                continue;
+            }
+            self.marks[v] = marks;
             for at in 0..self.below[v].len() {
                 self.look_at(self.below[v][at]);
             }
         }
         self.stop_at_bounds();
         Ok(true)
+    }
+
+    /// Which of its marks a node has reached: nothing else changes what stands above the users below it.
+    fn marks(&self, v: usize) -> Rc<[bool]> {
+        let (forest, node) = (self.forest, &self.forest.nodes[v]);
+        if let Some(leaf) = &node.leaf {
+            let has_all = |tasks: &Rational| self.holdings.tasks[leaf.user].cmp_to(tasks).is_ge();
+            return leaf.tasks.iter().map(has_all).collect();
+        }
+        let reached =
+            |held: &Number, mark: Option<&Rational>| mark.is_some_and(|mark| held.cmp_to(mark).is_ge());
+        let of_resource = |r: usize| {
+            let (running, used) = (&self.holdings.running[v][r], &self.holdings.used[v][r]);
+            let limit = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+            let guarantee = node.guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref());
+            let kept = Some(&node.kept[r]);
+            let running = reached(running, limit.filter(|_| v == 0));
+            [running, reached(used, limit), reached(used, guarantee), reached(used, kept)]
+        };
+        (0..forest.resources.len()).flat_map(of_resource).collect()
     }
 
     /// What stands above a user, anew.
@@ -200,6 +235,7 @@ impl<'f> Course<'f> {
         let leaf = self.forest.leaf(n);
         for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
             self.moving[v].found_for = None;
+            self.stands[v].forget();
         }
         self.growing -= usize::from(way.is_none());
         self.ways[n] = way;

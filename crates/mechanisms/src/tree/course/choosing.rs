@@ -1,5 +1,7 @@
 //! Which children of a node grow, and at which rates: those whose key is least, so that their levels stay equal.
 
+use std::rc::Rc;
+
 use evenhand_exact::tree::{Amount, Key, Term, asks, key, rising, weight};
 use evenhand_problem::Rational;
 
@@ -20,7 +22,7 @@ pub(super) struct Chosen {
     pub full: Option<Number>,
 }
 
-pub(super) type Child = (usize, Standing);
+pub(super) type Child = (usize, Rc<Standing>);
 
 /// By what a child is compared with others whose level does not rise either.
 #[derive(Clone)]

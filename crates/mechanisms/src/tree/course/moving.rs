@@ -7,6 +7,8 @@
 //! Lines are kept by where they are when the clock is 0: what doubles are off by would double from event to event, if each
 //! began where the last one ended.
 
+use std::rc::Rc;
+
 use evenhand_exact::tree::{Amount, Forest, Holdings};
 use evenhand_problem::Rational;
 
@@ -57,7 +59,7 @@ pub(super) struct Moving {
     /// The children that grow when it does.
     pub growing: Vec<usize>,
     /// The nodes below whose guarantees users had to be to grow when all this was found, if nothing has happened since.
-    pub found_for: Option<Vec<usize>>,
+    pub found_for: Option<Rc<[usize]>>,
     /// Absent where it is not known, and where levels do not rise.
     pub chosen: Option<Chosen>,
     /// Whether something has happened at the node since.
@@ -67,7 +69,7 @@ pub(super) struct Moving {
     /// The sibling whose level is reached now.
     pub joins: Option<usize>,
     /// The level at which it stopped, and what it was compared by then.
-    pub stood: Option<(Number, Standing)>,
+    pub stood: Option<(Number, Rc<Standing>)>,
     /// What it holds of resources, where its level did not rise when it was last looked at, and it does not grow or still so.
     pub parts: Option<Parts>,
     /// Where children grow whose level does not rise, by what these are compared, less the clock.
@@ -78,8 +80,8 @@ pub(super) struct Moving {
     /// By how much the clock of its parent runs faster, and what that would say when this one is 0.
     pub pace: Number,
     pub zero: Number,
-    /// What the clock of its parent said when this node was brought up to date.
-    seen: Number,
+    /// What the clock of its parent said when this node was brought up to date, if it has grown.
+    seen: Option<Number>,
     /// When the next event at the node happens and what it reaches.
     own: Option<(Number, Option<Mark>)>,
     /// When the next one at it or below it happens, by its clock.
@@ -89,6 +91,11 @@ pub(super) struct Moving {
 }
 
 impl Moving {
+    /// Whether it is up to date when the clock of its parent says this.
+    fn has_seen(&self, now: &Number) -> bool {
+        self.seen.as_ref().is_some_and(|seen| seen.is(now))
+    }
+
     /// A node before anything has happened. The clock of a user counts its tasks.
     pub fn start(forest: &Forest<'_>, holdings: &Holdings<Number>, v: usize) -> Self {
         let (running, used) = (holdings.running[v].to_vec(), holdings.used[v].to_vec());
@@ -108,8 +115,8 @@ impl Moving {
 impl Course<'_> {
     /// Finds how a node grows when those of the users below it may who are below the guarantees of these nodes. What it holds is
     /// up to date.
-    pub(super) fn direct(&mut self, v: usize, within: &[usize]) {
-        if self.moving[v].found_for.as_deref() == Some(within) {
+    pub(super) fn direct(&mut self, v: usize, within: &Rc<[usize]>) {
+        if self.moving[v].found_for.as_ref() == Some(within) {
             return;
         }
         let forest = self.forest;
@@ -140,7 +147,7 @@ impl Course<'_> {
         }
         let node = &mut self.moving[v];
         (node.own, node.next) = (own, next);
-        node.found_for = Some(within.to_vec());
+        node.found_for = Some(within.clone());
     }
 
     /// Advances a child to what the clock of its parent says.
@@ -150,13 +157,13 @@ impl Course<'_> {
         }
         let now = self.moving[parent].clock.clone();
         let node = &self.moving[k];
-        if node.seen.is(&now) {
+        if node.has_seen(&now) {
             return;
         }
         // What is due now is known without the parent's clock.
         let next = node.due.as_ref().filter(|due| due.is(&now)).and(node.next.clone());
         let when = next.unwrap_or_else(|| &(&now - &node.zero) / &node.pace);
-        self.moving[k].seen = now;
+        self.moving[k].seen = Some(now);
         self.advance(k, when);
     }
 
@@ -271,7 +278,7 @@ impl Course<'_> {
         let zero = if let (Some(level), Some(chosen)) = (level, chosen) {
             // The level is the common one, which is the clock of the parent and so much.
             &level - &chosen.key.level
-        } else if node.seen.is(&now) {
+        } else if node.has_seen(&now) {
             // It has grown until now, at another pace.
             let part = &pace / &node.pace;
             let zero = &now + &(&(&node.zero - &now) * &part);
@@ -290,8 +297,8 @@ impl Course<'_> {
         let due = || node.next.as_ref().map(|next| &(next * &pace) + &zero);
         let full = chosen.and_then(|chosen| chosen.full.clone()).filter(|_| is_full);
         node.due = full.or_else(due);
-        (node.zero, node.seen, node.pace, node.is_growing, node.stood) = (zero, now, pace, true, None);
-        node.parts = None;
+        (node.zero, node.seen, node.pace, node.is_growing) = (zero, Some(now), pace, true);
+        (node.stood, node.parts) = (None, None);
         self.adds(parent, k, adds);
     }
 

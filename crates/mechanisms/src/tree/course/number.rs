@@ -86,7 +86,7 @@ impl How {
 impl Found {
     fn fraction(&self) -> Cow<'_, Fraction> {
         match self {
-            Self::Short(x) => Cow::Owned(x.into()),
+            Self::Short(x) => Cow::Owned(x.clone().into()),
             Self::Long(x) => Cow::Borrowed(x),
         }
     }
@@ -133,7 +133,7 @@ impl From<Result<Rational, Fraction>> for Found {
 
 impl From<Rational> for Found {
     fn from(x: Rational) -> Self {
-        if width(&x) <= SHORT { Self::Short(x) } else { Self::Long((&x).into()) }
+        if width(&x) <= SHORT { Self::Short(x) } else { Self::Long(x.into()) }
     }
 }
 
@@ -249,15 +249,15 @@ impl Number {
     }
 
     fn of(how: How, a: &Self, b: &Self) -> Self {
-        if let (Some(x), Some(y)) = (a.short(), b.short()) {
-            return how.exactly(x, y).into();
-        }
         match how {
             How::Sum if a.is_nothing() => return b.clone(),
             How::Sum | How::Difference if b.is_nothing() => return a.clone(),
             How::Product if b.is_nothing() => return b.clone(),
             How::Product | How::Quotient if a.is_nothing() => return a.clone(),
             _ => {}
+        }
+        if let (Some(x), Some(y)) = (a.short(), b.short()) {
+            return how.exactly(x, y).into();
         }
         let about = how.about(a.about(), b.about());
         let made = Cell::new(Some((how, a.clone(), b.clone())));
@@ -282,9 +282,14 @@ impl From<Rational> for Number {
     }
 }
 
+thread_local! {
+    /// There is one 0: most numbers of a course are, and none of them is made anew.
+    static NOTHING: Number = Rational::new().into();
+}
+
 impl Default for Number {
     fn default() -> Self {
-        Rational::new().into()
+        NOTHING.with(Clone::clone)
     }
 }
 
@@ -344,8 +349,11 @@ impl Amount for Number {
     }
 
     fn times(&self, factor: &Rational) -> Self {
-        if *factor == 1 {
+        if *factor == 1 || self.is_nothing() {
             return self.clone();
+        }
+        if let Some(x) = self.short() {
+            return Rational::from(x * factor).into();
         }
         // A multiple of a multiple is one, so that it is seen which is larger.
         match self.multiple() {
@@ -355,7 +363,7 @@ impl Amount for Number {
     }
 
     fn over(&self, whole: &Rational) -> Self {
-        self.times(&whole.clone().recip())
+        self.short().map_or_else(|| self.times(&whole.clone().recip()), |x| Rational::from(x / whole).into())
     }
 
     fn cmp_to(&self, other: &Rational) -> Ordering {

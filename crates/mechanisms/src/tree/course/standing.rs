@@ -1,5 +1,7 @@
 //! Which children of a node may grow, and whether they are below their guarantees: found without a look at every user.
 
+use std::rc::Rc;
+
 use evenhand_exact::tree::Ways;
 
 use super::Course;
@@ -8,7 +10,7 @@ use super::Course;
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     /// The users below it may grow who are below the guarantees of these nodes.
-    pub within: Vec<usize>,
+    pub within: Rc<[usize]>,
     /// Of those who are below its own guarantee, for each resource that they ask for somebody who does; nobody above it.
     pub below: Vec<usize>,
 }
@@ -19,12 +21,27 @@ impl Standing {
     }
 }
 
+/// How a child stands when those below the guarantees of some nodes may grow; nobody below it may where that is absent.
+#[derive(Default, Clone)]
+pub(super) struct Stands {
+    within: Rc<[usize]>,
+    /// Absent where it is not known since something has changed.
+    found: Option<Option<Rc<Standing>>>,
+}
+
+impl Stands {
+    /// Somebody below the child has another way now.
+    pub fn forget(&mut self) {
+        self.found = None;
+    }
+}
+
 /// By resource the users below a node who ask for it. The last one may grow and is below the guarantees of these nodes.
 ///
 /// What is used only grows, so that nobody comes to be below a guarantee or is let go on: who was taken away stays away.
 #[derive(Default, Clone)]
 pub(super) struct Asking {
-    within: Vec<usize>,
+    within: Rc<[usize]>,
     users: Option<Vec<Vec<usize>>>,
 }
 
@@ -35,24 +52,33 @@ fn is_within(ways: &Ways, n: usize, within: &[usize]) -> bool {
 impl Course<'_> {
     /// By what a child is to be compared when those below the guarantees of these nodes may grow; `None` where nobody below it
     /// may.
-    pub(super) fn stands(&mut self, k: usize, within: &[usize]) -> Option<Standing> {
+    pub(super) fn stands(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
+        let known = &self.stands[k];
+        if known.within != *within || known.found.is_none() {
+            let found = Some(self.find_standing(k, within).map(Rc::new));
+            self.stands[k] = Stands { within: within.clone(), found };
+        }
+        self.stands[k].found.clone().flatten()
+    }
+
+    fn find_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
         if self.forest.guarantees_first && self.forest.nodes[k].guarantee.is_some() {
-            let within = [within, &[k]].concat();
+            let within: Rc<[usize]> = within.iter().copied().chain([k]).collect();
             let below = self.asking(k, &within, 0);
             if !below.is_empty() {
                 return Some(Standing { within, below });
             }
         }
         let is_any = !self.asking(k, within, 1).is_empty();
-        is_any.then(|| Standing { within: within.to_vec(), below: Vec::new() })
+        is_any.then(|| Standing { within: within.clone(), below: Vec::new() })
     }
 
     /// Of the users below a node who may grow and are below the guarantees of these, for each resource that they ask for one.
-    fn asking(&mut self, k: usize, within: &[usize], which: usize) -> Vec<usize> {
+    fn asking(&mut self, k: usize, within: &Rc<[usize]>, which: usize) -> Vec<usize> {
         let forest = self.forest;
         let asking = &mut self.asking[k][which];
-        if asking.within != within {
-            *asking = Asking { within: within.to_vec(), users: None };
+        if asking.within != *within {
+            *asking = Asking { within: within.clone(), users: None };
         }
         let ways = &self.ways;
         let users = asking.users.get_or_insert_with(|| {
