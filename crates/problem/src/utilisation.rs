@@ -189,6 +189,77 @@ impl From<Sum> for Rational {
     }
 }
 
+/// What each group holds of every resource, with the groups inside it: as guarantees and limits count it, by base demands wherever
+/// tasks run; where classes are shared by time as [`held`] has it.
+#[must_use]
+pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
+    let groups = problem.groups();
+    let nothing = Amounts { of: vec![Integer::new(); problem.n_resources()], over: Integer::from(1) };
+    let mut all = vec![nothing; groups.list().len()];
+    let shares_time = problem.servers().iter().any(ServerClass::is_time_shared);
+    for n in 0..problem.n_users() {
+        let Some(group) = groups.member(n).group else { continue };
+        let held = if shares_time {
+            Amounts::of(&held(problem, allocation, n))
+        } else {
+            let (total, Amounts { of, over }) =
+                (allocation.total(n), Amounts::of(&problem.users()[n].base_demand().to_vec()));
+            let of = of.into_iter().map(|d| d * total.numer()).collect();
+            Amounts { of, over: over * total.denom() }
+        };
+        all[group].add(&held);
+    }
+    // Groups inside others first, so that few sums are long.
+    let mut upwards: Vec<usize> = (0..all.len()).collect();
+    upwards.sort_by_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
+    for v in upwards {
+        if let Some(parent) = groups.list()[v].parent {
+            let inside = all[v].clone();
+            all[parent].add(&inside);
+        }
+    }
+    all.into_iter().map(Vec::from).collect()
+}
+
+/// Amounts by resource over one denominator, not reduced: those of one user differ by its demands alone.
+#[derive(Clone)]
+struct Amounts {
+    of: Vec<Integer>,
+    over: Integer,
+}
+
+impl Amounts {
+    fn of(amounts: &[Rational]) -> Self {
+        let over = amounts.iter().fold(Integer::from(1), |over, amount| over.lcm(amount.denom()));
+        let of =
+            amounts.iter().map(|amount| Integer::from(over.div_exact_ref(amount.denom())) * amount.numer());
+        Self { of: of.collect(), over }
+    }
+
+    fn add(&mut self, more: &Self) {
+        if self.over == more.over {
+            self.of.iter_mut().zip(&more.of).for_each(|(of, more)| *of += more);
+            return;
+        }
+        let common = Integer::from(self.over.gcd_ref(&more.over));
+        let (times, of_more) =
+            (Integer::from(more.over.div_exact_ref(&common)), self.over.div_exact_ref(&common));
+        let of_more = Integer::from(of_more);
+        for (of, more) in self.of.iter_mut().zip(&more.of) {
+            *of *= &times;
+            *of += more * &of_more;
+        }
+        self.over *= times;
+    }
+}
+
+impl From<Amounts> for Vec<Rational> {
+    fn from(amounts: Amounts) -> Self {
+        let over = &amounts.over;
+        amounts.of.into_iter().map(|of| Rational::from((of, over.clone()))).collect()
+    }
+}
+
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
     for (i, x) in &allocation.tasks[n] {
         let server = &problem.servers()[*i];

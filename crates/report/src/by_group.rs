@@ -1,7 +1,6 @@
 //! What every group holds of each resource, by the base demands of its users, beside what it is promised and allowed.
 
-use evenhand_problem::utilisation::held;
-use evenhand_problem::{Allocation, Problem, Promises, Rational, ServerClass};
+use evenhand_problem::{Allocation, Problem, Promises, Rational, utilisation};
 
 use crate::table::{Cell, Table};
 use crate::text::amount;
@@ -32,34 +31,14 @@ impl Held {
     }
 }
 
-/// What each group holds of each resource.
-fn amounts(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
-    let groups = problem.groups();
-    let mut amounts = vec![vec![Rational::new(); problem.n_resources()]; groups.list().len()];
-    for n in 0..problem.n_users() {
-        let held = match problem.servers().iter().any(ServerClass::is_time_shared) {
-            true => held(problem, allocation, n),
-            // As guarantees and limits count it, wherever the tasks run.
-            false => {
-                let total = allocation.total(n);
-                problem.users()[n].base_demand().iter().map(|d| Rational::from(d * &total)).collect()
-            }
-        };
-        for v in groups.above(groups.member(n).group) {
-            amounts[v].iter_mut().zip(&held).for_each(|(amount, held)| *amount += held);
-        }
-    }
-    amounts
-}
-
 /// By group, those inside a group after it, and resource, where the group holds some of it, or is promised, denied or due some.
 /// `due`: the allocation that says what is due.
 pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&Allocation>) -> Vec<Held> {
     let groups = problem.groups();
     let promises = Promises::new(groups);
     let (n_groups, n_resources) = (groups.list().len(), problem.n_resources());
-    let mut amounts_of = amounts(problem, allocation);
-    let due = due.map(|due| amounts(problem, due));
+    let mut amounts_of = utilisation::by_group(problem, allocation);
+    let due = due.map(|due| utilisation::by_group(problem, due));
     let mut wanted = vec![vec![false; n_resources]; n_groups];
     for n in (0..problem.n_users()).filter(|n| problem.is_active(*n)) {
         let user = &problem.users()[n];
