@@ -2,6 +2,7 @@
 
 mod about;
 mod choosing;
+mod flat;
 mod fraction;
 mod kept;
 mod moving;

@@ -24,15 +24,6 @@ pub(super) struct Chosen {
 
 pub(super) type Child = (usize, Rc<Standing>);
 
-/// By what a child is compared with others whose level does not rise either.
-#[derive(Clone)]
-pub(super) struct Parts {
-    level: Number,
-    /// The resources of which it holds parts, of guarantees or of the capacity.
-    of: Vec<usize>,
-    is_above_guarantee: bool,
-}
-
 /// How fast the level of a node rises by its own clock.
 pub(super) struct Pace {
     pub pace: Number,
@@ -184,8 +175,9 @@ impl Course<'_> {
             ahead
         } else {
             still.extend(tied.into_iter().map(|at| children[at].clone()));
-            rising_ones.clear();
-            self.flat(v, flat, least.is_above_guarantee, &mut rising_ones, &mut parts)
+            let found = self.flat(v, flat, least.is_above_guarantee);
+            (rising_ones, parts) = (found.grow, found.parts);
+            found.ahead
         };
         self.moving[v].ahead = ahead;
         for k in grew.iter().filter(|k| rising_ones.iter().all(|(of, _)| of != *k)) {
@@ -203,72 +195,5 @@ impl Course<'_> {
         for (k, parts) in parts {
             self.moving[k].parts = Some(parts);
         }
-    }
-
-    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users ask for. When that
-    /// is as much as another one holds, and which.
-    fn flat(
-        &mut self,
-        v: usize,
-        flat: Vec<(usize, Rational)>,
-        is_above_guarantee: bool,
-        grow: &mut Vec<(usize, Pace)>,
-        parts: &mut Vec<(usize, Parts)>,
-    ) -> Option<(Number, Option<usize>)> {
-        let mut lines = Vec::new();
-        for (k, weight) in flat {
-            let terms = self.parts(k, is_above_guarantee);
-            let (top, rate) = rising(&terms, &self.moving[k].growth.running);
-            let of = terms.iter().flat_map(|term| term.slope.iter().map(|(r, _)| *r)).collect();
-            let mut now = Parts { level: top.over(&weight), of, is_above_guarantee };
-            let is_known = |was: &&Parts| was.of == now.of && was.is_above_guarantee == is_above_guarantee;
-            if let Some(was) = self.moving[k].parts.as_ref().filter(is_known) {
-                now.level.clone_from(&was.level);
-            }
-            lines.push((k, now, rate.over(&weight)));
-        }
-        let least = lines.iter().map(|line| &line.1.level).min().cloned().unwrap_or_default();
-        let base = &least - &self.moving[v].clock;
-        let mut ahead: Option<(Number, usize)> = None;
-        for (k, now, pace) in lines {
-            if now.level == least {
-                grow.push((k, Pace { pace, level: None }));
-            } else if ahead.as_ref().is_none_or(|ahead| now.level < ahead.0) {
-                ahead = Some((now.level.clone(), k));
-            }
-            parts.push((k, now));
-        }
-        let ahead = ahead.map(|(level, k)| (&level - &base, Some(k)));
-        self.moving[v].flat = Some(base);
-        ahead
-    }
-
-    /// What children hold whose level does not rise is as much as before, and need not be found to be: those that grew, and one
-    /// that they have reached.
-    fn still_flat(&mut self, v: usize) {
-        let Some(base) = self.moving[v].flat.take() else { return };
-        let level = &base + &self.moving[v].clock;
-        for k in self.moving[v].growing.iter().copied().chain(self.moving[v].joins).collect::<Vec<usize>>() {
-            if let Some(parts) = &mut self.moving[k].parts {
-                parts.level.clone_from(&level);
-            }
-        }
-    }
-
-    /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,
-    /// or of the guarantee.
-    fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term<Number>> {
-        let (forest, running) = (self.forest, &self.holdings.running[k]);
-        let rates = &self.moving[k].growth.running;
-        let guarantee = forest.nodes[k].guarantee.as_ref();
-        let whole = |r: usize| {
-            if is_above_guarantee { Some(&forest.capacity[r]) } else { guarantee?[r].as_ref() }
-        };
-        let resources = (0..forest.resources.len()).filter(|r| rates[*r].cmp0().is_gt());
-        let term = |r: usize| {
-            let whole = whole(r).filter(|whole| **whole > 0)?;
-            Some(Term { value: running[r].over(whole), slope: vec![(r, whole.clone().recip())] })
-        };
-        resources.filter_map(term).collect()
     }
 }

@@ -14,7 +14,8 @@ use evenhand_problem::Rational;
 
 use super::Course;
 use super::about::About;
-use super::choosing::{Child, Chosen, Pace, Parts};
+use super::choosing::{Child, Chosen, Pace};
+use super::flat::Parts;
 use super::number::Number;
 use super::standing::Standing;
 use super::step::{Is, Mark, Of, first_event};
