@@ -307,4 +307,45 @@ mod tests {
         let divided = Source { name: "-", text: divided }.problem().unwrap();
         assert_eq!(time(&divided, &of(vec![Vec::new()])), None);
     }
+
+    /// The sum over users below each group, one after the other; with a class that is shared by time, and without.
+    #[test]
+    fn groups_hold_what_the_users_below_them_hold() {
+        for gamma in ["", r#", "gamma": {"t": 7}"#] {
+            let user = |n: u32, group: &str| {
+                let (cpu, gpu) = (n % 5 + 1, n % 3);
+                format!(
+                    r#"{{"name": "u{n}"{group}, "demand": {{"cpu": "{cpu}/7", "gpu": "{gpu}/{}"}}{gamma}}}"#,
+                    n + 2
+                )
+            };
+            let groups = ["", r#", "group": "a""#, r#", "group": "b""#, r#", "group": "c""#];
+            let users: Vec<String> = (0..12).map(|n| user(n, groups[n as usize % 4])).collect();
+            let text = format!(
+                r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+                    "groups": [{{"name": "a", "parent": "b"}}, {{"name": "b"}}, {{"name": "c", "parent": "a"}}],
+                    "servers": [{{"name": "t", "count": 3, "capacity": {{"cpu": 40, "gpu": 40}}}}],
+                    "users": [{}]}}"#,
+                users.join(", ")
+            );
+            let problem = Source { name: "-", text: &text }.problem().unwrap();
+            let tasks = (0..12).map(|n| vec![(0, Rational::from((n + 1, 11 + n % 4)))]).collect();
+            let allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+            let mut expected = vec![vec![Rational::new(); 2]; 3];
+            for n in 0..12 {
+                let total = allocation.total(n);
+                let base = problem.users()[n].base_demand();
+                let of = if gamma.is_empty() {
+                    (0..2).map(|r| Rational::from(&base[r] * &total)).collect()
+                } else {
+                    held(&problem, &allocation, n)
+                };
+                for v in problem.groups().above(problem.groups().member(n).group) {
+                    expected[v].iter_mut().zip(&of).for_each(|(sum, of)| *sum += of);
+                }
+            }
+            assert!(expected[1][0] > expected[0][0] && expected[0][0] > expected[2][0]);
+            assert_eq!(by_group(&problem, &allocation), expected);
+        }
+    }
 }
