@@ -56,7 +56,7 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
 /// it; `None` where there are none.
 #[must_use]
 pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
-    let mut of_class = vec![Sum::default(); problem.n_servers()];
+    let mut of_class = vec![Sums::new(1); problem.n_servers()];
     for (n, tasks) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
         for (i, x) in tasks.iter().filter(|(i, _)| problem.servers()[*i].is_time_shared()) {
             let gamma = problem.gamma(n, *i);
@@ -68,7 +68,7 @@ pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
     let (mut used, mut total) = (Rational::new(), Rational::new());
     for (server, all) in problem.servers().iter().zip(of_class) {
         if server.is_time_shared() {
-            used += Rational::from(all) * server.count();
+            used += all.rationals().sum::<Rational>() * server.count();
             total += server.count();
         }
     }
@@ -127,7 +127,7 @@ fn used_rows(
 /// What tasks, by user and class, use of every row. Tasks where a user cannot run use nothing.
 #[must_use]
 pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
-    let mut used = vec![Sum::default(); constraints.rows().len()];
+    let mut used = vec![Sums::new(1); constraints.rows().len()];
     for (n, row) in tasks.iter().enumerate().take(constraints.problem().n_users()) {
         for (i, x) in row {
             if let Some(usage) = constraints.usage(n, *i) {
@@ -138,54 +138,80 @@ pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) 
             }
         }
     }
-    used.into_iter().map(Rational::from).collect()
+    used.into_iter().flat_map(Sums::rationals).collect()
 }
 
-/// A sum that is not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
+/// Sums over one denominator, not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
 /// greatest common divisor.
 #[derive(Clone)]
-struct Sum {
-    numerator: Integer,
+struct Sums {
+    numerators: Vec<Integer>,
     denominator: Integer,
 }
 
-impl Default for Sum {
-    fn default() -> Self {
-        Self { numerator: Integer::new(), denominator: Integer::from(1) }
-    }
-}
-
-impl Sum {
-    /// Adds `tasks * usage`. The denominator of a usage, a user's own rate, mostly divides what is above the line in its
-    /// tasks: it is cancelled first, or the common denominator would become a multiple of the rates of all users.
-    fn add_product(&mut self, tasks: &Rational, usage: &Rational) {
-        if *usage.denom() == 1 {
-            return self.add(tasks.numer(), usage.numer(), tasks.denom());
-        }
-        let shared = Integer::from(tasks.numer().gcd_ref(usage.denom()));
-        let denominator = Integer::from(usage.denom().div_exact_ref(&shared)) * tasks.denom();
-        self.add(&Integer::from(tasks.numer().div_exact_ref(&shared)), usage.numer(), &denominator);
+impl Sums {
+    /// So many sums of nothing.
+    fn new(count: usize) -> Self {
+        Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
     }
 
-    /// Adds `a * b / denominator`.
-    fn add(&mut self, a: &Integer, b: &Integer, denominator: &Integer) {
+    /// Of amounts by resource.
+    fn of(amounts: &[Rational]) -> Self {
+        let denominator = amounts.iter().fold(Integer::from(1), |all, amount| all.lcm(amount.denom()));
+        let over_all = |x: &Rational| Integer::from(denominator.div_exact_ref(x.denom())) * x.numer();
+        Self { numerators: amounts.iter().map(over_all).collect(), denominator }
+    }
+
+    /// Makes the denominator a multiple of another one; by what a numerator over that one is multiplied then, if not by 1.
+    fn include(&mut self, denominator: &Integer) -> Option<Integer> {
         if self.denominator == *denominator {
-            self.numerator += a * b;
-            return;
+            return None;
         }
         if !self.denominator.is_divisible(denominator) {
             let multiple = Integer::from(self.denominator.lcm_ref(denominator));
-            self.numerator *= Integer::from(multiple.div_exact_ref(&self.denominator));
+            let times = Integer::from(multiple.div_exact_ref(&self.denominator));
+            self.numerators.iter_mut().for_each(|numerator| *numerator *= &times);
             self.denominator = multiple;
         }
-        let times = Integer::from(self.denominator.div_exact_ref(denominator)) * a;
-        self.numerator += &times * b;
+        Some(self.denominator.div_exact_ref(denominator).into())
     }
-}
 
-impl From<Sum> for Rational {
-    fn from(sum: Sum) -> Self {
-        Self::from((sum.numerator, sum.denominator))
+    /// Adds `tasks * usage` to the first sum. The denominator of a usage, a user's own rate, mostly divides what is above the line in
+    /// its tasks: it is cancelled first, or the common denominator would become a multiple of the rates of all users.
+    fn add_product(&mut self, tasks: &Rational, usage: &Rational) {
+        if *usage.denom() == 1 {
+            return self.add_over(tasks.numer(), usage.numer(), tasks.denom());
+        }
+        let shared = Integer::from(tasks.numer().gcd_ref(usage.denom()));
+        let denominator = Integer::from(usage.denom().div_exact_ref(&shared)) * tasks.denom();
+        self.add_over(&Integer::from(tasks.numer().div_exact_ref(&shared)), usage.numer(), &denominator);
+    }
+
+    /// Adds `a * b / denominator` to the first sum.
+    fn add_over(&mut self, a: &Integer, b: &Integer, denominator: &Integer) {
+        let times = self.include(denominator);
+        if let Some(sum) = self.numerators.first_mut() {
+            match times {
+                Some(times) => *sum += &(times * a) * b,
+                None => *sum += a * b,
+            }
+        }
+    }
+
+    /// Adds as many others.
+    fn add(&mut self, more: &Self) {
+        let times = self.include(&more.denominator);
+        for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {
+            match &times {
+                Some(times) => *sum += times * more,
+                None => *sum += more,
+            }
+        }
+    }
+
+    fn rationals(self) -> impl Iterator<Item = Rational> {
+        let Self { numerators, denominator } = self;
+        numerators.into_iter().map(move |numerator| Rational::from((numerator, denominator.clone())))
     }
 }
 
@@ -194,18 +220,18 @@ impl From<Sum> for Rational {
 #[must_use]
 pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let groups = problem.groups();
-    let nothing = Amounts { of: vec![Integer::new(); problem.n_resources()], over: Integer::from(1) };
-    let mut all = vec![nothing; groups.list().len()];
+    let mut all = vec![Sums::new(problem.n_resources()); groups.list().len()];
     let shares_time = problem.servers().iter().any(ServerClass::is_time_shared);
     for n in 0..problem.n_users() {
         let Some(group) = groups.member(n).group else { continue };
         let held = if shares_time {
-            Amounts::of(&held(problem, allocation, n))
+            Sums::of(&held(problem, allocation, n))
         } else {
-            let (total, Amounts { of, over }) =
-                (allocation.total(n), Amounts::of(&problem.users()[n].base_demand().to_vec()));
-            let of = of.into_iter().map(|d| d * total.numer()).collect();
-            Amounts { of, over: over * total.denom() }
+            let total = allocation.total(n);
+            let mut held = Sums::of(&problem.users()[n].base_demand().to_vec());
+            held.numerators.iter_mut().for_each(|amount| *amount *= total.numer());
+            held.denominator *= total.denom();
+            held
         };
         all[group].add(&held);
     }
@@ -218,46 +244,7 @@ pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>
             all[parent].add(&inside);
         }
     }
-    all.into_iter().map(Vec::from).collect()
-}
-
-/// Amounts by resource over one denominator, not reduced: those of one user differ by its demands alone.
-#[derive(Clone)]
-struct Amounts {
-    of: Vec<Integer>,
-    over: Integer,
-}
-
-impl Amounts {
-    fn of(amounts: &[Rational]) -> Self {
-        let over = amounts.iter().fold(Integer::from(1), |over, amount| over.lcm(amount.denom()));
-        let of =
-            amounts.iter().map(|amount| Integer::from(over.div_exact_ref(amount.denom())) * amount.numer());
-        Self { of: of.collect(), over }
-    }
-
-    fn add(&mut self, more: &Self) {
-        if self.over == more.over {
-            self.of.iter_mut().zip(&more.of).for_each(|(of, more)| *of += more);
-            return;
-        }
-        let common = Integer::from(self.over.gcd_ref(&more.over));
-        let (times, of_more) =
-            (Integer::from(more.over.div_exact_ref(&common)), self.over.div_exact_ref(&common));
-        let of_more = Integer::from(of_more);
-        for (of, more) in self.of.iter_mut().zip(&more.of) {
-            *of *= &times;
-            *of += more * &of_more;
-        }
-        self.over *= times;
-    }
-}
-
-impl From<Amounts> for Vec<Rational> {
-    fn from(amounts: Amounts) -> Self {
-        let over = &amounts.over;
-        amounts.of.into_iter().map(|of| Rational::from((of, over.clone()))).collect()
-    }
+    all.into_iter().map(|sums| sums.rationals().collect()).collect()
 }
 
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {

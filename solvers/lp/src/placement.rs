@@ -36,13 +36,13 @@ pub enum Place {
     Broken(Bound),
 }
 
-/// Totals of tasks by user, which may be long to find.
+/// Totals of tasks by user, which may take long to find exactly.
 pub trait Totals {
-    /// To some 20 digits.
+    /// To some 20 digits: a guess, which decides nothing.
     fn nearly(&self) -> Vec<Rational>;
-    /// Whether they break a bound.
+    /// Whether they break a bound, exactly.
     fn break_bound(&self, bound: &Bound) -> bool;
-    /// What they are.
+    /// Exactly.
     fn exactly(&mut self) -> Vec<Rational>;
 }
 
@@ -361,7 +361,8 @@ impl Placements {
         placed
     }
 
-    /// A place of totals, or a bound that they break. They are found exactly where that is not seen without.
+    /// A place of totals, or a bound that they break, both exact. The totals are found exactly unless they break a bound that their
+    /// first digits show.
     ///
     /// # Errors
     /// [`LpError`]: the programme could not be solved.
@@ -379,18 +380,18 @@ impl Placements {
         // Prices are short, what comes of long totals is not: whether these break a bound is seen first.
         let rows = self.capacity.len();
         let mut lp = self.lp.clone();
-        let ask = |lp: &mut ExactLp, totals: Vec<Rational>| {
+        let state = |lp: &mut ExactLp, totals: Vec<Rational>| {
             lp.rows[rows..].iter_mut().zip(totals).for_each(|(row, total)| row.1 = total);
         };
-        ask(&mut lp, nearly);
+        state(&mut lp, nearly);
         let basis = self.basis().unwrap_or_default();
-        let basis = refine::nearly(&lp, &self.units, basis);
+        let basis = refine::nearly(&lp, &self.units, &basis);
         let bound = self.bound(&prices(&self.lp, &basis)[..rows]);
         if totals.break_bound(&bound) {
             return Ok(Place::Broken(bound));
         }
         let totals = totals.exactly();
-        ask(&mut lp, totals.clone());
+        state(&mut lp, totals.clone());
         let start = StartingPoint { point: None, basis: &basis };
         match refine::solve(&lp, &self.units, start, EXACT.max_pivots)? {
             Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {

@@ -39,6 +39,28 @@ pub fn solve(
     start: StartingPoint<'_>,
     max_pivots: usize,
 ) -> Result<Feasibility, LpError> {
+    match refined(lp, units, start, max_pivots, 0.0) {
+        Ok(search) => search.run(),
+        Err(basis) => SimplexBasis::new(lp, &basis, max_pivots).run(),
+    }
+}
+
+/// A basis that is optimal but for violations that may come of a right-hand side which is known to some 20 digits, where a few
+/// refinements find it; else the last one.
+pub(crate) fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
+    let start = StartingPoint { point: None, basis };
+    refined(lp, units, start, 0, EXACT.unknown).map_or_else(|basis| basis, SimplexBasis::into_basis)
+}
+
+/// The vertex of a basis whose prices are right and which violates nothing by as much as `unknown`; the last basis where
+/// refinement ends without one.
+fn refined<'lp>(
+    lp: &'lp ExactLp,
+    units: &[f64],
+    start: StartingPoint<'_>,
+    max_pivots: usize,
+    unknown: f64,
+) -> Result<SimplexBasis<'lp>, Vec<Variable>> {
     let scaling = Scaling::new(lp, units);
     let mut around = Around::start(lp, start.point);
     let mut basis = start.basis.to_vec();
@@ -53,9 +75,10 @@ pub fn solve(
         }
         let search = SimplexBasis::new(lp, &basis, max_pivots).priced();
         let primal = search.primal_violation(|variable| scaling.unit(variable));
+        let primal = primal.filter(|violation| *violation >= unknown);
         let dual = search.dual_violation(|variable| scaling.unit(variable) / scaling.cost);
         if primal.is_none() && dual.is_none() {
-            return search.run();
+            return Ok(search);
         }
         let next = around.closer(&search, primal, dual);
         basis = search.into_basis();
@@ -64,30 +87,7 @@ pub fn solve(
             None => break,
         }
     }
-    SimplexBasis::new(lp, &basis, max_pivots).run()
-}
-
-/// A basis that is optimal but for violations that may come of a right-hand side which is known to some 20 digits, where a few
-/// refinements find it; else the last one.
-pub(crate) fn nearly(lp: &ExactLp, units: &[f64], mut basis: Vec<Variable>) -> Vec<Variable> {
-    let scaling = Scaling::new(lp, units);
-    let mut around = Around::start(lp, None);
-    for _ in 0..EXACT.refinements {
-        let search = SimplexBasis::new(lp, &basis, 0).priced();
-        let primal = search.primal_violation(|variable| scaling.unit(variable));
-        let primal = primal.filter(|violation| *violation > EXACT.unknown);
-        let dual = search.dual_violation(|variable| scaling.unit(variable) / scaling.cost);
-        let is_worse = primal.is_some() || dual.is_some();
-        let next = is_worse.then(|| around.closer(&search, primal, dual)).flatten();
-        basis = search.into_basis();
-        let Some(next) = next else { break };
-        around = next;
-        match around.optimum(lp, &scaling, &basis) {
-            Ok((next, _)) => basis = next,
-            Err(_) => break,
-        }
-    }
-    basis
+    Err(basis)
 }
 
 /// An optimum in doubles, as differences from the point at which it started.

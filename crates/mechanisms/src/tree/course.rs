@@ -24,7 +24,7 @@ use about::About;
 use kept::Kept;
 use moving::Moving;
 use number::Number;
-use standing::{Asking, Stands};
+use standing::{Asking, KnownStanding};
 
 /// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -60,8 +60,8 @@ pub struct Course<'f> {
     below: Arc<[Vec<usize>]>,
     /// By node: who may grow and is below its guarantee too, and who may.
     asking: Vec<Shared<[Asking; 2]>>,
-    /// By node: how it stands among its siblings.
-    stands: Vec<Stands>,
+    /// By node.
+    standings: Vec<KnownStanding>,
     /// By node: which of its marks it had reached at its last event.
     marks: Vec<Rc<[bool]>>,
     /// How many users may grow.
@@ -93,7 +93,7 @@ impl<'f> Course<'f> {
         let order = Arc::new(Order { upwards, place });
         let (none, reached, growing) = (Vec::new(), Vec::new(), ways.len());
         let asking = vec![Shared::default(); forest.nodes.len()];
-        let stands = vec![Stands::default(); forest.nodes.len()];
+        let standings = vec![KnownStanding::default(); forest.nodes.len()];
         // None are known, so that the first event of a node is looked at.
         let marks = vec![Rc::from([]); forest.nodes.len()];
         let (below, worths) = (below.into(), vec![None; forest.nodes.len()]);
@@ -109,7 +109,7 @@ impl<'f> Course<'f> {
             order,
             below,
             asking,
-            stands,
+            standings,
             marks,
             growing,
         };
@@ -200,7 +200,8 @@ impl<'f> Course<'f> {
         Ok(true)
     }
 
-    /// Which of its marks a node has reached: nothing else changes what stands above the users below it.
+    /// Which of its marks a node has reached: of a user its number of tasks, else limits, guarantees, what is kept back, and at the
+    /// root capacities. [`Holdings::way`] depends on nothing else.
     fn marks(&self, v: usize) -> Rc<[bool]> {
         let (forest, node) = (self.forest, &self.forest.nodes[v]);
         if let Some(leaf) = &node.leaf {
@@ -236,7 +237,7 @@ impl<'f> Course<'f> {
         let leaf = self.forest.leaf(n);
         for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
             self.moving[v].found_for = None;
-            self.stands[v].forget();
+            self.standings[v].forget();
         }
         self.growing -= usize::from(way.is_none());
         self.ways[n] = way;

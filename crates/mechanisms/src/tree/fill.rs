@@ -112,6 +112,7 @@ fn on_classes(
             at += 1;
         }
         programmes += 1;
+        let tasks = course.nearly();
         let broken = if is_end {
             match placements.place(&mut course)? {
                 Place::Found(placed) => {
@@ -121,9 +122,8 @@ fn on_classes(
                 Place::Broken(bound) => Some(bound),
             }
         } else {
-            placements.broken(&course.nearly())?.filter(|bound| !bounds.contains(bound))
+            placements.broken(&tasks)?.filter(|bound| !bounds.contains(bound))
         };
-        let tasks = course.nearly();
         if let Some(bound) = broken {
             programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
             stride = (stride / 2).max(FIRST_STRIDE);

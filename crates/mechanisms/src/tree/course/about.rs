@@ -1,7 +1,7 @@
 //! Numbers in pairs of doubles, with what they may be off by.
 //!
-//! Long numbers are compared by these first: most of them are far apart. One double does not do, since a long course makes what
-//! its numbers are off by 100 billion times as large.
+//! Long numbers are compared by these first: most of them are far apart. One double does not do, since errors grow 100 billion
+//! times as large in a long course.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -39,7 +39,7 @@ impl About {
         if above.is_zero() { Self::default() } else { Self::rounded(Pair::of(above, below), 0.0) }
     }
 
-    /// What both doubles come to.
+    /// The sum of both doubles.
     pub fn nearly(self) -> Rational {
         self.pair.exactly()
     }

@@ -71,9 +71,9 @@ pub(super) struct Moving {
     pub joins: Option<usize>,
     /// The level at which it stopped, and what it was compared by then.
     pub stood: Option<(Number, Rc<Standing>)>,
-    /// What it holds of resources, where its level did not rise when it was last looked at, and it does not grow or still so.
+    /// By what it was compared with siblings whose level does not rise, if that has not changed since.
     pub parts: Option<Parts>,
-    /// Where children grow whose level does not rise, by what these are compared, less the clock.
+    /// Where children grow whose level does not rise: by what these are compared, less the clock.
     pub flat: Option<Number>,
     /// The resource of the largest part of its guarantee, where only one is.
     pub top: Option<usize>,
@@ -81,7 +81,7 @@ pub(super) struct Moving {
     /// By how much the clock of its parent runs faster, and what that would say when this one is 0.
     pub pace: Number,
     pub zero: Number,
-    /// What the clock of its parent said when this node was brought up to date, if it has grown.
+    /// What the clock of its parent said when this node was brought up to date; absent before it grows.
     seen: Option<Number>,
     /// When the next event at the node happens and what it reaches.
     own: Option<(Number, Option<Mark>)>,

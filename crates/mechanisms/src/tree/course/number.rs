@@ -1,7 +1,7 @@
-//! Numbers of the course: doubles around each of them, and the rational where it is needed.
+//! Numbers of the course: a pair of doubles close to each of them, and the number itself where it is needed.
 //!
-//! The rationals of a long course have thousands of digits, and few of them decide anything: doubles tell what happens next, and
-//! what nobody asks for is never found. A number remembers what it comes of until it is.
+//! The numbers of a long course have thousands of digits, and few of them decide anything: doubles tell which event is next, and a
+//! number that no decision depends on is never found. Until a number is found it remembers the two that it is computed from.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -16,8 +16,8 @@ use evenhand_problem::Rational;
 use super::about::About;
 use super::fraction::Fraction;
 
-/// Steps that an operation takes for each word of its numbers: measured with some hundred words, where products, whose common factors
-/// are looked for, take less than the square of that, and sums far less.
+/// Steps that an operation takes for each word of its numbers: measured with some hundred words on products, whose common factors
+/// are looked for. Sums take less.
 const STEPS_OF_A_WORD: u64 = 30;
 /// Bits of numerator and denominator together, up to which what comes of two numbers is found at once: to remember these takes
 /// as long. Tests have few long numbers.
@@ -112,7 +112,6 @@ impl Found {
         }
     }
 
-    /// Beside another.
     fn cmp(&self, other: &Self) -> Ordering {
         Self::of(How::Difference, self, other).cmp0()
     }
@@ -195,7 +194,7 @@ impl Number {
         }
     }
 
-    /// Notes doubles around it that are closer than those which it was made with, where they are known.
+    /// Notes doubles that are closer to it than those which it was made with, where they are known.
     pub fn about_is(&self, about: About) {
         if self.0.found.get().is_none() && about.range().0.is_finite() {
             self.0.about.set(Some(about));
@@ -283,7 +282,7 @@ impl From<Rational> for Number {
 }
 
 thread_local! {
-    /// There is one 0: most numbers of a course are, and none of them is made anew.
+    /// The one 0 of a thread: most numbers of a course are 0, and to allocate each would cost more than to compute with it.
     static NOTHING: Number = Rational::new().into();
 }
 

@@ -17,10 +17,11 @@ const WORDS: usize = 3;
 /// Words that a number has more than doubles have: with half of them a power of 2 is infinite, or 0.
 const MOST_WORDS: i32 = 64;
 
+/// Such a number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pair {
     pub value: f64,
-    /// What the number is more than that.
+    /// By how much the number is larger.
     rest: f64,
 }
 
@@ -59,7 +60,7 @@ impl Pair {
         Self { value: found.value * scale * scale, rest: found.rest * scale * scale }
     }
 
-    /// What both come to; 0 where they are beyond doubles.
+    /// The sum of both; 0 where that is not finite.
     pub fn exactly(self) -> Rational {
         let exactly = |x: f64| Rational::from_f64(x).unwrap_or_default();
         exactly(self.value) + exactly(self.rest)

@@ -21,16 +21,16 @@ impl Standing {
     }
 }
 
-/// How a child stands when those below the guarantees of some nodes may grow; nobody below it may where that is absent.
+/// The last answer to [`Course::stands`] about a child.
 #[derive(Default, Clone)]
-pub(super) struct Stands {
+pub(super) struct KnownStanding {
     within: Rc<[usize]>,
-    /// Absent where it is not known since something has changed.
+    /// Absent until somebody asks, and after [`KnownStanding::forget`].
     found: Option<Option<Rc<Standing>>>,
 }
 
-impl Stands {
-    /// Somebody below the child has another way now.
+impl KnownStanding {
+    /// A user below the child has another way now.
     pub fn forget(&mut self) {
         self.found = None;
     }
@@ -53,12 +53,12 @@ impl Course<'_> {
     /// By what a child is to be compared when those below the guarantees of these nodes may grow; `None` where nobody below it
     /// may.
     pub(super) fn stands(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Rc<Standing>> {
-        let known = &self.stands[k];
+        let known = &self.standings[k];
         if known.within != *within || known.found.is_none() {
             let found = Some(self.find_standing(k, within).map(Rc::new));
-            self.stands[k] = Stands { within: within.clone(), found };
+            self.standings[k] = KnownStanding { within: within.clone(), found };
         }
-        self.stands[k].found.clone().flatten()
+        self.standings[k].found.clone().flatten()
     }
 
     fn find_standing(&mut self, k: usize, within: &Rc<[usize]>) -> Option<Standing> {
