@@ -22,7 +22,7 @@ use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 pub(crate) use builder::ProblemBuilder;
 pub use joined::Joined;
-pub use merged::{Merged, Size};
+pub use merged::{Merged, Shapes, Size};
 
 /// A checked allocation problem.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,9 @@
 //! Clusters have many users of few *shapes*: users of one ask for the same on every class and can run on the same ones.
 //! What does not depend on weights and tasks is held once for each shape.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing, User};
+use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Shapes, Sharing, User};
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -77,7 +76,7 @@ impl<'a> Scaled<'a> {
         });
         let capacity = capacity.collect();
         let users = problem.users();
-        let (shape, first) = shapes(users);
+        let Shapes { of: shape, first } = problem.shapes();
         let of_shapes = || first.iter().map(|n| &users[*n]);
         let overrides = of_shapes().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, amounts(demand))).collect::<Vec<_>>()
@@ -224,22 +223,6 @@ impl<'a> Scaled<'a> {
             RowKind::Time => None,
         }
     }
-}
-
-/// By user its shape, and by shape its first user.
-fn shapes(users: &[User]) -> (Vec<u32>, Vec<usize>) {
-    let mut known = HashMap::with_capacity(users.len());
-    let mut first = Vec::new();
-    let mut shape = Vec::with_capacity(users.len());
-    for (n, user) in users.iter().enumerate() {
-        let kind = (user.base_demand(), user.servers(), user.demand_overrides(), user.given_gamma());
-        let at = *known.entry(kind).or_insert(first.len());
-        if at == first.len() {
-            first.push(n);
-        }
-        shape.push(at as u32);
-    }
-    (shape, first)
 }
 
 /// The least common denominator of everything that is measured in resource `r`.

@@ -5,14 +5,12 @@
 //! section 2).
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 
 use rug::{Integer, Rational};
 
 use super::{Hash, Problem, User};
 use crate::groups::Member;
 use crate::number;
-use crate::quantities::Quantities;
 
 /// A problem in which one user stands for all that are alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +30,19 @@ pub struct Size {
     pub of_weight: bool,
 }
 
+/// The shapes of users: those of one ask for the same on every class, and may use the same ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shapes {
+    /// By user: its shape.
+    pub of: Vec<u32>,
+    /// By shape: its first user.
+    pub first: Vec<usize>,
+}
+
 /// What users that are alike have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind<'p> {
-    demand: &'p Quantities,
-    demand_overrides: &'p [(usize, Quantities)],
-    servers: Option<&'p [usize]>,
-    gamma: &'p [(usize, Rational)],
+    shape: u32,
     criterion: &'p [(usize, Rational)],
     weight: Option<&'p Rational>,
     /// Over the size.
@@ -50,6 +54,32 @@ struct Kind<'p> {
 }
 
 impl Problem {
+    /// The shapes of the users, in the order of their first ones.
+    #[must_use]
+    pub fn shapes(&self) -> Shapes {
+        let mut shapes = Shapes { of: Vec::with_capacity(self.users.len()), first: Vec::new() };
+        let mut known = HashMap::new();
+        // What users share in memory is equal, which takes less to see than that numbers are.
+        let mut shared = HashMap::new();
+        for (n, user) in self.users.iter().enumerate() {
+            let is_plain = user.demand_overrides.is_empty() && user.given_gamma.is_empty();
+            let place = user.servers.as_ref().map(|servers| servers.as_ptr());
+            let place = is_plain.then(|| (user.base_demand.entries().as_ptr(), place));
+            let seen = place.and_then(|place| shared.get(&place).copied());
+            let shape = seen.unwrap_or_else(|| {
+                let parts = (&user.base_demand, &user.servers, &user.demand_overrides, &user.given_gamma);
+                let at = *known.entry(parts).or_insert(shapes.first.len() as u32);
+                if at as usize == shapes.first.len() {
+                    shapes.first.push(n);
+                }
+                shared.extend(place.map(|place| (place, at)));
+                at
+            });
+            shapes.of.push(shape);
+        }
+        shapes
+    }
+
     /// The problem in which users that are alike are one; `None` where no two are.
     ///
     /// `size` says of a user by what it is larger than others of its kind, and `weight` which weight stands for a first
@@ -61,19 +91,15 @@ impl Problem {
         size: impl Fn(&User) -> Size,
         weight: impl Fn(&Rational, &Rational) -> Option<Rational>,
     ) -> Option<Merged> {
-        let sizes: Vec<Size> = self.users.iter().map(size).collect();
-        // Where all users differ their hashes mostly do, which take less to compare than a table of kinds.
-        let state = RandomState::new();
-        let kinds = sizes.iter().enumerate().map(|(n, size)| self.kind(n, size));
-        let mut hashes: Vec<u64> = kinds.map(|kind| state.hash_one(kind)).collect();
-        hashes.sort_unstable();
-        if hashes.windows(2).all(|two| two[0] != two[1]) {
+        let shapes = self.shapes();
+        if shapes.first.len() == self.users.len() {
             return None;
         }
+        let sizes: Vec<Size> = self.users.iter().map(size).collect();
         let mut of_kind = HashMap::with_capacity(self.users.len());
         let mut members: Vec<Vec<usize>> = Vec::new();
         for (n, size) in sizes.iter().enumerate() {
-            let at = *of_kind.entry(self.kind(n, size)).or_insert(members.len());
+            let at = *of_kind.entry(self.kind(n, shapes.of[n], size)).or_insert(members.len());
             match members.get_mut(at) {
                 Some(alike) => alike.push(n),
                 None => members.push(vec![n]),
@@ -120,14 +146,11 @@ impl Problem {
         (merged.problem.users.len() < self.users.len()).then_some(merged)
     }
 
-    fn kind(&self, n: usize, size: &Size) -> Kind<'_> {
+    fn kind(&self, n: usize, shape: u32, size: &Size) -> Kind<'_> {
         let (user, member) = (&self.users[n], self.groups.member(n));
         let over = |amount: &Rational| Rational::from(amount / &size.size);
         Kind {
-            demand: &user.base_demand,
-            demand_overrides: &user.demand_overrides,
-            servers: user.servers.as_deref(),
-            gamma: &user.given_gamma,
+            shape,
             criterion: &user.criterion,
             weight: size.of_weight.then_some(&user.weight),
             tasks: user.tasks.as_ref().map(over),

@@ -1,26 +1,26 @@
 //! The pair of users with the least margin: few pairs are looked at, and fewer are computed.
 //!
-//! Let `M` be the least margin so far. A pair matters when its bundle is worth more than `x_n - M g_n` to the user. Of
-//! most pairs integers show that it is not: let `b_mir = x_mi d_mir / w_m`, `top_r` the largest of a row,
-//! `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir (x_n - M g_n))`. The bundle is worth no more when
-//! `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-60`, so that the sum is too large rather than too
-//! small. A number that does not fit stays at the largest that does, far above `2^120`, which stands for 1. The other
-//! pairs are computed in rationals, each of which lowers `M` or was close to it.
+//! Over its weight the bundle of user `m` is worth the same to all users of one shape, `v_m`. So for a *kind*, users of one
+//! shape, two bundles decide: the one that is worth most, and for its own user the next one. Let `M` be the least margin so far.
+//! A bundle matters where `v_m` is more than the least `(x_n - M g_n) / w_n` of the kind, the *bound*. Of most bundles
+//! integers show that it is not: let `b_mir = x_mi d_mir / w_m`, `top_r` the largest of a row, `B_mir = b_mir / top_r` and
+//! `V_ir = top_r / (d_ir bound)`: the bundle is worth no more when `sum_i min_r B V <= 1`. Both are rounded up to multiples of
+//! `2^-60`, so that the sum is too large rather than too small. A number that does not fit stays at the largest that does, far
+//! above `2^120`, which stands for 1. The other bundles are computed in rationals, each of which raises the bound or was close
+//! to it.
 //!
 //! Users of one level hold equal parts, often just `top_r`: neither number is rounded then, and ties are seen at once.
 //!
 //! A bundle that holds no more of any row than another one is worth no more to anybody, so that everybody looks at a
-//! *front* alone, bundles within which all others are. The user whose own bundle another one is within looks at that one as
+//! *front* alone, bundles within which all others are. Who does not count its own bundle looks at those within it as
 //! well; and envy up to one task at whatever is within a bundle that may be worth too much, since one task less of a
 //! bundle may be worth less than one task less of another within it. Bundles of the front that are alike are looked at
-//! together first: where the largest `B` of each row among them would be worth no more, none of them is.
-//!
-//! What nothing is worth more to a user with some `V` is worth more to one whose `V` are no larger: users of one demand look
-//! one after the other, and most of them at no more than their own `V`. Where they are many, the pairs are not.
+//! together first: where the largest `B` of each row among them would be worth no more, none of them is. Those that are on no
+//! class where the kind can run are not looked at.
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use rug::ops::DivRounding;
@@ -37,8 +37,8 @@ const PLACES: u32 = 60;
 const ONE: u128 = 1 << (2 * PLACES);
 /// Bundles that are looked at together, and members of the front among which one is sought that a bundle is within.
 const TOGETHER: usize = 64;
-/// Users at least, but for the last ones, that look at all others one after the other, each with the least margin of those
-/// before: so many make the pairs few that are computed before a margin is known, and keep many processors busy.
+/// Users at least, but for the last ones, whose kinds are looked at one after the other, each with the least margin of those
+/// before: so many make the pairs few that are computed, and keep many processors busy.
 const CHUNK: usize = 64;
 
 /// What a user holds of a class.
@@ -50,7 +50,7 @@ struct Part {
     amounts: Vec<(usize, Rational)>,
 }
 
-/// `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_nir 2^PLACES)` of a user, rounded up; ascending by row.
+/// `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_ir 2^PLACES)` of a kind, rounded up; ascending by row.
 type Rounded = Vec<(usize, u128)>;
 
 /// What everybody holds.
@@ -66,6 +66,8 @@ struct Bundles<'a, 'b> {
     top: Vec<Rational>,
     /// The front in parts that are alike, each with the largest amounts of its bundles.
     together: Vec<(Rounded, Vec<Member>)>,
+    /// By class: the parts of the front that hold something of it, ascending.
+    holding: Vec<Vec<usize>>,
 }
 
 /// A user of the front, and the users whose bundles are found to be within its own.
@@ -81,13 +83,22 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
         return Ok(None);
     }
     let bundles = Bundles::new(instance, less, &active)?;
-    let chunks = chunks(instance, &active);
-    let found = chunks.par_iter().map(|users| bundles.least(users));
+    let kinds = kinds(instance, &active);
+    let Some(mut least) = bundles.least(&kinds[..1], None)? else { return Ok(None) };
+    let chunks = chunks(&kinds[1..]);
+    let found = chunks.par_iter().map(|kinds| bundles.least(kinds, Some(&least.0)));
     let found: Vec<Option<Least>> = found.collect::<Result<_, TooLarge>>()?;
-    let first = found.into_iter().flatten().min_by(|a, b| a.0.cmp(&b.0));
-    let Some((least, user)) = first else { return Ok(None) };
-    // The lowest user towards whom it has this margin.
+    if let Some(found) = found.into_iter().flatten().min_by(|a, b| a.0.cmp(&b.0)) {
+        least = found;
+    }
+    let (least, user) = least;
+    // The lowest user towards whom it has this margin: to none of lower worth than the bound.
+    let bound = bundles.bound(user, &least);
+    let rates = bundles.rates(user, &bound)?;
     for &envied in active.iter().filter(|&&m| m != user) {
+        if bound > 0 && bundles.worth_at_most(&rates, &bundles.rounded[envied]) < ONE {
+            continue;
+        }
         let (margin, removed) = bundles.margin(user, envied)?;
         if margin == least {
             return Ok(Some(Tightest { user, envied, removed, margin: margin / &instance.denominator }));
@@ -96,24 +107,28 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
     Ok(None)
 }
 
-/// The users in chunks, those of one demand side by side and all in one chunk; in their order where no two have one.
-fn chunks(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
-    let mut of_demand: HashMap<_, usize> = HashMap::with_capacity(active.len());
-    let mut alike: Vec<Vec<usize>> = Vec::new();
+/// The users of each shape, kinds and users in their order.
+fn kinds(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
+    let mut of_shape = vec![None; instance.scaled.first_of_shapes().len()];
+    let mut kinds: Vec<Vec<usize>> = Vec::new();
     for &n in active {
-        let user = &instance.problem().users()[n];
-        let demand = (user.base_demand(), user.demand_overrides(), user.servers());
-        let at = *of_demand.entry(demand).or_insert(alike.len());
-        match alike.get_mut(at) {
+        let at = *of_shape[instance.scaled.shape(n)].get_or_insert(kinds.len());
+        match kinds.get_mut(at) {
             Some(users) => users.push(n),
-            None => alike.push(vec![n]),
+            None => kinds.push(vec![n]),
         }
     }
-    let mut chunks: Vec<Vec<usize>> = Vec::new();
-    for users in alike {
-        match chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
-            Some(chunk) => chunk.extend(users),
-            None => chunks.push(users),
+    kinds
+}
+
+/// The kinds in chunks of enough users.
+fn chunks(kinds: &[Vec<usize>]) -> Vec<&[Vec<usize>]> {
+    let (mut chunks, mut first, mut users) = (Vec::new(), 0, 0);
+    for (at, kind) in kinds.iter().enumerate() {
+        users += kind.len();
+        if users >= CHUNK || at + 1 == kinds.len() {
+            chunks.push(&kinds[first..=at]);
+            (first, users) = (at + 1, 0);
         }
     }
     chunks
@@ -122,16 +137,19 @@ fn chunks(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
 /// The least margin so far, times `L`, and the first user that has it.
 type Least = (Rational, usize);
 
+/// A bundle: what it is worth over its weight, and whose it is.
+type Worth = (Rational, usize);
+
 impl<'a, 'b> Bundles<'a, 'b> {
     fn new(instance: &'a Instance<'b>, less: bool, active: &[usize]) -> Result<Self, TooLarge> {
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
         let looks = entries.saturating_mul(instance.problem().n_resources() + 1);
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
         let mut top = vec![Rational::new(); instance.constraints().rows().len()];
-        let mut held: Vec<Vec<Part>> = Vec::with_capacity(instance.tasks.len());
-        for (m, tasks) in instance.tasks.iter().enumerate() {
-            held.push(tasks.iter().map(|(i, x)| part(instance, m, *i, x)).collect());
-        }
+        let parts = |(m, tasks): (usize, &Vec<(usize, Integer)>)| {
+            tasks.iter().map(|(i, x)| part(instance, m, *i, x)).collect()
+        };
+        let held: Vec<Vec<Part>> = instance.tasks.par_iter().enumerate().map(parts).collect();
         for (row, b) in held.iter().flatten().flat_map(|part| &part.amounts) {
             if *b > top[*row] {
                 top[*row].clone_from(b);
@@ -141,8 +159,9 @@ impl<'a, 'b> Bundles<'a, 'b> {
             let all = parts.iter().flat_map(|part| &part.amounts);
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
-        let rounded: Vec<Rounded> = held.iter().map(amounts).collect();
-        let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new() };
+        let rounded: Vec<Rounded> = held.par_iter().map(amounts).collect();
+        let holding = vec![Vec::new(); instance.problem().n_servers()];
+        let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new(), holding };
         let mut front = bundles.front(active)?;
         while !front.is_empty() {
             let rest = front.split_off(front.len().min(TOGETHER));
@@ -152,6 +171,14 @@ impl<'a, 'b> Bundles<'a, 'b> {
             // Of one row the last one stays.
             let largest = all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect();
             bundles.together.push((largest, std::mem::replace(&mut front, rest)));
+        }
+        for (at, (largest, _)) in bundles.together.iter().enumerate() {
+            for (row, _) in largest {
+                let parts = &mut bundles.holding[instance.constraints().rows()[*row].server];
+                if parts.last() != Some(&at) {
+                    parts.push(at);
+                }
+            }
         }
         Ok(bundles)
     }
@@ -186,101 +213,145 @@ impl<'a, 'b> Bundles<'a, 'b> {
         })
     }
 
-    /// The least margin of these users towards all that are active.
-    fn least(&self, users: &[usize]) -> Result<Option<Least>, TooLarge> {
+    /// The least margin of users of these kinds towards all that are active, and the first that has it; `None` where it is not
+    /// below the one that is known.
+    fn least(&self, kinds: &[Vec<usize>], known: Option<&Rational>) -> Result<Option<Least>, TooLarge> {
         let mut least: Option<Least> = None;
-        // The last user to whom no other bundle can be worth more, with its rates.
-        let mut passed: Option<(usize, Rounded)> = None;
-        for &n in users {
-            let mut rates = self.rates(n, least.as_ref())?;
-            let mut looks = rates.as_ref().map_or(0, Vec::len);
-            if let (Some(own), Some((before, theirs))) = (&rates, &passed)
-                && is_below(own, theirs)
-                && self.worth_at_most(&rates, &self.rounded[*before]) <= ONE
-            {
-                looks += self.rounded[*before].len() + 1;
-                self.instance.budget().charge(looks as u64)?;
-                continue;
-            }
-            let mut is_passed = true;
-            for (largest, users) in &self.together {
-                looks += largest.len() + 1;
-                if self.worth_at_most(&rates, largest) <= ONE {
-                    continue;
-                }
-                for (f, within) in users {
-                    looks += self.rounded[*f].len() + 1;
-                    // It bounds what is within it, one task less or not.
-                    if *f != n && self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
-                        continue;
-                    }
-                    let within = within.iter().filter(|_| self.less || *f == n);
-                    for &m in [f].into_iter().chain(within).filter(|&&m| m != n) {
-                        looks += self.rounded[m].len() + 1;
-                        if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
-                            continue;
-                        }
-                        is_passed = false;
-                        let (margin, _) = self.margin(n, m)?;
-                        if least.as_ref().is_none_or(|(least, _)| margin < *least) {
-                            least = Some((margin, n));
-                            rates = self.rates(n, least.as_ref())?;
-                        }
-                    }
-                }
-            }
-            self.instance.budget().charge(looks as u64)?;
-            if let Some(rates) = rates.filter(|_| is_passed) {
-                passed = Some((n, rates));
+        for users in kinds {
+            let so_far = least.as_ref().map(|(least, _)| least).or(known);
+            if let Some(found) = self.least_of_kind(users, so_far)? {
+                least = Some(found);
             }
         }
         Ok(least)
     }
 
-    /// `V` of a user by row, given the least margin so far: `None` where every bundle may lower it, nothing where none
-    /// can.
-    fn rates(&self, n: usize, least: Option<&Least>) -> Result<Option<Rounded>, TooLarge> {
+    /// The same of users of one shape.
+    fn least_of_kind(&self, users: &[usize], known: Option<&Rational>) -> Result<Option<Least>, TooLarge> {
         let instance = self.instance;
-        let Some((margin, _)) = least else { return Ok(None) };
-        let bound = self.total(n) - Rational::from(margin * instance.scale(n));
-        if self.limit(n).is_some_and(|limit| limit <= bound) {
-            return Ok(Some(Vec::new()));
-        }
-        if bound < 0 {
+        instance.budget().charge(instance.steps().saturating_mul(8 * users.len() as u64))?;
+        let weight = |n: usize| instance.problem().users()[n].weight();
+        // Those whose margin may be lower, and the worth over the weight from which on it is.
+        let bound_of = |&n: &usize| {
+            let bound = known.map_or_else(|| Rational::from(-1), |known| self.bound(n, known));
+            let has_all = self.limit(n).is_some_and(|limit| limit <= bound);
+            (!has_all).then(|| (n, bound / weight(n)))
+        };
+        let bounds: Vec<(usize, Rational)> = users.iter().filter_map(bound_of).collect();
+        let Some((first, lowest)) = bounds.iter().min_by(|a, b| a.1.cmp(&b.1)) else { return Ok(None) };
+        // One alone does not look at itself.
+        let alone = (bounds.len() == 1).then_some(*first);
+        let nothing = |bound: &Rational| (*bound < 0).then(|| (Rational::new(), *first));
+        let Some((most, of)) = self.most(*first, lowest, alone)?.or_else(|| nothing(lowest)) else {
             return Ok(None);
+        };
+        let mut least: Option<Least> = None;
+        for (n, bound) in &bounds {
+            let others = if *n == of && alone.is_none() {
+                self.most(*n, bound, Some(*n))?.or_else(|| nothing(bound)).map(|(worth, _)| worth)
+            } else {
+                (most > *bound).then(|| most.clone())
+            };
+            let Some(worth) = others else { continue };
+            let margin = self.margin_of_worth(*n, worth);
+            let so_far = least.as_ref().map(|(least, _)| least).or(known);
+            if so_far.is_none_or(|least| margin < *least) {
+                least = Some((margin, *n));
+            }
         }
+        Ok(least)
+    }
+
+    /// The bundle that is worth most to a user over its weight, and more than the bound; without that of one user.
+    fn most(&self, n: usize, bound: &Rational, without: Option<usize>) -> Result<Option<Worth>, TooLarge> {
+        let mut most: Option<Worth> = None;
+        let weight = self.instance.problem().users()[n].weight();
+        let rates_of =
+            |bound: &Rational| self.rates(n, &Rational::from(bound.max(&Rational::new()) * weight));
+        let mut rates = rates_of(bound)?;
+        let mut looks = 0;
+        for at in self.parts_for(n) {
+            let (largest, users) = &self.together[at];
+            looks += largest.len() + 1;
+            if self.worth_at_most(&rates, largest) <= ONE {
+                continue;
+            }
+            for (f, within) in users {
+                looks += self.rounded[*f].len() + 1;
+                // It bounds what is within it, one task less or not.
+                if self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
+                    continue;
+                }
+                let within = within.iter().filter(|_| self.less || Some(*f) == without);
+                for &m in [f].into_iter().chain(within).filter(|&&m| Some(m) != without) {
+                    looks += self.rounded[m].len() + 1;
+                    if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
+                        continue;
+                    }
+                    let (worth, _) = self.worth(n, m)?;
+                    if worth > *most.as_ref().map_or(bound, |(most, _)| most) {
+                        rates = rates_of(&worth)?;
+                        most = Some((worth, m));
+                    }
+                }
+            }
+        }
+        self.instance.budget().charge(looks as u64)?;
+        Ok(most)
+    }
+
+    /// The parts of the front that are on a class where the user can run.
+    fn parts_for(&self, n: usize) -> Vec<usize> {
+        let on_class = self.instance.scaled.classes(n).flat_map(|i| &self.holding[i]);
+        let mut parts: Vec<usize> = on_class.copied().collect();
+        parts.sort_unstable();
+        parts.dedup();
+        parts
+    }
+
+    /// `(x_n - M g_n) L`: where a bundle is worth more to the user, its margin is below `M`, which is given times `L`.
+    fn bound(&self, n: usize, margin: &Rational) -> Rational {
+        self.total(n) - Rational::from(margin * self.instance.scale(n))
+    }
+
+    /// `V` of a user by row, given the bound that is 0 or more, times `L`.
+    fn rates(&self, n: usize, bound: &Rational) -> Result<Rounded, TooLarge> {
+        let instance = self.instance;
         let looks = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
         let constraints = instance.constraints();
+        let of_weight = Rational::from(bound / instance.problem().users()[n].weight());
         let mut rates = Vec::new();
         for i in instance.scaled.classes(n) {
             let Some(usage) = constraints.usage(n, i) else { continue };
             let start = constraints.class_rows(i).start;
             rates.extend(usage.entries().map(|(at, d)| {
-                let most = Rational::from(d * &bound) / instance.problem().users()[n].weight();
-                (start + at, round_up(&self.top[start + at], &most))
+                (start + at, round_up(&self.top[start + at], &Rational::from(d * &of_weight)))
             }));
         }
-        Ok(Some(rates))
+        Ok(rates)
+    }
+
+    fn class(&self, (row, _): &(usize, u128)) -> usize {
+        self.instance.constraints().rows()[*row].server
     }
 
     /// What a bundle is worth at most in parts of the bound of the rates, times [`ONE`].
-    fn worth_at_most(&self, rates: &Option<Rounded>, bundle: &[(usize, u128)]) -> u128 {
-        let Some(rates) = rates else { return u128::MAX };
+    fn worth_at_most(&self, rates: &[(usize, u128)], bundle: &[(usize, u128)]) -> u128 {
         let constraints = self.instance.constraints();
-        let class = |(row, _): &(usize, u128)| constraints.rows()[*row].server;
         let of_class = |amounts: &[(usize, u128)]| {
-            let rows = constraints.class_rows(class(&amounts[0]));
+            let rows = constraints.class_rows(self.class(&amounts[0]));
             let first = rates.partition_point(|(row, _)| *row < rows.start);
             let own = rates[first..].iter().take_while(|(row, _)| rows.contains(row));
             let product = |(row, v): &(usize, u128)| at(amounts, *row).map_or(0, |b| v.saturating_mul(*b));
             own.map(product).min().unwrap_or(0)
         };
-        bundle.chunk_by(|a, b| class(a) == class(b)).map(of_class).fold(0, u128::saturating_add)
+        let of_class = bundle.chunk_by(|a, b| self.class(a) == self.class(b)).map(of_class);
+        of_class.fold(0, u128::saturating_add)
     }
 
-    /// The margin of a pair times `L`, and the class of the task that is left out.
-    fn margin(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
+    /// What the bundle of `m` is worth to `n` over its weight, times `L`, and the class of the task that is left out.
+    fn worth(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
         let steps = self.instance.steps();
         self.instance.budget().charge(steps.saturating_mul(4 * self.held[m].len() as u64 + 1))?;
         let constraints = self.instance.constraints();
@@ -300,9 +371,20 @@ impl<'a, 'b> Bundles<'a, 'b> {
             }
             all += worth;
         }
-        let worth = (all - most) * self.instance.problem().users()[n].weight();
+        Ok((all - most, removed))
+    }
+
+    /// The margin of a pair times `L`, and the class of the task that is left out.
+    fn margin(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
+        let (worth, removed) = self.worth(n, m)?;
+        Ok((self.margin_of_worth(n, worth), removed))
+    }
+
+    /// The margin towards a bundle that is worth so much over the weight.
+    fn margin_of_worth(&self, n: usize, worth: Rational) -> Rational {
+        let worth = worth * self.instance.problem().users()[n].weight();
         let due = self.limit(n).filter(|limit| *limit < worth).unwrap_or(worth);
-        Ok(((self.total(n) - due) / self.instance.scale(n), removed))
+        (self.total(n) - due) / self.instance.scale(n)
     }
 
     /// `x_n L`
@@ -315,12 +397,6 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let tasks = self.instance.problem().users()[n].tasks()?;
         Some(Rational::from(tasks * &self.instance.denominator))
     }
-}
-
-/// Whether rates are of the same rows, and none is larger.
-fn is_below(rates: &Rounded, other: &Rounded) -> bool {
-    rates.len() == other.len()
-        && rates.iter().zip(other).all(|(own, other)| own.0 == other.0 && own.1 <= other.1)
 }
 
 /// What user `m` holds of class `i` with `x / L` tasks.

@@ -22,7 +22,7 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::Refusal;
 
-/// The pair with the least margin (among equals the first user, those of one demand in the place
+/// The pair with the least margin (among equals the first user, those of one shape in the place
 /// of their first, then the lowest envied one), and the margin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tightest {
