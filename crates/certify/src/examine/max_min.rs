@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_exact::axiom::max_min::{self, Standing};
+use evenhand_exact::axiom::max_min::{self, Curve, Standing};
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoefficients, Tasks};
 use evenhand_lp::level::Rises;
 use evenhand_problem::Rational;
@@ -25,7 +25,7 @@ enum Decided {
 }
 
 impl Prover<'_> {
-    pub(super) fn max_min(&mut self, share: Share) -> Result<Claim, Undecided> {
+    pub(super) fn max_min(&self, share: Share) -> Result<Claim, Undecided> {
         let evidence = match self.decide(share)? {
             Decided::Levels(levels) => Evidence::Levels(levels),
             Decided::Rise(user, allocation) => Evidence::Rise { resource: None, user, allocation },
@@ -33,7 +33,7 @@ impl Prover<'_> {
         Ok(Claim::with_evidence(Axiom::MaxMin, Some(share), evidence, self.instance, self.tolerance)?)
     }
 
-    pub(super) fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, Undecided> {
+    pub(super) fn bottleneck(&self, axiom: Axiom) -> Result<Claim, Undecided> {
         let mut proven = Vec::new();
         let judge =
             |evidence| Ok(Claim::with_evidence(axiom, None, evidence, self.instance, self.tolerance)?);
@@ -49,7 +49,7 @@ impl Prover<'_> {
         judge(Evidence::LevelsByResource(proven))
     }
 
-    fn decide(&mut self, share: Share) -> Result<Decided, Undecided> {
+    fn decide(&self, share: Share) -> Result<Decided, Undecided> {
         let coefficients = share.coefficients(self.instance.problem())?;
         let standing = Standing::new(self.instance, &coefficients)?;
         let mut cover = Cover::new(self, &standing);
@@ -206,12 +206,13 @@ impl Prover<'_> {
 struct Cover<'a, 'b> {
     standing: &'a Standing<'a, 'b>,
     prices: Vec<PriceVector>,
-    /// By user: the bound on its rise, over what it would have alone, and the level that proves it; `None`
-    /// for users that need none.
+    /// By user: the bound on its rise by the levels before the last one; `None` for users that need none.
     bounds: Vec<Option<RiseBound>>,
+    /// What the last level proves: where there is no other, no rise has to be found.
+    last: Option<Curve<'a, 'a, 'b>>,
 }
 
-/// `None`: no level covers the user yet.
+/// The least bound, over what the user would have alone, and the level that proves it; `None`: no level covers the user yet.
 type RiseBound = Option<(Rational, usize)>;
 
 impl<'a, 'b> Cover<'a, 'b> {
@@ -220,27 +221,33 @@ impl<'a, 'b> Cover<'a, 'b> {
         for n in standing.uncovered() {
             bounds[n] = Some(None);
         }
-        Self { standing, prices: Vec::new(), bounds }
+        Self { standing, prices: Vec::new(), bounds, last: None }
     }
 
     /// Adds a level that covers the users for which it proves more than those before.
     fn add(&mut self, prices: PriceVector) -> Result<(), Undecided> {
-        let number = self.prices.len();
-        for (n, rise) in self.standing.rises(&prices)? {
-            let Some(bound) = &mut self.bounds[n] else { continue };
-            if bound.as_ref().is_none_or(|(known, _)| rise < *known) {
-                *bound = Some((rise, number));
-            }
-        }
+        let curve = self.standing.curve(&prices)?;
+        self.settle();
         self.prices.push(prices);
+        self.last = Some(curve);
         Ok(())
     }
 
-    fn is_covered(&self, n: usize, tolerance: &Rational) -> bool {
-        match &self.bounds[n] {
-            None => true,
-            Some(bound) => bound.as_ref().is_some_and(|(rise, _)| rise <= tolerance),
+    /// Finds what the last level proves of everybody.
+    fn settle(&mut self) {
+        let Some(curve) = self.last.take() else { return };
+        for (n, rise) in curve.rises() {
+            let Some(bound) = &mut self.bounds[n] else { continue };
+            if bound.as_ref().is_none_or(|(known, _)| rise < *known) {
+                *bound = Some((rise, self.prices.len() - 1));
+            }
         }
+    }
+
+    fn is_covered(&self, n: usize, tolerance: &Rational) -> bool {
+        let Some(bound) = &self.bounds[n] else { return true };
+        let by_last = || self.last.as_ref().and_then(|curve| curve.is_within(n, tolerance));
+        bound.as_ref().is_some_and(|(rise, _)| rise <= tolerance) || by_last() == Some(true)
     }
 
     fn beyond(&self, tolerance: &Rational) -> Vec<usize> {
@@ -257,15 +264,21 @@ impl<'a, 'b> Cover<'a, 'b> {
     }
 
     /// The levels that cover anybody, each with the users that it covers best.
-    fn into_levels(self) -> Vec<Level> {
-        let level = |prices| Level { covers: Vec::new(), prices };
-        let mut levels: Vec<Level> = self.prices.into_iter().map(level).collect();
-        for (n, bound) in self.bounds.into_iter().enumerate() {
-            if let Some(Some((_, number))) = bound {
-                levels[number].covers.push(n);
+    fn into_levels(mut self) -> Vec<Level> {
+        if self.prices.len() > 1 {
+            self.settle();
+        }
+        let by_last = |n| self.last.as_ref().is_some_and(|curve| curve.weighs(n));
+        let mut covers = vec![Vec::new(); self.prices.len()];
+        for (n, bound) in self.bounds.iter().enumerate() {
+            match bound {
+                Some(Some((_, number))) => covers[*number].push(n),
+                Some(None) if by_last(n) => covers[0].push(n),
+                _ => {}
             }
         }
-        levels.retain(|level| !level.covers.is_empty());
-        levels
+        let level = |(covers, prices)| Level { covers, prices };
+        let levels = covers.into_iter().zip(self.prices).map(level);
+        levels.filter(|level| !level.covers.is_empty()).collect()
     }
 }

@@ -136,8 +136,11 @@ fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficien
         .map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share)))
         .collect();
     let standing = Standing::new(instance, share).unwrap();
-    let rises: Vec<_> =
-        vectors.iter().filter_map(|vector| Some((vector, standing.rises(vector).ok()?))).collect();
+    let rises = vectors.iter().filter_map(|vector| {
+        let rises: Vec<_> = standing.curve(vector).ok()?.rises().collect();
+        Some((vector, rises))
+    });
+    let rises: Vec<_> = rises.collect();
     let each = covers.iter().filter_map(|&n| {
         let bounds = rises.iter().flat_map(|(vector, rises)| rises.iter().map(move |rise| (rise, *vector)));
         let (_, vector) = bounds.filter(|((m, _), _)| *m == n).min_by(|a, b| a.0.1.cmp(&b.0.1))?;

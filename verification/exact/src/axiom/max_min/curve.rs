@@ -13,7 +13,7 @@ use crate::share::ShareCoefficients;
 use crate::sparse::at;
 
 /// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
-pub(super) struct Curve<'l, 'a, 'b> {
+pub struct Curve<'l, 'a, 'b> {
     levels: &'l Levels<'a, 'b>,
     /// `(U_m, l_m)` of the users with a weight, ascending, and both in integers.
     points: Vec<(&'l Integer, Integer)>,
@@ -31,7 +31,7 @@ pub(super) struct Curve<'l, 'a, 'b> {
 }
 
 impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
-    pub fn new(
+    pub(super) fn new(
         levels: &'l Levels<'a, 'b>,
         share: &ShareCoefficients,
         prices: &PriceVector,
@@ -74,6 +74,42 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
 
     fn is_enough(&self, value: &Integer) -> bool {
         Integer::from(value * &self.bound.denominator) >= self.bound.numerator
+    }
+
+    /// Whether user `n` has a weight, so that something is proven of its rise.
+    #[must_use]
+    pub fn weighs(&self, n: usize) -> bool {
+        at(&self.weights, n).is_some_and(|weight| *weight > 0)
+    }
+
+    /// The bounds on the rises of the users that have a weight and need a bound: `(user, rise)` over `G_n`, ascending by
+    /// user.
+    pub fn rises(&self) -> impl Iterator<Item = (usize, Rational)> {
+        let weighted = self.weights.iter().map(|(n, _)| *n).filter(|&n| self.levels.can_rise(n));
+        weighted.filter_map(|n| Some((n, self.rise(n)?)))
+    }
+
+    /// Whether the bound on the rise of user `n`, over `G_n`, is at most so much, which is 0 or more; `None` when it has no
+    /// weight. One value of the curve shows it, where finding the bound takes many.
+    #[must_use]
+    pub fn is_within(&self, n: usize, most: &Rational) -> Option<bool> {
+        let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;
+        let own = &self.levels.scaled[n];
+        // The level up to which the user may rise, as a fraction.
+        let rise = Quotient::from(&(Rational::from(most * &self.levels.ceilings[n]) * &self.levels.over));
+        let over = &rise.denominator;
+        let level = Integer::from(own * over) + &rise.numerator;
+        let is_at_most = |(point, _): &(&Integer, Integer)| Integer::from(*point * over) <= level;
+        if self.points.get(self.open).is_some_and(is_at_most) {
+            return Some(true);
+        }
+        let place = match self.points.last() {
+            Some(last) if !is_at_most(last) => self.points.partition_point(is_at_most),
+            _ => self.points.len(),
+        };
+        let value =
+            level * &self.above[place] + Integer::from(&self.below[place] * over) + rise.numerator * weight;
+        Some(value * &self.bound.denominator >= Integer::from(&self.bound.numerator * over))
     }
 
     /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.

@@ -30,7 +30,7 @@ mod levels;
 
 use rug::{Integer, Rational};
 
-use self::curve::Curve;
+pub use self::curve::Curve;
 use self::levels::Levels;
 use crate::axiom::feasible;
 use crate::axiom::rule::{Rule, of_user, wrong_form};
@@ -89,15 +89,12 @@ impl<'a, 'b> Standing<'a, 'b> {
         (0..self.levels.scaled.len()).filter(|&n| self.levels.can_rise(n)).collect()
     }
 
-    /// What `prices` prove of the rises of the users that have a weight in them and need a bound: `(user, rise)`
-    /// over `G_n`, ascending by user.
+    /// What `prices` prove of every rise.
     ///
     /// # Errors
     /// [`Refusal`] when an inequality fails or a number is negative.
-    pub fn rises(&self, prices: &PriceVector) -> Result<Vec<(usize, Rational)>, Refusal> {
-        let curve = Curve::new(&self.levels, self.share, prices)?;
-        let weighted = prices.user_weights.iter().map(|(n, _)| *n).filter(|&n| self.levels.can_rise(n));
-        Ok(weighted.filter_map(|n| Some((n, curve.rise(n)?))).collect())
+    pub fn curve(&self, prices: &PriceVector) -> Result<Curve<'_, 'a, 'b>, Refusal> {
+        Curve::new(&self.levels, self.share, prices)
     }
 }
 
@@ -127,11 +124,13 @@ pub fn margin_of_levels(
                 )));
             };
             *missing = false;
-            let rise = curve.rise(n).ok_or_else(|| {
+            let is_within = curve.is_within(n, &worst).ok_or_else(|| {
                 let name = instance.problem().users()[n].name();
                 Refusal::new(format!("level {number} covers user `{name}`, which has no weight in it"))
             })?;
-            worst = worst.max(rise);
+            if !is_within {
+                worst = curve.rise(n).unwrap_or(worst);
+            }
         }
     }
     if let Some(n) = missing.iter().position(|missing| *missing) {
