@@ -251,7 +251,8 @@ pub enum Evidence {
     /// Integer Pareto optimal: no, since these whole tasks on single servers are better for somebody and
     /// worse for no user.
     DominatingPlacements(Vec<Placement>),
-    /// Work-conserving: what is short for every user with pending tasks, users ascending.
+    /// Work-conserving: what is short for every user with pending tasks, users ascending; of those that differ in name,
+    /// weight and tasks alone it may be said of the first.
     Short(Vec<(usize, Short)>),
     /// Work-conserving, where groups hold something back: what is short for some users with pending tasks, and what
     /// stops the others, users ascending.

@@ -62,7 +62,7 @@ fn too_little_memory_leaves_one_axiom() {
         (0..4).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"cpu": 1}}}}"#)).collect();
     let text = format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}],
-        "users": [{{"name": "a", "demand": {{"cpu": 1}}}}, {{"name": "b", "demand": {{"cpu": 1}}}}]}}"#,
+        "users": [{{"name": "a", "demand": {{"cpu": 1}}}}, {{"name": "b", "demand": {{"cpu": 2}}}}]}}"#,
         servers.join(", ")
     );
     let problem = Source { name: "p.json", text: &text }.problem().unwrap();

@@ -44,7 +44,7 @@ pub struct Examined {
     pub margin: Rational,
     /// The user that it is about, and where it fits; `None` when no user could run more.
     pub room: Option<Room>,
-    /// By user with pending tasks: what is short.
+    /// By user with pending tasks, of those of one shape the first alone where tasks are divisible: what is short.
     pub short: Vec<(usize, Short)>,
 }
 
@@ -76,8 +76,7 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
 }
 
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
-    charge(instance, users)?;
-    let of_shapes = rooms(instance, users);
+    let of_shapes = rooms(instance, users)?;
     let found: Vec<Option<(Rational, Option<usize>, Short)>> = users
         .par_iter()
         .map(|&n| {
@@ -86,9 +85,12 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
         })
         .collect();
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
+    let mut is_told = vec![false; of_shapes.len()];
     for (&n, found) in users.iter().zip(found) {
         let Some((more, class, short)) = found else { continue };
-        examined.short.push((n, short));
+        if !std::mem::replace(&mut is_told[instance.scaled.shape(n)], true) {
+            examined.short.push((n, short));
+        }
         let margin = -more;
         if margin < examined.margin {
             examined.margin = margin;
@@ -116,12 +118,13 @@ struct ShapeRoom {
 }
 
 /// What is free for each shape that one of these users has.
-fn rooms(instance: &Instance<'_>, users: &[usize]) -> Vec<Option<ShapeRoom>> {
+fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoom>>, TooLarge> {
     let mut asked = vec![None; instance.scaled.first_of_shapes().len()];
     for &n in users {
         asked[instance.scaled.shape(n)].get_or_insert(n);
     }
-    asked.into_par_iter().map(|n| ShapeRoom::new(instance, n?)).collect()
+    charge(instance, &asked.iter().flatten().copied().collect::<Vec<_>>())?;
+    Ok(asked.into_par_iter().map(|n| ShapeRoom::new(instance, n?)).collect())
 }
 
 impl ShapeRoom {
