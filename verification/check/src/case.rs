@@ -49,7 +49,7 @@ pub struct Case<'a> {
 
 impl<'a> Case<'a> {
     pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
-        work::look(2 * problem.size())?;
+        work::look(2 * problem.size(false))?;
         work::spend(2 * entries(&stated.tasks).count())?;
         let mut rows = Vec::new();
         let mut first = vec![0];
@@ -127,20 +127,15 @@ impl<'a> Case<'a> {
         rows.binary_search_by_key(&resource, |row| row.resource).ok().map(|at| self.first[i] + at)
     }
 
-    /// The row of a class for the resource of a name that stands at `place`.
-    fn row_named(&self, i: usize, name: &str, place: &Json<'_>) -> Checked<usize> {
-        let is_time = name == "time" && self.row(i, None).is_some();
-        let resource = if is_time { None } else { Some(self.problem.resources.find(name, place)?) };
-        let none = || place.wrong(format!("the server has no `{name}` that is shared"));
-        self.row(i, resource).map_or_else(none, Ok)
-    }
-
     /// `{server: {resource: value}}`, by row ascending.
     pub fn by_class_and_row(&self, raw: &Json<'_>) -> Checked<Amounts> {
         let mut rows = Amounts::new();
         for (i, raw) in self.problem.class_names.map(raw, |_, raw| raw.object())? {
             for (name, raw) in raw {
-                rows.push((self.row_named(i, name, raw)?, raw.computed()?));
+                let is_time = name == "time" && self.row(i, None).is_some();
+                let resource = if is_time { None } else { Some(self.problem.resources.find(name, raw)?) };
+                let none = || raw.wrong(format!("the server has no `{name}` that is shared"));
+                rows.push((self.row(i, resource).map_or_else(none, Ok)?, raw.computed()?));
             }
         }
         rows.sort_by_key(|(row, _)| *row);
@@ -211,12 +206,6 @@ impl<'a> Case<'a> {
         self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
     }
 
-    /// Whether a user has fewer than its tasks; on single servers, by a whole one at least.
-    pub fn is_pending(&self, n: usize) -> bool {
-        let placed = self.stated.placements.is_some();
-        self.tasks_left(n).is_none_or(|left| if placed { left >= 1 } else { left > 0 })
-    }
-
     /// What is free on the servers of every class, by row; those that hold nothing are one.
     pub fn free(&self) -> Checked<Vec<Vec<Amounts>>> {
         let mut servers = vec![Vec::new(); self.problem.classes.len()];
@@ -236,13 +225,6 @@ impl<'a> Case<'a> {
 
 pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
-}
-
-/// Whether on one of some servers of a class there is so much free.
-pub fn fits_on(uses: &Amounts, servers: &[Amounts]) -> Checked<bool> {
-    work::steps(100 * servers.len() as u64)?;
-    let fits = |free: &Amounts| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|free| free >= d));
-    Ok(servers.iter().any(fits))
 }
 
 /// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the

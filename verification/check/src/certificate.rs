@@ -1,6 +1,8 @@
 //! A certificate about an allocation: read, judged, and held against what its reader asks for.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
+use std::thread;
 
 use rug::Rational;
 
@@ -27,8 +29,9 @@ pub struct Certificate<'j> {
     pub claims: Vec<Claim<'j>>,
     /// The names of the axioms that are said not to be checked.
     not_checked: HashSet<&'static str>,
-    /// The hash of the problem, and what the allocation says it is.
-    pub hash: String,
+    /// The hash of the problem and that of the allocation, once they are asked for.
+    hashes: OnceLock<(String, String)>,
+    /// What the allocation says that the former is.
     stated_hash: Option<&'j str>,
 }
 
@@ -58,14 +61,20 @@ impl<'j> Certificate<'j> {
         if not_checked.len() < names.len() {
             return unchecked.wrong("an axiom is named twice");
         }
-        Ok(Self { hash: hash(&problem), problem, allocation, tolerance, claims, not_checked, stated_hash })
+        let hashes = OnceLock::new();
+        Ok(Self { hashes, problem, allocation, tolerance, claims, not_checked, stated_hash })
+    }
+
+    /// The hash of the problem, and that of the allocation.
+    pub fn hashes(&self) -> &(String, String) {
+        self.hashes.get_or_init(|| (hash(&self.problem), hash_of_tasks(&self.allocation, &self.problem)))
     }
 
     /// Whether everything that it states is true.
     pub fn verify(&self) -> Checked<()> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
         let is_feasible = feasible::holds(&case)?;
-        let mut first = self.check_form();
+        let mut first = Ok(());
         // What is claimed again is not judged again.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
@@ -78,13 +87,13 @@ impl<'j> Certificate<'j> {
             let may_be = ensure(may_be, "the allocation is infeasible, and more is claimed of it");
             first = first.and(may_be).and(judged);
         }
-        first
+        self.check_form().and(first)
     }
 
     /// What can be said without judging anything.
     fn check_form(&self) -> Checked<()> {
         ensure(!self.claims.is_empty(), "nothing is claimed")?;
-        let is_its = self.stated_hash.is_none_or(|stated| stated == self.hash);
+        let is_its = self.stated_hash.is_none_or(|stated| stated == self.hashes().0);
         ensure(is_its, "problem_sha256 of the allocation is not that of the problem")?;
         let names: HashSet<String> = self.claims.iter().map(|claim| claim.name(&self.problem)).collect();
         ensure(names.len() == self.claims.len(), "something is claimed twice")?;
@@ -100,8 +109,8 @@ impl<'j> Certificate<'j> {
             unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
         }
         if let Some(file) = &options.allocation {
-            let other = file.read(|raw| Ok(Allocation::read(raw, true, &self.problem)?.0))?;
-            let is_same = other == self.allocation;
+            let is_same =
+                file.read(|raw| Ok(Allocation::read(raw, true, &self.problem)?.0))? == self.allocation;
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
         }
         let by_time = self.allocation.by_time;
@@ -134,7 +143,7 @@ impl<'j> Certificate<'j> {
     }
 
     pub fn report(&self, reason: Option<String>) -> Report {
-        let (problem, hash) = (&self.problem, &self.hash);
+        let (problem, (hash, tasks)) = (&self.problem, self.hashes());
         let says = |claim: &Claim<'_>| {
             let says = match (claim.holds, &claim.margin) {
                 (None, _) => "does not apply",
@@ -164,11 +173,10 @@ impl<'j> Certificate<'j> {
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
-        let tasks = hash_of_tasks(&self.allocation, problem);
         let about = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
         let about = record("name users classes sha256", about);
         let verdicts = format!("[{}]", verdicts.join(","));
-        let more = [quoted(&tolerance), quoted(sharing), about, record("sha256", [quoted(&tasks)]), verdicts];
+        let more = [quoted(&tolerance), quoted(sharing), about, record("sha256", [quoted(tasks)]), verdicts];
         Report {
             reason,
             claims: self.claims.iter().map(says).collect(),
@@ -186,5 +194,12 @@ impl<'j> Certificate<'j> {
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let unmet = certificate.unmet(options)?;
-    Ok(certificate.report(file.reason(raw, unmet, certificate.verify())?))
+    // The hashes take as long as a few claims, and are charged as the numbers are read. Of 16 MB that is a tenth of a second,
+    // for which a thread is worth the while; without one they wait.
+    let (is_large, hashes) = (file.text.len() > 1 << 24, || certificate.hashes());
+    let verdict = thread::scope(|scope| {
+        let _ = is_large.then(|| thread::Builder::new().spawn_scoped(scope, hashes));
+        certificate.verify()
+    });
+    Ok(certificate.report(file.reason(raw, unmet, verdict)?))
 }

@@ -30,9 +30,9 @@ pub enum Kind<'t> {
     /// As it is written.
     Number(&'t str),
     Text(Cow<'t, str>),
-    List(Vec<Json<'t>>),
+    List(Box<[Json<'t>]>),
     /// In the order of the text, no name twice.
-    Object(Vec<Field<'t>>),
+    Object(Box<[Field<'t>]>),
 }
 
 pub static ABSENT: Json<'static> = Json { at: 0, kind: Kind::Absent };
@@ -193,7 +193,7 @@ impl<'t> Reader<'t> {
     }
 
     /// What stands between commas up to the closing bracket.
-    fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
+    fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Box<[T]>> {
         // Most lists are short: the first growth would be to four items.
         let mut items = Vec::with_capacity(1);
         self.space();
@@ -205,8 +205,7 @@ impl<'t> Reader<'t> {
             items.push(item(self)?);
             self.space();
         }
-        items.shrink_to_fit();
-        Ok(items)
+        Ok(items.into())
     }
 
     fn digits(&mut self) -> Checked<()> {

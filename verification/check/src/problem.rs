@@ -142,10 +142,8 @@ impl Problem {
 
     /// `gamma_ni`, as if user `n` might use every class.
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
-        if let Some(gamma) = at(&self.users[n].gamma, i) {
-            return gamma.clone();
-        }
-        most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count
+        let by_demand = || most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count;
+        at(&self.users[n].gamma, i).cloned().unwrap_or_else(by_demand)
     }
 
     /// Capacity of all servers together, by resource.
@@ -157,14 +155,16 @@ impl Problem {
         total.into_iter().enumerate().filter(|(_, c)| !c.is_zero()).collect()
     }
 
-    /// The number of capacities, demands and classes to look at, for the budget.
-    pub fn size(&self) -> usize {
-        let looks = |user: &User| {
-            let classes = user.classes.as_ref().map_or(self.classes.len(), Vec::len);
+    /// The number of capacities, demands and classes to look at, for the budget: the classes of each user, or of those who are
+    /// alike once.
+    pub fn size(&self, of_each: bool) -> usize {
+        let looks = |(n, user): (usize, &User)| {
+            let all = user.classes.as_ref().map_or(self.classes.len(), Vec::len);
+            let classes = if of_each || self.alike[n] == n { all } else { 1 };
             let listed: usize = user.demand_on.iter().map(|(_, demand)| demand.len()).sum();
             classes.saturating_mul(user.demand.len() + 1).saturating_add(listed)
         };
-        self.users.iter().map(looks).fold(self.classes.len(), usize::saturating_add)
+        self.users.iter().enumerate().map(looks).fold(self.classes.len(), usize::saturating_add)
     }
 }
 

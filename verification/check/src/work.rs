@@ -2,7 +2,7 @@
 //!
 //! A small file can state numbers that would keep a reader busy for hours. Whatever costs more than its place
 //! in the file is charged here before it is done; when nothing is left the answer is "too large", which is no
-//! verdict. One check runs on one thread, and begins with a full budget.
+//! verdict. What is judged is judged on one thread, which begins with a full budget.
 
 use std::cell::Cell;
 

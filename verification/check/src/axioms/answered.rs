@@ -4,10 +4,12 @@
 //! By each axiom a row is somewhat short of answering a user, and from that rows of several classes are; the
 //! margin of a user is minus that, or `(x_n - T_n) / g_n` where that is more.
 
+use std::collections::HashMap;
+
 use rug::Rational;
 
 use crate::allocation::entries;
-use crate::case::{Case, Claim, Shown, fits_on};
+use crate::case::{Case, Claim, Shown};
 use crate::groups::holdings::Holdings;
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
@@ -36,17 +38,25 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let whole = |tasks: Rational| if placed { Rational::from(u32::from(tasks >= 1)) } else { tasks };
     let room = |n: usize, i: usize| {
         let limit = holdings.as_ref().map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
+        let uses = case.uses(n, i);
         let room = if placed {
-            Rational::from(u32::from(fits_on(&case.uses(n, i), &servers[i])?))
+            work::steps(100 * servers[i].len() as u64)?;
+            let fits = |on: &Amounts| uses.iter().all(|(row, d)| at(on, *row).is_none_or(|free| free >= d));
+            Rational::from(u32::from(servers[i].iter().any(fits)))
         } else {
-            of_rows(case.uses(n, i), |row, d| work::times(&case.slack[row], &d.recip()))?
+            of_rows(uses, |row, d| work::times(&case.slack[row], &d.recip()))?
         };
         Ok(limit.map(whole).into_iter().fold(room, Rational::min))
     };
     let mut least = case.active().next().map(|_| Rational::new());
-    for n in case.active().filter(|n| case.is_pending(*n)) {
-        let rooms = case.problem.classes_of(n).map(|i| room(n, i)).collect::<Checked<Vec<Rational>>>()?;
+    // Without limits of groups there is as much room for all who are alike.
+    let mut known: HashMap<usize, Vec<Rational>> = HashMap::new();
+    for n in case.active().filter(|n| case.tasks_left(*n).is_none_or(|left| left > 0)) {
+        let alike = known.get(&case.problem.alike[n]).filter(|_| holdings.is_none()).cloned();
+        let rooms = || case.problem.classes_of(n).map(|i| room(n, i)).collect::<Checked<Vec<_>>>();
+        let rooms = alike.map_or_else(rooms, Ok)?;
         let room = if placed { rooms.into_iter().max().unwrap_or_default() } else { work::sum(rooms)? };
+        known.insert(case.problem.alike[n], vec![room.clone()]);
         let stops = holdings.as_ref().map_or(Ok(Vec::new()), |holdings| holdings.stops(n))?;
         let room = stops.into_iter().chain(case.tasks_left(n)).fold(room, Rational::min);
         let margin = if placed { -whole(room) } else { -room / &case.g[n] };

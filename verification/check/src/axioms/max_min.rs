@@ -145,7 +145,7 @@ struct Curve<'s> {
 impl<'s> Curve<'s> {
     fn new(shares: &'s Shares, weights: &'s Amounts) -> Checked<Self> {
         let mut users: Vec<_> = weights.iter().map(|(n, l)| (&shares.of[*n], l)).collect();
-        users.sort();
+        users.sort_by_key(|(share, _)| *share);
         let all = work::sum(weights.iter().map(|(_, l)| l.clone()).collect())?;
         let (mut shares, mut below, mut above) = (Vec::new(), vec![Rational::new()], vec![all]);
         for (at, equal) in users.chunk_by(|a, b| a.0 == b.0).enumerate() {

@@ -101,15 +101,18 @@ impl<'j> Claim<'j> {
 
     /// Checks every word and number of the claim.
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
-        // Every axiom looks a few times at everything that users demand of classes, and have there.
-        // Some charge by themselves what they do with numbers beside the problem's, but for a few of each user.
+        // Every axiom looks a few times at everything that users demand of classes, and have there. Some charge by themselves
+        // what they do with numbers beside the problem's, but for a few of each user, and look once at all who are alike, where
+        // there are no groups and shares are the same on all classes.
         let is_charged = match self.axiom {
             "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
             | "tree" | "limits" | "guarantees" => true,
             "work-conserving" => case.stated.placements.is_none(),
             _ => false,
         };
-        let (users, all) = (case.x.len(), case.problem.size() + entries(&case.x).count());
+        let is_uneven = matches!(self.share, Some(Share::Generic | Share::Resource(_)));
+        let of_each = !is_charged || is_uneven || !case.problem.groups.names.list.is_empty();
+        let (users, all) = (case.x.len(), case.problem.size(of_each) + entries(&case.x).count());
         work::look(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),

@@ -38,8 +38,7 @@ impl<'w> Prices<'w> {
 
     /// `sum p C + sum q T`, and what limits may pay, after a look at the signs.
     pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
-        let all = self.rows.iter().chain(&self.users);
-        ensure(all.into_iter().all(|(_, price)| *price >= 0), "a price is negative")?;
+        ensure(self.rows.iter().chain(&self.users).all(|(_, price)| *price >= 0), "a price is negative")?;
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
@@ -61,25 +60,29 @@ impl<'w> Prices<'w> {
     /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where these users can run, where `a_ni` is the user's `l >= 0`, or
     /// `l u_ni`.
     pub fn cover(&self, case: &Case<'_>, values: &Amounts, u: Option<&Coefficients>) -> Checked<()> {
-        // Where a task is worth the same on all classes the cheapest is enough, which is that of all who are alike.
-        let mut known = HashMap::new();
+        // Where a task is worth the same on all classes the cheapest is enough, which is that of all who are alike; and what it
+        // costs, but for a price of the user's own.
+        let mut known: HashMap<usize, (Option<Rational>, usize)> = HashMap::new();
         for (n, l) in values {
             ensure(*l >= 0, "a weight is negative")?;
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
-            let cheapest = known.get(&first).filter(|_| is_even);
-            let classes = cheapest.map_or_else(|| case.problem.classes_of(*n).collect(), |i| vec![*i]);
-            let mut costs = Vec::new();
-            for i in classes {
-                let paid = self.paid(*n, &case.uses(*n, i), within::paid(case, &limits, *n, i)?)?;
-                let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(*n, i)))?;
-                if work::plus(&paid, &-value)? < 0 {
-                    let (class, n) = (&case.problem.class_names.list[i], case.user(*n));
+            let (is_own, mut costs) = (at(&self.users, *n).is_some(), Vec::new());
+            let paid = |i| Ok((self.paid(*n, &case.uses(*n, i), within::paid(case, &limits, *n, i)?)?, i));
+            match known.get(&first).filter(|_| is_even) {
+                Some((Some(paid), i)) if !is_own => costs.push((paid.clone(), *i)),
+                Some((_, i)) => costs.push(paid(*i)?),
+                None => costs = case.problem.classes_of(*n).map(paid).collect::<Checked<_>>()?,
+            }
+            for (paid, i) in &costs {
+                let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(*n, *i)))?;
+                if work::plus(paid, &-value)? < 0 {
+                    let (class, n) = (&case.problem.class_names.list[*i], case.user(*n));
                     return refuse(format!("the prices on `{class}` are too low for user `{n}`"));
                 }
-                costs.push((paid, i));
             }
-            known.extend(costs.into_iter().min().filter(|_| is_even).map(|(_, i)| (first, i)));
+            let cheapest = costs.into_iter().min().filter(|_| is_even);
+            known.extend(cheapest.map(|(paid, i)| (first, ((!is_own).then_some(paid), i))));
         }
         Ok(())
     }
@@ -119,13 +122,8 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     if let Some(n) = case.active().find(|n| weight(*n) * &case.g[*n] < 1) {
         return refuse(format!("the weight of user `{}` is below 1 over what it has alone", case.user(n)));
     }
-    if case.active().next().is_none() {
-        return Ok((None, Some(true)));
-    }
     let gap = bound - work::sum(case.active().map(|n| weight(n) * &case.total[n]).collect())?;
-    if !whole {
-        return Ok((Some(-gap), Some(true)));
-    }
-    ensure(case.active().all(|n| gap < weight(n)), "the prices leave room for a whole task")?;
-    Ok((Some(Rational::new()), Some(true)))
+    let is_small = || case.active().all(|n| gap < weight(n));
+    ensure(!whole || is_small(), "the prices leave room for a whole task")?;
+    Ok((case.active().next().map(|_| if whole { Rational::new() } else { -gap }), Some(true)))
 }

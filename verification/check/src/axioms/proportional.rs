@@ -46,7 +46,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let mut parts = Vec::new();
         for n in case.active() {
             let gain = Rational::from(&levels[n] - &worths.levels[n]);
-            parts.push(work::times(worths.end(n, gain < 0), &gain)?);
+            parts.push(work::times(&worths.ends[n][usize::from(gain < 0)], &gain)?);
         }
         let gain = work::sum(parts)?;
         let spent = worths.spent(gain > 0)?;
@@ -56,7 +56,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let prices = Prices::within(case, [rows, users, limits], &within)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim, own, values)?;
-    let values = case.active().map(|n| (n, worths.end(n, true).clone())).collect();
+    let values = case.active().map(|n| (n, worths.ends[n][1].clone())).collect();
     prices.cover(case, &values, u.as_ref())?;
     let margin = worths.spent(false)?.map(|spent| 1 - bound / spent);
     Ok((margin, Some(true)))
@@ -66,7 +66,7 @@ struct Worths<'c, 'a> {
     case: &'c Case<'a>,
     /// `U_n`, by user.
     levels: Vec<Rational>,
-    /// Between which `w_n / U_n^alpha` lies; 0 for users who can be given nothing.
+    /// The least and the most that `w_n / U_n^alpha` may be; 0 for users who can be given nothing.
     ends: Vec<[Rational; 2]>,
 }
 
@@ -104,14 +104,9 @@ impl<'c, 'a> Worths<'c, 'a> {
         Ok(Self { case, levels, ends })
     }
 
-    /// An end of `w_n / U_n^alpha`.
-    fn end(&self, n: usize, up: bool) -> &Rational {
-        &self.ends[n][usize::from(up)]
-    }
-
-    /// The same of `sum w_n U_n^(1 - alpha)`; `None` without users.
+    /// An end of `sum w_n U_n^(1 - alpha)`; `None` without users.
     fn spent(&self, up: bool) -> Checked<Option<Rational>> {
-        let parts = self.case.active().map(|n| work::times(self.end(n, up), &self.levels[n]));
+        let parts = self.case.active().map(|n| work::times(&self.ends[n][usize::from(up)], &self.levels[n]));
         let sum = work::sum(parts.collect::<Checked<_>>()?)?;
         Ok(Some(sum).filter(|sum| !sum.is_zero()))
     }

@@ -96,7 +96,7 @@ impl<'j> Bundle<'j> {
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
             about(of, part.verify())?;
-            ensure(part.hash == self.held.hash, "the parts are about different problems")?;
+            ensure(part.hashes().0 == self.held.hashes().0, "the parts are about different problems")?;
             let needed = if part.problem.groups.list.is_empty() { &NEEDED[..2] } else { &NEEDED };
             let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
             let is_whole = is_infeasible || needed.iter().all(|axiom| says(part, axiom, |_| true));
