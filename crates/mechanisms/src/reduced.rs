@@ -3,6 +3,8 @@
 //!
 //! The answer is put back together, with what proves it: it is one of the mechanism for the problem as it is given.
 
+use std::collections::BTreeMap;
+
 use evenhand_budget::{charge, room, words_of_bits};
 use evenhand_exact::{PriceVector, Prices, Tasks};
 use evenhand_lp::level::LevelDual;
@@ -60,6 +62,22 @@ impl<'p> Reduced<'p> {
             Some(merged) => parted_tasks(&tasks, merged),
             None => tasks,
         }
+    }
+
+    /// What those have together, of tasks of the original, who have one that stands for them; on classes too.
+    #[must_use]
+    pub fn together(&self, tasks: &Tasks) -> Tasks {
+        let users = self.users.as_ref().map(|merged| &merged.part_of);
+        let mut class_of: Vec<usize> = (0..self.original.n_servers()).collect();
+        for (at, members) in self.classes.iter().flat_map(|joined| joined.members.iter().enumerate()) {
+            members.iter().for_each(|(i, _)| class_of[*i] = at);
+        }
+        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.problem().n_users()];
+        for (n, of_user) in tasks.iter().enumerate() {
+            let at = users.map_or(n, |part_of| part_of[n].0);
+            of_user.iter().for_each(|(i, x)| *sums[at].entry(class_of[*i]).or_default() += x);
+        }
+        sums.into_iter().map(|sum| sum.into_iter().collect()).collect()
     }
 
     /// What proves the levels of the original.

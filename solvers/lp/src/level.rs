@@ -23,6 +23,7 @@ mod integers;
 mod interior;
 mod interval;
 mod keys;
+mod known;
 mod lift;
 mod master;
 mod part;
@@ -38,7 +39,7 @@ pub use interval::{LevelIntervals, Within, lexicographic_within};
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 
-use evenhand_exact::ShareCoefficients;
+use evenhand_exact::{ShareCoefficients, Tasks};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
@@ -60,14 +61,20 @@ pub fn lexicographic(
 }
 
 /// What nearly proves the levels of [`lexicographic`], without it: the prices that doubles find, and what these prove exactly,
-/// in short numbers. They are true whatever doubles found, and less sharp by rounding where that was right.
+/// in short numbers. They are true whatever doubles found, and less sharp by rounding where that was right. An allocation that
+/// may be the answer, by user, is where the search begins.
 #[must_use]
 pub fn lexicographic_duals_nearly(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
+    known: Option<&Tasks>,
 ) -> Vec<LevelDual> {
-    float::duals(&LevelData::new(constraints, coefficients), *settings)
+    let mut data = LevelData::new(constraints, coefficients);
+    if let Some(tasks) = known {
+        data.know(tasks);
+    }
+    float::duals(&data, *settings)
 }
 
 /// [`lexicographic`] in double precision: nothing is proven. Where HiGHS fails, or what it gives is no

@@ -89,12 +89,13 @@ fn duals_nearly(
     share: Share,
     u: &ShareCoefficients,
 ) -> Vec<LevelDual> {
-    let settings = Settings::default();
+    let (settings, tasks) = (Settings::default(), instance.tasks());
     let Some(reduced) = reduced(instance.problem(), sharing) else {
-        return lexicographic_duals_nearly(instance.constraints(), u, &settings);
+        return lexicographic_duals_nearly(instance.constraints(), u, &settings, Some(&tasks));
     };
     let Ok(u) = share.coefficients(reduced.problem()) else { return Vec::new() };
-    let duals = lexicographic_duals_nearly(&Constraints::new(reduced.problem(), sharing), &u, &settings);
+    let constraints = Constraints::new(reduced.problem(), sharing);
+    let duals = lexicographic_duals_nearly(&constraints, &u, &settings, Some(&reduced.together(&tasks)));
     reduced.levels(duals).into_iter().map(LevelDual::short).collect()
 }
 

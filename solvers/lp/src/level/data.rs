@@ -1,7 +1,9 @@
 //! What all rounds need to know of a problem: groups of users, and doubles derived once.
 
+use std::collections::BTreeMap;
+
 use evenhand_budget::{charge, room};
-use evenhand_exact::ShareCoefficients;
+use evenhand_exact::{ShareCoefficients, Tasks};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::groups::{Group, merge};
@@ -33,6 +35,8 @@ pub struct LevelData<'a> {
     /// By group: what a task uses on each of its classes, `(position among the rows of the class,
     /// amount)`, where the base demand does not say it.
     pub other_usage: Vec<Option<Vec<Usage>>>,
+    /// By group: its tasks by class in an allocation that may be the answer.
+    pub known: Option<Vec<BTreeMap<usize, f64>>>,
 }
 
 impl<'a> LevelData<'a> {
@@ -74,7 +78,29 @@ impl<'a> LevelData<'a> {
             (!is_plain).then(|| group.classes.iter().map(|&i| usage(group, i)).collect())
         };
         let other_usage = groups.iter().map(other).collect();
-        Self { constraints, coefficients, groups, tasks_per_level, satisfied_at, base_demand, other_usage }
+        let known = None;
+        Self {
+            constraints,
+            coefficients,
+            groups,
+            tasks_per_level,
+            satisfied_at,
+            base_demand,
+            other_usage,
+            known,
+        }
+    }
+
+    /// Notes an allocation that may be the answer, by user.
+    pub fn know(&mut self, tasks: &Tasks) {
+        let of_group = |group: &Group| {
+            let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
+            for (i, x) in group.members.iter().flat_map(|n| &tasks[*n]) {
+                *sum.entry(*i).or_default() += x.to_f64();
+            }
+            sum
+        };
+        self.known = Some(self.groups.iter().map(of_group).collect());
     }
 
     /// Tasks of a group on class `i` that raise its level by one.

@@ -17,9 +17,9 @@ pub use answer::{MasterBasis, MasterSolution};
 use std::collections::HashSet;
 
 use super::inside::{self, FirstBasis};
-use super::keys;
 use super::part::{GroupOnClass, Need, Part};
 use super::start::{Guess, guess, rough_guess};
+use super::{keys, known};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 use crate::settings::LEVELS;
@@ -93,7 +93,12 @@ impl<'a> Master<'a> {
         };
         match keys::is_for(part) {
             true => master.begin(rough_guess(part), Next::Keys)?,
-            false => master.begin(guess(part), Next::InteriorPoint)?,
+            false => {
+                master.begin(guess(part), Next::InteriorPoint)?;
+                if let Some(basis) = known::start(part) {
+                    master.enter(&basis)?;
+                }
+            }
         }
         Ok(master)
     }
