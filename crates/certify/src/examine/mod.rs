@@ -18,7 +18,7 @@ mod undecided;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use evenhand_budget::{Exceeded, Kind, Limits, exceeded, within, work_left};
+use evenhand_budget::{Exceeded, Kind, Limits, exceeded, handle, within, work_left};
 use evenhand_exact::{
     Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
 };
@@ -230,14 +230,26 @@ pub fn certify_among(
 /// What has been found so far.
 #[derive(Default, Clone)]
 struct Found {
-    claims: Vec<Claim>,
-    in_tasks: Vec<Option<Rational>>,
+    /// In any order.
+    answers: Vec<Answer>,
     undecided: Vec<(Axiom, Undecided)>,
     repair: Rational,
     infeasible: bool,
 }
 
-/// Decides one request after the other, each with an equal part of the work that is left.
+/// A claim, with its place among the questions.
+#[derive(Clone)]
+struct Answer {
+    place: usize,
+    claim: Claim,
+    in_tasks: Option<Rational>,
+}
+
+/// A question, with its place.
+type Question = (usize, Axiom, Parameters);
+
+/// Decides the requests, each with an equal part of the work that is left; what is only computed beside what is searched for,
+/// where there is much of both.
 fn examine(
     problem: &Problem,
     allocation: &Allocation,
@@ -249,12 +261,12 @@ fn examine(
     if *tolerance < 0 || *tolerance >= 1 {
         return Err(CertifyError::Tolerance);
     }
-    let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
     let instance = Instance::new(problem, allocation)?;
     let infeasible = !is_feasible(&instance, tolerance);
-    found().repair.clone_from(instance.repair());
-    found().infeasible = infeasible;
-    let mut prover = Prover {
+    lock().repair.clone_from(instance.repair());
+    lock().infeasible = infeasible;
+    let prover = Prover {
         instance: &instance,
         tolerance,
         sharing: allocation.sharing,
@@ -263,31 +275,75 @@ fn examine(
     };
     let feasible = [Request::of(Axiom::Feasible)];
     let feasible = if infeasible { &feasible[..] } else { &[] };
-    let mut asked = Vec::new();
+    let mut asked: Vec<Question> = Vec::new();
     for request in feasible.iter().chain(requests) {
-        let question = (request.axiom, prover.parameters(request)?);
-        if !asked.contains(&question) && (!infeasible || is_about_limits(request.axiom)) {
-            asked.push(question);
+        let parameters = prover.parameters(request)?;
+        let is_new = !asked.iter().any(|(_, axiom, of)| (*axiom, of) == (request.axiom, &parameters));
+        if is_new && (!infeasible || is_about_limits(request.axiom)) {
+            asked.push((asked.len(), request.axiom, parameters));
         }
     }
-    // What needs more than its part of the work is asked again with what the others have left.
-    for is_last in [false, true] {
-        let questions = std::mem::take(&mut asked);
-        for (position, (axiom, parameters)) in questions.iter().enumerate() {
-            let others = questions.len() - position;
-            match in_its_part(others, || prover.claim(*axiom, parameters.clone())) {
-                Ok(claim) => {
-                    let in_tasks = explain::in_tasks(&instance, allocation, &claim);
-                    let mut found = found();
-                    found.in_tasks.push(in_tasks);
-                    found.claims.push(claim);
-                }
-                Err(why) if why.needs_work() && !is_last => asked.push((*axiom, parameters.clone())),
-                Err(why) => found().undecided.push((*axiom, why)),
+    // Whether the question is to be asked again, with more work.
+    let ask = |(place, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
+        match in_its_part(part, || prover.claim(*axiom, parameters.clone())) {
+            Ok(claim) => {
+                let in_tasks = explain::in_tasks(&instance, allocation, &claim);
+                lock().answers.push(Answer { place: *place, claim, in_tasks });
             }
+            Err(why) if why.needs_work() && !is_last => return true,
+            Err(why) => lock().undecided.push((*axiom, why)),
         }
+        false
+    };
+    let part = work_left().map(|left| left / asked.len().max(1) as u64);
+    let ask_all = |questions: Vec<Question>| -> Vec<Question> {
+        questions.into_iter().filter(|question| ask(question, part, false)).collect()
+    };
+    let is_divided = rayon::current_num_threads() > 1 && prover.has_more_pairs(MANY);
+    let (computed, searched): (Vec<_>, Vec<_>) =
+        asked.into_iter().partition(|(_, axiom, _)| is_divided && search_of(*axiom).is_none());
+    let limits = handle();
+    let mut again = std::thread::scope(|scope| {
+        let beside = (!computed.is_empty()).then(|| scope.spawn(|| limits.enter(|| ask_all(computed))));
+        let mut again = ask_all(searched);
+        if let Some(beside) = beside {
+            again.extend(beside.join().unwrap_or_else(|payload| resume_unwind(payload)));
+        }
+        again
+    });
+    // What needs more than its part of the work is asked again with what the others have left.
+    again.sort_by_key(|(place, ..)| *place);
+    for (at, question) in again.iter().enumerate() {
+        let others = (again.len() - at) as u64;
+        ask(question, work_left().map(|left| left / others), true);
     }
     Ok(())
+}
+
+/// Pairs of a user and a class on which it can run, above which claims are decided beside each other.
+const MANY: usize = 20_000;
+
+/// How the evidence of a claim is found.
+type Search = fn(&Prover<'_>, Axiom, &Parameters) -> Result<Claim, Undecided>;
+
+/// The search for the evidence of an axiom; `None` where it follows from the allocation.
+fn search_of(axiom: Axiom) -> Option<Search> {
+    Some(match axiom {
+        Axiom::ParetoOptimal => |prover, _, _| prover.pareto_optimal(),
+        Axiom::IntegerParetoOptimal => {
+            |prover, _, _| integer_pareto::claim(prover.instance, prover.tolerance)
+        }
+        Axiom::MaxMin => |prover, _, of| prover.max_min(of.share.ok_or(Undecided::NoShare)?),
+        Axiom::Proportional => |prover, _, of| proportional::claim(prover.instance, of, prover.tolerance),
+        Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
+            |prover, axiom, _| prover.bottleneck(axiom)
+        }
+        Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
+            |prover, axiom, _| parties::claim(prover.instance, axiom, prover.tolerance)
+        }
+        Axiom::Tree => |prover, _, _| tree::claim(prover.instance, prover.tolerance, prover.optima),
+        _ => return None,
+    })
 }
 
 /// Whether an axiom is examined of an allocation that is infeasible.
@@ -295,10 +351,13 @@ fn is_about_limits(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
 }
 
-/// A claim that may take one part of the work that is left, of so many that are equal; what is too expensive, or would
-/// need too large a table, leaves one axiom undecided, and not all.
-fn in_its_part(parts: usize, claim: impl FnOnce() -> Result<Claim, Undecided>) -> Result<Claim, Undecided> {
-    let part = Limits { work: work_left().map(|left| left / parts as u64), ..Limits::default() };
+/// A claim that may take so much work; what is too expensive, or would need too large a table, leaves one axiom undecided, and
+/// not all.
+fn in_its_part(
+    part: Option<u64>,
+    claim: impl FnOnce() -> Result<Claim, Undecided>,
+) -> Result<Claim, Undecided> {
+    let part = Limits { work: part, ..Limits::default() };
     match catch_unwind(AssertUnwindSafe(|| within(&part, claim))) {
         Ok(found) => found.unwrap_or_else(|limit| Err(Undecided::TooLarge(limit))),
         // Memory is free again after a table that was not made.
@@ -318,7 +377,10 @@ fn certificate(
     tolerance: &Rational,
     found: Found,
 ) -> Examination {
-    let Found { claims, in_tasks, undecided, repair, infeasible } = found;
+    let Found { mut answers, undecided, repair, infeasible } = found;
+    answers.sort_by_key(|answer| answer.place);
+    let (claims, in_tasks): (Vec<_>, Vec<_>) =
+        answers.into_iter().map(|answer| (answer.claim, answer.in_tasks)).unzip();
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
     let left = Axiom::questions(problem).filter(|axiom| !examined(*axiom));
     let not_checked = left.map(|axiom| axiom.name().to_owned()).collect();
@@ -364,26 +426,16 @@ impl Prover<'_> {
         parameters.of(request.axiom).map_err(|refusal| CertifyError::Parameters(refusal.to_string()))
     }
 
-    fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, Undecided> {
+    fn claim(&self, axiom: Axiom, parameters: Parameters) -> Result<Claim, Undecided> {
         if let Err(why) = Claim::applies(axiom, parameters.clone(), self.instance.problem()) {
             return Ok(Claim::not_applicable(axiom, parameters, why));
         }
         if let Some(claim) = Claim::inapplicable(axiom, parameters.clone(), self.instance) {
             return Ok(claim);
         }
-        match axiom {
-            Axiom::ParetoOptimal => self.pareto_optimal(),
-            Axiom::IntegerParetoOptimal => integer_pareto::claim(self.instance, self.tolerance),
-            Axiom::MaxMin => self.max_min(parameters.share.ok_or(Undecided::NoShare)?),
-            Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
-            Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
-                self.bottleneck(axiom)
-            }
-            Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
-                parties::claim(self.instance, axiom, self.tolerance)
-            }
-            Axiom::Tree => tree::claim(self.instance, self.tolerance, self.optima),
-            _ => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
+        match search_of(axiom) {
+            Some(search) => search(self, axiom, &parameters),
+            None => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
         }
     }
 

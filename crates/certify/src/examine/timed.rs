@@ -69,7 +69,7 @@ pub fn certify_within(
 
 /// The axioms that were asked for and have no answer.
 fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
-    let answered = found.claims.iter().map(|claim| claim.axiom);
+    let answered = found.answers.iter().map(|answer| answer.claim.axiom);
     let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(axiom, _)| *axiom)).collect();
     let asked = requests.iter().map(|request| request.axiom);
     asked
@@ -81,14 +81,16 @@ fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::examine::Answer;
     use evenhand_exact::Claim;
 
     #[test]
     fn what_has_no_answer_is_late() {
         let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
-        let claims = vec![Claim::not_applicable(Axiom::EnvyFree, None, "for this test")];
+        let claim = Claim::not_applicable(Axiom::EnvyFree, None, "for this test");
+        let answers = vec![Answer { place: 0, claim, in_tasks: None }];
         let undecided = vec![(Axiom::ParetoOptimal, Undecided::NoShare)];
-        let mut found = Found { claims, ..Found::default() };
+        let mut found = Found { answers, ..Found::default() };
         assert_eq!(late(&found, &asked), [Axiom::Feasible, Axiom::ParetoOptimal]);
         found.undecided = undecided;
         assert_eq!(late(&found, &asked), [Axiom::Feasible]);
