@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use evenhand_budget::{charge, room, words_of_bits};
 use evenhand_exact::{PriceVector, Prices, Tasks};
-use evenhand_lp::level::LevelDual;
+use evenhand_lp::level::{LevelDual, TasksInDoubles};
 use evenhand_problem::{Arithmetic, Constraints, Joined, Merged, Problem, Rational, Sharing};
 
 use crate::equals::Equals;
@@ -64,15 +64,15 @@ impl<'p> Reduced<'p> {
         }
     }
 
-    /// What those have together, of tasks of the original, who have one that stands for them; on classes too.
+    /// What users of the original have together for whom one stands, on classes for which one stands.
     #[must_use]
-    pub fn together(&self, tasks: &Tasks) -> Tasks {
+    pub fn together(&self, tasks: &TasksInDoubles) -> TasksInDoubles {
         let users = self.users.as_ref().map(|merged| &merged.part_of);
         let mut class_of: Vec<usize> = (0..self.original.n_servers()).collect();
         for (at, members) in self.classes.iter().flat_map(|joined| joined.members.iter().enumerate()) {
             members.iter().for_each(|(i, _)| class_of[*i] = at);
         }
-        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.problem().n_users()];
+        let mut sums: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); self.problem().n_users()];
         for (n, of_user) in tasks.iter().enumerate() {
             let at = users.map_or(n, |part_of| part_of[n].0);
             of_user.iter().for_each(|(i, x)| *sums[at].entry(class_of[*i]).or_default() += x);

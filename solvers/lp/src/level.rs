@@ -39,7 +39,7 @@ pub use interval::{LevelIntervals, Within, lexicographic_within};
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 
-use evenhand_exact::{ShareCoefficients, Tasks};
+use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
@@ -60,6 +60,9 @@ pub fn lexicographic(
     exact::run(&LevelData::new(constraints, coefficients), *settings)
 }
 
+/// `(class, tasks)` by user, ascending by class.
+pub type TasksInDoubles = Vec<Vec<(usize, f64)>>;
+
 /// What nearly proves the levels of [`lexicographic`], without it: the prices that doubles find, and what these prove exactly,
 /// in short numbers. They are true whatever doubles found, and less sharp by rounding where that was right. An allocation that
 /// may be the answer, by user, is where the search begins.
@@ -68,7 +71,7 @@ pub fn lexicographic_duals_nearly(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-    known: Option<&Tasks>,
+    known: Option<&TasksInDoubles>,
 ) -> Vec<LevelDual> {
     let mut data = LevelData::new(constraints, coefficients);
     if let Some(tasks) = known {

@@ -20,7 +20,8 @@ use std::sync::{Mutex, PoisonError};
 
 use evenhand_budget::{Exceeded, Kind, Limits, exceeded, handle, within, work_left};
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
+    Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, Tasks,
+    is_feasible,
 };
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{AllocationFile, problem_sha256};
@@ -230,9 +231,9 @@ pub fn certify_among(
 /// What has been found so far.
 #[derive(Default, Clone)]
 struct Found {
-    /// In any order.
+    /// In any order, as those that are undecided, which have their place first.
     answers: Vec<Answer>,
-    undecided: Vec<(Axiom, Undecided)>,
+    undecided: Vec<(usize, Axiom, Undecided)>,
     repair: Rational,
     infeasible: bool,
 }
@@ -271,6 +272,7 @@ fn examine(
         tolerance,
         sharing: allocation.sharing,
         own: registry::axiom_of(allocation),
+        stated: &allocation.tasks,
         optima,
     };
     let feasible = [Request::of(Axiom::Feasible)];
@@ -291,7 +293,7 @@ fn examine(
                 lock().answers.push(Answer { place: *place, claim, in_tasks });
             }
             Err(why) if why.needs_work() && !is_last => return true,
-            Err(why) => lock().undecided.push((*axiom, why)),
+            Err(why) => lock().undecided.push((*place, *axiom, why)),
         }
         false
     };
@@ -299,7 +301,7 @@ fn examine(
     let ask_all = |questions: Vec<Question>| -> Vec<Question> {
         questions.into_iter().filter(|question| ask(question, part, false)).collect()
     };
-    let is_divided = rayon::current_num_threads() > 1 && prover.has_more_pairs(MANY);
+    let is_divided = rayon::current_num_threads() > 1 && prover.has_more_pairs(ENOUGH_FOR_TWO);
     let (computed, searched): (Vec<_>, Vec<_>) =
         asked.into_iter().partition(|(_, axiom, _)| is_divided && search_of(*axiom).is_none());
     let limits = handle();
@@ -320,8 +322,9 @@ fn examine(
     Ok(())
 }
 
-/// Pairs of a user and a class on which it can run, above which claims are decided beside each other.
-const MANY: usize = 20_000;
+/// Pairs of a user and a class on which it can run, above which claims are decided beside each other: of fewer all take some
+/// hundredths of a second.
+const ENOUGH_FOR_TWO: usize = 20_000;
 
 /// How the evidence of a claim is found.
 type Search = fn(&Prover<'_>, Axiom, &Parameters) -> Result<Claim, Undecided>;
@@ -377,8 +380,9 @@ fn certificate(
     tolerance: &Rational,
     found: Found,
 ) -> Examination {
-    let Found { mut answers, undecided, repair, infeasible } = found;
+    let Found { mut answers, mut undecided, repair, infeasible } = found;
     answers.sort_by_key(|answer| answer.place);
+    undecided.sort_by_key(|(place, ..)| *place);
     let (claims, in_tasks): (Vec<_>, Vec<_>) =
         answers.into_iter().map(|answer| (answer.claim, answer.in_tasks)).unzip();
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
@@ -396,7 +400,7 @@ fn certificate(
             claims,
             not_checked,
         },
-        undecided,
+        undecided: undecided.into_iter().map(|(_, axiom, why)| (axiom, why)).collect(),
         unchecked: None,
         text: None,
         least_tolerances: Vec::new(),
@@ -408,6 +412,8 @@ struct Prover<'a> {
     tolerance: &'a Rational,
     /// What the allocation's mechanism is made to satisfy.
     own: Option<(Axiom, Parameters)>,
+    /// The tasks as the allocation states them.
+    stated: &'a Tasks,
     sharing: Sharing,
     optima: &'a Optima,
 }
@@ -447,7 +453,7 @@ impl Prover<'_> {
     fn duals_nearly(&self, share: Share, coefficients: &ShareCoefficients) -> Option<Duals> {
         let is_enough =
             *self.tolerance > 0 && self.has_more_pairs(FEW) && !self.optima.has(self.sharing, share);
-        is_enough.then(|| self.optima.nearly(self.instance, self.sharing, share, coefficients))
+        is_enough.then(|| self.optima.nearly(self.instance, self.stated, self.sharing, share, coefficients))
     }
 
     /// Whether there are more pairs of a user and a class on which it can run.

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
 use evenhand_lp::LpError;
-use evenhand_lp::level::{LevelDual, Settings, lexicographic, lexicographic_duals_nearly};
+use evenhand_lp::level::{LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly};
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Outcome, registry};
-use evenhand_problem::{Constraints, Problem, Sharing};
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::{Undecided, tree};
 
@@ -82,14 +83,17 @@ fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<
     )
 }
 
-/// What nearly proves the optimum, in short numbers, by way of the reduced problem where something is alike.
+/// What nearly proves the optimum, in short numbers, by way of the reduced problem where something is alike. The tasks that may be
+/// the optimum are where the search begins: doubles of them will do.
 fn duals_nearly(
     instance: &Instance<'_>,
+    tasks: &Tasks,
     sharing: Sharing,
     share: Share,
     u: &ShareCoefficients,
 ) -> Vec<LevelDual> {
-    let (settings, tasks) = (Settings::default(), instance.tasks());
+    let of_user = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, to_f64(x))).collect();
+    let (settings, tasks) = (Settings::default(), tasks.iter().map(of_user).collect::<TasksInDoubles>());
     let Some(reduced) = reduced(instance.problem(), sharing) else {
         return lexicographic_duals_nearly(instance.constraints(), u, &settings, Some(&tasks));
     };
@@ -103,11 +107,12 @@ impl Optima {
     pub(super) fn nearly(
         &self,
         instance: &Instance<'_>,
+        tasks: &Tasks,
         sharing: Sharing,
         share: Share,
         u: &ShareCoefficients,
     ) -> Duals {
-        self.nearly.get_or((sharing, share), || Arc::new(duals_nearly(instance, sharing, share, u)))
+        self.nearly.get_or((sharing, share), || Arc::new(duals_nearly(instance, tasks, sharing, share, u)))
     }
 
     /// Whether an exact optimum is known.

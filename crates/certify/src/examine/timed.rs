@@ -60,7 +60,7 @@ pub fn certify_within(
     }
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let late = late(&found, requests).into_iter();
-    let late = late.map(|axiom| (axiom, Undecided::Late { seconds: time.as_secs_f64() }));
+    let late = late.map(|axiom| (usize::MAX, axiom, Undecided::Late { seconds: time.as_secs_f64() }));
     found.undecided.extend(late);
     let examination = certificate(problem, allocation, tolerance, found);
     let left = time.saturating_sub(begun.elapsed());
@@ -70,7 +70,7 @@ pub fn certify_within(
 /// The axioms that were asked for and have no answer.
 fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
     let answered = found.answers.iter().map(|answer| answer.claim.axiom);
-    let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(axiom, _)| *axiom)).collect();
+    let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(_, axiom, _)| *axiom)).collect();
     let asked = requests.iter().map(|request| request.axiom);
     asked
         .filter(|axiom| !answered.contains(axiom))
@@ -89,7 +89,7 @@ mod tests {
         let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
         let claim = Claim::not_applicable(Axiom::EnvyFree, None, "for this test");
         let answers = vec![Answer { place: 0, claim, in_tasks: None }];
-        let undecided = vec![(Axiom::ParetoOptimal, Undecided::NoShare)];
+        let undecided = vec![(1, Axiom::ParetoOptimal, Undecided::NoShare)];
         let mut found = Found { answers, ..Found::default() };
         assert_eq!(late(&found, &asked), [Axiom::Feasible, Axiom::ParetoOptimal]);
         found.undecided = undecided;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use evenhand_budget::{charge, room};
-use evenhand_exact::{ShareCoefficients, Tasks};
+use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
+use super::TasksInDoubles;
 use crate::groups::{Group, merge};
 
 /// What is charged here.
@@ -92,11 +93,11 @@ impl<'a> LevelData<'a> {
     }
 
     /// Notes an allocation that may be the answer, by user.
-    pub fn know(&mut self, tasks: &Tasks) {
+    pub fn know(&mut self, tasks: &TasksInDoubles) {
         let of_group = |group: &Group| {
             let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
             for (i, x) in group.members.iter().flat_map(|n| &tasks[*n]) {
-                *sum.entry(*i).or_default() += x.to_f64();
+                *sum.entry(*i).or_default() += x;
             }
             sum
         };

@@ -110,8 +110,10 @@ fn short_prices_prove_levels_but_for_rounding() {
         let standing = Standing::new(&instance, &share).expect("short numbers");
         let all = standing.uncovered().len();
         // Looked for from nothing, from the answer, and from one that is none.
-        let other = vec![vec![(0, Rational::from(1))]; problem.n_users()];
-        for known in [None, Some(&allocation.tasks), Some(&other)] {
+        let other = vec![vec![(0, 1.0)]; problem.n_users()];
+        let of_user = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, x.to_f64())).collect();
+        let answer: Vec<Vec<(usize, f64)>> = allocation.tasks.iter().map(of_user).collect();
+        for known in [None, Some(&answer), Some(&other)] {
             let mut open = standing.uncovered();
             for dual in lexicographic_duals_nearly(&constraints, &share, &Settings::default(), known) {
                 let curve = standing.curve(&dual.prices).expect("valid prices");

@@ -175,7 +175,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         if let Some((_, _, second)) = alike.get(1) {
             is_attained |= is_tight(*second, n)?;
         }
-        work::steps(looks as u64)?;
+        work::steps((looks + 4 * case.problem.classes.len()) as u64)?;
         // `V`, by class and row.
         let rounded_rate = |(row, d): (usize, Rational)| {
             let (of_task, others) = (work::words(&d), work::words(&d) + work::words(&top[row]));

@@ -63,8 +63,9 @@ impl<'w> Prices<'w> {
         // Where a task is worth the same on all classes the cheapest is enough, which is that of all who are alike; and what it
         // costs, but for a price of the user's own.
         let mut known: HashMap<usize, (Option<Rational>, usize)> = HashMap::new();
-        for (n, l) in values {
-            ensure(*l >= 0, "a weight is negative")?;
+        ensure(values.iter().all(|(_, l)| *l >= 0), "a weight is negative")?;
+        // Of who can run nowhere no class is known, and there is none to look at.
+        for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
             let (is_own, mut costs) = (at(&self.users, *n).is_some(), Vec::new());

@@ -76,6 +76,7 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
 }
 
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
+    instance.budget().charge(instance.steps().saturating_mul(4 * users.len() as u64))?;
     let of_shapes = rooms(instance, users)?;
     let found: Vec<Option<(Rational, Option<usize>, Short)>> = users
         .par_iter()
