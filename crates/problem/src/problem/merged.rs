@@ -1,4 +1,4 @@
-//! Users that are alike but for their weight, in proportion, as one.
+//! Users that are alike: their shapes, and one in place of those that are alike but for their weight, in proportion.
 //!
 //! A cluster has many users and few shapes of tasks. A mechanism that gives users alike in all but their weight parts of
 //! one amount, each the part that its weight decides, may compute that amount for one user in their place (docs/theory.md,
