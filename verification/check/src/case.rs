@@ -5,6 +5,7 @@
 //! of capacity `k_i c_ir`, of which a task takes `d_nir`; a class whose time is shared has a single one, of
 //! capacity 1, of which a task takes `1 / gamma_ni`. One of its servers has a part `1 / k_i` of every row.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rug::Rational;
@@ -169,9 +170,15 @@ impl<'a> Case<'a> {
         let rows = self.rows_of(i);
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
         let mut left: Vec<Vec<Rational>> = self.rows[rows.clone()].iter().map(capacity).collect();
+        // Tasks of users who are alike take the same, and are added up first.
+        let mut alike: BTreeMap<usize, Vec<Rational>> = BTreeMap::new();
         for (n, x) in tasks.iter().filter(|(n, x)| self.counts(*n, i, x)) {
-            for (row, d) in self.uses(*n, i) {
-                left[row - rows.start].push(-work::times(&d, x)?);
+            alike.entry(self.problem.alike[*n]).or_default().push(x.clone());
+        }
+        for (n, x) in alike {
+            let x = work::sum(x)?;
+            for (row, d) in self.uses(n, i) {
+                left[row - rows.start].push(-work::times(&d, &x)?);
             }
         }
         left.into_iter().map(work::sum).collect()

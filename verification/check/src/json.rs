@@ -174,9 +174,11 @@ impl<'t> Reader<'t> {
                 reader.expect(":")?;
                 Ok((name, reader.value(depth + 1)?))
             })?;
-            let mut names: Vec<_> = fields.iter().map(|(name, value)| (&**name, value.at)).collect();
-            names.sort_unstable();
-            if let Some([_, (name, at)]) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            // By length first: names with a number at the end are mostly in this order.
+            let mut all: Vec<_> =
+                fields.iter().map(|(name, value)| (name.len(), &**name, value.at)).collect();
+            all.sort_unstable();
+            if let Some([_, (_, name, at)]) = all.windows(2).find(|pair| pair[0].1 == pair[1].1) {
                 return Err(Fault::Malformed { at: *at, what: format!("the field `{name}` is given twice") });
             }
             Kind::Object(fields)

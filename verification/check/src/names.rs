@@ -59,9 +59,12 @@ impl Names {
         object: &'j Json<'t>,
         read: impl Fn(usize, &'j Json<'t>) -> Checked<T>,
     ) -> Checked<Vec<(usize, T)>> {
-        let mut found = Vec::new();
+        let mut found: Vec<(usize, T)> = Vec::new();
         for (name, value) in if object.given().is_none() { &[] } else { object.object()? } {
-            let at = self.find(name, value)?;
+            // Most names stand in their order.
+            let next = found.last().map_or(0, |(at, _)| at + 1);
+            let is_next = self.list.get(next).is_some_and(|known| known == name);
+            let at = if is_next { next } else { self.find(name, value)? };
             found.push((at, read(at, value)?));
         }
         found.sort_by_key(|(at, _)| *at);

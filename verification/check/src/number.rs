@@ -100,6 +100,8 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
             return Err("a quotient with a zero denominator");
         }
         Rational::from((above, below))
+    } else if is_digits(unsigned) {
+        Rational::from(integer(unsigned)?)
     } else {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
         let parts = Integer::from(10).pow(fraction.len() as u32);

@@ -7,11 +7,6 @@ use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::work::{self, Checked};
 
-/// On single servers it is about every one of them.
-pub fn feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    Ok((least(case)?, None))
-}
-
 /// Tasks are whole, and fit on single servers: those of the placements, or the only ones of their classes.
 pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let all = case.as_placements(&case.stated.tasks);
@@ -19,8 +14,8 @@ pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((limits(case, &case.stated.tasks, Some(servers), true)?.into_iter().min(), None))
 }
 
-/// The least margin of what limits the allocation as it is stated.
-fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
+/// The least margin of what limits the allocation as it is stated; on single servers it is about every one of them.
+pub fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
     Ok(limits(case, &case.stated.tasks, case.stated.placements.as_deref(), false)?.into_iter().min())
 }
 
@@ -28,12 +23,6 @@ fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
 pub fn stands_on_servers(case: &Case<'_>) -> bool {
     let single = |i: usize| case.problem.classes[i].count == 1;
     case.stated.placements.is_some() || entries(&case.stated.tasks).all(|(_, i, _)| single(i))
-}
-
-/// Whether nothing is above its limit by more than is tolerated; on single servers, of which all together are
-/// those of the class, not at all. Parts of tasks are another axiom's matter.
-pub fn holds(case: &Case<'_>) -> Checked<bool> {
-    Ok(least(case)?.is_none_or(|margin| margin >= case.least_of_limits()))
 }
 
 /// What is on single servers, where tasks stand on them.

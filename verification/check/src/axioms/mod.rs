@@ -27,7 +27,7 @@ const ALPHA: u32 = 1000;
 
 /// All axioms.
 pub const AXIOMS: [(&str, Judge); 21] = [
-    ("feasible", feasible::feasible),
+    ("feasible", |case, _| Ok((feasible::least(case)?, None))),
     ("integer-feasible", feasible::integer_feasible),
     // Allocations are made of tasks: nothing is held that serves none.
     ("non-wasteful", |_, _| Ok((Some(Rational::new()), None))),
@@ -137,10 +137,8 @@ impl<'j> Claim<'j> {
             let (stated, margin) = (text(&self.margin), text(&margin));
             return refuse(format!("the margin is stated as {stated}, it is {margin}"));
         }
-        let least = match self.axiom {
-            "feasible" | "integer-feasible" | "work-conserving" => case.least_of_limits(),
-            _ => Rational::from(-&case.tolerance),
-        };
+        let of_limits = matches!(self.axiom, "feasible" | "integer-feasible" | "work-conserving");
+        let least = if of_limits { case.least_of_limits() } else { Rational::from(-&case.tolerance) };
         let holds = margin.map_or(only != Some(false), |margin| margin >= least);
         let instead = if holds { "holds within the tolerance" } else { "is violated" };
         ensure(self.holds == Some(holds), &format!("it {instead}, and the contrary is claimed"))?;

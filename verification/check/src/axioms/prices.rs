@@ -102,10 +102,8 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
         let are_there = servers.as_ref().is_none_or(|servers| are_servers(servers, case.problem));
         ensure(are_there, "a server is given twice, or is not there")?;
-        let y = match &servers {
-            Some(servers) => sums(servers, case.problem),
-            None => tasks(dominating, case.problem)?,
-        };
+        let stated = || tasks(dominating, case.problem);
+        let y = servers.as_ref().map_or_else(stated, |servers| Ok(sums(servers, case.problem)))?;
         within.allow(case, &y, servers.as_deref())?;
         let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
