@@ -1,7 +1,6 @@
 //! `solve`: an allocation.
 
 use std::process::ExitCode;
-use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 
 use evenhand::mechanisms::flags::Takes;
@@ -30,7 +29,9 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    let outcome = beside_its_hash(&problem, || mechanism.allocate_with(&problem, &flags))?;
+    // The problem keeps its hash, which every answer names.
+    let hash = || problem_sha256(&problem);
+    let outcome = beside(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?;
     if let Some(entitlements) = &outcome.findings.entitlements {
         return entitled(call, common, &problem, &flags, entitlements);
     }
@@ -38,7 +39,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mut document = report::json::allocation(&problem, &outcome);
     document.summary = call.summary;
     document.seconds = Some(seconds);
-    let mut text = document.to_json().map_err(Failure::solver)?;
+    let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
+    let is_shown = common.format != Format::Json;
+    let (text, shown) = beside(&problem, || document.to_json(), || is_shown.then(page));
+    let mut text = text.map_err(Failure::solver)?;
     if common.decimals {
         text = report::json::text_with_decimals(&text).map_err(Failure::solver)?;
     }
@@ -50,10 +54,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::document(&text)?,
-        _ => {
-            let all_users = common.format == Format::Csv;
-            output::page(&report::outcome(&problem, &outcome, all_users), common)?;
-        }
+        _ => output::page(&shown.flatten().unwrap_or_else(page), common)?,
     }
     match outcome.findings.status {
         None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),
@@ -66,22 +67,24 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Users from which the hash of a problem, which every answer names, takes some hundredths of a second.
+/// Users from which what can be found beside something else takes some hundredths of a second.
 const MANY_USERS: usize = 20_000;
 
-/// What `solve` finds; where a thread is free, the hash of a large problem is found meanwhile, which it keeps.
-fn beside_its_hash<T>(problem: &Problem, solve: impl FnOnce() -> T) -> T {
+/// What is found and, of a large problem where a thread is free, what is found meanwhile. Where there is no thread for it, or a
+/// limit stops it, it is found, or stopped again, where it is asked for.
+fn beside<A, B: Send>(
+    problem: &Problem,
+    first: impl FnOnce() -> A,
+    second: impl FnOnce() -> B + Send,
+) -> (A, Option<B>) {
     if problem.n_users() < MANY_USERS || rayon::current_num_threads() == 1 {
-        return solve();
+        return (first(), None);
     }
     let limits = handle();
     std::thread::scope(|scope| {
-        let hash = || limits.enter(|| problem_sha256(problem));
-        let hashing = std::thread::Builder::new().spawn_scoped(scope, hash);
-        let found = solve();
-        // Where there is no thread for it, or something stops it, it is found or stopped where it is asked for.
-        drop(hashing.map(ScopedJoinHandle::join));
-        found
+        let second = std::thread::Builder::new().spawn_scoped(scope, || limits.enter(second));
+        let first = first();
+        (first, second.ok().and_then(|thread| thread.join().ok()))
     })
 }
 

@@ -11,6 +11,10 @@
 mod newton;
 mod point;
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use crate::settings::INTERIOR;
 use newton::{Direction, Newton};
 pub use point::Point;
@@ -68,27 +72,65 @@ impl Programme {
 
     /// `A' p`.
     fn products(&self, p: &[f64]) -> Vec<f64> {
-        let product = |j: usize| {
+        self.numbers(self.n_columns(), |j| {
             let (row, entries) = self.column(j);
             entries.iter().zip(&p[row..]).map(|(a, p)| a * p).sum()
-        };
-        (0..self.n_columns()).map(product).collect()
+        })
     }
 
     /// `A y`.
-    fn loads(&self, y: impl Fn(usize) -> f64) -> Vec<f64> {
+    fn loads(&self, y: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+        let of = |columns: Range<usize>| {
+            let mut loads = vec![0.0; self.capacity.len()];
+            for j in columns {
+                let (row, entries) = self.column(j);
+                let y = y(j);
+                entries.iter().zip(&mut loads[row..]).for_each(|(a, load)| *load += a * y);
+            }
+            loads
+        };
+        let n = self.n_columns();
+        if !self.is_shared() {
+            return of(0..n);
+        }
+        // Parts of one size, added up in their order: the same number with any number of threads.
+        let size = n.div_ceil(INTERIOR.parts_of_loads);
+        let parts: Vec<Vec<f64>> = (0..INTERIOR.parts_of_loads)
+            .into_par_iter()
+            .map(|at| of(at * size..n.min((at + 1) * size)))
+            .collect();
         let mut loads = vec![0.0; self.capacity.len()];
-        for j in 0..self.n_columns() {
-            let (row, entries) = self.column(j);
-            let y = y(j);
-            entries.iter().zip(&mut loads[row..]).for_each(|(a, load)| *load += a * y);
+        for part in &parts {
+            loads.iter_mut().zip(part).for_each(|(load, more)| *load += more);
         }
         loads
     }
 
     /// `E y`.
-    fn sums(&self, y: impl Fn(usize) -> f64) -> Vec<f64> {
-        self.group_columns.windows(2).map(|ends| (ends[0]..ends[1]).map(&y).sum()).collect()
+    fn sums(&self, y: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+        let sum = |g: usize| (self.group_columns[g]..self.group_columns[g + 1]).map(&y).sum();
+        self.numbers(self.multiple.len(), sum)
+    }
+
+    /// Numbers by place.
+    fn numbers(&self, count: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+        if !self.is_shared() {
+            return (0..count).map(of).collect();
+        }
+        let mut numbers = vec![0.0; count];
+        let size = INTERIOR.numbers_for_a_thread;
+        let chunks = numbers.par_chunks_mut(size).enumerate();
+        chunks.for_each(|(at, chunk)| {
+            for (number, place) in chunk.iter_mut().zip(at * size..) {
+                *number = of(place);
+            }
+        });
+        numbers
+    }
+
+    /// Whether threads share work that is done once for each column.
+    fn is_shared(&self) -> bool {
+        self.n_columns() >= INTERIOR.shared_columns
     }
 }
 
@@ -162,7 +204,7 @@ fn residuals(programme: &Programme, point: &Point) -> Residuals {
     let groups =
         sums.iter().zip(&programme.fixed).zip(&programme.multiple).map(|((sum, f), a)| f - sum + a * t);
     let prices = programme.prices(p);
-    let columns = (0..y.len()).map(|j| l[programme.group[j]] + z[j] - prices[j]).collect();
+    let columns = programme.numbers(y.len(), |j| l[programme.group[j]] + z[j] - prices[j]);
     let value = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let (mut fixed_worth, mut rate) = (0.0, 0.0);
     for (g, ends) in programme.group_columns.windows(2).enumerate() {

@@ -8,6 +8,10 @@
 //!
 //! The change of the level follows from `a dl = 1 - a l`.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::{Point, Programme, Residuals};
 use crate::linear::Cholesky;
 use crate::settings::INTERIOR;
@@ -40,7 +44,7 @@ impl<'a> Newton<'a> {
         let n = if by_rows(programme) { programme.capacity.len() } else { programme.multiple.len() } as u64;
         // The factors take a third of n^3 products, of which 100 are a step.
         evenhand_budget::charge(n.saturating_pow(3) / 300 + 20 * point.y.len() as u64, "a step of max-min");
-        let d: Vec<f64> = point.y.iter().zip(&point.z).map(|(y, z)| y / z).collect();
+        let d = programme.numbers(point.y.len(), |j| point.y[j] / point.z[j]);
         let s: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| s / p).collect();
         let k = programme.sums(|j| d[j]);
         let (factors, blocks) = if by_rows(programme) {
@@ -108,7 +112,7 @@ impl<'a> Newton<'a> {
         rows: &[f64],
     ) -> Direction {
         let a = &programme.multiple;
-        let r: Vec<f64> = (0..columns.len()).map(|j| rest.columns[j] + columns[j] / point.y[j]).collect();
+        let r = programme.numbers(columns.len(), |j| rest.columns[j] + columns[j] / point.y[j]);
         let mut by_row = programme.loads(|j| self.d[j] * r[j]);
         for (k, value) in by_row.iter_mut().enumerate() {
             *value += rows[k] / point.p[k] - rest.rows[k];
@@ -147,9 +151,8 @@ impl<'a> Newton<'a> {
             }
         };
         let priced = programme.products(&p);
-        let y: Vec<f64> =
-            (0..r.len()).map(|j| self.d[j] * (r[j] - priced[j] + l[programme.group[j]])).collect();
-        let z = (0..y.len()).map(|j| (columns[j] - point.z[j] * y[j]) / point.y[j]).collect();
+        let y = programme.numbers(r.len(), |j| self.d[j] * (r[j] - priced[j] + l[programme.group[j]]));
+        let z = programme.numbers(y.len(), |j| (columns[j] - point.z[j] * y[j]) / point.y[j]);
         let s = (0..p.len()).map(|k| (rows[k] - point.s[k] * p[k]) / point.p[k]).collect();
         Direction { y, z, s, p, l, t }
     }
@@ -177,26 +180,48 @@ fn by_rows(programme: &Programme) -> bool {
 /// `M - U K^-1 U'`, the lower triangle by row.
 fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f64> {
     let n = programme.capacity.len();
-    let mut matrix = vec![0.0; n * n];
-    for (row, s) in s.iter().enumerate() {
-        matrix[row * n + row] = *s;
-    }
-    for (g, ends) in programme.group_columns.windows(2).enumerate() {
+    // What the others of a group have in all, without a difference where one has nearly all.
+    let mut others = Vec::with_capacity(d.len());
+    for (ends, k) in programme.group_columns.windows(2).zip(k) {
         let columns = ends[0]..ends[1];
-        // What the others of a group have in all, without a difference where one has nearly all.
         let largest = columns.clone().max_by(|&a, &b| d[a].total_cmp(&d[b]));
-        let others: f64 = columns.clone().filter(|j| Some(*j) != largest).map(|j| d[j]).sum();
-        for j in columns.clone() {
-            let (row, entries) = programme.column(j);
-            let rest = if Some(j) == largest { others } else { k[g] - d[j] };
-            outer(&mut matrix, n, (row, entries), (row, entries), d[j] * rest / k[g]);
-            for other in ends[0]..j {
-                // Columns of a group go by class, so that this one is in the lower triangle.
-                outer(&mut matrix, n, (row, entries), programme.column(other), -d[j] * d[other] / k[g]);
+        let rest: f64 = columns.clone().filter(|j| Some(*j) != largest).map(|j| d[j]).sum();
+        others.extend(columns.map(|j| if Some(j) == largest { rest } else { k - d[j] }));
+    }
+    let fill = |(classes, rows): (Range<usize>, &mut [f64])| {
+        let first = programme.class_rows[classes.start];
+        for (at, row) in rows.chunks_exact_mut(n.max(1)).enumerate() {
+            row[first + at] = s[first + at];
+        }
+        for (ends, k) in programme.group_columns.windows(2).zip(k) {
+            for j in (ends[0]..ends[1]).filter(|j| classes.contains(&programme.class[*j])) {
+                let (row, entries) = programme.column(j);
+                let own = (row - first, entries);
+                outer(rows, n, own, (row, entries), d[j] * others[j] / k);
+                for other in ends[0]..j {
+                    // Columns of a group go by class, so that this one is in the lower triangle.
+                    outer(rows, n, own, programme.column(other), -d[j] * d[other] / k);
+                }
             }
         }
-    }
+    };
+    let mut matrix = vec![0.0; n * n];
+    strips(programme, &mut matrix).into_par_iter().for_each(fill);
     matrix
+}
+
+/// The rows of a matrix in strips of some classes; threads share them, and every number is that of one.
+fn strips<'m>(programme: &Programme, matrix: &'m mut [f64]) -> Vec<(Range<usize>, &'m mut [f64])> {
+    let (n, classes) = (programme.capacity.len(), programme.class_rows.len() - 1);
+    let count = if n < INTERIOR.shared_rows { 1 } else { INTERIOR.strips.min(classes) };
+    let (mut rest, mut strips) = (matrix, Vec::with_capacity(count));
+    for strip in 0..count {
+        let [first, end] = [strip, strip + 1].map(|at| at * classes / count);
+        let (rows, later) = rest.split_at_mut((programme.class_rows[end] - programme.class_rows[first]) * n);
+        strips.push((first..end, rows));
+        rest = later;
+    }
+    strips
 }
 
 /// Adds a multiple of an outer product.
@@ -262,9 +287,7 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
         groups[class].push(programme.group[j]);
     }
     // Group by group, so that the row to which all products go stays in the cache.
-    let mut products: Vec<f64> = Vec::new();
-    for (g, ends) in programme.group_columns.windows(2).enumerate() {
-        let row = &mut matrix[g * n..][..n];
+    let fill = |products: &mut Vec<f64>, (row, ends): (&mut [f64], &[usize])| {
         for (j, &at) in (ends[0]..ends[1]).zip(&place[ends[0]..ends[1]]) {
             let class = programme.class[j];
             products.clear();
@@ -273,10 +296,17 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
                 let mine = half[at];
                 products.iter_mut().zip(half).for_each(|(sum, theirs)| *sum += mine * theirs);
             }
-            for (&other, product) in groups[class].iter().zip(&products) {
+            for (&other, product) in groups[class].iter().zip(&*products) {
                 row[other] -= *product;
             }
         }
+    };
+    let rows = matrix.chunks_exact_mut(n.max(1)).zip(programme.group_columns.windows(2));
+    if n < INTERIOR.shared_rows {
+        let mut products = Vec::new();
+        rows.for_each(|row| fill(&mut products, row));
+    } else {
+        rows.collect::<Vec<_>>().into_par_iter().for_each_init(Vec::new, fill);
     }
     matrix
 }
