@@ -27,6 +27,9 @@ pub use error::PaperError;
 pub use exhibits::{Exhibit, exhibits};
 pub use render::{document, document_of_exhibits, list_of_exhibits, table, words};
 
+use evenhand_budget::handle;
+use rayon::prelude::*;
+
 /// Entries that are made together.
 struct Part {
     /// With what their ids begin: a section, or parts of one.
@@ -71,9 +74,8 @@ pub fn starts() -> impl Iterator<Item = &'static str> {
 pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
     let is_asked_for =
         |start: &&str| ids.is_empty() || ids.iter().any(|id| is_part(id, start) || is_part(start, id));
-    let mut entries = Vec::new();
-    for part in PARTS.iter().filter(|part| part.starts.iter().any(is_asked_for)) {
-        entries.extend((part.make)()?);
-    }
-    Ok(entries)
+    let parts: Vec<&Part> = PARTS.iter().filter(|part| part.starts.iter().any(is_asked_for)).collect();
+    let budget = handle();
+    let made: Vec<_> = parts.par_iter().map(|part| budget.enter(part.make)).collect();
+    Ok(made.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
