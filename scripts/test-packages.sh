@@ -33,7 +33,7 @@ new_crate() { # name, feature
   {
     printf '[package]\nname = "%s"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n\n' "outside-$1"
     printf '[dependencies.evenhand]\nversion = "0.1"\ndefault-features = false\nfeatures = ["%s"]\n\n' "$2"
-    printf '[profile.release]\ndebug = "line-tables-only"\n\n[patch.crates-io]\n'
+    printf '[profile.release]\ndebug = false\n\n[patch.crates-io]\n'
     local folder name
     for folder in "$place"/crates/*; do
       name=${folder##*/}
