@@ -23,18 +23,33 @@
 //! any panic.
 //!
 //! The limits belong to the thread that called [`within`]. Whoever hands parts of the work to other threads takes a
-//! [`handle`] along, or charges all of it before.
+//! [`handle`] along, or charges all of it before. [`each`] hands on what is worth it.
 
 #![forbid(unsafe_code)]
 
 mod limits;
 mod meter;
 
+use rayon::prelude::*;
+
 pub use limits::{Exceeded, Kind, Limits};
 pub use meter::{
     Handle, Held, charge, exceeded, handle, hold, is_late, operations, read, room, spent, table, within,
     words_of_bits, work_left,
 };
+
+/// Places (users, mostly, of some microseconds each) from which threads share what is found of each: handing it to another
+/// thread takes some 50 microseconds, and the first time threads have to be made.
+pub const FOR_THREADS: usize = 128;
+
+/// What is found of each place, in their order; threads share it where there are many. It may not charge.
+pub fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count < FOR_THREADS {
+        (0..count).map(of).collect()
+    } else {
+        (0..count).into_par_iter().map(&of).collect()
+    }
+}
 
 /// Structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default; }`.
 #[macro_export]

@@ -301,7 +301,7 @@ fn examine(
     let ask_all = |questions: Vec<Question>| -> Vec<Question> {
         questions.into_iter().filter(|question| ask(question, part, false)).collect()
     };
-    let is_divided = rayon::current_num_threads() > 1 && prover.has_more_pairs(ENOUGH_FOR_TWO);
+    let is_divided = prover.has_more_pairs(ENOUGH_FOR_TWO) && rayon::current_num_threads() > 1;
     let (computed, searched): (Vec<_>, Vec<_>) =
         asked.into_iter().partition(|(_, axiom, _)| is_divided && search_of(*axiom).is_none());
     let limits = handle();

@@ -1,9 +1,9 @@
 //! Several servers, any exponent.
 
+use evenhand_budget::each;
 use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint, UserModel};
 use evenhand_problem::Constraints;
-use rayon::prelude::*;
 
 use super::{FairPoint, OnClass, near};
 
@@ -71,7 +71,8 @@ impl View {
             };
             (classes, user)
         };
-        let (classes, users): (Vec<Vec<usize>>, Vec<UserModel>) = active.par_iter().map(user).unzip();
+        let (classes, users): (Vec<Vec<usize>>, Vec<UserModel>) =
+            each(active.len(), |k| user(&active[k])).into_iter().unzip();
         Self { n_users: problem.n_users(), capacity, active, classes, users }
     }
 

@@ -1,9 +1,9 @@
 //! One server in floating point: the dense matrix of what users ask for.
 
+use evenhand_budget::each;
 use evenhand_ode::pool::{Pool, PoolError};
 use evenhand_problem::{Constraints, Rational};
 use ndarray::{Array1, Array2};
-use rayon::prelude::*;
 
 use super::near;
 
@@ -41,7 +41,8 @@ impl DenseView {
             let requests: Vec<f64> = parts.iter().map(|part| near(&Rational::from(part * &fits))).collect();
             (requests, fits)
         };
-        let (requests, fits): (Vec<Vec<f64>>, Vec<Rational>) = active.par_iter().map(of_user).unzip();
+        let (requests, fits): (Vec<Vec<f64>>, Vec<Rational>) =
+            each(active.len(), |k| of_user(&active[k])).into_iter().unzip();
         let limit = |(&n, fits): (&usize, &Rational)| {
             problem.users()[n].tasks().map_or(f64::INFINITY, |tasks| near(&Rational::from(tasks / fits)))
         };

@@ -1,7 +1,7 @@
 //! The users of time-shared classes as buyers, in floating point where that is enough.
 
+use evenhand_budget::each;
 use evenhand_problem::{Constraints, Problem, Rational};
-use rayon::prelude::*;
 use rug::Integer;
 
 use crate::fair_sum::near;
@@ -43,8 +43,9 @@ impl<'a> Goods<'a> {
                 problem.classes_of(n).map(|i| (i as u32, log(&problem.unconstrained_gamma(n, i)))).collect();
             (n, classes)
         };
-        let users = (0..problem.n_users()).into_par_iter().filter(|&n| problem.is_active(n));
-        let buyers: Vec<(usize, Vec<(u32, f64)>)> = users.map(buyer).collect();
+        let buyer = |n: usize| problem.is_active(n).then(|| buyer(n));
+        let buyers: Vec<(usize, Vec<(u32, f64)>)> =
+            each(problem.n_users(), buyer).into_iter().flatten().collect();
         let n_places = buyers.iter().map(|(_, classes)| classes.len()).sum();
         let mut goods = Self {
             problem,

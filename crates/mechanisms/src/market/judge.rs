@@ -1,6 +1,7 @@
 //! Whether everybody buys where it is cheapest: in floating point where the difference is beyond all rounding, in
 //! rationals elsewhere.
 
+use evenhand_budget::FOR_THREADS;
 use evenhand_problem::Rational;
 use rayon::prelude::*;
 
@@ -14,7 +15,10 @@ const ULPS: f64 = 64.0;
 pub fn is_equilibrium(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> bool {
     let log_prices: Vec<f64> =
         prices.iter().map(|p| if *p > 0 { log(p) } else { f64::NEG_INFINITY }).collect();
-    (0..goods.n_buyers()).into_par_iter().all(|b| is_content(goods, basis, prices, &log_prices, b))
+    (0..goods.n_buyers())
+        .into_par_iter()
+        .with_min_len(FOR_THREADS)
+        .all(|b| is_content(goods, basis, prices, &log_prices, b))
 }
 
 fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices: &[f64], b: usize) -> bool {

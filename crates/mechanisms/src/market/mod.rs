@@ -17,9 +17,9 @@ mod basis;
 mod goods;
 mod judge;
 
+use evenhand_budget::each;
 use evenhand_exact::Prices;
 use evenhand_problem::{Constraints, Rational};
-use rayon::prelude::*;
 
 use self::approach::Approach;
 use self::basis::Basis;
@@ -93,7 +93,7 @@ fn equilibrium_of(
         });
         (list, price)
     };
-    let answers: Vec<_> = (0..goods.n_buyers()).into_par_iter().map(tasks_of).collect();
+    let answers = each(goods.n_buyers(), tasks_of);
     let n_users = goods.problem.n_users();
     let mut tasks = vec![Vec::new(); n_users];
     let mut users = vec![Rational::new(); n_users];

@@ -1,5 +1,6 @@
 //! The rounds: find the next blocking level of every part, settle whom it blocks, split what is left.
 
+use evenhand_budget::FOR_THREADS;
 use std::time::Instant;
 
 use evenhand_exact::PriceVector;
@@ -82,6 +83,10 @@ pub fn in_parallel<'a, S: Send>(
         let solved = limits.enter(|| solve(&part));
         (part, solved)
     };
+    let groups: usize = parts.iter().map(|part| part.groups.len()).sum();
+    if groups < FOR_THREADS {
+        return parts.into_iter().map(solved).collect();
+    }
     parts.into_par_iter().map(solved).collect()
 }
 

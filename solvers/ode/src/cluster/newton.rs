@@ -7,6 +7,7 @@
 //! (THEORY, fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a
 //! small `D_k`, and nothing cancels.
 
+use evenhand_budget::{FOR_THREADS, each};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
@@ -160,13 +161,15 @@ impl Newton {
     /// over- or underflowed.
     pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
         let users = &cluster.users;
-        let blocks: Vec<UserBlock> =
-            (0..users.len()).into_par_iter().map(|n| UserBlock::new(&users[n], at, n, alpha)).collect();
+        let blocks = each(users.len(), |n| UserBlock::new(&users[n], at, n, alpha));
         let part = users.len().div_ceil(PARTS).max(1);
-        let parts: Vec<DMatrix<f64>> = (0..users.len().div_ceil(part))
-            .into_par_iter()
-            .map(|k| normal_matrix(cluster, &blocks, k * part..((k + 1) * part).min(users.len())))
-            .collect();
+        let of_part = |k: usize| normal_matrix(cluster, &blocks, k * part..((k + 1) * part).min(users.len()));
+        let parts = 0..users.len().div_ceil(part);
+        let parts: Vec<DMatrix<f64>> = if users.len() < FOR_THREADS {
+            parts.map(of_part).collect()
+        } else {
+            parts.into_par_iter().map(of_part).collect()
+        };
         let mut matrix = DMatrix::zeros(cluster.n_rows, cluster.n_rows);
         for part in parts {
             matrix += part;

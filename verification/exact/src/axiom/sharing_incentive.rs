@@ -4,6 +4,7 @@
 //!
 //! Margin: the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
+use evenhand_budget::FOR_THREADS;
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -20,7 +21,12 @@ use crate::refusal::Refusal;
 pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
     let margins = Margins::new(instance);
     let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
-    let least = users.into_par_iter().map(|n| (margins.of(n), n)).min()?;
+    let of = |n: usize| (margins.of(n), n);
+    let least = if users.len() < FOR_THREADS {
+        users.into_iter().map(of).min()?
+    } else {
+        users.into_par_iter().map(of).min()?
+    };
     Some((least.1, least.0.to_rational()))
 }
 

@@ -15,11 +15,11 @@
 //! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
 //! (`held_back`) a user may also be stopped by that.
 
+use evenhand_budget::each;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use evenhand_problem::Placement;
-use rayon::prelude::*;
 use rug::Rational;
 
 use crate::axiom::held_back::{self, HeldBack};
@@ -78,13 +78,11 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
     instance.budget().charge(instance.steps().saturating_mul(4 * users.len() as u64))?;
     let of_shapes = rooms(instance, users)?;
-    let found: Vec<Option<(Rational, Option<usize>, Short)>> = users
-        .par_iter()
-        .map(|&n| {
-            let of_shape = of_shapes[instance.scaled.shape(n)].as_ref();
-            of_shape.filter(|_| is_pending(instance, n)).map(|room| room.of_user(instance, n))
-        })
-        .collect();
+    let found: Vec<Option<(Rational, Option<usize>, Short)>> = each(users.len(), |at| {
+        let n = users[at];
+        let of_shape = of_shapes[instance.scaled.shape(n)].as_ref();
+        of_shape.filter(|_| is_pending(instance, n)).map(|room| room.of_user(instance, n))
+    });
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
     let mut is_told = vec![false; of_shapes.len()];
     for (&n, found) in users.iter().zip(found) {
@@ -125,7 +123,7 @@ fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoo
         asked[instance.scaled.shape(n)].get_or_insert(n);
     }
     charge(instance, &asked.iter().flatten().copied().collect::<Vec<_>>())?;
-    Ok(asked.into_par_iter().map(|n| ShapeRoom::new(instance, n?)).collect())
+    Ok(each(asked.len(), |shape| ShapeRoom::new(instance, asked[shape]?)))
 }
 
 impl ShapeRoom {

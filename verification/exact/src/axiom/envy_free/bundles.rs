@@ -20,6 +20,7 @@
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
+use evenhand_budget::each;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
@@ -86,8 +87,13 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
     let kinds = kinds(instance, &active);
     let Some(mut least) = bundles.least(&kinds[..1], None)? else { return Ok(None) };
     let chunks = chunks(&kinds[1..]);
-    let found = chunks.par_iter().map(|kinds| bundles.least(kinds, Some(&least.0)));
-    let found: Vec<Option<Least>> = found.collect::<Result<_, TooLarge>>()?;
+    let of_chunk = |kinds: &&[Vec<usize>]| bundles.least(kinds, Some(&least.0));
+    // One chunk is no work to share.
+    let found: Result<Vec<Option<Least>>, TooLarge> = match &chunks[..] {
+        [] | [_] => chunks.iter().map(of_chunk).collect(),
+        _ => chunks.par_iter().map(of_chunk).collect(),
+    };
+    let found = found?;
     if let Some(found) = found.into_iter().flatten().min_by(|a, b| a.0.cmp(&b.0)) {
         least = found;
     }
@@ -146,20 +152,18 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let looks = entries.saturating_mul(instance.problem().n_resources() + 1);
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
         let mut top = vec![Rational::new(); instance.constraints().rows().len()];
-        let parts = |(m, tasks): (usize, &Vec<(usize, Integer)>)| {
-            tasks.iter().map(|(i, x)| part(instance, m, *i, x)).collect()
-        };
-        let held: Vec<Vec<Part>> = instance.tasks.par_iter().enumerate().map(parts).collect();
+        let parts = |m: usize| instance.tasks[m].iter().map(|(i, x)| part(instance, m, *i, x)).collect();
+        let held: Vec<Vec<Part>> = each(instance.tasks.len(), parts);
         for (row, b) in held.iter().flatten().flat_map(|part| &part.amounts) {
             if *b > top[*row] {
                 top[*row].clone_from(b);
             }
         }
-        let amounts = |parts: &Vec<Part>| {
-            let all = parts.iter().flat_map(|part| &part.amounts);
+        let amounts = |m: usize| {
+            let all = held[m].iter().flat_map(|part: &Part| &part.amounts);
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
-        let rounded: Vec<Rounded> = held.par_iter().map(amounts).collect();
+        let rounded: Vec<Rounded> = each(held.len(), amounts);
         let holding = vec![Vec::new(); instance.problem().n_servers()];
         let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new(), holding };
         let mut front = bundles.front(active)?;

@@ -29,6 +29,7 @@ mod lift;
 mod rounded;
 mod worth;
 
+use evenhand_budget::{FOR_THREADS, each};
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -76,7 +77,7 @@ fn gap_by_worths(
     check_signs(instance, &prices.rows, &prices.users)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
     costs.charge(0..instance.problem().n_users())?;
-    let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
+    let excess = (0..instance.problem().n_users()).into_par_iter().with_min_len(FOR_THREADS).map(|n| {
         check_user(instance, worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
         let mut cost = Integer::new();
@@ -177,8 +178,8 @@ fn gain_by_worths(
     instance.can_be_compared()?;
     instance.limits().keep(other.limits())?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
-    let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
-    let gains = active.map(|n| {
+    let users = (0..instance.problem().n_users()).into_par_iter().with_min_len(FOR_THREADS);
+    let gains = users.filter(|&n| instance.is_active(n)).map(|n| {
         let gain =
             worths.level(&other, n) * &instance.denominator - worths.level(instance, n) * &other.denominator;
         if gain.is_zero() {
@@ -218,14 +219,12 @@ pub fn worth(
     share: Option<&ShareCoefficients>,
 ) -> Result<Vec<Option<(Rational, Rational)>>, Refusal> {
     let worths = Worths::new(instance, alpha, share)?;
-    let users = (0..instance.problem().n_users()).into_par_iter();
-    let enclosed = users.map(|n| {
+    Ok(each(instance.problem().n_users(), |n| {
         instance.is_active(n).then(|| {
             let end = |way| worths.end(n, way).to_rational();
             (end(Towards::Zero), end(Towards::Infinity))
         })
-    });
-    Ok(enclosed.collect())
+    }))
 }
 
 /// Most claims in a certificate: each is about all users, and there are a million exponents.

@@ -1,5 +1,6 @@
 //! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
 
+use evenhand_budget::FOR_THREADS;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -243,7 +244,8 @@ impl<'a, 'b> Worths<'a, 'b> {
     pub fn all_spent(&self, way: Towards) -> Option<Rational> {
         let active: Vec<usize> =
             (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
-        (!active.is_empty()).then(|| active.into_par_iter().map(|n| self.spent(n, way)).sum())
+        (!active.is_empty())
+            .then(|| active.into_par_iter().with_min_len(FOR_THREADS).map(|n| self.spent(n, way)).sum())
     }
 
     /// The denominator of the share.
