@@ -179,13 +179,13 @@ settings! {
         nothing_left: f64 = 1e-12;
         /// Work of one entry of a sum of outer products beside one of a factorisation, which runs in tiles.
         scattered: f64 = 4.0;
-        /// Columns from which threads share what is done once for each: it takes longer than handing it on.
+        /// Columns from which threads share what is done once for each: handing on less takes longer than doing it.
         shared_columns: usize = 20_000;
         /// Of these at least so many at a time, some tens of microseconds.
         numbers_for_a_thread: usize = 4096;
         /// Parts in which loads are added up then: few, since each has all rows.
         parts_of_loads: usize = 8;
-        /// Rows of the equations from which threads share writing them down: it takes longer than handing it on.
+        /// Rows of the equations from which threads share writing them down, for the same reason.
         shared_rows: usize = 256;
         /// Parts into which they are cut: enough for the threads to end together, and each looks at all columns once.
         strips: usize = 16;

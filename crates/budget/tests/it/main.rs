@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use evenhand_budget::{
-    Kind, Limits, charge, exceeded, handle, hold, is_late, operations, read, room, spent, table, within,
-    work_left,
+    FOR_THREADS, Kind, Limits, charge, each, exceeded, handle, hold, is_late, operations, read, room, spent,
+    table, within, work_left,
 };
 use rayon::prelude::*;
 
@@ -160,4 +160,15 @@ fn stated_limits_do_not_grow() {
         handle().limits()
     });
     assert_eq!(done, Ok((Some(7), Some(16 << 30))));
+}
+
+#[test]
+fn what_is_found_of_each_place_stands_there_whoever_found_it() {
+    for count in [0, 1, FOR_THREADS - 1, FOR_THREADS, 10 * FOR_THREADS + 1] {
+        let squares: Vec<usize> = (0..count).map(|place| place * place).collect();
+        assert_eq!(each(count, |place| place * place), squares);
+    }
+    // Few are left to the thread that asks.
+    let here = std::thread::current().id();
+    assert!(each(FOR_THREADS - 1, |_| std::thread::current().id()).iter().all(|found| *found == here));
 }
