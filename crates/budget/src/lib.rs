@@ -38,13 +38,20 @@ pub use meter::{
     words_of_bits, work_left,
 };
 
-/// Places (users, mostly, of some microseconds each) from which threads share what is found of each: handing it to another
-/// thread takes some 50 microseconds, and the first time threads have to be made.
-pub const FOR_THREADS: usize = 128;
+/// Looks at a class, a row or the like, of some tenths of a microsecond to some microseconds each, from which threads share
+/// them: handing work to another thread takes some 50 microseconds, and the first time threads have to be made.
+const FOR_THREADS: usize = 512;
 
-/// What is found of each place, in their order; threads share it where there are many. It may not charge.
-pub fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if count < FOR_THREADS {
+/// How many places (users, mostly) are worth handing to another thread, where each takes so many looks.
+#[must_use]
+pub const fn for_a_thread(looks: usize) -> usize {
+    FOR_THREADS.div_ceil(if looks == 0 { 1 } else { looks })
+}
+
+/// What is found of each place by so many looks, in their order; threads share it where together these are many. It may not
+/// charge.
+pub fn each<T: Send>(count: usize, looks: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count < for_a_thread(looks) {
         (0..count).map(of).collect()
     } else {
         (0..count).into_par_iter().map(&of).collect()

@@ -3,9 +3,9 @@
 //! Clusters have many users of few *shapes*: users of one ask for the same on every class and can run on the same ones.
 //! What does not depend on weights and tasks is held once for each shape.
 
-use evenhand_budget::each;
 use std::sync::OnceLock;
 
+use evenhand_budget::each;
 use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Shapes, Sharing, User};
 use rug::{Integer, Rational};
 
@@ -143,7 +143,7 @@ impl<'a> Scaled<'a> {
     pub fn gamma(&self, n: usize) -> &Rational {
         let gammas = self.gammas.get_or_init(|| {
             let gammas = Gammas::new(self.problem());
-            each(self.first.len(), |at| gammas.total(self.first[at], true))
+            each(self.first.len(), self.problem().n_servers(), |at| gammas.total(self.first[at], true))
         });
         &gammas[self.shape(n)]
     }

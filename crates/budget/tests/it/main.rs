@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use evenhand_budget::{
-    FOR_THREADS, Kind, Limits, charge, each, exceeded, handle, hold, is_late, operations, read, room, spent,
+    Kind, Limits, charge, each, exceeded, for_a_thread, handle, hold, is_late, operations, read, room, spent,
     table, within, work_left,
 };
 use rayon::prelude::*;
@@ -164,11 +164,15 @@ fn stated_limits_do_not_grow() {
 
 #[test]
 fn what_is_found_of_each_place_stands_there_whoever_found_it() {
-    for count in [0, 1, FOR_THREADS - 1, FOR_THREADS, 10 * FOR_THREADS + 1] {
-        let squares: Vec<usize> = (0..count).map(|place| place * place).collect();
-        assert_eq!(each(count, |place| place * place), squares);
+    for looks in [0, 1, 3, 100, 100_000] {
+        let few = for_a_thread(looks);
+        for count in [0, 1, few - 1, few, 10 * few + 1] {
+            let squares: Vec<usize> = (0..count).map(|place| place * place).collect();
+            assert_eq!(each(count, looks, |place| place * place), squares);
+        }
+        // Few are left to the thread that asks.
+        let here = std::thread::current().id();
+        let found = each(few - 1, looks, |_| std::thread::current().id());
+        assert!(found.iter().all(|found| *found == here));
     }
-    // Few are left to the thread that asks.
-    let here = std::thread::current().id();
-    assert!(each(FOR_THREADS - 1, |_| std::thread::current().id()).iter().all(|found| *found == here));
 }

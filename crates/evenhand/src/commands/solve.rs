@@ -40,7 +40,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     document.summary = call.summary;
     document.seconds = Some(seconds);
     let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
-    let is_shown = common.format != Format::Json;
+    let goes_to_a_file = call.output.as_deref().is_none_or(|path| !files::is_standard(path));
+    let is_shown = common.format != Format::Json && goes_to_a_file;
     let (text, shown) = beside(&problem, || document.to_json(), || is_shown.then(page));
     let mut text = text.map_err(Failure::solver)?;
     if common.decimals {

@@ -72,7 +72,7 @@ impl View {
             (classes, user)
         };
         let (classes, users): (Vec<Vec<usize>>, Vec<UserModel>) =
-            each(active.len(), |k| user(&active[k])).into_iter().unzip();
+            each(active.len(), problem.n_servers(), |k| user(&active[k])).into_iter().unzip();
         Self { n_users: problem.n_users(), capacity, active, classes, users }
     }
 

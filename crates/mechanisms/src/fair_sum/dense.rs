@@ -42,7 +42,7 @@ impl DenseView {
             (requests, fits)
         };
         let (requests, fits): (Vec<Vec<f64>>, Vec<Rational>) =
-            each(active.len(), |k| of_user(&active[k])).into_iter().unzip();
+            each(active.len(), rows.len(), |k| of_user(&active[k])).into_iter().unzip();
         let limit = |(&n, fits): (&usize, &Rational)| {
             problem.users()[n].tasks().map_or(f64::INFINITY, |tasks| near(&Rational::from(tasks / fits)))
         };

@@ -45,7 +45,7 @@ impl<'a> Goods<'a> {
         };
         let buyer = |n: usize| problem.is_active(n).then(|| buyer(n));
         let buyers: Vec<(usize, Vec<(u32, f64)>)> =
-            each(problem.n_users(), buyer).into_iter().flatten().collect();
+            each(problem.n_users(), problem.n_servers(), buyer).into_iter().flatten().collect();
         let n_places = buyers.iter().map(|(_, classes)| classes.len()).sum();
         let mut goods = Self {
             problem,

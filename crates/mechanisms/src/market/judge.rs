@@ -1,7 +1,7 @@
 //! Whether everybody buys where it is cheapest: in floating point where the difference is beyond all rounding, in
 //! rationals elsewhere.
 
-use evenhand_budget::FOR_THREADS;
+use evenhand_budget::for_a_thread;
 use evenhand_problem::Rational;
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ pub fn is_equilibrium(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> 
         prices.iter().map(|p| if *p > 0 { log(p) } else { f64::NEG_INFINITY }).collect();
     (0..goods.n_buyers())
         .into_par_iter()
-        .with_min_len(FOR_THREADS)
+        .with_min_len(for_a_thread(prices.len()))
         .all(|b| is_content(goods, basis, prices, &log_prices, b))
 }
 

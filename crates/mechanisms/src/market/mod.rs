@@ -93,7 +93,7 @@ fn equilibrium_of(
         });
         (list, price)
     };
-    let answers = each(goods.n_buyers(), tasks_of);
+    let answers = each(goods.n_buyers(), 1, tasks_of);
     let n_users = goods.problem.n_users();
     let mut tasks = vec![Vec::new(); n_users];
     let mut users = vec![Rational::new(); n_users];

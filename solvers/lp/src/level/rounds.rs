@@ -1,8 +1,8 @@
 //! The rounds: find the next blocking level of every part, settle whom it blocks, split what is left.
 
-use evenhand_budget::FOR_THREADS;
 use std::time::Instant;
 
+use evenhand_budget::for_a_thread;
 use evenhand_exact::PriceVector;
 use evenhand_problem::Rational;
 use rayon::prelude::*;
@@ -83,8 +83,8 @@ pub fn in_parallel<'a, S: Send>(
         let solved = limits.enter(|| solve(&part));
         (part, solved)
     };
-    let groups: usize = parts.iter().map(|part| part.groups.len()).sum();
-    if groups < FOR_THREADS {
+    // A small one alone is left to this thread; a large one shares what is inside it.
+    if matches!(&parts[..], [part] if part.groups.len() < for_a_thread(part.classes.len())) {
         return parts.into_iter().map(solved).collect();
     }
     parts.into_par_iter().map(solved).collect()

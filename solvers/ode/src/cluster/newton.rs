@@ -7,7 +7,7 @@
 //! (THEORY, fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a
 //! small `D_k`, and nothing cancels.
 
-use evenhand_budget::{FOR_THREADS, each};
+use evenhand_budget::{each, for_a_thread};
 use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
@@ -161,11 +161,11 @@ impl Newton {
     /// over- or underflowed.
     pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
         let users = &cluster.users;
-        let blocks = each(users.len(), |n| UserBlock::new(&users[n], at, n, alpha));
+        let blocks = each(users.len(), cluster.n_rows, |n| UserBlock::new(&users[n], at, n, alpha));
         let part = users.len().div_ceil(PARTS).max(1);
         let of_part = |k: usize| normal_matrix(cluster, &blocks, k * part..((k + 1) * part).min(users.len()));
         let parts = 0..users.len().div_ceil(part);
-        let parts: Vec<DMatrix<f64>> = if users.len() < FOR_THREADS {
+        let parts: Vec<DMatrix<f64>> = if users.len() < for_a_thread(cluster.n_rows) {
             parts.map(of_part).collect()
         } else {
             parts.into_par_iter().map(of_part).collect()

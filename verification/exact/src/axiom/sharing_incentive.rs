@@ -4,7 +4,7 @@
 //!
 //! Margin: the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
-use evenhand_budget::FOR_THREADS;
+use evenhand_budget::for_a_thread;
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -22,7 +22,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
     let margins = Margins::new(instance);
     let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
     let of = |n: usize| (margins.of(n), n);
-    let least = if users.len() < FOR_THREADS {
+    let least = if users.len() < for_a_thread(1) {
         users.into_iter().map(of).min()?
     } else {
         users.into_par_iter().map(of).min()?

@@ -15,10 +15,10 @@
 //! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
 //! (`held_back`) a user may also be stopped by that.
 
-use evenhand_budget::each;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use evenhand_budget::each;
 use evenhand_problem::Placement;
 use rug::Rational;
 
@@ -78,7 +78,7 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
     instance.budget().charge(instance.steps().saturating_mul(4 * users.len() as u64))?;
     let of_shapes = rooms(instance, users)?;
-    let found: Vec<Option<(Rational, Option<usize>, Short)>> = each(users.len(), |at| {
+    let found: Vec<Option<(Rational, Option<usize>, Short)>> = each(users.len(), 1, |at| {
         let n = users[at];
         let of_shape = of_shapes[instance.scaled.shape(n)].as_ref();
         of_shape.filter(|_| is_pending(instance, n)).map(|room| room.of_user(instance, n))
@@ -123,7 +123,7 @@ fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoo
         asked[instance.scaled.shape(n)].get_or_insert(n);
     }
     charge(instance, &asked.iter().flatten().copied().collect::<Vec<_>>())?;
-    Ok(each(asked.len(), |shape| ShapeRoom::new(instance, asked[shape]?)))
+    Ok(each(asked.len(), instance.problem().n_servers(), |shape| ShapeRoom::new(instance, asked[shape]?)))
 }
 
 impl ShapeRoom {

@@ -20,9 +20,9 @@
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
-use evenhand_budget::each;
 use std::collections::BTreeMap;
 
+use evenhand_budget::each;
 use rayon::prelude::*;
 use rug::ops::DivRounding;
 use rug::{Integer, Rational};
@@ -153,7 +153,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
         let mut top = vec![Rational::new(); instance.constraints().rows().len()];
         let parts = |m: usize| instance.tasks[m].iter().map(|(i, x)| part(instance, m, *i, x)).collect();
-        let held: Vec<Vec<Part>> = each(instance.tasks.len(), parts);
+        let held: Vec<Vec<Part>> = each(instance.tasks.len(), instance.problem().n_resources(), parts);
         for (row, b) in held.iter().flatten().flat_map(|part| &part.amounts) {
             if *b > top[*row] {
                 top[*row].clone_from(b);
@@ -163,7 +163,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
             let all = held[m].iter().flat_map(|part: &Part| &part.amounts);
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
-        let rounded: Vec<Rounded> = each(held.len(), amounts);
+        let rounded: Vec<Rounded> = each(held.len(), instance.problem().n_resources(), amounts);
         let holding = vec![Vec::new(); instance.problem().n_servers()];
         let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new(), holding };
         let mut front = bundles.front(active)?;

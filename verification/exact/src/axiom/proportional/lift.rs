@@ -41,8 +41,8 @@ pub fn lift_prices(
     let worths = Worths::new(instance, alpha, share).ok()?;
     let costs = Costs::new(instance, entries(row_prices), entries(user_prices), std::iter::empty()).ok()?;
     let needs = Needs { instance, worths, costs };
-    let n_users = instance.problem().n_users();
-    let shortfalls: Vec<_> = each(n_users, |n| needs.shortfall(n)).into_iter().flatten().collect();
+    let (n_users, n_classes) = (instance.problem().n_users(), instance.problem().n_servers());
+    let shortfalls: Vec<_> = each(n_users, n_classes, |n| needs.shortfall(n)).into_iter().flatten().collect();
     if shortfalls.iter().all(|short| short.is_covered) {
         let (rows, users) = (row_prices.to_vec(), user_prices.to_vec());
         return Some(Prices { user_weights: Vec::new(), rows, users });
@@ -50,7 +50,7 @@ pub fn lift_prices(
     let factor = needs.factor(shortfalls, row_prices)?;
     let rows = row_prices.iter().map(|price| Rational::from(price * &factor)).collect();
     let factor = Quotient::from(&factor);
-    let users = each(n_users, |n| needs.user_price(n, &factor, &user_prices[n]));
+    let users = each(n_users, n_classes, |n| needs.user_price(n, &factor, &user_prices[n]));
     Some(Prices { user_weights: Vec::new(), rows, users })
 }
 

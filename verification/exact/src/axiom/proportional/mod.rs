@@ -29,7 +29,7 @@ mod lift;
 mod rounded;
 mod worth;
 
-use evenhand_budget::{FOR_THREADS, each};
+use evenhand_budget::{each, for_a_thread};
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -77,7 +77,9 @@ fn gap_by_worths(
     check_signs(instance, &prices.rows, &prices.users)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
     costs.charge(0..instance.problem().n_users())?;
-    let excess = (0..instance.problem().n_users()).into_par_iter().with_min_len(FOR_THREADS).map(|n| {
+    let at_least = for_a_thread(instance.problem().n_servers());
+    let users = (0..instance.problem().n_users()).into_par_iter().with_min_len(at_least);
+    let excess = users.map(|n| {
         check_user(instance, worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
         let mut cost = Integer::new();
@@ -178,7 +180,7 @@ fn gain_by_worths(
     instance.can_be_compared()?;
     instance.limits().keep(other.limits())?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
-    let users = (0..instance.problem().n_users()).into_par_iter().with_min_len(FOR_THREADS);
+    let users = (0..instance.problem().n_users()).into_par_iter().with_min_len(for_a_thread(1));
     let gains = users.filter(|&n| instance.is_active(n)).map(|n| {
         let gain =
             worths.level(&other, n) * &instance.denominator - worths.level(instance, n) * &other.denominator;
@@ -219,7 +221,7 @@ pub fn worth(
     share: Option<&ShareCoefficients>,
 ) -> Result<Vec<Option<(Rational, Rational)>>, Refusal> {
     let worths = Worths::new(instance, alpha, share)?;
-    Ok(each(instance.problem().n_users(), |n| {
+    Ok(each(instance.problem().n_users(), 1, |n| {
         instance.is_active(n).then(|| {
             let end = |way| worths.end(n, way).to_rational();
             (end(Towards::Zero), end(Towards::Infinity))

@@ -1,8 +1,8 @@
 //! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
 
-use evenhand_budget::FOR_THREADS;
 use std::collections::HashMap;
 
+use evenhand_budget::for_a_thread;
 use rayon::prelude::*;
 use rug::ops::Pow;
 use rug::{Integer, Rational};
@@ -245,7 +245,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         let active: Vec<usize> =
             (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
         (!active.is_empty())
-            .then(|| active.into_par_iter().with_min_len(FOR_THREADS).map(|n| self.spent(n, way)).sum())
+            .then(|| active.into_par_iter().with_min_len(for_a_thread(1)).map(|n| self.spent(n, way)).sum())
     }
 
     /// The denominator of the share.
