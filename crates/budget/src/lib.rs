@@ -58,6 +58,15 @@ pub fn each<T: Send>(count: usize, looks: usize, of: impl Fn(usize) -> T + Sync)
     }
 }
 
+/// [`each`] of what is given away.
+pub fn each_of<I: Send, T: Send>(given: Vec<I>, looks: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    if given.len() < for_a_thread(looks) {
+        given.into_iter().map(of).collect()
+    } else {
+        given.into_par_iter().map(&of).collect()
+    }
+}
+
 /// Structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default; }`.
 #[macro_export]
 macro_rules! settings {

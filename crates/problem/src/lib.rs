@@ -36,7 +36,7 @@ pub use on::On;
 pub use place::Place;
 pub use printable::{Medium, printable, printable_json, printable_lines};
 pub use problem::{
-    Joined, Merged, Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, Shapes,
+    Joined, Kinds, Merged, Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec,
     Size, User, UserSpec, Warning,
 };
 pub use promises::Promises;

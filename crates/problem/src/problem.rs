@@ -9,6 +9,7 @@
 
 mod builder;
 mod joined;
+mod kinds;
 mod merged;
 
 use std::collections::HashMap;
@@ -22,7 +23,8 @@ use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 pub(crate) use builder::ProblemBuilder;
 pub use joined::Joined;
-pub use merged::{Merged, Shapes, Size};
+pub use kinds::Kinds;
+pub use merged::{Merged, Size};
 
 /// A checked allocation problem.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! How much of the servers an allocation uses, and what share of them a user holds.
 
+use evenhand_budget::each;
 use rug::{Integer, Rational};
 
 use crate::{
@@ -127,19 +128,32 @@ fn used_rows(
 /// What tasks, by user and class, use of every row. Tasks where a user cannot run use nothing.
 #[must_use]
 pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
-    let mut used = vec![Sums::new(1); constraints.rows().len()];
-    for (n, row) in tasks.iter().enumerate().take(constraints.problem().n_users()) {
-        for (i, x) in row {
-            if let Some(usage) = constraints.usage(n, *i) {
-                let start = constraints.class_rows(*i).start;
-                for (position, usage) in usage.entries() {
-                    used[start + position].add_product(x, usage);
+    let n_users = tasks.len().min(constraints.problem().n_users());
+    let of_part = |part: usize| {
+        let mut used = vec![Sums::new(1); constraints.rows().len()];
+        let users = n_users * part / PARTS..n_users * (part + 1) / PARTS;
+        for (n, row) in users.clone().zip(&tasks[users]) {
+            for (i, x) in row {
+                if let Some(usage) = constraints.usage(n, *i) {
+                    let start = constraints.class_rows(*i).start;
+                    for (position, usage) in usage.entries() {
+                        used[start + position].add_product(x, usage);
+                    }
                 }
             }
         }
+        used
+    };
+    let mut parts = each(PARTS, n_users / PARTS, of_part).into_iter();
+    let mut used = parts.next().unwrap_or_default();
+    for part in parts {
+        used.iter_mut().zip(&part).for_each(|(used, part)| used.add(part));
     }
     used.into_iter().flat_map(Sums::rationals).collect()
 }
+
+/// Parts of the users, which threads may share.
+const PARTS: usize = 8;
 
 /// Sums over one denominator, not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
 /// greatest common divisor.

@@ -1,10 +1,8 @@
 //! Users that no mechanism can tell apart are solved as one and split again.
 
-use std::collections::HashMap;
-
 use crate::linear::SparseRow;
 use evenhand_exact::LimitRows;
-use evenhand_problem::{Constraints, Problem, Rational};
+use evenhand_problem::{Constraints, Kinds, Problem, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.
 #[derive(Debug, Clone)]
@@ -45,7 +43,7 @@ impl Group {
 pub fn merge<'a>(
     constraints: &Constraints<'a>,
     takes_part: impl Fn(usize) -> bool,
-    extra: impl Fn(usize) -> Option<&'a Rational>,
+    extra: impl Fn(usize) -> Option<&'a Rational> + Sync,
 ) -> Vec<Group> {
     let problem = constraints.problem();
     let mut groups: Vec<Group> = Vec::new();
@@ -54,20 +52,18 @@ pub fn merge<'a>(
         let runs = (user.base_demand(), user.demand_overrides(), user.servers(), user.given_gamma());
         (user.weight(), user.tasks(), runs, user.criterion(), extra(n))
     };
-    let mut index = HashMap::with_capacity(problem.n_users());
-    for n in (0..problem.n_users()).filter(|&n| takes_part(n)) {
-        let user = &problem.users()[n];
-        let next = groups.len();
-        let position = *index.entry(key(n)).or_insert(next);
-        if position == next {
+    let users: Vec<usize> = (0..problem.n_users()).filter(|&n| takes_part(n)).collect();
+    let kinds = Kinds::new(users.len(), |at| key(users[at]));
+    for (&n, kind) in users.iter().zip(kinds.of) {
+        let Some(group) = groups.get_mut(kind as usize) else {
             groups.push(Group::alone(problem, n));
-        } else {
-            let group = &mut groups[position];
-            group.members.push(n);
-            group.weight += user.weight();
-            if let (Some(sum), Some(tasks)) = (&mut group.tasks, user.tasks()) {
-                *sum += tasks;
-            }
+            continue;
+        };
+        let user = &problem.users()[n];
+        group.members.push(n);
+        group.weight += user.weight();
+        if let (Some(sum), Some(tasks)) = (&mut group.tasks, user.tasks()) {
+            *sum += tasks;
         }
     }
     groups

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use evenhand_budget::each;
-use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Shapes, Sharing, User};
+use evenhand_problem::{Constraints, Kinds, Problem, Quantities, RowKind, Sharing, User};
 use rug::{Integer, Rational};
 
 use crate::budget::{Budget, TooLarge, wide, words};
@@ -76,7 +76,7 @@ impl<'a> Scaled<'a> {
         });
         let capacity = capacity.collect();
         let users = problem.users();
-        let Shapes { of: shape, first } = problem.shapes();
+        let Kinds { of: shape, first } = problem.shapes();
         let of_shapes = || first.iter().map(|n| &users[*n]);
         let overrides = of_shapes().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, amounts(demand))).collect::<Vec<_>>()

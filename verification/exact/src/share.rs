@@ -1,8 +1,7 @@
 //! The shares that mechanisms equalise: `U_n = (1/w_n) sum_i u_ni x_ni`.
 
-use std::collections::HashMap;
-
-use evenhand_problem::{Problem, Quantities};
+use evenhand_budget::each;
+use evenhand_problem::{Kinds, Problem, Quantities};
 use rug::{Integer, Rational};
 use thiserror::Error;
 
@@ -101,10 +100,6 @@ impl Share {
     /// [`ShareError::NotApplicable`] when the share is not defined for the problem, or is 0 for an
     /// active user (only [`Share::Resource`] may be 0: such a user is left out).
     pub fn coefficients(&self, problem: &Problem) -> Result<ShareCoefficients, ShareError> {
-        let gammas = match self {
-            Self::Containerized | Self::TaskShare => Some(Gammas::new(problem)),
-            _ => None,
-        };
         if *self == Self::Containerized && problem.has_placement_constraints() {
             let why = "cdrf is defined only for problems without placement constraints".to_owned();
             return Err(ShareError::NotApplicable(why));
@@ -119,26 +114,32 @@ impl Share {
                 Some(_) => {}
             }
         }
-        // Many users have the same demand.
-        let mut known: HashMap<&Quantities, UserShare> = HashMap::new();
+        let of_user: Box<dyn Fn(usize) -> Result<UserShare, ShareError> + '_> = match *self {
+            Self::Containerized | Self::TaskShare => {
+                let gammas = Gammas::new(problem);
+                Box::new(move |n| {
+                    let gamma = gammas.total(n, *self == Self::Containerized);
+                    Ok(UserShare::uniform(if gamma.is_zero() { gamma } else { gamma.recip() }))
+                })
+            }
+            Self::Generic => Box::new(|n| generic(problem, n)),
+            Self::Resource(r) => Box::new(move |n| Ok(of_resource(problem, n, r))),
+            Self::Dominant | Self::Asset => {
+                // Many users have the same demand.
+                let demand = |n: usize| problem.users()[n].base_demand();
+                let kinds = Kinds::new(problem.n_users(), demand);
+                let of_kind = |at: usize| self.of_base_demand(problem, demand(kinds.first[at]));
+                let shares = each(kinds.first.len(), 1, of_kind);
+                Box::new(move |n| Ok(shares[kinds.of[n] as usize].clone()))
+            }
+        };
         let mut users = Vec::with_capacity(problem.n_users());
         for n in 0..problem.n_users() {
             if !problem.is_active(n) {
                 users.push(UserShare::default());
                 continue;
             }
-            let user = match (self, &gammas) {
-                (Self::Containerized | Self::TaskShare, Some(gammas)) => {
-                    let gamma = gammas.total(n, *self == Self::Containerized);
-                    UserShare::uniform(if gamma.is_zero() { gamma } else { gamma.recip() })
-                }
-                (Self::Generic, _) => generic(problem, n)?,
-                (Self::Resource(r), _) => of_resource(problem, n, *r),
-                _ => {
-                    let demand = problem.users()[n].base_demand();
-                    known.entry(demand).or_insert_with(|| self.of_base_demand(problem, demand)).clone()
-                }
-            };
+            let user = of_user(n)?;
             if user.base.is_zero() && user.on.is_empty() && !matches!(self, Self::Resource(_)) {
                 let name = problem.users()[n].name();
                 let why =

@@ -42,19 +42,26 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
     let goes_to_a_file = call.output.as_deref().is_none_or(|path| !files::is_standard(path));
     let is_shown = common.format != Format::Json && goes_to_a_file;
-    let (text, shown) = beside(&problem, || document.to_json(), || is_shown.then(page));
-    let mut text = text.map_err(Failure::solver)?;
+    // What goes to a file alone is never in memory as a whole.
+    let as_made = call.output.as_deref().filter(|_| is_shown && !common.decimals);
+    let document = || match as_made {
+        Some(path) => files::save_by(path, &|out| document.write_json(out)).map(|()| None),
+        None if is_shown && call.output.is_none() => Ok(None),
+        None => document.to_json().map(Some).map_err(Failure::solver),
+    };
+    let (text, shown) = beside(&problem, document, || is_shown.then(page));
+    let mut text = text?;
     if common.decimals {
-        text = report::json::text_with_decimals(&text).map_err(Failure::solver)?;
+        text = text.map(|text| report::json::text_with_decimals(&text)).transpose().map_err(Failure::solver)?;
     }
-    let printed = match &call.output {
-        Some(path) => files::write(path, &text)?,
-        None => false,
+    let printed = match (&call.output, &text) {
+        (Some(path), Some(text)) => files::write(path, text)?,
+        _ => false,
     };
     let printed = draw(call, is_trajectory, &problem, &outcome)? || printed;
-    match common.format {
+    match &text {
         _ if printed => {}
-        Format::Json => output::document(&text)?,
+        Some(text) if common.format == Format::Json => output::document(text)?,
         _ => output::page(&shown.flatten().unwrap_or_else(page), common)?,
     }
     match outcome.findings.status {

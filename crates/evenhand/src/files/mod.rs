@@ -1,5 +1,6 @@
 //! Reading and writing files for the commands.
 
+mod behind;
 mod examine;
 mod partial;
 mod temporary;

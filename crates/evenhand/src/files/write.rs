@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 use std::fs::{self, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use super::behind::Behind;
 use super::examine::{folder_of, is_standard, leads_nowhere, not_an_input, shown};
 use super::temporary;
 use crate::failure::Failure;
@@ -26,7 +27,7 @@ pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Fai
     Ok(false)
 }
 
-/// [`save`] of what is made as it is written.
+/// [`save`] of what is made as it is written, by another thread where it is much.
 ///
 /// # Errors
 /// As [`save`].
@@ -90,9 +91,9 @@ fn make(folder: &Path) -> Result<(), Failure> {
 
 /// Nothing but a part of the content is in memory where it is made as it is written.
 fn put(file: &fs::File, content: Content<'_>) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
+    let mut out = Behind::new(file);
     content(&mut out)?;
-    out.flush()
+    out.finish()
 }
 
 fn replace(path: &Path, content: Content<'_>, permissions: Option<Permissions>) -> io::Result<()> {

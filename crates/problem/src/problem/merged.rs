@@ -1,4 +1,4 @@
-//! Users that are alike: their shapes, and one in place of those that are alike but for their weight, in proportion.
+//! One user in place of those that are alike but for their weight, in proportion.
 //!
 //! A cluster has many users and few shapes of tasks. A mechanism that gives users alike in all but their weight parts of
 //! one amount, each the part that its weight decides, may compute that amount for one user in their place (docs/theory.md,
@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
+use evenhand_budget::each;
 use rug::{Integer, Rational};
 
-use super::{Hash, Problem, User};
+use super::{Hash, Kinds, Problem, User};
 use crate::groups::Member;
 use crate::number;
 
@@ -30,15 +31,6 @@ pub struct Size {
     pub of_weight: bool,
 }
 
-/// The shapes of users: those of one ask for the same on every class, and may use the same ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shapes {
-    /// By user: its shape.
-    pub of: Vec<u32>,
-    /// By shape: its first user.
-    pub first: Vec<usize>,
-}
-
 /// What users that are alike have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind<'p> {
@@ -54,32 +46,6 @@ struct Kind<'p> {
 }
 
 impl Problem {
-    /// The shapes of the users, in the order of their first ones.
-    #[must_use]
-    pub fn shapes(&self) -> Shapes {
-        let mut shapes = Shapes { of: Vec::with_capacity(self.users.len()), first: Vec::new() };
-        let mut known = HashMap::new();
-        // What users share in memory is equal, which takes less to see than that numbers are.
-        let mut shared = HashMap::new();
-        for (n, user) in self.users.iter().enumerate() {
-            let is_plain = user.demand_overrides.is_empty() && user.given_gamma.is_empty();
-            let place = user.servers.as_ref().map(|servers| servers.as_ptr());
-            let place = is_plain.then(|| (user.base_demand.entries().as_ptr(), place));
-            let seen = place.and_then(|place| shared.get(&place).copied());
-            let shape = seen.unwrap_or_else(|| {
-                let parts = (&user.base_demand, &user.servers, &user.demand_overrides, &user.given_gamma);
-                let at = *known.entry(parts).or_insert(shapes.first.len() as u32);
-                if at as usize == shapes.first.len() {
-                    shapes.first.push(n);
-                }
-                shared.extend(place.map(|place| (place, at)));
-                at
-            });
-            shapes.of.push(shape);
-        }
-        shapes
-    }
-
     /// The problem in which users that are alike are one; `None` where no two are.
     ///
     /// `size` says of a user by what it is larger than others of its kind, and `weight` which weight stands for a first
@@ -96,18 +62,12 @@ impl Problem {
             return None;
         }
         let sizes: Vec<Size> = self.users.iter().map(size).collect();
-        let mut of_kind = HashMap::with_capacity(self.users.len());
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        for (n, size) in sizes.iter().enumerate() {
-            let at = *of_kind.entry(self.kind(n, shapes.of[n], size)).or_insert(members.len());
-            match members.get_mut(at) {
-                Some(alike) => alike.push(n),
-                None => members.push(vec![n]),
-            }
-        }
-        if members.len() == self.users.len() {
+        let kinds = Kinds::new(self.users.len(), |n| self.kind(n, shapes.of[n], &sizes[n]));
+        if kinds.first.len() == self.users.len() {
             return None;
         }
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); kinds.first.len()];
+        kinds.of.iter().enumerate().for_each(|(n, kind)| members[*kind as usize].push(n));
         let mut merged =
             Merged { problem: self.without_users(), part_of: vec![(0, Rational::new()); self.users.len()] };
         let mut of_group = Vec::new();
@@ -206,15 +166,16 @@ impl Merged {
     pub fn parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
         // Few weights are many users', and the products of long numbers take longer than copies.
         let mut known: HashMap<&(usize, Rational), usize> = HashMap::new();
-        let mut all: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.part_of.len());
-        for (n, of) in self.part_of.iter().enumerate() {
-            let same = *known.entry(of).or_insert(n);
-            all.push(match same < n {
-                true => all[same].clone(),
-                false => tasks[of.0].iter().map(|(i, x)| (*i, Rational::from(x * &of.1))).collect(),
-            });
-        }
-        all
+        let first: Vec<usize> =
+            self.part_of.iter().enumerate().map(|(n, of)| *known.entry(of).or_insert(n)).collect();
+        let product = |n: usize| {
+            let (at, part) = &self.part_of[n];
+            tasks[*at].iter().map(|(i, x)| (*i, Rational::from(x * part))).collect()
+        };
+        let firsts: Vec<Vec<(usize, Rational)>> =
+            each(first.len(), 1, |n| if first[n] == n { product(n) } else { Vec::new() });
+        let copies = each(first.len(), 1, |n| (first[n] < n).then(|| firsts[first[n]].clone()));
+        firsts.into_iter().zip(copies).map(|(own, copy)| copy.unwrap_or(own)).collect()
     }
 
     /// [`parts`](Self::parts) of floating-point numbers, exactly in proportion: where parts would be rounded each in its

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_budget::{charge, room};
+use evenhand_budget::{charge, each, room};
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
@@ -56,29 +56,29 @@ impl<'a> LevelData<'a> {
         }
         let placements: u64 = groups.iter().map(|group| group.classes.len() as u64).sum();
         room(PLACEMENT_BYTES.saturating_mul(placements), WHAT);
-        let tasks_per_level: Vec<Option<Rational>> =
-            groups.iter().map(|g| uniform(coefficients, g).map(|u| Rational::from(&g.weight / u))).collect();
-        let satisfied_at: Vec<Option<Rational>> = groups
-            .iter()
-            .zip(&tasks_per_level)
-            .map(|(g, per_level)| Some(Rational::from(g.tasks.as_ref()? / per_level.as_ref()?)))
-            .collect();
-        let demand = |group: &Group| {
-            let demand = problem.users()[group.representative()].base_demand().entries();
+        let tasks_per_level: Vec<Option<Rational>> = each(groups.len(), 1, |g| {
+            let u = uniform(coefficients, &groups[g])?;
+            Some(Rational::from(&groups[g].weight / u))
+        });
+        let satisfied_at = each(groups.len(), 1, |g| {
+            Some(Rational::from(groups[g].tasks.as_ref()? / tasks_per_level[g].as_ref()?))
+        });
+        let base_demand = each(groups.len(), 1, |g| {
+            let demand = problem.users()[groups[g].representative()].base_demand().entries();
             demand.iter().map(|(r, demand)| (*r, demand.to_f64())).collect()
-        };
-        let base_demand = groups.iter().map(demand).collect();
+        });
         let time_shared = (0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
         let usage = |group: &Group, i: usize| -> Usage {
             let usage = constraints.usage(group.representative(), i).unwrap_or_default();
             usage.entries().map(|(at, amount)| (at, amount.to_f64())).collect()
         };
-        let other = |group: &Group| {
+        let other = |g: usize| {
+            let group = &groups[g];
             let user = &problem.users()[group.representative()];
             let is_plain = !time_shared && user.demand_overrides().is_empty();
             (!is_plain).then(|| group.classes.iter().map(|&i| usage(group, i)).collect())
         };
-        let other_usage = groups.iter().map(other).collect();
+        let other_usage = each(groups.len(), 1, other);
         let known = None;
         Self {
             constraints,

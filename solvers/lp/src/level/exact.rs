@@ -1,6 +1,7 @@
 //! The rounds in rationals: HiGHS guesses the basis of each round, and the round counts when its
 //! optimum is proven.
 
+use evenhand_budget::each;
 use evenhand_problem::Rational;
 
 use super::data::LevelData;
@@ -301,7 +302,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             None => master.basis()?,
         };
         let (missing, is_improvable) = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
-            Ok(lifted) => return Ok(lifted_round(search, lifted)),
+            Ok(lifted) => return Ok(lifted_round(search.part, &search.targets, lifted)),
             Err(LiftFailure::Improvable(found)) => (found, true),
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
@@ -343,20 +344,16 @@ fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
     Ok(repaired.round)
 }
 
-fn lifted_round(search: &Search<'_>, lifted: Lifted) -> Round {
-    let part = search.part;
-    let level_prices =
-        lifted.group_prices.iter().enumerate().map(|(g, price)| {
-            part.tasks_per_level(g).map_or_else(Rational::new, |t| Rational::from(price * t))
-        });
-    let level_prices = level_prices.collect();
-    let tasks = lifted.split.into_iter().enumerate().map(|(g, split)| {
-        split.unwrap_or_else(|| {
-            let tasks = part.target_tasks(g, search.targets[g], &lifted.level);
-            lifted.key[g].map(|c| (c, tasks)).into_iter().collect()
-        })
+fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
+    let level_prices = each(part.groups.len(), 1, |g| {
+        part.tasks_per_level(g).map_or_else(Rational::new, |t| Rational::from(&lifted.group_prices[g] * t))
     });
-    let tasks = tasks.collect();
+    let on_keys = each(part.groups.len(), 1, |g| {
+        let on_key = |c: usize| vec![(c, part.target_tasks(g, targets[g], &lifted.level))];
+        if lifted.split[g].is_none() { lifted.key[g].map(on_key) } else { None }
+    });
+    let tasks = lifted.split.into_iter().zip(on_keys);
+    let tasks = tasks.map(|(split, on_key)| split.or(on_key).unwrap_or_default()).collect();
     Round {
         level: lifted.level,
         prices: lifted.prices,

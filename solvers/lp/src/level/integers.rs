@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use evenhand_budget::each;
 use evenhand_problem::{Integer, Rational, Row, RowKind};
 
 use super::data::LevelData;
@@ -28,16 +29,12 @@ impl Integers {
             shared = share_scales(&mut scale, constraints.rows(), constraints.problem().n_resources());
         }
         let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
-        let base = data
-            .groups
-            .iter()
-            .map(|group| {
-                let user = &constraints.problem().users()[group.representative()];
-                let demand = user.base_demand().entries().iter();
-                let is_plain = is_uniform && user.demand_overrides().is_empty();
-                is_plain.then(|| demand.map(|(r, demand)| (*r, scaled(demand, &shared[*r]))).collect())
-            })
-            .collect();
+        let base = each(data.groups.len(), 1, |g| {
+            let user = &constraints.problem().users()[data.groups[g].representative()];
+            let demand = user.base_demand().entries().iter();
+            let is_plain = is_uniform && user.demand_overrides().is_empty();
+            is_plain.then(|| demand.map(|(r, demand)| (*r, scaled(demand, &shared[*r]))).collect())
+        });
         Self { scale, capacity, base }
     }
 

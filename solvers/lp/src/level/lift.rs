@@ -13,6 +13,7 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
+use evenhand_budget::each;
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
@@ -80,9 +81,8 @@ impl<'a> Lift<'a> {
         let kernel = self.kernel(basis)?;
         let factors = self.factor(&kernel)?;
         let prices = self.prices(&kernel, &factors)?;
-        let group_prices: Vec<Integer> = (0..self.part.groups.len())
-            .map(|g| kernel.key[g].map_or_else(Integer::new, |i| self.value(&prices, g, i)))
-            .collect();
+        let group_price = |g: usize| kernel.key[g].map_or_else(Integer::new, |i| self.value(&prices, g, i));
+        let group_prices = each(self.part.groups.len(), 1, group_price);
         let stays = self.check_dual(&prices, &group_prices)?;
         let (level, residual) = self.level(&kernel, &prices, &group_prices)?;
         let split = self.split(&kernel, &factors, &level, &residual)?;
@@ -197,24 +197,25 @@ impl<'a> Lift<'a> {
         prices: &[Integer],
         group_prices: &[Integer],
     ) -> Result<Vec<Vec<usize>>, LiftFailure> {
-        let mut improving = Vec::new();
-        let mut stays: Vec<Vec<usize>> = vec![Vec::new(); self.part.groups.len()];
-        let (mut price, mut best) = (Integer::new(), Integer::new());
-        for (g, classes) in self.part.classes.iter().enumerate() {
-            best.assign(&group_prices[g]);
-            let mut choice = None;
-            for &c in classes {
+        let of_group = |g: usize| {
+            let (mut price, mut best) = (Integer::new(), group_prices[g].clone());
+            let (mut choice, mut stays) = (None, Vec::new());
+            for &c in &self.part.classes[g] {
                 self.set_value(&mut price, prices, g, c);
                 if price == group_prices[g] {
-                    stays[g].push(c);
+                    stays.push(c);
                 }
                 if price < best {
                     std::mem::swap(&mut price, &mut best);
-                    choice = Some(c);
+                    choice = Some(GroupOnClass { g, c });
                 }
             }
-            improving.extend(choice.map(|c| GroupOnClass { g, c }));
-        }
+            (choice, stays)
+        };
+        let looks = self.part.n_placements() / self.part.groups.len().max(1);
+        let (choices, stays): (Vec<_>, Vec<_>) =
+            each(self.part.groups.len(), looks, of_group).into_iter().unzip();
+        let improving: Vec<GroupOnClass> = choices.into_iter().flatten().collect();
         if improving.is_empty() { Ok(stays) } else { Err(LiftFailure::Improvable(improving)) }
     }
 

@@ -7,6 +7,7 @@
 //! not blocked none, so that every block leaves with its classes; with demands of 0 blocked groups that
 //! share rows with others stay, at their level (SCALE, Lemma 1).
 
+use evenhand_budget::each_of;
 use evenhand_problem::Rational;
 
 use super::part::{Part, Seat, Target};
@@ -31,14 +32,14 @@ pub struct Rest<'a, T> {
     pub left: Vec<(usize, usize)>,
 }
 
-impl<T> Ended<T> {
+impl<T: Send + Sync> Ended<T> {
     /// What is left. `stays`, by group: the classes on which it may run in later rounds; `settle`: what a settled
     /// group keeps; `exact`: tasks as a number of the later rounds.
     pub fn rest<'a>(
         mut self,
         part: &Part<'a>,
         stays: impl FnOnce(&Self) -> Vec<Vec<usize>>,
-        settle: impl Fn(&Self, usize, Vec<(usize, T)>) -> Vec<(usize, T)>,
+        settle: impl Fn(&Self, usize, Vec<(usize, T)>) -> Vec<(usize, T)> + Sync,
         exact: impl Fn(T) -> Option<Rational>,
     ) -> Rest<'a, T> {
         let mut rest = Rest { settled: Vec::new(), parts: Vec::new(), left: Vec::new() };
@@ -49,11 +50,10 @@ impl<T> Ended<T> {
         let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
         for component in components {
             if !component.iter().any(|&g| self.targets[g] == Target::Active) {
-                for g in component {
-                    let list = std::mem::take(&mut self.tasks[g]);
-                    let list = settle(&self, g, list).into_iter().map(of_problem).collect();
-                    rest.settled.push((part.groups[g], list));
-                }
+                let has = component.into_iter().map(|g| (g, std::mem::take(&mut self.tasks[g]))).collect();
+                rest.settled.extend(each_of(has, 1, |(g, list)| {
+                    (part.groups[g], settle(&self, g, list).into_iter().map(of_problem).collect())
+                }));
                 continue;
             }
             let mut levels = Levels::default();

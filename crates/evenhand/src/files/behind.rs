@@ -1,0 +1,127 @@
+//! Writes a file while its content is made: what is there is written by another thread, where it is much.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Bytes that are written at a time: a file with fewer needs no other thread, and takes less than it takes to make one.
+const PIECE: usize = 1 << 20;
+
+/// Pieces that wait for a disk that is slower than what makes them.
+const WAITING: usize = 4;
+
+/// A file that is written behind the one who writes to this. Whether all of it was written shows [`finish`](Self::finish).
+pub struct Behind<'f> {
+    file: &'f File,
+    piece: Vec<u8>,
+    thread: Option<(SyncSender<Vec<u8>>, JoinHandle<io::Result<()>>)>,
+}
+
+impl<'f> Behind<'f> {
+    pub fn new(file: &'f File) -> Self {
+        Self { file, piece: Vec::new(), thread: None }
+    }
+
+    /// Writes what is left, and waits for it.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.hand_over()?;
+        self.wait()
+    }
+
+    /// Hands the piece to the thread. Where there is none, and none can be had, it is written here.
+    fn hand_over(&mut self) -> io::Result<()> {
+        let piece = mem::take(&mut self.piece);
+        if self.thread.is_none() && piece.len() == PIECE && rayon::current_num_threads() > 1 {
+            self.thread = start(self.file.try_clone()?);
+        }
+        match &self.thread {
+            None => {
+                self.file.write_all(&piece)?;
+                self.piece = piece;
+                self.piece.clear();
+            }
+            Some((pieces, _)) if pieces.send(piece).is_ok() => self.piece.reserve_exact(PIECE),
+            // The thread ends before that only where it cannot write.
+            Some(_) => self.wait()?,
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let Some((pieces, thread)) = self.thread.take() else { return Ok(()) };
+        drop(pieces);
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes has ended")))
+    }
+}
+
+fn start(mut file: File) -> Option<(SyncSender<Vec<u8>>, JoinHandle<io::Result<()>>)> {
+    let (sender, pieces) = sync_channel::<Vec<u8>>(WAITING);
+    let write = move || pieces.into_iter().try_for_each(|piece| file.write_all(&piece));
+    Some((sender, thread::Builder::new().spawn(write).ok()?))
+}
+
+impl Write for Behind<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A large text that is there already is written from where it is.
+        if bytes.len() >= PIECE && self.thread.is_none() {
+            self.hand_over()?;
+            return self.file.write(bytes);
+        }
+        if self.piece.len() == PIECE {
+            self.hand_over()?;
+        }
+        let taken = bytes.len().min(PIECE - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    /// Nothing: a piece is written when it is full, and the last one by [`finish`](Self::finish).
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn written(threads: usize, lines: usize) -> (String, String) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let expected: String = (0..lines).map(|line| format!("{line} of {lines}\n")).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut out = Behind::new(file.as_file());
+            (0..lines).for_each(|line| writeln!(out, "{line} of {lines}").unwrap());
+            out.write_all(expected.as_bytes()).unwrap();
+            out.finish().unwrap();
+        });
+        (fs::read_to_string(file.path()).unwrap(), expected.repeat(2))
+    }
+
+    #[test]
+    fn what_is_written_is_there_in_order() {
+        // Nothing, less than a piece, several pieces, and more than may wait.
+        for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
+            let (found, expected) = written(threads, lines);
+            assert!(found == expected, "{lines} lines by {threads} threads");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        for (threads, lines, length) in [(1, 1, 9), (2, 1, 9), (1, 9, PIECE - 1), (2, 9, PIECE - 1), (2, 1, PIECE)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let error = pool.install(|| {
+                let mut out = Behind::new(&full);
+                let put = (0..lines).try_for_each(|_| out.write_all(&vec![b' '; length]));
+                put.and_then(|()| out.finish()).unwrap_err()
+            });
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{lines} of {length} by {threads} threads");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Which of many are equal; the shapes of users.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+
+use evenhand_budget::each;
+
+use super::Problem;
+
+/// Kinds of what is equal: users of one shape, say, which ask for the same on every class and may use the same ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kinds {
+    /// By place: its kind.
+    pub of: Vec<u32>,
+    /// By kind: the first place, ascending.
+    pub first: Vec<usize>,
+}
+
+impl Kinds {
+    /// The kinds of so many places, those whose keys are equal. A key is made when it is looked at, more than once; threads
+    /// share most of the looks.
+    pub fn new<K: Hash + Eq>(count: usize, key: impl Fn(usize) -> K + Sync) -> Self {
+        let hasher = RandomState::new();
+        let hashes = each(count, 1, |n| hasher.hash_one(key(n)));
+        let mut known = HashMap::new();
+        let mut kinds = Self { of: Vec::with_capacity(count), first: Vec::new() };
+        for (n, hash) in hashes.into_iter().enumerate() {
+            let next = kinds.first.len() as u32;
+            let kind = *known.entry(Known { hash, n, key: &key }).or_insert(next);
+            if kind == next {
+                kinds.first.push(n);
+            }
+            kinds.of.push(kind);
+        }
+        kinds
+    }
+}
+
+/// A place with the hash of its key, so that keys are seldom compared.
+struct Known<'k, F> {
+    hash: u64,
+    n: usize,
+    key: &'k F,
+}
+
+impl<K: Eq, F: Fn(usize) -> K> PartialEq for Known<'_, F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && (self.key)(self.n) == (self.key)(other.n)
+    }
+}
+
+impl<K: Eq, F: Fn(usize) -> K> Eq for Known<'_, F> {}
+
+impl<F> Hash for Known<'_, F> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Problem {
+    /// The shapes of the users, in the order of their first ones.
+    #[must_use]
+    pub fn shapes(&self) -> Kinds {
+        // What users share in memory is equal, which takes less to see than that numbers are.
+        let place = |n: usize| {
+            let user = &self.users[n];
+            let is_plain = user.demand_overrides.is_empty() && user.given_gamma.is_empty();
+            let servers = user.servers.as_ref().map(|servers| servers.as_ptr() as usize);
+            if is_plain { Ok((user.base_demand.entries().as_ptr() as usize, servers)) } else { Err(n) }
+        };
+        let mut shapes = Kinds::new(self.users.len(), place);
+        let of_places = Kinds::new(shapes.first.len(), |at| {
+            let user = &self.users[shapes.first[at]];
+            (&user.base_demand, &user.servers, &user.demand_overrides, &user.given_gamma)
+        });
+        shapes.of.iter_mut().for_each(|at| *at = of_places.of[*at as usize]);
+        shapes.first = of_places.first.iter().map(|at| shapes.first[*at]).collect();
+        shapes
+    }
+}
