@@ -214,7 +214,7 @@ impl Groups {
             return Err(at.index(v).key("parent").error(kind));
         }
         let place = Place::root().key("share").key("multipliers");
-        let mut multipliers = named(share.multipliers, resources, &place)?;
+        let mut multipliers = named(share.multipliers, resources, || place.clone())?;
         if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
             return Err(place.key(resources.name_of(*r)).error(ProblemErrorKind::NotPositive(m.to_string())));
         }
@@ -224,8 +224,9 @@ impl Groups {
         Ok((Self { list, members: Vec::new(), share }, index))
     }
 
-    /// Adds what is said of the next user.
-    pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index, at: &Place) -> Result<(), ProblemError> {
+    /// Adds what is said of the next user. The places of errors are those within it.
+    pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index) -> Result<(), ProblemError> {
+        let at = Place::root();
         let group = spec.group.map(|name| resolve("group", &name, index, || at.key("group"))).transpose()?;
         let bad = |gang: &Rational| at.key("gang").error(ProblemErrorKind::BadGang(gang.to_string()));
         let gang = spec.gang.map(|gang| whole(&gang, 1).ok_or_else(|| bad(&gang))).transpose()?;
@@ -321,7 +322,7 @@ impl Group {
         let Some(priority) = priority.numer().to_i64().filter(|_| priority.is_integer()) else {
             return Err(at.key("priority").error(ProblemErrorKind::BadPriority(priority.to_string())));
         };
-        let amounts = |stated, field: &str| named(stated, resources, &at.key(field));
+        let amounts = |stated, field: &str| named(stated, resources, || at.key(field));
         let guarantee = spec.guarantee.map(|stated| amounts(stated, "guarantee")).transpose()?;
         let limit = amounts(spec.limit, "limit")?;
         let lend = amounts(spec.lend, "lend")?;

@@ -74,7 +74,7 @@ pub(crate) fn read(
             let kind = ProblemErrorKind::DuplicateSet(names(&spec.servers));
             return Err(place.error(kind));
         }
-        let limit = named(spec.limit, resources, &place.key("limit"))?;
+        let limit = named(spec.limit, resources, || place.key("limit"))?;
         all.push(On { servers: set, limit });
     }
     all.retain(|on| !on.limit.is_empty());

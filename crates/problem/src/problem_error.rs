@@ -72,6 +72,13 @@ impl Place {
     }
 }
 
+impl ProblemError {
+    /// The same of what stands at a place.
+    pub(crate) fn within(self, at: &Place) -> Self {
+        Self { place: at.join(&self.place), ..self }
+    }
+}
+
 /// What can be wrong with a stated problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -294,7 +294,7 @@ fn amounts(
     at: &Place,
 ) -> Result<Quantities, ProblemError> {
     match listed {
-        false => quantities(stated, resources, &at.key(field)),
+        false => quantities(stated, resources, || at.key(field)),
         true if stated.is_empty() => Ok(Quantities::default()),
         true => Err(at.key(field).error(ProblemErrorKind::BesideConfigurations(field))),
     }
@@ -313,7 +313,7 @@ fn configurations(
     };
     let configuration = |(position, entries)| {
         let mut k = vec![0; names.len()];
-        let entries = by_index("job type", entries, names, &at.index(position), jobs)?;
+        let entries = by_index("job type", entries, names, || at.index(position), jobs)?;
         entries.into_iter().for_each(|(j, jobs)| k[j] = jobs);
         Ok(k)
     };

@@ -80,13 +80,13 @@ pub(crate) fn by_index<T, U>(
     what: &'static str,
     stated: Vec<(impl AsRef<str>, T)>,
     index: &Index,
-    at: &Place,
+    at: impl Fn() -> Place,
     checked: impl Fn(T, &dyn Fn() -> Place) -> Result<U, ProblemError>,
 ) -> Result<Vec<(usize, U)>, ProblemError> {
     let mut entries: Vec<(usize, U)> = Vec::with_capacity(stated.len());
     for (name, value) in stated {
         let name = name.as_ref();
-        let place = || at.key(name);
+        let place = || at().key(name);
         // Most documents state things in their order.
         let next = entries.last().map_or(0, |(before, _)| before + 1);
         let position = index.near(name, next).ok_or_else(|| unknown(what, name, index, place()))?;
@@ -95,7 +95,7 @@ pub(crate) fn by_index<T, U>(
     entries.sort_unstable_by_key(|(position, _)| *position);
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let name = index.name_of(pair[0].0).to_owned();
-        return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what, name }));
+        return Err(at().key(&name).error(ProblemErrorKind::DuplicateName { what, name }));
     }
     Ok(entries)
 }
@@ -123,7 +123,7 @@ pub(crate) fn set<'n>(
 pub(crate) fn named(
     stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
-    at: &Place,
+    at: impl Fn() -> Place,
 ) -> Result<Named, ProblemError> {
     by_index("resource", stated, resources, at, not_negative)
 }
@@ -132,7 +132,7 @@ pub(crate) fn named(
 pub(crate) fn quantities(
     stated: Vec<(impl AsRef<str>, Rational)>,
     resources: &Index,
-    at: &Place,
+    at: impl Fn() -> Place,
 ) -> Result<Quantities, ProblemError> {
     Ok(Quantities::new(resources.len(), named(stated, resources, at)?))
 }

@@ -199,6 +199,13 @@ impl<'t> Document<'t> {
         self.number_by(raw, number::parse_result)
     }
 
+    /// A part as a document of its own, with so many digits. What errors name is within it, and takes no longer to find than
+    /// the part is long.
+    pub(super) fn apart(&self, raw: &'t RawValue, digits: u64) -> Self {
+        let source = Source { text: raw.get(), ..self.source };
+        Document { source, root: raw, at: Place::root(), budget: DigitBudget::new(digits) }
+    }
+
     /// Digits that its numbers may still have together.
     pub(super) fn digits_left(&self) -> u64 {
         self.budget.left()

@@ -92,13 +92,13 @@ pub fn same_spec<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<Sam
     })
 }
 
-/// The digits that [`same_spec`] takes.
+/// The digits that [`same_spec`] and [`member_spec`] take.
 ///
 /// # Errors
 /// None of a user that was read.
 pub fn own_digits<'t>(document: &Document<'t>, object: &Object<'t>) -> Stated<u64> {
     let of = |field| object.get(field).map_or(Ok(0), |raw| document.digits_of(raw));
-    Ok(of("weight")? + of("tasks")?)
+    Ok(of("weight")? + of("tasks")? + of("gang")? + of("pinned")?)
 }
 
 /// What a user says beside its demand.

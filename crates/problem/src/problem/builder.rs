@@ -69,24 +69,29 @@ impl ProblemBuilder {
         Ok(())
     }
 
+    /// States the next user.
     pub(crate) fn user<S: AsRef<str> + Into<String>>(
         &mut self,
         spec: UserSpec<S>,
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        let at = Place::root().key("users").index(self.problem.users.len());
-        self.name(spec.name.as_ref(), &at)?;
-        let mut user = User::new(spec, &self.resource_index, &self.server_index, &at)?;
-        if let Some(set) = &mut user.servers {
-            match self.sets.get(set) {
-                Some(known) => *set = Arc::clone(known),
-                None => drop(self.sets.insert(Arc::clone(set))),
-            }
-        }
-        for (i, _) in &user.given_gamma {
-            self.problem.servers[*i].time_shared = true;
-        }
-        self.join(user, member, &at)
+        self.name(spec.name.as_ref())?;
+        let user = self.stated(spec).map_err(|error| error.within(&self.next()))?;
+        self.join(user, member)
+    }
+
+    /// A user as it is stated, whatever other users there are. The places of errors are those within it.
+    pub(crate) fn stated<S: AsRef<str> + Into<String>>(
+        &self,
+        spec: UserSpec<S>,
+    ) -> Result<User, ProblemError> {
+        User::new(spec, &self.resource_index, &self.server_index)
+    }
+
+    /// Adds a user that is [`stated`](Self::stated).
+    pub(crate) fn add(&mut self, user: User, member: MemberSpec) -> Result<(), ProblemError> {
+        self.name(&user.name)?;
+        self.join(user, member)
     }
 
     /// A user that states the same as one before it, but for its name, its weight, its tasks and what stands beside its
@@ -98,19 +103,29 @@ impl ProblemBuilder {
         [weight, tasks]: [Option<Rational>; 2],
         member: MemberSpec,
     ) -> Result<(), ProblemError> {
-        let at = Place::root().key("users").index(self.problem.users.len());
-        self.name(name, &at)?;
+        self.name(name)?;
+        let within = |error: ProblemError| error.within(&self.next());
         let user = User {
             name: name.to_owned(),
-            weight: stated_weight(weight, &at)?,
-            tasks: stated_tasks(tasks, &at)?,
+            weight: stated_weight(weight).map_err(within)?,
+            tasks: stated_tasks(tasks).map_err(within)?,
             ..self.problem.users[other].clone()
         };
-        self.join(user, member, &at)
+        self.join(user, member)
     }
 
-    /// Takes the name of a user.
-    fn name(&mut self, name: &str, at: &Place) -> Result<(), ProblemError> {
+    /// How many users there are so far.
+    pub(crate) fn n_users(&self) -> usize {
+        self.problem.users.len()
+    }
+
+    /// The place of the next user.
+    fn next(&self) -> Place {
+        Place::root().key("users").index(self.problem.users.len())
+    }
+
+    /// Takes the name of the next user.
+    fn name(&mut self, name: &str) -> Result<(), ProblemError> {
         let fault = if name.is_empty() {
             ProblemErrorKind::EmptyName("user")
         } else if self.user_names.insert(name.to_owned()) {
@@ -118,17 +133,30 @@ impl ProblemBuilder {
         } else {
             ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() }
         };
-        Err(at.key("name").error(fault))
+        Err(self.next().key("name").error(fault))
     }
 
-    fn join(&mut self, user: User, member: MemberSpec, at: &Place) -> Result<(), ProblemError> {
+    fn join(&mut self, mut user: User, member: MemberSpec) -> Result<(), ProblemError> {
+        if let Some(set) = &mut user.servers {
+            match self.sets.get(set) {
+                Some(known) => *set = Arc::clone(known),
+                None => drop(self.sets.insert(Arc::clone(set))),
+            }
+        }
+        for (i, _) in &user.given_gamma {
+            self.problem.servers[*i].time_shared = true;
+        }
         if let (Some(pinned), Some(tasks)) = (&member.pinned, &user.tasks)
             && pinned > tasks
         {
             let (pinned, tasks) = (pinned.to_string(), tasks.to_string());
-            return Err(at.key("pinned").error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
+            return Err(self
+                .next()
+                .key("pinned")
+                .error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
         }
-        self.problem.groups.join(member, &self.group_index, at)?;
+        let joined = self.problem.groups.join(member, &self.group_index);
+        joined.map_err(|error| error.within(&self.next()))?;
         self.problem.users.push(user);
         Ok(())
     }
@@ -143,7 +171,7 @@ impl ServerClass {
         let count = spec.count.unwrap_or_else(|| Rational::from(1));
         let bad = || at.key("count").error(ProblemErrorKind::BadCount(count.to_string()));
         let count = whole(&count, 1).ok_or_else(bad)?;
-        let capacity = quantities(spec.capacity, resources, &at.key("capacity"))?;
+        let capacity = quantities(spec.capacity, resources, || at.key("capacity"))?;
         Ok(Self { name: spec.name, count, capacity, time_shared: false })
     }
 }
@@ -153,24 +181,25 @@ impl User {
         spec: UserSpec<S>,
         resources: &Index,
         servers: &Index,
-        at: &Place,
     ) -> Result<Self, ProblemError> {
+        let at = Place::root();
         let name = spec.name.into();
-        let (weight, tasks) = (stated_weight(spec.weight, at)?, stated_tasks(spec.tasks, at)?);
+        let (weight, tasks) = (stated_weight(spec.weight)?, stated_tasks(spec.tasks)?);
         let nothing = || ProblemErrorKind::DemandsNothing(name.clone());
-        let base_demand = quantities(spec.demand, resources, &at.key("demand"))?;
-        let named = spec.servers.map(|list| server_list(&name, &list, servers, &at.key("servers")));
+        let base_demand = quantities(spec.demand, resources, || at.key("demand"))?;
+        let named = spec.servers.map(|list| server_list(&name, &list, servers));
         let named = named.transpose()?.filter(|list| list.len() < servers.len());
         let on_class = |stated: Vec<(S, Rational)>, at: &dyn Fn() -> Place| {
-            let demand = quantities(stated, resources, &at())?;
+            let demand = quantities(stated, resources, at)?;
             if demand.is_zero() { Err(at().error(nothing())) } else { Ok(demand) }
         };
         let mut demand_overrides =
-            by_index("server", spec.demand_on, servers, &at.key("demand_on"), on_class)?;
+            by_index("server", spec.demand_on, servers, || at.key("demand_on"), on_class)?;
         // What is said twice makes no difference.
         demand_overrides.retain(|(_, on_class)| *on_class != base_demand);
-        let rates =
-            |stated: Vec<(S, Rational)>, field| by_index("server", stated, servers, &at.key(field), positive);
+        let rates = |stated: Vec<(S, Rational)>, field| {
+            by_index("server", stated, servers, || at.key(field), positive)
+        };
         let given_gamma = rates(spec.gamma, "gamma")?;
         let criterion = rates(spec.criterion, "criterion")?;
         let asks = |i| lookup(&given_gamma, i).is_none() && lookup(&demand_overrides, i).is_none();
@@ -194,22 +223,18 @@ impl User {
     }
 }
 
-fn stated_weight(weight: Option<Rational>, at: &Place) -> Result<Rational, ProblemError> {
-    positive(weight.unwrap_or_else(|| Rational::from(1)), &|| at.key("weight"))
+fn stated_weight(weight: Option<Rational>) -> Result<Rational, ProblemError> {
+    positive(weight.unwrap_or_else(|| Rational::from(1)), &|| Place::root().key("weight"))
 }
 
-fn stated_tasks(tasks: Option<Rational>, at: &Place) -> Result<Option<Rational>, ProblemError> {
-    tasks.map(|tasks| not_negative(tasks, &|| at.key("tasks"))).transpose()
+fn stated_tasks(tasks: Option<Rational>) -> Result<Option<Rational>, ProblemError> {
+    tasks.map(|tasks| not_negative(tasks, &|| Place::root().key("tasks"))).transpose()
 }
 
-fn server_list(
-    user: &str,
-    names: &[impl AsRef<str>],
-    servers: &Index,
-    at: &Place,
-) -> Result<Vec<usize>, ProblemError> {
+fn server_list(user: &str, names: &[impl AsRef<str>], servers: &Index) -> Result<Vec<usize>, ProblemError> {
+    let at = || Place::root().key("servers");
     if names.is_empty() {
-        return Err(at.clone().error(ProblemErrorKind::NoServerAllowed(user.to_owned())));
+        return Err(at().error(ProblemErrorKind::NoServerAllowed(user.to_owned())));
     }
-    set("server", names.iter().map(AsRef::as_ref), servers, |position| at.index(position))
+    set("server", names.iter().map(AsRef::as_ref), servers, |position| at().index(position))
 }
