@@ -24,6 +24,7 @@ mod resolve;
 pub mod schema;
 pub mod snapshot;
 mod spec;
+mod sums;
 mod usage;
 pub mod utilisation;
 
@@ -44,4 +45,5 @@ pub use quantities::Quantities;
 pub use reservation::{JobSpec, JobType, PoolSpec, Reservation, ReservationSpec, ServerPool};
 pub use rug::{Integer, Rational};
 pub use snapshot::Snapshot;
+pub use sums::Sums;
 pub use usage::Usage;

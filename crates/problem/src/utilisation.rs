@@ -1,12 +1,13 @@
 //! How much of the servers an allocation uses, and what share of them a user holds.
 
 use evenhand_budget::each;
-use rug::{Integer, Rational};
+use rug::Rational;
 
 use crate::{
     allocation::Allocation,
     constraint::{Constraints, RowKind, Sharing},
     problem::{Problem, ServerClass},
+    sums::Sums,
 };
 
 /// The dominant share of user `n`, its weight not in it: the maximum over resources of the amount
@@ -155,80 +156,6 @@ pub fn of_rows(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) 
 /// Parts of the users, which threads may share.
 const PARTS: usize = 8;
 
-/// Sums over one denominator, not reduced: the denominators of one answer divide the same number, so that hardly any term needs a
-/// greatest common divisor.
-#[derive(Clone)]
-struct Sums {
-    numerators: Vec<Integer>,
-    denominator: Integer,
-}
-
-impl Sums {
-    /// So many sums of nothing.
-    fn new(count: usize) -> Self {
-        Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
-    }
-
-    /// Of amounts by resource.
-    fn of(amounts: &[Rational]) -> Self {
-        let denominator = amounts.iter().fold(Integer::from(1), |all, amount| all.lcm(amount.denom()));
-        let over_all = |x: &Rational| Integer::from(denominator.div_exact_ref(x.denom())) * x.numer();
-        Self { numerators: amounts.iter().map(over_all).collect(), denominator }
-    }
-
-    /// Makes the denominator a multiple of another one; by what a numerator over that one is multiplied then, if not by 1.
-    fn include(&mut self, denominator: &Integer) -> Option<Integer> {
-        if self.denominator == *denominator {
-            return None;
-        }
-        if !self.denominator.is_divisible(denominator) {
-            let multiple = Integer::from(self.denominator.lcm_ref(denominator));
-            let times = Integer::from(multiple.div_exact_ref(&self.denominator));
-            self.numerators.iter_mut().for_each(|numerator| *numerator *= &times);
-            self.denominator = multiple;
-        }
-        Some(self.denominator.div_exact_ref(denominator).into())
-    }
-
-    /// Adds `tasks * usage` to the first sum. The denominator of a usage, a user's own rate, mostly divides what is above the line in
-    /// its tasks: it is cancelled first, or the common denominator would become a multiple of the rates of all users.
-    fn add_product(&mut self, tasks: &Rational, usage: &Rational) {
-        if *usage.denom() == 1 {
-            return self.add_over(tasks.numer(), usage.numer(), tasks.denom());
-        }
-        let shared = Integer::from(tasks.numer().gcd_ref(usage.denom()));
-        let denominator = Integer::from(usage.denom().div_exact_ref(&shared)) * tasks.denom();
-        self.add_over(&Integer::from(tasks.numer().div_exact_ref(&shared)), usage.numer(), &denominator);
-    }
-
-    /// Adds `a * b / denominator` to the first sum.
-    fn add_over(&mut self, a: &Integer, b: &Integer, denominator: &Integer) {
-        let times = self.include(denominator);
-        if let Some(sum) = self.numerators.first_mut() {
-            match times {
-                Some(times) => *sum += &(times * a) * b,
-                None => *sum += a * b,
-            }
-        }
-    }
-
-    /// Adds as many others.
-    fn add(&mut self, more: &Self) {
-        let times = self.include(&more.denominator);
-        for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {
-            match &times {
-                Some(times) => *sum += times * more,
-                None => *sum += more,
-            }
-        }
-    }
-
-    fn rationals(self) -> impl Iterator<Item = Rational> {
-        let Self { numerators, denominator } = self;
-        numerators.into_iter().map(move |numerator| Rational::from((numerator, denominator.clone())))
-    }
-}
-
 /// What each group holds of every resource, with the groups inside it: as guarantees and limits count it, by base demands wherever
 /// tasks run; where classes are shared by time as [`held`] has it.
 #[must_use]
@@ -242,10 +169,7 @@ pub fn by_group(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>
             Sums::of(&held(problem, allocation, n))
         } else {
             let total = allocation.total(n);
-            let mut held = Sums::of(&problem.users()[n].base_demand().to_vec());
-            held.numerators.iter_mut().for_each(|amount| *amount *= total.numer());
-            held.denominator *= total.denom();
-            held
+            Sums::of(&problem.users()[n].base_demand().to_vec()).times(&total)
         };
         all[group].add(&held);
     }

@@ -9,6 +9,7 @@ pub(crate) use cholesky::Cholesky;
 
 use std::collections::BTreeSet;
 
+use evenhand_problem::Sums;
 use rug::{Integer, Rational};
 use thiserror::Error;
 
@@ -39,12 +40,13 @@ pub struct Lu {
 struct Step {
     row: usize,
     column: usize,
-    /// Inverse of the pivot.
-    inverse: Rational,
+    /// By which the pivot and what is right of it are multiplied.
+    factor: Rational,
+    pivot: Integer,
     /// `(row, multiplier)`: rows from which `multiplier` times the pivot row was subtracted.
     lower: SparseRow,
     /// `(column, value)` of the pivot row right of the pivot.
-    upper: SparseRow,
+    upper: Vec<(usize, Integer)>,
 }
 
 impl Lu {
@@ -86,12 +88,13 @@ impl Lu {
             b[step.row] = value;
         }
         for step in self.steps.iter().rev() {
-            let mut value = std::mem::take(&mut b[step.row]);
-            charge_widest(step.upper.iter().map(|(column, _)| &x[*column]).filter(|x| !x.is_zero()));
-            for (column, entry) in step.upper.iter().filter(|(column, _)| !x[*column].is_zero()) {
-                value -= Rational::from(entry * &x[*column]);
+            let right = &step.upper;
+            charge_widest(right.iter().map(|(column, _)| &x[*column]).filter(|x| !x.is_zero()));
+            let mut sum = Sums::of(&[std::mem::take(&mut b[step.row]) / &step.factor]);
+            for (column, entry) in right.iter().filter(|(column, _)| !x[*column].is_zero()) {
+                sum.add_over(&Integer::from(-entry), x[*column].numer(), x[*column].denom());
             }
-            x[step.column] = if value.is_zero() { value } else { value * &step.inverse };
+            x[step.column] = sum.first() / &step.pivot;
         }
     }
 
@@ -104,22 +107,30 @@ impl Lu {
     pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
         assert_eq!(c.len(), self.n_columns);
         let mut y = vec![Rational::new(); self.n_rows];
+        let mut sums: Vec<Option<Sums>> = vec![None; self.n_columns];
         for step in &self.steps {
-            let value = std::mem::take(&mut c[step.column]);
+            let value = match sums[step.column].take() {
+                Some(sum) => sum.first(),
+                None => std::mem::take(&mut c[step.column]),
+            };
             if !value.is_zero() {
-                let value = value * &step.inverse;
+                let value = value / &step.pivot;
                 charge(&value, step.upper.len());
-                step.upper.iter().for_each(|(column, entry)| c[*column] -= Rational::from(entry * &value));
-                y[step.row] = value;
+                for (column, entry) in &step.upper {
+                    let sum =
+                        sums[*column].get_or_insert_with(|| Sums::of(&[std::mem::take(&mut c[*column])]));
+                    sum.add_over(&Integer::from(-entry), value.numer(), value.denom());
+                }
+                y[step.row] = value / &step.factor;
             }
         }
-        for step in self.steps.iter().rev() {
-            let mut value = std::mem::take(&mut y[step.row]);
+        for step in self.steps.iter().rev().filter(|step| !step.lower.is_empty()) {
             charge_widest(step.lower.iter().map(|(row, _)| &y[*row]).filter(|y| !y.is_zero()));
+            let mut sum = Sums::of(&[std::mem::take(&mut y[step.row])]);
             for (row, multiplier) in step.lower.iter().filter(|(row, _)| !y[*row].is_zero()) {
-                value -= Rational::from(multiplier * &y[*row]);
+                sum.add_product(&y[*row], &Rational::from(-multiplier));
             }
-            y[step.row] = value;
+            y[step.row] = sum.first();
         }
         y
     }
@@ -253,9 +264,7 @@ impl Active {
             self.open.insert((self.rows[target].entries.len(), target));
             lower.push((target, multiplier));
         }
-        let upper =
-            upper.into_iter().map(|(other, value)| (other, Rational::from(&factor * value))).collect();
-        Step { row, column, inverse, lower, upper }
+        Step { row, column, factor, pivot, lower, upper }
     }
 
     /// Takes so many times the row of a pivot away as leaves nothing of the entry below it.

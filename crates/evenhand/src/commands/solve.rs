@@ -52,7 +52,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let (text, shown) = beside(&problem, document, || is_shown.then(page));
     let mut text = text?;
     if common.decimals {
-        text = text.map(|text| report::json::text_with_decimals(&text)).transpose().map_err(Failure::solver)?;
+        text =
+            text.map(|text| report::json::text_with_decimals(&text)).transpose().map_err(Failure::solver)?;
     }
     let printed = match (&call.output, &text) {
         (Some(path), Some(text)) => files::write(path, text)?,

@@ -114,7 +114,9 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error() {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        for (threads, lines, length) in [(1, 1, 9), (2, 1, 9), (1, 9, PIECE - 1), (2, 9, PIECE - 1), (2, 1, PIECE)] {
+        for (threads, lines, length) in
+            [(1, 1, 9), (2, 1, 9), (1, 9, PIECE - 1), (2, 9, PIECE - 1), (2, 1, PIECE)]
+        {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let error = pool.install(|| {
                 let mut out = Behind::new(&full);

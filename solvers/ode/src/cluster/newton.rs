@@ -17,8 +17,11 @@ use crate::settings::INTERIOR;
 
 /// Users whose low-rank parts are multiplied at a time.
 const BLOCK: usize = 256;
+/// A user's vectors are multiplied by themselves where it uses one row of so many or fewer: a product of all rows at once does
+/// more with each number that it reads.
+const SPARSE: usize = 4;
 /// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
-pub(super) const PARTS: usize = 16;
+pub(super) const PARTS: usize = 8;
 
 /// A user's step. Sums over the placements are kept as they were solved for: added up again they
 /// would lose all digits when a user moves between classes.
@@ -188,31 +191,59 @@ impl Newton {
 
 /// `sum_n A_n H_n^-1 A_n'` over some users.
 fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range<usize>) -> DMatrix<f64> {
-    let n_rows = cluster.n_rows;
+    let (n_rows, n_users) = (cluster.n_rows, users.len());
     let mut matrix = DMatrix::zeros(n_rows, n_rows);
     let mut column = Vec::new();
-    let members: Vec<usize> = users.collect();
-    for members in members.chunks(BLOCK) {
-        let mut low_rank = DMatrix::zeros(n_rows, 2 * members.len());
-        for (position, &n) in members.iter().enumerate() {
-            let (user, block) = (&cluster.users[n], &blocks[n]);
-            for i in 0..user.worth.len() {
-                block.column(user, i, &mut column);
-                for (a, x) in &column {
-                    for (b, y) in &column {
-                        matrix[(*a, *b)] += block.inverse[i] * x * y;
-                    }
-                    if block.scale.is_finite() {
-                        let factor = block.inverse[i] * block.direction[i] / block.scale.sqrt();
-                        low_rank[(*a, 2 * position)] += factor * x;
-                    }
-                    if let Some((solved, denominator)) = &block.limit {
-                        low_rank[(*a, 2 * position + 1)] += solved[i] / denominator.sqrt() * x;
-                    }
+    // Two vectors of each user, whose outer products are taken away: those of users on most classes many at a time.
+    let mut dense = DMatrix::zeros(0, 0);
+    let mut position = 0;
+    let mut low_rank = [vec![0.0; n_rows], vec![0.0; n_rows]];
+    let mut rows: Vec<usize> = Vec::new();
+    for n in users {
+        let (user, block) = (&cluster.users[n], &blocks[n]);
+        rows.clear();
+        for i in 0..user.worth.len() {
+            block.column(user, i, &mut column);
+            for (a, x) in &column {
+                for (b, y) in &column {
+                    matrix[(*a, *b)] += block.inverse[i] * x * y;
+                }
+                rows.push(*a);
+                if block.scale.is_finite() {
+                    let factor = block.inverse[i] * block.direction[i] / block.scale.sqrt();
+                    low_rank[0][*a] += factor * x;
+                }
+                if let Some((solved, denominator)) = &block.limit {
+                    low_rank[1][*a] += solved[i] / denominator.sqrt() * x;
                 }
             }
         }
-        matrix.gemm(-1.0, &low_rank, &low_rank.transpose(), 1.0);
+        rows.sort_unstable();
+        rows.dedup();
+        let is_sparse = rows.len() * SPARSE <= n_rows;
+        if !is_sparse && dense.is_empty() {
+            dense = DMatrix::zeros(n_rows, 2 * BLOCK.min(n_users));
+        }
+        for (k, vector) in low_rank.iter_mut().enumerate() {
+            if is_sparse {
+                for &a in rows.iter().filter(|a| vector[**a] != 0.0) {
+                    rows.iter().for_each(|b| matrix[(*b, a)] -= vector[*b] * vector[a]);
+                }
+            } else {
+                rows.iter().for_each(|a| dense[(*a, 2 * position + k)] = vector[*a]);
+            }
+            rows.iter().for_each(|a| vector[*a] = 0.0);
+        }
+        position += usize::from(!is_sparse);
+        if position == BLOCK {
+            matrix.gemm(-1.0, &dense, &dense.transpose(), 1.0);
+            dense.fill(0.0);
+            position = 0;
+        }
+    }
+    if position > 0 {
+        let dense = dense.columns(0, 2 * position);
+        matrix.gemm(-1.0, &dense, &dense.transpose(), 1.0);
     }
     matrix
 }

@@ -1,0 +1,96 @@
+//! Sums of rationals that are not reduced before they are asked for.
+//!
+//! The denominators of one answer divide the same number, so that hardly any term needs a greatest common divisor, which takes
+//! many times as long as the term.
+
+use rug::{Integer, Rational};
+
+/// Some sums over one denominator.
+#[derive(Debug, Clone)]
+pub struct Sums {
+    numerators: Vec<Integer>,
+    denominator: Integer,
+}
+
+impl Sums {
+    /// So many sums of nothing.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        Self { numerators: vec![Integer::new(); count], denominator: Integer::from(1) }
+    }
+
+    /// One of each number.
+    #[must_use]
+    pub fn of(numbers: &[Rational]) -> Self {
+        let denominator = numbers.iter().fold(Integer::from(1), |all, number| all.lcm(number.denom()));
+        let over_all = |x: &Rational| Integer::from(denominator.div_exact_ref(x.denom())) * x.numer();
+        Self { numerators: numbers.iter().map(over_all).collect(), denominator }
+    }
+
+    /// So many times as much.
+    #[must_use]
+    pub fn times(mut self, factor: &Rational) -> Self {
+        self.numerators.iter_mut().for_each(|numerator| *numerator *= factor.numer());
+        self.denominator *= factor.denom();
+        self
+    }
+
+    /// Makes the denominator a multiple of another one; by what a numerator over that one is multiplied then, if not by 1.
+    fn include(&mut self, denominator: &Integer) -> Option<Integer> {
+        if self.denominator == *denominator {
+            return None;
+        }
+        if !self.denominator.is_divisible(denominator) {
+            let multiple = Integer::from(self.denominator.lcm_ref(denominator));
+            let times = Integer::from(multiple.div_exact_ref(&self.denominator));
+            self.numerators.iter_mut().for_each(|numerator| *numerator *= &times);
+            self.denominator = multiple;
+        }
+        Some(self.denominator.div_exact_ref(denominator).into())
+    }
+
+    /// Adds `long * short` to the first sum. The denominator of the short one, a user's own rate, say, mostly divides what is
+    /// above the line in the other: it is cancelled first, or the common denominator would become a multiple of all of them.
+    pub fn add_product(&mut self, long: &Rational, short: &Rational) {
+        if *short.denom() == 1 {
+            return self.add_over(long.numer(), short.numer(), long.denom());
+        }
+        let shared = Integer::from(long.numer().gcd_ref(short.denom()));
+        let denominator = Integer::from(short.denom().div_exact_ref(&shared)) * long.denom();
+        self.add_over(&Integer::from(long.numer().div_exact_ref(&shared)), short.numer(), &denominator);
+    }
+
+    /// Adds `a * b / denominator` to the first sum.
+    pub fn add_over(&mut self, a: &Integer, b: &Integer, denominator: &Integer) {
+        let times = self.include(denominator);
+        if let Some(sum) = self.numerators.first_mut() {
+            match times {
+                Some(times) => *sum += &(times * a) * b,
+                None => *sum += a * b,
+            }
+        }
+    }
+
+    /// Adds as many others.
+    pub fn add(&mut self, more: &Self) {
+        let times = self.include(&more.denominator);
+        for (sum, more) in self.numerators.iter_mut().zip(&more.numerators) {
+            match &times {
+                Some(times) => *sum += times * more,
+                None => *sum += more,
+            }
+        }
+    }
+
+    /// The first sum.
+    #[must_use]
+    pub fn first(self) -> Rational {
+        self.rationals().next().unwrap_or_default()
+    }
+
+    /// The sums.
+    pub fn rationals(self) -> impl Iterator<Item = Rational> {
+        let Self { numerators, denominator } = self;
+        numerators.into_iter().map(move |numerator| Rational::from((numerator, denominator.clone())))
+    }
+}
