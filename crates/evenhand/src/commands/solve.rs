@@ -76,8 +76,8 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Users from which what can be found beside something else takes some hundredths of a second.
-const MANY_USERS: usize = 20_000;
+/// Users from which what can be found beside something else takes some milliseconds, a thread a tenth of one.
+const MANY_USERS: usize = 1_000;
 
 /// What is found and, of a large problem where a thread is free, what is found meanwhile. Where there is no thread for it, or a
 /// limit stops it, it is found, or stopped again, where it is asked for.

@@ -2,7 +2,7 @@
 //! optimum is proven.
 
 use evenhand_budget::each;
-use evenhand_problem::Rational;
+use evenhand_problem::{Integer, Rational, Sums};
 
 use super::data::LevelData;
 use super::duals::{BlockDual, Duals};
@@ -239,9 +239,12 @@ fn settled(
             Target::Frozen(at) if at == part.levels.len() => Target::Active,
             other => other,
         };
-        let placed: Rational = list.iter().map(|(_, x)| x).sum();
-        let surplus = placed - part.target_tasks(g, target, &ended.level);
-        trim(&mut list, surplus);
+        let target = part.target_tasks(g, target, &ended.level);
+        if !matches!(&list[..], [(_, placed)] if *placed == target) {
+            let mut surplus = Sums::of(&[-target]);
+            list.iter().for_each(|(_, x)| surplus.add_over(x.numer(), &Integer::from(1), x.denom()));
+            trim(&mut list, surplus.first());
+        }
     }
     list.retain(|(_, x)| !x.is_zero());
     list

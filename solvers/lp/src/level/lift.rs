@@ -13,8 +13,8 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
-use evenhand_budget::each;
-use evenhand_problem::{Integer, Rational};
+use evenhand_budget::{each, each_of};
+use evenhand_problem::{Integer, Rational, Sums};
 use rug::Assign;
 
 use super::integers::{Integers, scaled};
@@ -299,33 +299,36 @@ impl<'a> Lift<'a> {
             *rest *= &denominator;
         }
         let denominator = denominator * scale;
-        let mut split: SplitTasks = vec![None; self.part.groups.len()];
+        let mut split: Vec<Option<Vec<(usize, Integer)>>> = vec![None; self.part.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
             self.for_each_change(kernel, g, i, |row, value| rest[row] -= value * &tasks);
-            split[g].get_or_insert_default().push((i, Rational::from((tasks, denominator.clone()))));
+            split[g].get_or_insert_default().push((i, tasks));
         }
         let tight = |row: usize| kernel.position[row].is_some();
         if rest.iter().enumerate().any(|(row, rest)| if tight(row) { *rest != 0 } else { *rest < 0 }) {
             return Err(LiftFailure::PrimalInfeasible);
         }
-        for (g, entry) in split.iter_mut().enumerate() {
-            let Some(list) = entry else {
-                if kernel.key[g].is_none() {
-                    return Err(LiftFailure::PrimalInfeasible);
-                }
-                continue;
+        let of_group = |(g, list): (usize, Option<Vec<(usize, Integer)>>)| {
+            let Some(list) = list else {
+                return if kernel.key[g].is_some() { Ok(None) } else { Err(LiftFailure::PrimalInfeasible) };
             };
-            let placed: Rational = list.iter().map(|(_, x)| x).sum();
-            let surplus = self.target(g, level) - placed;
+            let mut surplus = Sums::of(&[self.target(g, level)]);
+            let place = |(i, tasks): (usize, Integer)| {
+                surplus.add_over(&Integer::from(-1), &tasks, &denominator);
+                (i, Rational::from((tasks, denominator.clone())))
+            };
+            let mut list: Vec<(usize, Rational)> = list.into_iter().map(place).collect();
+            let surplus = surplus.first();
             match kernel.key[g] {
                 Some(key) if surplus >= 0 => list.push((key, surplus)),
-                None if surplus <= 0 => trim(list, -surplus),
+                None if surplus <= 0 => trim(&mut list, -surplus),
                 _ => return Err(LiftFailure::PrimalInfeasible),
             }
             list.sort_by_key(|(i, _)| *i);
             list.retain(|(_, x)| !x.is_zero());
-        }
-        Ok(split)
+            Ok(Some(list))
+        };
+        each_of(split.into_iter().enumerate().collect(), 1, of_group).into_iter().collect()
     }
 
     /// Tasks that group `g` must reach.
