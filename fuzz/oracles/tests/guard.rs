@@ -1,4 +1,5 @@
-//! What stands between two releases: known advisories against the locked crates, and the lines that are unsafe.
+//! What stands between two releases: known advisories against the locked crates, the lines that are unsafe, and tests that
+//! nobody would run.
 #![allow(missing_docs)]
 
 use std::cmp::Ordering;
@@ -140,4 +141,38 @@ fn the_unsafe_blocks_are_those_of_the_table() {
         file.ends_with(".rs").then(|| (file.to_owned(), count))
     });
     assert_eq!(rows.collect::<BTreeMap<String, usize>>(), found);
+}
+
+/// Compiling a crate for tests inside it takes as long as compiling it, so that those without any say `test = false`.
+#[test]
+fn tests_stand_where_they_run() {
+    let mut untested = 0;
+    let workspace = read("Cargo.toml");
+    let members = workspace.split("members = [").nth(1).and_then(|rest| rest.split(']').next()).unwrap();
+    for member in members.split('"').skip(1).step_by(2) {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        let is_target = |section: &&str| section.starts_with("lib]") || section.starts_with("[bin]]");
+        let targets: Vec<&str> = manifest.split("\n[").filter(is_target).collect();
+        let runs = |section: &&str| !section.contains("\ntest = false");
+        if !targets.iter().any(|section| !runs(section)) || member == "bindings/python" {
+            continue;
+        }
+        // Of one beside another that has tests: its root. Those that are not are libraries and programs of one file.
+        let root = root().join(member).canonicalize().unwrap();
+        let path = |section: &&str| {
+            let stated = section.split("\npath = \"").nth(1).and_then(|rest| rest.split('"').next());
+            root.join(stated.unwrap_or("src/lib.rs"))
+        };
+        let mut files: Vec<PathBuf> = targets.iter().filter(|section| !runs(section)).map(path).collect();
+        if !targets.iter().any(runs) {
+            sources(&root, &mut files);
+            files.retain(|file| file.exists() && !file.starts_with(root.join("tests")));
+        }
+        untested += 1;
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(!text.contains("#[test]"), "{} is not run: {member} says so", file.display());
+        }
+    }
+    assert!(untested > 6, "{untested} packages");
 }

@@ -16,7 +16,12 @@ const WAITING: usize = 4;
 pub struct Behind<'f> {
     file: &'f File,
     piece: Vec<u8>,
-    thread: Option<(SyncSender<Vec<u8>>, JoinHandle<io::Result<()>>)>,
+    thread: Option<Thread>,
+}
+
+struct Thread {
+    pieces: SyncSender<Vec<u8>>,
+    ends: JoinHandle<io::Result<()>>,
 }
 
 impl<'f> Behind<'f> {
@@ -42,24 +47,24 @@ impl<'f> Behind<'f> {
                 self.piece = piece;
                 self.piece.clear();
             }
-            Some((pieces, _)) if pieces.send(piece).is_ok() => self.piece.reserve_exact(PIECE),
+            Some(Thread { pieces, .. }) if pieces.send(piece).is_ok() => self.piece.reserve_exact(PIECE),
             // The thread ends before that only where it cannot write.
-            Some(_) => self.wait()?,
+            Some(_) => return self.wait().and(Err(io::ErrorKind::WriteZero.into())),
         }
         Ok(())
     }
 
     fn wait(&mut self) -> io::Result<()> {
-        let Some((pieces, thread)) = self.thread.take() else { return Ok(()) };
+        let Some(Thread { pieces, ends }) = self.thread.take() else { return Ok(()) };
         drop(pieces);
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes has ended")))
+        ends.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes has ended")))
     }
 }
 
-fn start(mut file: File) -> Option<(SyncSender<Vec<u8>>, JoinHandle<io::Result<()>>)> {
-    let (sender, pieces) = sync_channel::<Vec<u8>>(WAITING);
-    let write = move || pieces.into_iter().try_for_each(|piece| file.write_all(&piece));
-    Some((sender, thread::Builder::new().spawn(write).ok()?))
+fn start(mut file: File) -> Option<Thread> {
+    let (pieces, received) = sync_channel::<Vec<u8>>(WAITING);
+    let write = move || received.into_iter().try_for_each(|piece| file.write_all(&piece));
+    Some(Thread { pieces, ends: thread::Builder::new().spawn(write).ok()? })
 }
 
 impl Write for Behind<'_> {

@@ -204,10 +204,11 @@ fn round<'a>(
     let mut blocks = false;
     let mut known = Vec::new();
     let mut targets = part.targets.clone();
+    let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
-        if let Some(at) = part.exactly_satisfied_at(g).filter(|at| **at <= round.level) {
+        if part.is_satisfied_at(g, &round.level, near) {
             *target = Target::Tasks;
-            known.push((part.groups[g], at.clone()));
+            known.push((part.groups[g], part.exactly_satisfied_at(g).cloned().unwrap_or_default()));
         } else if round.level_prices[g] > 0 {
             *target = Target::Frozen(part.levels.len());
             blocks = true;
@@ -268,8 +269,8 @@ fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Res
             other => other?,
         };
         solved = false;
-        let (part, level) = (search.part, &round.level);
-        if !search.update_satisfied(|g| part.exactly_satisfied_at(g).is_some_and(|at| at <= level)) {
+        let (part, level, near) = (search.part, &round.level, round.level.to_f64());
+        if !search.update_satisfied(|g| part.is_satisfied_at(g, level, near)) {
             return Ok(round);
         }
     }

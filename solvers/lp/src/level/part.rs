@@ -247,6 +247,13 @@ impl<'a> Part<'a> {
         self.data.satisfied_at[self.groups[g]].as_ref()
     }
 
+    /// Whether a level, near which this double is, gives the group all its tasks. Doubles are cut, not rounded, and so in the
+    /// order of the numbers: these are compared only where doubles are equal.
+    pub fn is_satisfied_at(&self, g: usize, level: &Rational, near: f64) -> bool {
+        let at = self.satisfied_at[g];
+        at < near || at == near && self.exactly_satisfied_at(g).is_some_and(|at| at <= level)
+    }
+
     /// Whether the group has a task limit that its level alone does not express.
     pub fn has_task_row(&self, g: usize) -> bool {
         self.group(g).tasks.is_some() && self.tasks_per_level(g).is_none()
