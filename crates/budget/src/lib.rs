@@ -39,8 +39,9 @@ pub use meter::{
 };
 
 /// Looks at a class, a row or the like, of some tenths of a microsecond to some microseconds each, from which threads share
-/// them: handing work to another thread takes some 50 microseconds, and the first time threads have to be made.
-const FOR_THREADS: usize = 512;
+/// them: handing work to another thread takes some 50 microseconds, as much again while that waits for more, and the first
+/// time threads have to be made.
+const FOR_THREADS: usize = 4096;
 
 /// How many places (users, mostly) are worth handing to another thread, where each takes so many looks.
 #[must_use]

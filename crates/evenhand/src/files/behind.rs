@@ -6,16 +6,21 @@ use std::mem;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Bytes that are written at a time: a file with fewer needs no other thread, and takes less than it takes to make one.
-const PIECE: usize = 1 << 20;
+/// Bytes that are written at a time.
+const PIECE: usize = 1 << 18;
+
+/// Bytes of a file that needs no other thread: they are written in a millisecond or two.
+const LITTLE: usize = 1 << 22;
 
 /// Pieces that wait for a disk that is slower than what makes them.
-const WAITING: usize = 4;
+const WAITING: usize = 8;
 
 /// A file that is written behind the one who writes to this. Whether all of it was written shows [`finish`](Self::finish).
 pub struct Behind<'f> {
     file: &'f File,
     piece: Vec<u8>,
+    /// Bytes that were written here.
+    written: usize,
     thread: Option<Thread>,
 }
 
@@ -26,7 +31,7 @@ struct Thread {
 
 impl<'f> Behind<'f> {
     pub fn new(file: &'f File) -> Self {
-        Self { file, piece: Vec::new(), thread: None }
+        Self { file, piece: Vec::new(), written: 0, thread: None }
     }
 
     /// Writes what is left, and waits for it.
@@ -38,12 +43,13 @@ impl<'f> Behind<'f> {
     /// Hands the piece to the thread. Where there is none, and none can be had, it is written here.
     fn hand_over(&mut self) -> io::Result<()> {
         let piece = mem::take(&mut self.piece);
-        if self.thread.is_none() && piece.len() == PIECE && rayon::current_num_threads() > 1 {
+        if self.thread.is_none() && self.written >= LITTLE && rayon::current_num_threads() > 1 {
             self.thread = start(self.file.try_clone()?);
         }
         match &self.thread {
             None => {
                 self.file.write_all(&piece)?;
+                self.written += piece.len();
                 self.piece = piece;
                 self.piece.clear();
             }
@@ -119,9 +125,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error() {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        for (threads, lines, length) in
-            [(1, 1, 9), (2, 1, 9), (1, 9, PIECE - 1), (2, 9, PIECE - 1), (2, 1, PIECE)]
-        {
+        for (threads, lines, length) in [(1, 1, 9), (2, 1, 9), (2, 99, PIECE - 1), (2, 1, PIECE)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let error = pool.install(|| {
                 let mut out = Behind::new(&full);
@@ -130,5 +134,24 @@ mod tests {
             });
             assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{lines} of {length} by {threads} threads");
         }
+    }
+
+    /// What reads a pipe goes away where the thread has begun to write.
+    #[cfg(unix)]
+    #[test]
+    fn what_the_thread_cannot_write_is_an_error() {
+        let (reader, writer) = io::pipe().unwrap();
+        let file = File::from(std::os::fd::OwnedFd::from(writer));
+        let reads = thread::spawn(move || {
+            io::copy(&mut io::Read::take(reader, 2 * LITTLE as u64), &mut io::sink()).unwrap()
+        });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let error = pool.install(|| {
+            let mut out = Behind::new(&file);
+            let put = (0..20 * LITTLE / PIECE).try_for_each(|_| out.write_all(&[b' '; PIECE - 1]));
+            put.and_then(|()| out.finish()).unwrap_err()
+        });
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(reads.join().unwrap(), 2 * LITTLE as u64);
     }
 }

@@ -90,11 +90,12 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
 }
 
-/// Users that are read at a time, and threads share: what is known of them before they are in their places takes a megabyte.
-const AT_A_TIME: usize = 1 << 12;
+/// Users that are read at a time, and threads share: what is known of them before they are in their places takes half a
+/// megabyte.
+const AT_A_TIME: usize = 1 << 10;
 
-/// Looks that a user takes: so many fields and numbers.
-const LOOKS: usize = 8;
+/// Looks that a user takes: as many as let threads share so many users.
+const LOOKS: usize = 4;
 
 /// Fields of a user that are the same text where users are of one shape.
 const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];

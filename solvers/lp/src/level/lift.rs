@@ -328,7 +328,8 @@ impl<'a> Lift<'a> {
             list.retain(|(_, x)| !x.is_zero());
             Ok(Some(list))
         };
-        each_of(split.into_iter().enumerate().collect(), 1, of_group).into_iter().collect()
+        let looks = evenhand_budget::words_of_bits(u64::from(denominator.significant_bits())) as usize;
+        each_of(split.into_iter().enumerate().collect(), looks, of_group).into_iter().collect()
     }
 
     /// Tasks that group `g` must reach.
