@@ -71,7 +71,7 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn exact_results_prove_what_is_promised(problem in problem(SMALL)) {

@@ -86,7 +86,7 @@ fn examine(problem: &Problem) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn guarantees_hold_exactly(problem in problem(SMALL)) {

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
 mod allocation_files;
+mod dedicated;
 mod group_files;
 mod limits;
 mod names;
@@ -12,3 +13,4 @@ mod schemas;
 mod snapshot_files;
 mod sparse;
 mod text_files;
+mod utilisation;

@@ -1,0 +1,68 @@
+//! How much of the servers is used, and what groups hold, against sums one after the other.
+
+use evenhand_problem::format::Source;
+use evenhand_problem::utilisation::{by_group, held, time};
+use evenhand_problem::{Allocation, Arithmetic, Rational};
+
+/// Of classes that are shared by time, each as often as it has servers; the one that divides its resources does not count.
+#[test]
+fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "t", "count": 2}, {"name": "u"}, {"name": "divided", "capacity": {"cpu": 9}}],
+        "users": [{"name": "a", "demand": {"cpu": 1}, "gamma": {"t": 10}},
+                  {"name": "b", "demand": {"cpu": 1}, "gamma": {"t": "20/3", "u": 4}}]}"#;
+    let problem = Source { name: "-", text }.problem().unwrap();
+    let tasks = |text: [&[(usize, (u32, u32))]; 2]| {
+        text.map(|list| list.iter().map(|(i, x)| (*i, Rational::from(*x))).collect()).to_vec()
+    };
+    let of = |tasks| Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    // 2 of 10 and 5 of 20/3 on `t`, 1 of 4 on `u`: 2 (1/5 + 3/4) + 1/4 of 3 servers.
+    let allocation = of(tasks([&[(0, (2, 1)), (2, (1, 1))], &[(0, (5, 1)), (1, (1, 1))]]));
+    assert_eq!(time(&problem, &allocation), Some(Rational::from((43, 60))));
+    assert_eq!(time(&problem, &of(tasks([&[], &[]]))), Some(Rational::new()));
+    let divided = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "s", "capacity": {"cpu": 9}}], "users": [{"name": "a", "demand": {"cpu": 1}}]}"#;
+    let divided = Source { name: "-", text: divided }.problem().unwrap();
+    assert_eq!(time(&divided, &of(vec![Vec::new()])), None);
+}
+
+/// The sum over users below each group, one after the other; with a class that is shared by time, and without.
+#[test]
+fn groups_hold_what_the_users_below_them_hold() {
+    for gamma in ["", r#", "gamma": {"t": 7}"#] {
+        let user = |n: u32, group: &str| {
+            let (cpu, gpu) = (n % 5 + 1, n % 3);
+            format!(
+                r#"{{"name": "u{n}"{group}, "demand": {{"cpu": "{cpu}/7", "gpu": "{gpu}/{}"}}{gamma}}}"#,
+                n + 2
+            )
+        };
+        let groups = ["", r#", "group": "a""#, r#", "group": "b""#, r#", "group": "c""#];
+        let users: Vec<String> = (0..12).map(|n| user(n, groups[n as usize % 4])).collect();
+        let text = format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+                "groups": [{{"name": "a", "parent": "b"}}, {{"name": "b"}}, {{"name": "c", "parent": "a"}}],
+                "servers": [{{"name": "t", "count": 3, "capacity": {{"cpu": 40, "gpu": 40}}}}],
+                "users": [{}]}}"#,
+            users.join(", ")
+        );
+        let problem = Source { name: "-", text: &text }.problem().unwrap();
+        let tasks = (0..12).map(|n| vec![(0, Rational::from((n + 1, 11 + n % 4)))]).collect();
+        let allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+        let mut expected = vec![vec![Rational::new(); 2]; 3];
+        for n in 0..12 {
+            let total = allocation.total(n);
+            let base = problem.users()[n].base_demand();
+            let of = if gamma.is_empty() {
+                (0..2).map(|r| Rational::from(&base[r] * &total)).collect()
+            } else {
+                held(&problem, &allocation, n)
+            };
+            for v in problem.groups().above(problem.groups().member(n).group) {
+                expected[v].iter_mut().zip(&of).for_each(|(sum, of)| *sum += of);
+            }
+        }
+        assert!(expected[1][0] > expected[0][0] && expected[0][0] > expected[2][0]);
+        assert_eq!(by_group(&problem, &allocation), expected);
+    }
+}
