@@ -40,8 +40,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     document.summary = call.summary;
     document.seconds = Some(seconds);
     let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
-    let goes_to_a_file = call.output.as_deref().is_none_or(|path| !files::is_standard(path));
-    let is_shown = common.format != Format::Json && goes_to_a_file;
+    let is_shown = common.format != Format::Json && !call.output.as_deref().is_some_and(files::is_standard);
     // What goes to a file alone is never in memory as a whole.
     let as_made = call.output.as_deref().filter(|_| is_shown && !common.decimals);
     let document = || match as_made {

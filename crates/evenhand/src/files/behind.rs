@@ -75,13 +75,14 @@ fn start(mut file: File) -> Option<Thread> {
 
 impl Write for Behind<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A large text that is there already is written from where it is.
-        if bytes.len() >= PIECE && self.thread.is_none() {
+        let is_large = bytes.len() >= PIECE;
+        if self.piece.len() == PIECE || is_large && self.thread.is_none() {
             self.hand_over()?;
-            return self.file.write(bytes);
         }
-        if self.piece.len() == PIECE {
-            self.hand_over()?;
+        // A large text that is there already is written from where it is, unless the thread, which may have been made just now,
+        // still writes what stands before it.
+        if is_large && self.thread.is_none() {
+            return self.file.write(bytes);
         }
         let taken = bytes.len().min(PIECE - self.piece.len());
         self.piece.extend_from_slice(&bytes[..taken]);
@@ -118,6 +119,28 @@ mod tests {
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
             assert!(found == expected, "{lines} lines by {threads} threads");
+        }
+    }
+
+    /// A large text comes where the thread is made for what stands before it, one piece earlier, or one later.
+    #[test]
+    fn a_large_text_waits_for_what_stands_before_it() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for before in [LITTLE - 1, LITTLE, LITTLE + 1, LITTLE + PIECE, LITTLE + PIECE + 1, LITTLE + 2 * PIECE]
+        {
+            for _ in 0..8 {
+                let file = tempfile::NamedTempFile::new().unwrap();
+                let large = vec![b'b'; 3 * PIECE];
+                pool.install(|| {
+                    let mut out = Behind::new(file.as_file());
+                    (0..before).for_each(|_| out.write_all(b"a").unwrap());
+                    out.write_all(&large).unwrap();
+                    out.write_all(b"c").unwrap();
+                    out.finish().unwrap();
+                });
+                let expected = [&vec![b'a'; before][..], &large, b"c"].concat();
+                assert!(fs::read(file.path()).unwrap() == expected, "{before} bytes before");
+            }
         }
     }
 

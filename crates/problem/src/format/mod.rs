@@ -38,6 +38,7 @@ mod output;
 mod problem;
 mod snapshot;
 mod text;
+mod users;
 mod writer;
 
 pub use allocation::AllocationFile;

@@ -1,22 +1,15 @@
 //! Reads an allocation problem, or a reservation problem.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use evenhand_budget::each_of;
 use serde_json::value::RawValue;
 
-use super::fields::{
-    MEMBER_FIELDS, SameSpec, groups_spec, member_spec, numbers, own_digits, same_spec, server_spec,
-    some_text, strings, user_spec,
-};
+use super::fields::{groups_spec, numbers, server_spec, some_text, strings};
+use super::users::read_users;
 use super::{Document, FormatError, Object, Source};
 use crate::{
-    groups::MemberSpec,
     place::Place,
-    problem::{Problem, ProblemBuilder, User},
+    problem::{Problem, ProblemBuilder},
     reservation::Reservation,
-    spec::{JobSpec, ReservationSpec, UserSpec},
+    spec::{JobSpec, ReservationSpec},
 };
 
 impl<'a> Source<'a> {
@@ -76,11 +69,7 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
     let (groups, share) = groups_spec(document, &object)?;
     builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
-        let mut users = Users { document, builder, shapes: HashMap::new(), first: Vec::new() };
-        for some in document.list(raw)?.chunks(AT_A_TIME) {
-            users.read(some)?;
-        }
-        builder = users.builder;
+        builder = read_users(document, &document.list(raw)?, builder)?;
     }
     let problem = builder.finish();
     // Only a class that is shared by time can do without: there the rates say it all.
@@ -88,151 +77,6 @@ fn read_problem(document: &Document<'_>) -> Result<Problem, FormatError> {
         Some(&i) => Err(document.error(server_list[i], "the field `capacity` is missing")),
         None => Ok(problem),
     }
-}
-
-/// Users that are read at a time, and threads share: what is known of them before they are in their places takes half a
-/// megabyte.
-const AT_A_TIME: usize = 1 << 10;
-
-/// Looks that a user takes: as many as let threads share so many users.
-const LOOKS: usize = 4;
-
-/// Fields of a user that are the same text where users are of one shape.
-const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criterion"];
-
-/// Shapes that are kept: more than clusters have, and their texts are looked up in a few megabytes.
-const MOST_SHAPES: usize = 1 << 16;
-
-/// The users, as they are read. What some state as the same text is read once.
-struct Users<'d, 't> {
-    document: &'d Document<'t>,
-    builder: ProblemBuilder,
-    /// By the texts of the fields: the shape.
-    shapes: HashMap<[Option<&'t str>; OF_SHAPES.len()], usize>,
-    /// By shape: the first user that states it, and the digits of its numbers in these fields.
-    first: Vec<(usize, u64)>,
-}
-
-/// What a user states in the fields of shapes.
-#[derive(Clone, Copy)]
-enum Stated {
-    /// Nothing that is kept.
-    Own,
-    /// A shape for the first time.
-    First(usize),
-    Again(usize),
-}
-
-/// A user that was read apart from the others, with the digits of its numbers.
-enum Apart<'t> {
-    Whole { user: User, member: MemberSpec, digits: u64, of_shape: u64 },
-    Again { shape: usize, same: SameSpec<'t>, member: MemberSpec, digits: u64 },
-}
-
-impl<'t> Users<'_, 't> {
-    /// Reads the next users: most of it apart from one another, then what depends on those before.
-    fn read(&mut self, some: &[&'t RawValue]) -> Result<(), FormatError> {
-        let document = self.document;
-        // All together have no more digits than are left.
-        let digits = document.digits_left() / some.len().max(1) as u64;
-        let given = some.iter().map(|raw| document.apart(raw, digits)).collect();
-        let objects = each_of(given, LOOKS, |document: Document<'t>| document.object(document.root()).ok());
-        let stated: Vec<Stated> =
-            objects.iter().enumerate().map(|(at, object)| self.stated(at, object.as_ref())).collect();
-        let given = objects.into_iter().zip(&stated);
-        let given = given
-            .map(|(object, stated)| Some((document.apart(object.as_ref()?.raw(), digits), object?, *stated)));
-        let builder = &self.builder;
-        let apart = each_of(given.collect(), LOOKS, |given| {
-            let (document, object, stated) = given?;
-            Apart::read(&document, &object, stated, builder)
-        });
-        let users = some.iter().zip(stated).zip(apart);
-        users.into_iter().try_for_each(|((raw, stated), apart)| self.add(raw, stated, apart))
-    }
-
-    /// What the user so many places on states.
-    fn stated(&mut self, at: usize, object: Option<&Object<'t>>) -> Stated {
-        let Some(object) = object else { return Stated::Own };
-        let texts = OF_SHAPES.map(|field| object.get(field).map(RawValue::get));
-        let next = self.first.len();
-        match self.shapes.get(&texts) {
-            Some(shape) => Stated::Again(*shape),
-            None if next == MOST_SHAPES => Stated::Own,
-            None => {
-                self.shapes.insert(texts, next);
-                self.first.push((self.builder.n_users() + at, 0));
-                Stated::First(next)
-            }
-        }
-    }
-
-    /// Adds the next user. One that could not be read apart, or has too many digits for it, is read again: in its turn it says why.
-    fn add(
-        &mut self,
-        raw: &'t RawValue,
-        stated: Stated,
-        apart: Option<Apart<'t>>,
-    ) -> Result<(), FormatError> {
-        let document = self.document;
-        let added = match apart {
-            Some(Apart::Whole { user, member, digits, of_shape }) if document.takes_digits(digits) => {
-                self.keep(stated, of_shape);
-                self.builder.add(user, member)
-            }
-            Some(Apart::Again { shape, same, member, digits })
-                if document.takes_digits(self.first[shape].1.saturating_add(digits)) =>
-            {
-                let SameSpec { name, weight, tasks } = same;
-                self.builder.user_like(self.first[shape].0, &name, [weight, tasks], member)
-            }
-            _ => {
-                let object = document.object(raw)?;
-                let before = document.digits_left();
-                let (user, member) = whole(document, &object)?;
-                let digits = before - document.digits_left();
-                self.keep(stated, digits - own_digits(document, &object)?);
-                self.builder.user(user, member)
-            }
-        };
-        added.map_err(|error| document.problem_error(&error))
-    }
-
-    /// Notes the digits of a shape that is stated for the first time.
-    fn keep(&mut self, stated: Stated, digits: u64) {
-        if let Stated::First(shape) = stated {
-            self.first[shape].1 = digits;
-        }
-    }
-}
-
-impl<'t> Apart<'t> {
-    /// `document` counts the digits of this user alone.
-    fn read(
-        document: &Document<'t>,
-        object: &Object<'t>,
-        stated: Stated,
-        builder: &ProblemBuilder,
-    ) -> Option<Self> {
-        let before = document.digits_left();
-        if let Stated::Again(shape) = stated {
-            let same = same_spec(document, object).ok()?;
-            let member = member_spec(document, object).ok()?;
-            return Some(Self::Again { shape, same, member, digits: before - document.digits_left() });
-        }
-        let (user, member) = whole(document, object).ok()?;
-        let digits = before - document.digits_left();
-        let of_shape = digits - own_digits(document, object).ok()?;
-        Some(Self::Whole { user: builder.stated(user).ok()?, member, digits, of_shape })
-    }
-}
-
-/// All that a user states.
-fn whole<'t>(
-    document: &Document<'t>,
-    object: &Object<'t>,
-) -> Result<(UserSpec<Cow<'t, str>>, MemberSpec), FormatError> {
-    Ok((user_spec(document, object, &MEMBER_FIELDS)?, member_spec(document, object)?))
 }
 
 fn read_reservation(document: &Document<'_>) -> Result<Reservation, FormatError> {

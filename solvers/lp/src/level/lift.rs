@@ -127,7 +127,7 @@ impl<'a> Lift<'a> {
         Ok(Kernel { key, extras, tight, position })
     }
 
-    /// Lu the equations between prices, one row for each extra placement.
+    /// Factors the equations between prices, one row for each extra placement.
     fn factor(&self, kernel: &Kernel) -> Result<Lu, LiftFailure> {
         let row = |&(g, i): &(usize, usize)| {
             let mut row = Vec::new();
