@@ -133,7 +133,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         all
     };
     let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
-    let looks: usize = together.iter().map(|(largest, _)| largest.len() + 1).sum();
+    let looks = 4 * case.problem.classes.len() + together.iter().map(|of| of.0.len() + 1).sum::<usize>();
     let bound = |n: usize| &case.total[n] - Rational::from(margin * &case.g[n]);
     // Whether the bundle of `m` is worth just the bound to `n`.
     let is_tight = |n: usize, m: usize| {
@@ -149,18 +149,20 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // that. Those who are alike stand together.
     let mut lookers = Vec::new();
     for &n in &users {
-        let (user, bound) = (&case.problem.users[n], bound(n));
+        let (user, bound, alike) = (&case.problem.users[n], bound(n), case.problem.alike[n]);
         if user.tasks.as_ref().is_none_or(|tasks| *tasks >= bound) {
             // No bundle is worth less than nothing.
             ensure(bound >= 0, "a margin is less than what is stated")?;
-            let has_all = user.tasks.as_ref() == Some(&bound);
-            let kind = if has_all { n } else { case.problem.alike[n] };
+            let kind = if user.tasks.as_ref() == Some(&bound) { (true, n) } else { (false, alike) };
             // The two least of a kind are found by some comparisons of each.
             work::steps(6 * work::cost(work::words(&bound)))?;
-            lookers.push(((has_all, kind), bound / &user.weight, n));
+            lookers.push((kind, bound / &user.weight, n));
         }
     }
     lookers.sort_by_key(|(kind, ..)| *kind);
+    // One of each kind looks at all that stand together: what is too much is refused here, before any of it is done.
+    let kinds = lookers.chunk_by(|a, b| a.0 == b.0).filter(|alike| !alike[0].0.0).count();
+    work::steps((kinds * looks) as u64)?;
     let mut is_attained = false;
     for alike in lookers.chunk_by_mut(|a, b| a.0 == b.0) {
         // The two whose bounds over their weights are the least come first.
@@ -172,10 +174,10 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         if *has_all && is_attained {
             break;
         }
+        work::steps(if *has_all { looks } else { 0 } as u64)?;
         if let Some((_, _, second)) = alike.get(1) {
             is_attained |= is_tight(*second, n)?;
         }
-        work::steps((looks + 4 * case.problem.classes.len()) as u64)?;
         // `V`, by class and row.
         let rounded_rate = |(row, d): (usize, Rational)| {
             let (of_task, others) = (work::words(&d), work::words(&d) + work::words(&top[row]));
@@ -188,12 +190,11 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         // known to have the margin.
         let is_below = |bundle: &Rounded, is_attained: bool| {
             let class = |(row, _): &(usize, u128)| case.rows[*row].class;
-            let of_class = |rows: &[(usize, u128)]| {
+            let value = |rows: &[(usize, u128)]| {
                 let product = |(row, v): &(usize, u128)| at(rows, *row).map_or(0, |b| v.saturating_mul(*b));
                 rates[class(&rows[0])].iter().map(product).min().unwrap_or(0)
             };
-            let sum =
-                bundle.chunk_by(|a, b| class(a) == class(b)).map(of_class).fold(0, u128::saturating_add);
+            let sum = bundle.chunk_by(|a, b| class(a) == class(b)).map(value).fold(0, u128::saturating_add);
             (is_attained || bound > 0) && sum < (1 << (2 * PLACES)) + u128::from(is_attained)
         };
         for (largest, users) in &together {
@@ -206,7 +207,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                 if *f != n && is_below(&rounded[*f], is_attained) {
                     continue;
                 }
-                let within = within.iter().filter(|_| less || *f == n);
+                let within = if less || *f == n { &within[..] } else { &[] };
                 for &m in [f].into_iter().chain(within).filter(|m| **m != n) {
                     work::steps(rounded[m].len() as u64 + 1)?;
                     if !is_below(&rounded[m], is_attained) {

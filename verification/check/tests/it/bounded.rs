@@ -74,6 +74,36 @@ fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
     assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
 }
 
+/// Users of as many shapes and no bundle within another: that everybody looks at all of them is refused before anybody does.
+#[test]
+fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
+    const USERS: usize = 26_000;
+    let of_each = |what: &dyn Fn(usize) -> String| joined(USERS, what);
+    let names: Vec<String> = (0..16).map(|r| format!("r{r}")).collect();
+    let amounts = |of: &dyn Fn(usize) -> usize| {
+        let list = names.iter().enumerate().map(|(r, name)| format!(r#""{name}":{}"#, of(r)));
+        list.collect::<Vec<_>>().join(",")
+    };
+    let servers = of_each(&|i| format!(r#"{{"name":"s{i}","capacity":{{{}}}}}"#, amounts(&|_| 1)));
+    let users = of_each(&|n| {
+        let demand = amounts(&|r| if r == 0 { n + 2 } else { 1 });
+        format!(r#"{{"name":"u{n}","servers":["s{n}"],"demand":{{{demand}}}}}"#)
+    });
+    let tasks = of_each(&|n| format!(r#""u{n}":{{"s{n}":"1/{}"}}"#, n + 2));
+    let resources = format!(r#"["{}"]"#, names.join(r#"",""#));
+    let text = format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+          "resources": {resources}, "servers": [{servers}], "users": [{users}]}},
+        "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [],
+        "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
+    );
+    let refused = found(text).unwrap_err();
+    assert_eq!(
+        (refused.status, refused.what.as_str()),
+        (3, "claim `envy-free`: too large: it takes more than 10000000000 steps of work")
+    );
+}
+
 /// Queues in which one user after the other has all its tasks: an event is charged by what stands above it.
 #[test]
 fn a_tree_is_charged_by_what_its_events_touch() {
