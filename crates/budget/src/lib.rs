@@ -68,6 +68,15 @@ pub fn each_of<I: Send, T: Send>(given: Vec<I>, looks: usize, of: impl Fn(I) -> 
     }
 }
 
+/// Both, the second by another thread where it takes so many looks. Neither may charge.
+pub fn both<A: Send, B: Send>(
+    looks: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if looks < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
+}
+
 /// Structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default; }`.
 #[macro_export]
 macro_rules! settings {

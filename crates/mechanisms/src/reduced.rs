@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_budget::{charge, room, words_of_bits};
+use evenhand_budget::{charge, each_of, room, words_of_bits};
 use evenhand_exact::{PriceVector, Prices, Tasks};
 use evenhand_lp::level::{LevelDual, TasksInDoubles};
 use evenhand_problem::{Arithmetic, Constraints, Joined, Merged, Problem, Rational, Sharing};
@@ -256,13 +256,12 @@ fn parted_levels(levels: &[LevelDual], merged: &Merged) -> Vec<LevelDual> {
     };
     let lists = levels.iter().flat_map(|level| [&level.prices.user_weights, &level.prices.users]);
     pay(lists.map(|list| of_members(list)).sum());
-    let spread = |of: &[(usize, Rational)], each: fn(&Rational, &Rational) -> Rational| {
-        let all = of
-            .iter()
-            .flat_map(|(at, value)| members[*at].iter().map(move |(n, part)| (*n, each(value, part))));
-        let mut all: Vec<(usize, Rational)> = all.collect();
-        all.sort_unstable_by_key(|(n, _)| *n);
-        all
+    let spread = |of: &[(usize, Rational)], of_member: fn(&Rational, &Rational) -> Rational| {
+        let all =
+            of.iter().flat_map(|(at, value)| members[*at].iter().map(move |(n, part)| (*n, value, *part)));
+        let mut all: Vec<(usize, &Rational, &Rational)> = all.collect();
+        all.sort_unstable_by_key(|(n, ..)| *n);
+        each_of(all, 1, |(n, value, part)| (n, of_member(value, part)))
     };
     let of_members = |LevelDual { level, prices }: &LevelDual| LevelDual {
         level: level.clone(),

@@ -224,6 +224,11 @@ impl Groups {
         Ok((Self { list, members: Vec::new(), share }, index))
     }
 
+    /// Makes room for so many users.
+    pub(crate) fn reserve(&mut self, users: usize) {
+        self.members.reserve_exact(users);
+    }
+
     /// Adds what is said of the next user. The places of errors are those within it.
     pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index) -> Result<(), ProblemError> {
         let at = Place::root();

@@ -10,6 +10,7 @@
 mod builder;
 mod joined;
 mod kinds;
+mod known;
 mod merged;
 
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 pub(crate) use builder::ProblemBuilder;
 pub use joined::Joined;
 pub use kinds::Kinds;
+pub(crate) use known::Known;
 pub use merged::{Merged, Size};
 
 /// A checked allocation problem.

@@ -82,6 +82,13 @@ impl Sums {
         }
     }
 
+    /// Bits of the longest numerator and of the denominator together, as they are before they are reduced.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        let longest = self.numerators.iter().map(Integer::significant_bits).max().unwrap_or(0);
+        longest + self.denominator.significant_bits()
+    }
+
     /// The first sum.
     #[must_use]
     pub fn first(self) -> Rational {

@@ -1,5 +1,6 @@
 //! `solve`: an allocation.
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,13 +26,14 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     if call.way.series.is_some() && !is_trajectory {
         return Err(Failure::input("--series goes with --method trajectory".to_owned()));
     }
-    let problem = files::problem(&call.problem, common)?;
+    // What the process ends with is not taken apart piece by piece, which of many users takes as long as writing them.
+    let problem = ManuallyDrop::new(files::problem(&call.problem, common)?);
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
     // The problem keeps its hash, which every answer names.
     let hash = || problem_sha256(&problem);
-    let outcome = beside(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?;
+    let outcome = ManuallyDrop::new(beside(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
     if let Some(entitlements) = &outcome.findings.entitlements {
         return entitled(call, common, &problem, &flags, entitlements);
     }

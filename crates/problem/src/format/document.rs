@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
+use evenhand_budget::both;
 use rug::Rational;
 use serde::{
     Deserialize, Deserializer,
@@ -20,6 +21,9 @@ use crate::{
     place::{Place, PlaceStep},
     problem::ProblemError,
 };
+
+/// Bytes that are read in as long as a look takes.
+const BYTES_OF_A_LOOK: usize = 1 << 8;
 
 /// A JSON document, or a part of one, that is being read.
 #[derive(Debug, Clone)]
@@ -51,10 +55,13 @@ impl<'a> Source<'a> {
         if self.text.trim().is_empty() {
             return error(self.text.len(), 0, "the file is empty: expected a JSON document");
         }
-        if let Some(offset) = too_deep(self.text, MAX_DEPTH) {
+        let looks = self.text.len() / BYTES_OF_A_LOOK;
+        let deep = || too_deep(self.text, MAX_DEPTH);
+        let (root, deep) = both(looks, || serde_json::from_str::<&RawValue>(self.text), deep);
+        if let Some(offset) = deep {
             return error(offset, 1, &nested_too_deeply());
         }
-        match serde_json::from_str::<&RawValue>(self.text) {
+        match root {
             Ok(root) => {
                 Ok(Document { source: *self, root, at: Place::root(), budget: DigitBudget::default() })
             }

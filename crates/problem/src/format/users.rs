@@ -1,7 +1,6 @@
 //! Reads the users of a problem, some at a time: each apart from the others first, by threads, then in its place.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use evenhand_budget::each_of;
 use serde_json::value::RawValue;
@@ -9,7 +8,7 @@ use serde_json::value::RawValue;
 use super::fields::{MEMBER_FIELDS, SameSpec, member_spec, own_digits, same_spec, user_spec};
 use super::{Document, FormatError, Object};
 use crate::groups::MemberSpec;
-use crate::problem::{ProblemBuilder, User};
+use crate::problem::{Known, ProblemBuilder, User};
 use crate::spec::UserSpec;
 
 /// Users that are read at a time, and threads share: what is known of them before they are in their places takes half a
@@ -25,12 +24,16 @@ const OF_SHAPES: [&str; 5] = ["demand", "servers", "demand_on", "gamma", "criter
 /// Shapes that are kept: more than clusters have, and their texts are looked up in a few megabytes.
 const MOST_SHAPES: usize = 1 << 16;
 
+/// The texts of these fields.
+type Texts<'t> = [Option<&'t str>; OF_SHAPES.len()];
+
 /// The users, as they are read. What some state as the same text is read once.
 struct Users<'d, 't> {
     document: &'d Document<'t>,
     builder: ProblemBuilder,
-    /// By the texts of the fields: the shape.
-    shapes: HashMap<[Option<&'t str>; OF_SHAPES.len()], usize>,
+    shapes: Known,
+    /// By shape.
+    texts: Vec<Texts<'t>>,
     /// By shape: the first user that states it, and the digits of its numbers in these fields.
     first: Vec<(usize, u64)>,
 }
@@ -55,9 +58,11 @@ enum Apart<'t> {
 pub(super) fn read_users<'t>(
     document: &Document<'t>,
     list: &[&'t RawValue],
-    builder: ProblemBuilder,
+    mut builder: ProblemBuilder,
 ) -> Result<ProblemBuilder, FormatError> {
-    let mut users = Users { document, builder, shapes: HashMap::new(), first: Vec::new() };
+    builder.reserve(list.len());
+    let mut users =
+        Users { document, builder, shapes: Known::default(), texts: Vec::new(), first: Vec::new() };
     list.chunks(AT_A_TIME).try_for_each(|some| users.read(some))?;
     Ok(users.builder)
 }
@@ -69,12 +74,18 @@ impl<'t> Users<'_, 't> {
         // All together have no more digits than are left.
         let digits = document.digits_left() / some.len().max(1) as u64;
         let given = some.iter().map(|raw| document.apart(raw, digits)).collect();
-        let objects = each_of(given, LOOKS, |document: Document<'t>| document.object(document.root()).ok());
+        let known = &self.shapes;
+        let objects = each_of(given, LOOKS, |document: Document<'t>| {
+            let object = document.object(document.root()).ok()?;
+            let hash = known.hash(&texts_of(&object));
+            Some((object, hash))
+        });
         let shapes: Vec<Shape> =
             objects.iter().enumerate().map(|(at, object)| self.shape_of(at, object.as_ref())).collect();
-        let given = objects.into_iter().zip(&shapes);
-        let given = given
-            .map(|(object, shape)| Some((document.apart(object.as_ref()?.raw(), digits), object?, *shape)));
+        let given = objects.into_iter().zip(&shapes).map(|(object, shape)| {
+            let (object, _) = object?;
+            Some((document.apart(object.raw(), digits), object, *shape))
+        });
         let builder = &self.builder;
         let apart = each_of(given.collect(), LOOKS, |given| {
             let (document, object, shape) = given?;
@@ -84,16 +95,16 @@ impl<'t> Users<'_, 't> {
         users.into_iter().try_for_each(|((raw, shape), apart)| self.add(raw, shape, apart))
     }
 
-    /// The shape of the user so many places on.
-    fn shape_of(&mut self, at: usize, object: Option<&Object<'t>>) -> Shape {
-        let Some(object) = object else { return Shape::Own };
-        let texts = OF_SHAPES.map(|field| object.get(field).map(RawValue::get));
-        let next = self.first.len();
-        match self.shapes.get(&texts) {
-            Some(shape) => Shape::Again(*shape),
+    /// The shape of the user so many places on, given with the hash of its texts.
+    fn shape_of(&mut self, at: usize, object: Option<&(Object<'t>, u64)>) -> Shape {
+        let Some((object, hash)) = object else { return Shape::Own };
+        let (texts, next) = (texts_of(object), self.first.len());
+        match self.shapes.find(*hash, |shape| self.texts[shape] == texts) {
+            Some(shape) => Shape::Again(shape),
             None if next == MOST_SHAPES => Shape::Own,
             None => {
-                self.shapes.insert(texts, next);
+                self.shapes.note(*hash, next);
+                self.texts.push(texts);
                 self.first.push((self.builder.n_users() + at, 0));
                 Shape::First(next)
             }
@@ -153,6 +164,10 @@ impl<'t> Apart<'t> {
         let of_shape = digits - own_digits(document, object).ok()?;
         Some(Self::Whole { user: builder.stated(user).ok()?, member, digits, of_shape })
     }
+}
+
+fn texts_of<'t>(object: &Object<'t>) -> Texts<'t> {
+    OF_SHAPES.map(|field| object.get(field).map(RawValue::get))
 }
 
 /// All that a user states.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rug::Rational;
 
-use super::{Hash, Problem, ServerClass, User, lookup};
+use super::{Hash, Known, Problem, ServerClass, User, lookup};
 use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
 use crate::place::Place;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
@@ -18,7 +18,8 @@ pub(crate) struct ProblemBuilder {
     resource_index: Index,
     server_index: Index,
     group_index: Index,
-    user_names: HashSet<String>,
+    /// Users by their names.
+    user_names: Known,
     /// Sets of classes, which many users share.
     sets: HashSet<Arc<[usize]>>,
 }
@@ -54,7 +55,7 @@ impl ProblemBuilder {
         let groups = Groups::default();
         let hash = Hash::default();
         let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity, hash };
-        let (group_index, user_names, sets) = (Index::default(), HashSet::new(), HashSet::new());
+        let (group_index, user_names, sets) = (Index::default(), Known::default(), HashSet::new());
         Ok(Self { problem, resource_index, server_index, group_index, user_names, sets })
     }
 
@@ -67,6 +68,13 @@ impl ProblemBuilder {
         (self.problem.groups, self.group_index) =
             Groups::new(specs, share, &self.resource_index, &self.server_index)?;
         Ok(())
+    }
+
+    /// Makes room for so many users.
+    pub(crate) fn reserve(&mut self, users: usize) {
+        self.problem.users.reserve_exact(users);
+        self.problem.groups.reserve(users);
+        self.user_names = Known::with_room(users);
     }
 
     /// States the next user.
@@ -126,14 +134,17 @@ impl ProblemBuilder {
 
     /// Takes the name of the next user.
     fn name(&mut self, name: &str) -> Result<(), ProblemError> {
-        let fault = if name.is_empty() {
-            ProblemErrorKind::EmptyName("user")
-        } else if self.user_names.insert(name.to_owned()) {
-            return Ok(());
-        } else {
-            ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() }
-        };
-        Err(self.next().key("name").error(fault))
+        let error = |fault| Err(self.next().key("name").error(fault));
+        if name.is_empty() {
+            return error(ProblemErrorKind::EmptyName("user"));
+        }
+        let users = &self.problem.users;
+        let hash = self.user_names.hash(name);
+        if self.user_names.find(hash, |n| users.get(n).is_some_and(|user| user.name == name)).is_some() {
+            return error(ProblemErrorKind::DuplicateName { what: "user", name: name.to_owned() });
+        }
+        self.user_names.note(hash, users.len());
+        Ok(())
     }
 
     fn join(&mut self, mut user: User, member: MemberSpec) -> Result<(), ProblemError> {

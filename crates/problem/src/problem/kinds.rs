@@ -1,11 +1,11 @@
 //! Which of many are equal; the shapes of users.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::Hash;
 
 use evenhand_budget::each;
 
 use super::Problem;
+use super::known::Known;
 
 /// Kinds of what is equal: users of one shape, say, which ask for the same on every class and may use the same ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,40 +20,19 @@ impl Kinds {
     /// The kinds of so many places, those whose keys are equal. A key is made when it is looked at, more than once; threads
     /// share most of the looks.
     pub fn new<K: Hash + Eq>(count: usize, key: impl Fn(usize) -> K + Sync) -> Self {
-        let hasher = RandomState::new();
-        let hashes = each(count, 1, |n| hasher.hash_one(key(n)));
-        let mut known = HashMap::new();
+        let mut known = Known::default();
+        let hashes = each(count, 1, |n| known.hash(&key(n)));
         let mut kinds = Self { of: Vec::with_capacity(count), first: Vec::new() };
         for (n, hash) in hashes.into_iter().enumerate() {
-            let next = kinds.first.len() as u32;
-            let kind = *known.entry(Known { hash, n, key: &key }).or_insert(next);
-            if kind == next {
+            let found = known.find(hash, |kind| key(kinds.first[kind]) == key(n));
+            let kind = found.unwrap_or_else(|| {
+                known.note(hash, kinds.first.len());
                 kinds.first.push(n);
-            }
-            kinds.of.push(kind);
+                kinds.first.len() - 1
+            });
+            kinds.of.push(kind as u32);
         }
         kinds
-    }
-}
-
-/// A place with the hash of its key, so that keys are seldom compared.
-struct Known<'k, F> {
-    hash: u64,
-    n: usize,
-    key: &'k F,
-}
-
-impl<K: Eq, F: Fn(usize) -> K> PartialEq for Known<'_, F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && (self.key)(self.n) == (self.key)(other.n)
-    }
-}
-
-impl<K: Eq, F: Fn(usize) -> K> Eq for Known<'_, F> {}
-
-impl<F> Hash for Known<'_, F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
     }
 }
 

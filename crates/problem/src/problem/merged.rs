@@ -12,6 +12,7 @@ use rug::{Integer, Rational};
 use super::{Hash, Kinds, Problem, User};
 use crate::groups::Member;
 use crate::number;
+use crate::sums::Sums;
 
 /// A problem in which one user stands for all that are alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,22 +69,24 @@ impl Problem {
         }
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); kinds.first.len()];
         kinds.of.iter().enumerate().for_each(|(n, kind)| members[*kind as usize].push(n));
-        let mut merged =
-            Merged { problem: self.without_users(), part_of: vec![(0, Rational::new()); self.users.len()] };
+        let mut problem = self.without_users();
         let mut of_group = Vec::new();
-        let mut add = |user: User, member: Member, parts: &mut dyn Iterator<Item = (usize, Rational)>| {
-            let at = merged.problem.users.len();
-            parts.for_each(|(n, part)| merged.part_of[n] = (at, part));
-            merged.problem.users.push(user);
-            of_group.push(member);
-        };
+        // By user of the original: who stands for it, and which of the sums of sizes is that of all for whom that stands.
+        let mut totals = Vec::new();
+        let mut stands = vec![(0, None); self.users.len()];
         for alike in members {
             let first = alike[0];
-            let total = short_sum(alike.iter().map(|n| &sizes[*n].size)).filter(|_| alike.len() > 1);
+            let sizes_of = || alike.iter().map(|n| &sizes[*n].size);
+            let total = if alike.len() > 1 { short_sum(sizes_of()) } else { None };
             let of_all = total.and_then(|total| {
                 let times = Rational::from(&total / &sizes[first].size);
                 Some((weight(&self.users[first].weight, &times)?, times, total))
             });
+            let mut add = |user: User, member: Member| {
+                problem.users.push(user);
+                of_group.push(member);
+                problem.users.len() - 1
+            };
             match of_all {
                 Some((weight, times, total)) => {
                     let (mut user, mut member) =
@@ -91,19 +94,32 @@ impl Problem {
                     user.weight = weight;
                     user.tasks = user.tasks.map(|tasks| tasks * &times);
                     member.pinned = member.pinned.map(|pinned| pinned * &times);
-                    let parts = alike.iter().map(|n| (*n, Rational::from(&sizes[*n].size / &total)));
-                    add(user, member, &mut { parts });
+                    let at = add(user, member);
+                    totals.push(total);
+                    alike.iter().for_each(|n| stands[*n] = (at, Some(totals.len() - 1)));
                 }
                 None => {
                     for n in alike {
-                        let alone = std::iter::once((n, Rational::from(1)));
-                        add(self.users[n].clone(), self.groups.member(n).clone(), &mut { alone });
+                        stands[n] = (add(self.users[n].clone(), self.groups.member(n).clone()), None);
                     }
                 }
             }
         }
-        merged.problem.groups = self.groups.with(of_group);
-        (merged.problem.users.len() < self.users.len()).then_some(merged)
+        if problem.users.len() == self.users.len() {
+            return None;
+        }
+        problem.groups = self.groups.with(of_group);
+        let part_of = each(stands.len(), 1, |n| {
+            let (at, total) = stands[n];
+            (
+                at,
+                total.map_or_else(
+                    || Rational::from(1),
+                    |total| Rational::from(&sizes[n].size / &totals[total]),
+                ),
+            )
+        });
+        Some(Merged { problem, part_of })
     }
 
     fn kind(&self, n: usize, shape: u32, size: &Size) -> Kind<'_> {
@@ -137,10 +153,14 @@ impl Problem {
 fn short_sum<'p>(mut sizes: impl Iterator<Item = &'p Rational>) -> Option<Rational> {
     /// Bits of numerator and denominator together, some times those of the longest number of a problem.
     const MOST_BITS: u32 = 1 << 12;
-    sizes.try_fold(Rational::new(), |sum, size| {
-        let sum = sum + size;
-        (sum.numer().significant_bits() + sum.denom().significant_bits() <= MOST_BITS).then_some(sum)
-    })
+    let sum = sizes.try_fold(Sums::new(1), |mut sum, size| {
+        sum.add_over(size.numer(), Integer::ONE, size.denom());
+        if sum.bits() > MOST_BITS {
+            sum = Sums::of(&[sum.first()]);
+        }
+        (sum.bits() <= MOST_BITS).then_some(sum)
+    });
+    sum.map(Sums::first)
 }
 
 /// The largest number of which both are multiples; of 0 and another one the other.
@@ -165,17 +185,19 @@ impl Merged {
     #[must_use]
     pub fn parts(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Vec<(usize, Rational)>> {
         // Few weights are many users', and the products of long numbers take longer than copies.
-        let mut known: HashMap<&(usize, Rational), usize> = HashMap::new();
-        let first: Vec<usize> =
-            self.part_of.iter().enumerate().map(|(n, of)| *known.entry(of).or_insert(n)).collect();
-        let product = |n: usize| {
-            let (at, part) = &self.part_of[n];
+        let kinds = Kinds::new(self.part_of.len(), |n| &self.part_of[n]);
+        let mut products: Vec<Vec<(usize, Rational)>> = each(kinds.first.len(), 1, |kind| {
+            let (at, part) = &self.part_of[kinds.first[kind]];
             tasks[*at].iter().map(|(i, x)| (*i, Rational::from(x * part))).collect()
+        });
+        let copies = each(kinds.of.len(), 1, |n| {
+            let kind = kinds.of[n] as usize;
+            (kinds.first[kind] < n).then(|| products[kind].clone())
+        });
+        let own = |(copy, kind): (Option<_>, u32)| {
+            copy.unwrap_or_else(|| std::mem::take(&mut products[kind as usize]))
         };
-        let firsts: Vec<Vec<(usize, Rational)>> =
-            each(first.len(), 1, |n| if first[n] == n { product(n) } else { Vec::new() });
-        let copies = each(first.len(), 1, |n| (first[n] < n).then(|| firsts[first[n]].clone()));
-        firsts.into_iter().zip(copies).map(|(own, copy)| copy.unwrap_or(own)).collect()
+        copies.into_iter().zip(kinds.of).map(own).collect()
     }
 
     /// [`parts`](Self::parts) of floating-point numbers, exactly in proportion: where parts would be rounded each in its
