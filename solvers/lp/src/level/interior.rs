@@ -128,6 +128,11 @@ impl Programme {
         numbers
     }
 
+    /// What is found from all columns, each by its own thread.
+    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        if self.is_shared() { rayon::join(a, b) } else { (a(), b()) }
+    }
+
     /// Whether threads share work that is done once for each column.
     fn is_shared(&self) -> bool {
         self.n_columns() >= INTERIOR.shared_columns
@@ -207,8 +212,11 @@ fn residuals(programme: &Programme, point: &Point) -> Residuals {
     let columns = programme.numbers(y.len(), |j| l[programme.group[j]] + z[j] - prices[j]);
     let value = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let (mut fixed_worth, mut rate) = (0.0, 0.0);
-    for (g, ends) in programme.group_columns.windows(2).enumerate() {
-        let least = prices[ends[0]..ends[1]].iter().copied().fold(f64::INFINITY, f64::min);
+    let least_of = |g: usize| {
+        let columns = programme.group_columns[g]..programme.group_columns[g + 1];
+        prices[columns].iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    for (g, least) in programme.numbers(programme.multiple.len(), least_of).into_iter().enumerate() {
         fixed_worth += least * programme.fixed[g];
         rate += least * programme.multiple[g];
     }
@@ -232,10 +240,10 @@ fn residuals(programme: &Programme, point: &Point) -> Residuals {
 /// One step of the method.
 fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Residuals) {
     let n_products = (point.y.len() + point.s.len()) as f64;
-    let mut columns: Vec<f64> = point.y.iter().zip(&point.z).map(|(y, z)| -y * z).collect();
+    let mut columns = programme.numbers(point.y.len(), |j| -point.y[j] * point.z[j]);
     let mut rows: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| -s * p).collect();
     let affine = newton.direction(programme, point, rest, &columns, &rows);
-    let (primal, dual) = affine.lengths(point);
+    let (primal, dual) = affine.lengths(programme, point);
     let after = |a: &[f64], da: &[f64], b: &[f64], db: &[f64]| -> f64 {
         (0..a.len()).map(|k| (a[k] + primal * da[k]) * (b[k] + dual * db[k])).sum()
     };
@@ -245,30 +253,27 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
         let ratio = left / n_products / rest.mu;
         ratio * ratio * ratio * rest.mu
     };
-    for (j, product) in columns.iter_mut().enumerate() {
-        *product += centre - affine.y[j] * affine.z[j];
-    }
+    columns = programme.numbers(columns.len(), |j| columns[j] + (centre - affine.y[j] * affine.z[j]));
     for (k, product) in rows.iter_mut().enumerate() {
         *product += centre - affine.s[k] * affine.p[k];
     }
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
-    let (mut primal, mut dual) = best.lengths(point);
+    let (mut primal, mut dual) = best.lengths(programme, point);
     for _ in 0..INTERIOR.corrections {
         let (longer, longer_dual) = ((1.3 * primal + 0.1).min(1.0), (1.3 * dual + 0.1).min(1.0));
         // Products that are far from the centre are moved towards it.
         let correction = |value: f64| (value.clamp(0.1 * centre, 10.0 * centre) - value).max(-10.0 * centre);
-        let mut next_columns = columns.clone();
-        for (j, product) in next_columns.iter_mut().enumerate() {
-            *product +=
-                correction((point.y[j] + longer * best.y[j]) * (point.z[j] + longer_dual * best.z[j]));
-        }
+        let next_columns = programme.numbers(columns.len(), |j| {
+            let product = (point.y[j] + longer * best.y[j]) * (point.z[j] + longer_dual * best.z[j]);
+            columns[j] + correction(product)
+        });
         let mut next_rows = rows.clone();
         for (k, product) in next_rows.iter_mut().enumerate() {
             *product +=
                 correction((point.s[k] + longer * best.s[k]) * (point.p[k] + longer_dual * best.p[k]));
         }
         let next = newton.direction(programme, point, rest, &next_columns, &next_rows);
-        let (next_primal, next_dual) = next.lengths(point);
+        let (next_primal, next_dual) = next.lengths(programme, point);
         if next_primal + next_dual <= primal + dual + 0.05 {
             break;
         }
@@ -277,19 +282,18 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     }
     let short = (1.0 - rest.mu).clamp(0.9, 0.9995);
     let shortened = |length: f64| if length < 1.0 { length * short } else { length };
-    point.advance(&best, shortened(primal), shortened(dual));
+    point.advance(programme, &best, shortened(primal), shortened(dual));
 }
 
 impl Direction {
     /// How far the point may go: primal and dual, at most 1.
-    fn lengths(&self, point: &Point) -> (f64, f64) {
+    fn lengths(&self, programme: &Programme, point: &Point) -> (f64, f64) {
         let length = |values: &[f64], change: &[f64]| {
             let limits = values.iter().zip(change).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);
             limits.fold(1.0, f64::min)
         };
-        (
-            length(&point.y, &self.y).min(length(&point.s, &self.s)),
-            length(&point.z, &self.z).min(length(&point.p, &self.p)),
-        )
+        let primal = || length(&point.y, &self.y).min(length(&point.s, &self.s));
+        let dual = || length(&point.z, &self.z).min(length(&point.p, &self.p));
+        programme.both(primal, dual)
     }
 }

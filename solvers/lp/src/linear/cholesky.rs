@@ -41,7 +41,7 @@ impl Cholesky {
                 return Some(Self { n, rows });
             }
         }
-        factor_in_place(&mut rows, n, &|rows, panel| update_strip::<4>(rows, panel))?;
+        factor_plain(&mut rows, n)?;
         Some(Self { n, rows })
     }
 
@@ -67,19 +67,36 @@ impl Cholesky {
     }
 }
 
-/// [`factor_in_place`] with registers of four doubles: the same operations in the same order. What other threads run is a
-/// closure of this function, which has its instructions.
+/// [`factor_in_place`] with the instructions of every processor.
+fn factor_plain(rows: &mut [f64], n: usize) -> Option<()> {
+    let solve = |rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]| solve_strip(rows, corner, strip);
+    factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
+}
+
+/// The same with registers of four doubles: the same operations in the same order. What threads run are closures of this
+/// function, which have its instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn factor_wide(rows: &mut [f64], n: usize) -> Option<()> {
-    factor_in_place(rows, n, &|rows, panel| update_strip::<4>(rows, panel))
+    let solve = |rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]| solve_strip(rows, corner, strip);
+    factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
 }
 
 /// The same with registers of eight, of which twice as many sums are on the way at once.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn factor_widest(rows: &mut [f64], n: usize) -> Option<()> {
-    factor_in_place(rows, n, &|rows, panel| update_strip::<8>(rows, panel))
+    let solve = |rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]| solve_strip(rows, corner, strip);
+    factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<8>(rows, panel))
+}
+
+/// Rows and columns of a panel that are factored.
+struct Corner<'s> {
+    n: usize,
+    /// The first of the columns.
+    start: usize,
+    /// By row, [`PANEL`] entries each.
+    entries: &'s [f64],
 }
 
 /// A panel that is factored, and some rows below it.
@@ -99,17 +116,38 @@ struct Panel<'s> {
 fn factor_in_place(
     rows: &mut [f64],
     n: usize,
+    solve_strip: &(impl Fn(&mut [f64], &Corner<'_>, &mut [f64]) + Sync),
     update_strip: &(impl Fn(&mut [f64], &Panel<'_>) + Sync),
 ) -> Option<()> {
+    let mut entries = [0.0; PANEL * PANEL];
     let mut strips = Vec::new();
     for start in (0..n).step_by(PANEL) {
         let end = (start + PANEL).min(n);
         factor_corner(rows, n, start, end)?;
-        pack(rows, n, start, end, &mut strips);
-        solve_strips(rows, n, start, end, &mut strips);
-        update(rows, n, end, &strips, update_strip);
+        for (to, from) in entries.chunks_exact_mut(PANEL).zip(rows[start * n..].chunks(n)).take(end - start) {
+            to[..end - start].copy_from_slice(&from[start..end]);
+        }
+        let depth = (end - start) * TILE;
+        strips.resize((n - end).div_ceil(TILE) * depth, 0.0);
+        let corner = Corner { n, start, entries: &entries };
+        let below = rows[end * n..].chunks_mut(TILE * n).zip(strips.chunks_exact_mut(depth));
+        each_strip(n - end, below, |(rows, strip)| solve_strip(rows, &corner, strip));
+        let below = rows[end * n..].chunks_mut(TILE * n).zip(strips.chunks_exact(depth));
+        each_strip(n - end, (end..n).step_by(TILE).zip(below), |(first, (rows, strip))| {
+            update_strip(rows, &Panel { n, end, first, strip, strips: &strips });
+        });
     }
     Some(())
+}
+
+/// Does something with every strip of so many rows; threads share what is much.
+#[inline(always)]
+fn each_strip<T: Send>(n_rows: usize, strips: impl Iterator<Item = T>, of: impl Fn(T) + Send + Sync) {
+    if n_rows < SHARED {
+        strips.for_each(of);
+    } else {
+        strips.collect::<Vec<_>>().into_par_iter().for_each(of);
+    }
 }
 
 /// The factor of rows and columns `start..end`.
@@ -131,65 +169,33 @@ fn factor_corner(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option
     Some(())
 }
 
-/// The rows below the corner in strips of [`TILE`] rows, each by column, with zeros after the last row.
+/// The factor of [`TILE`] rows below the corner: in their places, and by column as a strip, with zeros after the last row.
 #[inline(always)]
-fn pack(rows: &[f64], n: usize, start: usize, end: usize, strips: &mut Vec<f64>) {
-    strips.clear();
-    for first in (end..n).step_by(TILE) {
-        for k in start..end {
-            for i in first..first + TILE {
-                strips.push(if i < n { rows[i * n + k] } else { 0.0 });
+fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
+    let &Corner { n, start, entries } = corner;
+    let depth = strip.len() / TILE;
+    strip.fill(0.0);
+    for (i, row) in rows.chunks_exact(n).enumerate() {
+        for (column, value) in strip.chunks_exact_mut(TILE).zip(&row[start..start + depth]) {
+            column[i] = *value;
+        }
+    }
+    for k in 0..depth {
+        let (done, later) = strip.split_at_mut((k + 1) * TILE);
+        let column = &mut done[k * TILE..];
+        let pivot = entries[k * PANEL + k];
+        column.iter_mut().for_each(|value| *value /= pivot);
+        for (l, other) in later.chunks_exact_mut(TILE).enumerate() {
+            let factor = -entries[(k + 1 + l) * PANEL + k];
+            for (value, x) in other.iter_mut().zip(&*column) {
+                *value = factor.mul_add(*x, *value);
             }
         }
     }
-}
-
-/// The factor of the rows below the corner, in the strips and in their places.
-#[inline(always)]
-fn solve_strips(rows: &mut [f64], n: usize, start: usize, end: usize, strips: &mut [f64]) {
-    let depth = end - start;
-    for (strip, first) in strips.chunks_exact_mut((depth * TILE).max(1)).zip((end..n).step_by(TILE)) {
-        for k in 0..depth {
-            let (done, later) = strip.split_at_mut((k + 1) * TILE);
-            let column = &mut done[k * TILE..];
-            let pivot = rows[(start + k) * n + start + k];
-            column.iter_mut().for_each(|value| *value /= pivot);
-            for (l, other) in later.chunks_exact_mut(TILE).enumerate() {
-                let factor = -rows[(start + k + 1 + l) * n + start + k];
-                for (value, x) in other.iter_mut().zip(&*column) {
-                    *value = factor.mul_add(*x, *value);
-                }
-            }
+    for (i, row) in rows.chunks_exact_mut(n).enumerate() {
+        for (column, value) in strip.chunks_exact(TILE).zip(&mut row[start..start + depth]) {
+            *value = column[i];
         }
-        for (i, row) in (first..n.min(first + TILE)).zip(0..) {
-            for k in 0..depth {
-                rows[i * n + start + k] = strip[k * TILE + row];
-            }
-        }
-    }
-}
-
-/// Subtracts the products of the panel's rows from the triangle right of it.
-#[inline(always)]
-fn update(
-    rows: &mut [f64],
-    n: usize,
-    end: usize,
-    strips: &[f64],
-    update_strip: &(impl Fn(&mut [f64], &Panel<'_>) + Sync),
-) {
-    let n_strips = (n - end).div_ceil(TILE);
-    let below = rows[end * n..]
-        .chunks_mut(TILE * n)
-        .zip(strips.chunks_exact((strips.len() / n_strips.max(1)).max(1)));
-    let below: Vec<_> = (end..n).step_by(TILE).zip(below).collect();
-    let update_one = |(first, (rows, strip)): (usize, (&mut [f64], &[f64]))| {
-        update_strip(rows, &Panel { n, end, first, strip, strips });
-    };
-    if n - end < SHARED {
-        below.into_iter().for_each(update_one);
-    } else {
-        below.into_par_iter().for_each(update_one);
     }
 }
 
@@ -260,7 +266,7 @@ mod tests {
     fn factors_are_the_same_on_all_machines_and_with_any_number_of_threads() {
         for n in [97, 361, 403] {
             let mut plain = matrix(n);
-            factor_in_place(&mut plain, n, &|rows, panel| update_strip::<4>(rows, panel)).unwrap();
+            factor_plain(&mut plain, n).unwrap();
             for threads in [1, 2, 3] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let factors = pool.install(|| Cholesky::factor(matrix(n), n)).unwrap();

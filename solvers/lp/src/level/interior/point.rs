@@ -97,13 +97,13 @@ impl Point {
     }
 
     /// Goes along a direction.
-    pub fn advance(&mut self, direction: &Direction, primal: f64, dual: f64) {
+    pub fn advance(&mut self, programme: &Programme, direction: &Direction, primal: f64, dual: f64) {
         let go = |values: &mut [f64], change: &[f64], length: f64| {
             values.iter_mut().zip(change).for_each(|(value, d)| *value += length * d);
         };
-        go(&mut self.y, &direction.y, primal);
+        let Self { y, z, .. } = self;
+        programme.both(|| go(y, &direction.y, primal), || go(z, &direction.z, dual));
         go(&mut self.s, &direction.s, primal);
-        go(&mut self.z, &direction.z, dual);
         go(&mut self.p, &direction.p, dual);
         go(&mut self.l, &direction.l, dual);
         self.t += primal * direction.t;
