@@ -166,6 +166,9 @@ enum Command {
         /// Other programs as well: HiGHS through highspy, QSopt_ex, price discovery.
         #[arg(long)]
         peers: bool,
+        /// `solve` with one thread and with two as well, and how much faster two are on the clock.
+        #[arg(long)]
+        threads: bool,
         /// Only instances whose name contains this.
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
@@ -460,10 +463,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&scale::tables(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
         }
-        Command::Processes { programs, peers, only, seeds, limit, folder, results, scripts } => {
+        Command::Processes { programs, peers, threads, only, seeds, limit, folder, results, scripts } => {
             let own = || Some(std::env::current_exe().ok()?.parent()?.to_owned());
             let programs = programs.or_else(own).ok_or("the folder of the programs has to be named")?;
-            let settings = processes::Settings { programs, folder, limit, seeds, only, peers };
+            let settings = processes::Settings { programs, folder, limit, seeds, only, peers, threads };
             let mut results = open(results.as_ref())?;
             say(&heading())?;
             say(&processes::table(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)

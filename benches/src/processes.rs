@@ -37,6 +37,8 @@ pub struct Settings {
     pub only: String,
     /// Whether the other programs run beside.
     pub peers: bool,
+    /// Whether `solve` runs with one thread and with two as well, on the clock.
+    pub threads: bool,
 }
 
 /// An instance and what is done with it.
@@ -285,6 +287,7 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
             }
         }
         cells.extend(steps.iter().map(|step| cells_of(instance, step)));
+        cells.extend(gain(instance, &steps));
         if let (Some(row), [.., process, alone]) = (row, steps.as_slice())
             && settings.peers
         {
@@ -327,6 +330,10 @@ fn measured(
         all.chain(output.into_iter().flatten()).collect()
     };
     let solved = ask("`solve`", "evenhand", of("solve", row.solve, &[&problem], Some(&allocation)));
+    for (name, threads) in THREADS.iter().filter(|_| settings.threads && solved) {
+        let options = [row.solve, &["--threads", threads]].concat();
+        ask(name, "evenhand", of("solve", &options, &[&problem], Some(&allocation)));
+    }
     if let Some(options) = row.certify.filter(|_| solved) {
         let arguments = of("certify", options, &[&problem, &allocation], Some(&certificate));
         if ask("`certify`", "evenhand", arguments) {
@@ -348,6 +355,26 @@ fn measured(
     Ok(found)
 }
 
+/// `solve` with so many threads, as it is named.
+const THREADS: [(&str, &str); 2] = [("`solve`, one thread", "1"), ("`solve`, two threads", "2")];
+
+/// How many times as long `solve` takes on the clock with one thread as with two, where both ran.
+fn gain(instance: &str, steps: &[Step]) -> Option<Vec<String>> {
+    let [one, two] = THREADS.map(|(name, _)| steps.iter().find(|step| step.name == name));
+    let (one, two) = (&one?.outcomes, &two?.outcomes);
+    let wall = |outcome| field(outcome, "wall").filter(|_| field(outcome, "status") == Some(0.0));
+    let ratios: Vec<f64> =
+        one.iter().zip(two).filter_map(|(one, two)| Some(wall(one)? / wall(two)?)).collect();
+    Some(row_of_ratios(instance, "on the clock: one thread / two".to_owned(), &ratios))
+}
+
+/// The median of the ratios, and the least.
+fn row_of_ratios(instance: &str, name: String, ratios: &[f64]) -> Vec<String> {
+    let worst = ratios.iter().copied().min_by(f64::total_cmp);
+    let show = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} times"));
+    vec![instance.to_owned(), name, show(median(ratios)), show(worst), String::new(), String::new()]
+}
+
 /// How many times as long the peer takes, in the order of the seeds: as a process, and its work alone.
 fn times(row: &Row, steps: &[Step], [process, alone]: [&Step; 2]) -> Vec<Vec<String>> {
     let Some(peer) = row.peer else { return Vec::new() };
@@ -362,11 +389,8 @@ fn times(row: &Row, steps: &[Step], [process, alone]: [&Step; 2]) -> Vec<Vec<Str
     };
     let row_of = |step: &Step| {
         let ratios = (0..step.outcomes.len()).filter_map(|seed| Some(cpu(step, seed)? / own(seed)?));
-        let ratios: Vec<f64> = ratios.collect();
-        let worst = ratios.iter().copied().min_by(f64::total_cmp);
-        let show = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.1} times"));
         let name = format!("{} / {}", step.name, ours.join(" and "));
-        vec![row.name.to_owned(), name, show(median(&ratios)), show(worst), String::new(), String::new()]
+        row_of_ratios(row.name, name, &ratios.collect::<Vec<_>>())
     };
     [process, alone].map(row_of).into()
 }
