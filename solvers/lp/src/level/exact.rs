@@ -1,14 +1,14 @@
 //! The rounds in rationals: HiGHS guesses the basis of each round, and the round counts when its
 //! optimum is proven.
 
-use evenhand_budget::each;
+use evenhand_budget::{charge, each, room, words_of_bits};
 use evenhand_problem::{Integer, Rational, Sums};
 
 use super::data::LevelData;
 use super::duals::{BlockDual, Duals};
 use super::float::BlockPrices;
 use super::integers::Integers;
-use super::lift::{Lift, LiftFailure, Lifted, trim};
+use super::lift::{LEVEL, Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
 use super::peel::{Likely, blocks, without};
@@ -24,8 +24,8 @@ struct Solved<'a> {
     /// Rounds before it, of groups that are blocked by nobody but themselves.
     peeled: Vec<Solved<'a>>,
     level: Rational,
-    /// The groups that are done, with their levels.
-    known: Vec<(usize, Rational)>,
+    /// Levels, with the groups that are done there.
+    known: Vec<(Rational, Vec<usize>)>,
     dual: BlockDual,
     /// Whether the level blocks anybody.
     blocks: bool,
@@ -48,8 +48,8 @@ pub struct Rounds<'a> {
     /// Parts whose next round is not solved.
     pub waiting: Vec<Part<'a>>,
     pub settled: Vec<Settled<Rational>>,
-    /// Groups whose level is final, with it.
-    pub known: Vec<(usize, Rational)>,
+    /// Levels that are final, with their groups.
+    pub known: Vec<(Rational, Vec<usize>)>,
     duals: Duals,
     /// Rounds solved.
     pub count: usize,
@@ -165,11 +165,13 @@ fn peel<'a>(
         return None;
     }
     let solved = round(&few, &mut search, integers, true).ok()?;
-    let is_satisfied = |(g, level): &(usize, Rational)| part.data.satisfied_at[*g].as_ref() == Some(level);
+    let is_satisfied = |(level, groups): &(Rational, Vec<usize>)| {
+        groups.iter().any(|g| part.data.satisfied_at[*g].as_ref() == Some(level))
+    };
     if !solved.blocks || solved.known.iter().any(is_satisfied) {
         return None;
     }
-    let block: Vec<usize> = solved.known.iter().map(|(g, _)| *g).collect();
+    let block: Vec<usize> = solved.known.iter().flat_map(|(_, groups)| groups).copied().collect();
     let (rest, left) = without(part, &block, |row| solved.dual.rows.contains_key(&row))?;
     // A blocked group of which some demand is 0 may go on beside others.
     let settled = solved.rest.settled;
@@ -201,19 +203,22 @@ fn round<'a>(
     solved: bool,
 ) -> Result<Solved<'a>, LpError> {
     let mut round = newton(search, integers, solved)?;
-    let mut blocks = false;
-    let mut known = Vec::new();
+    let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
     let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.is_satisfied_at(g, &round.level, near) {
             *target = Target::Tasks;
-            known.push((part.groups[g], part.exactly_satisfied_at(g).cloned().unwrap_or_default()));
+            let level = part.exactly_satisfied_at(g).cloned().unwrap_or_default();
+            known.push((level, vec![part.groups[g]]));
         } else if round.level_prices[g] > 0 {
             *target = Target::Frozen(part.levels.len());
-            blocks = true;
-            known.push((part.groups[g], round.level.clone()));
+            blocked.push(part.groups[g]);
         }
+    }
+    let blocks = !blocked.is_empty();
+    if blocks {
+        known.push((round.level.clone(), blocked));
     }
     if known.is_empty() {
         return Err(LpError::NoProgress { round: part.levels.len() + 1 });
@@ -305,8 +310,10 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             Some(basis) => basis,
             None => master.basis()?,
         };
-        let (missing, is_improvable) = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
+        let lift = Lift::new(search.part, integers, &search.targets, search.settings);
+        let (missing, is_improvable) = match lift.lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search.part, &search.targets, lifted)),
+            Err(LiftFailure::OutOfTime) => return Err(LpError::OutOfTime),
             Err(LiftFailure::Improvable(found)) => (found, true),
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
@@ -349,6 +356,7 @@ fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
 }
 
 fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
+    charge_tasks(part, targets, &lifted.level);
     let level_prices = each(part.groups.len(), 1, |g| {
         part.tasks_per_level(g).map_or_else(Rational::new, |t| Rational::from(&lifted.group_prices[g] * t))
     });
@@ -366,6 +374,18 @@ fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
         tasks,
         stays: Some(lifted.stays),
     }
+}
+
+/// Charges what groups have at a level, and its memory, before it is found: a number of the level's length for each.
+fn charge_tasks(part: &Part<'_>, targets: &[Target], level: &Rational) {
+    let words =
+        |x: &Rational| words_of_bits(u64::from(x.numer().significant_bits() + x.denom().significant_bits()));
+    let active = (0..part.groups.len()).filter(|g| targets[*g] == Target::Active);
+    let factors = active.filter_map(|g| part.tasks_per_level(g)).map(words);
+    let (count, all) = factors.fold((0, 0_u64), |(count, all), factor| (count + 1, all + factor + 4));
+    let level = words(level);
+    room(level.saturating_mul(8 * count), LEVEL);
+    charge(level.saturating_mul(all), LEVEL);
 }
 
 #[cfg(test)]

@@ -107,12 +107,14 @@ struct Known {
 }
 
 impl Known {
-    fn new(data: &LevelData<'_>, found: &[(usize, Rational)], waiting: &[Part<'_>]) -> Self {
+    fn new(data: &LevelData<'_>, found: &[(Rational, Vec<usize>)], waiting: &[Part<'_>]) -> Self {
         let mut levels = vec![None; data.groups.len()];
         let mut low = vec![Rational::new(); data.groups.len()];
-        for (g, level) in found {
-            levels[*g] = Some(level.clone());
-            low[*g].clone_from(level);
+        for (level, groups) in found {
+            for g in groups {
+                levels[*g] = Some(level.clone());
+                low[*g].clone_from(level);
+            }
         }
         for part in waiting {
             let Some(reached) = &part.reached else { continue };

@@ -13,14 +13,18 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
-use evenhand_budget::{each, each_of};
+use evenhand_budget::{charge, each, each_of, room, words_of_bits};
 use evenhand_problem::{Integer, Rational, Sums};
 use rug::Assign;
 
 use super::integers::{Integers, scaled};
 use super::master::MasterBasis;
 use super::part::{GroupOnClass, Part, Target};
+use super::rounds::Settings;
 use crate::linear::Lu;
+
+/// What a level is charged as.
+pub const LEVEL: &str = "an exact level";
 
 /// By group: `(class, tasks)` where the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
@@ -51,6 +55,8 @@ pub enum LiftFailure {
     PrimalInfeasible,
     /// Placements that would still raise the level, the best one of each group.
     Improvable(Vec<GroupOnClass>),
+    /// The time was up first, or would be.
+    OutOfTime,
 }
 
 /// Lifts the basis of a round.
@@ -58,6 +64,7 @@ pub struct Lift<'a> {
     part: &'a Part<'a>,
     integers: &'a Integers,
     targets: &'a [Target],
+    settings: Settings,
 }
 
 /// The kernel: what is left of a basis when the keys are eliminated.
@@ -73,8 +80,13 @@ struct Kernel {
 }
 
 impl<'a> Lift<'a> {
-    pub fn new(part: &'a Part<'a>, integers: &'a Integers, targets: &'a [Target]) -> Self {
-        Self { part, integers, targets }
+    pub fn new(
+        part: &'a Part<'a>,
+        integers: &'a Integers,
+        targets: &'a [Target],
+        settings: Settings,
+    ) -> Self {
+        Self { part, integers, targets, settings }
     }
 
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
@@ -239,7 +251,12 @@ impl<'a> Lift<'a> {
                 Target::Tasks => (&mut satisfied, self.part.group(g).tasks.as_ref()),
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
-            sum.add(amount, g, i);
+            if sum.add(amount, g, i) {
+                // The level is as long, and so is what everybody has, which is found, held and written.
+                let (long, count) = (words(&active.denominator), active.terms.len() as u64);
+                self.settings.room_for(count, long).map_err(|_| LiftFailure::OutOfTime)?;
+                room(long.saturating_mul(8 * count), LEVEL);
+            }
         }
         let active = active.finish(self.part, self.integers, group_prices);
         let satisfied = satisfied.finish(self.part, self.integers, group_prices);
@@ -328,7 +345,7 @@ impl<'a> Lift<'a> {
             list.retain(|(_, x)| !x.is_zero());
             Ok(Some(list))
         };
-        let looks = evenhand_budget::words_of_bits(u64::from(denominator.significant_bits())) as usize;
+        let looks = words(&denominator) as usize;
         each_of(split.into_iter().enumerate().collect(), looks, of_group).into_iter().collect()
     }
 
@@ -368,6 +385,10 @@ fn over_one_denominator(values: &[Rational]) -> (Vec<Integer>, Integer) {
     (values.iter().map(scaled).collect(), common)
 }
 
+fn words(n: &Integer) -> u64 {
+    words_of_bits(u64::from(n.significant_bits()))
+}
+
 /// A sum over groups of `amount * usage`, over one denominator that grows as needed.
 struct LoadSum<'a> {
     /// `(amount, group, class)` of each group.
@@ -388,9 +409,16 @@ impl<'a> LoadSum<'a> {
         Self { terms: Vec::new(), denominator: Integer::from(1) }
     }
 
-    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
-        self.denominator.lcm_mut(amount.denom());
+    /// Whether the denominator has grown, which costs a product of both: of many without common factors it has the digits of
+    /// all.
+    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) -> bool {
         self.terms.push((amount, g, i));
+        let grows = !self.denominator.is_divisible(amount.denom());
+        if grows {
+            charge(words(&self.denominator).saturating_mul(words(amount.denom())), LEVEL);
+            self.denominator.lcm_mut(amount.denom());
+        }
+        grows
     }
 
     fn finish(self, part: &Part<'_>, integers: &Integers, group_prices: &[Integer]) -> Loads {

@@ -1,8 +1,8 @@
 //! The rounds: find the next blocking level of every part, settle whom it blocks, split what is left.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use evenhand_budget::for_a_thread;
+use evenhand_budget::{for_a_thread, handle};
 use evenhand_exact::PriceVector;
 use evenhand_problem::Rational;
 use rayon::prelude::*;
@@ -37,6 +37,18 @@ impl Settings {
             Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
             _ => Ok(()),
         }
+    }
+
+    /// Whether there is time left, if it ends, and memory, to find so many numbers of so many words of 64 bits, and to write
+    /// them: some nanoseconds each word, more where a number has many, and eight bytes each in some places at once.
+    pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LpError> {
+        const PLACES: u64 = 8;
+        let Some(until) = self.until else { return Ok(()) };
+        let (all, depth) = (count.saturating_mul(words), u64::from(words.max(1).ilog2()));
+        let time = Duration::from_nanos(all.saturating_mul(8 + 2 * depth * depth));
+        let (_, memory) = handle().limits();
+        let is_room = memory.is_none_or(|most| all.saturating_mul(8 * PLACES) <= most);
+        if is_room && Instant::now() + time < until { Ok(()) } else { Err(LpError::OutOfTime) }
     }
 }
 

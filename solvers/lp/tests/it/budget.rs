@@ -1,14 +1,16 @@
 //! Work and memory are charged before they are spent.
 
+use std::time::{Duration, Instant};
+
 use crate::common::factor;
 
 use evenhand_budget::{Exceeded, Kind, Limits, spent, within};
 use evenhand_exact::Share;
-use evenhand_lp::level::{Settings, lexicographic};
+use evenhand_lp::level::{Settings, Within, lexicographic, lexicographic_within};
 use evenhand_lp::mip::{MipColumn, MipModel, MipSettings};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::format::Source;
-use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
 use evenhand_testkit::random::clusters::Cluster;
 use evenhand_testkit::random::static_shares::Noise;
 
@@ -66,4 +68,39 @@ fn equations_in_long_numbers_are_charged() {
     let settings = Settings::default();
     let ended = within(&limits, || lexicographic(&constraints, &coefficients, &settings).map(|_| ()));
     assert_eq!(ended.unwrap_err().kind, Kind::Work { limit });
+}
+
+/// Weights without common factors: the level has the digits of all of them, and what everybody has is as long. That is seen
+/// while the level grows; where there is an end of the time, bounds are found in its place.
+#[test]
+fn levels_too_long_for_the_memory_are_refused_or_bounded() {
+    let users: Vec<String> = (0..300_u32)
+        .map(|n| {
+            let power = Integer::from(Integer::u_pow_u(2, 300 + n));
+            let (weight, memory) =
+                (format!("{}/{}", Integer::from(&power * (n % 7 + 1)), power - 1u32), 1 + n * 37 % 101);
+            format!(r#"{{"name": "u{n}", "weight": "{weight}", "demand": {{"cpu": 1, "memory": {memory}}}}}"#)
+        })
+        .collect();
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"], "servers": [
+            {{"name": "a", "capacity": {{"cpu": 10, "memory": 300}}}},
+            {{"name": "b", "capacity": {{"cpu": 20, "memory": 200}}}}], "users": [{}]}}"#,
+        users.join(",")
+    );
+    let problem = Source { name: "-", text: &text }.problem().unwrap();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let coefficients = Share::Dominant.coefficients(&problem).unwrap();
+    let limits = Limits { memory: Some(1 << 20), ..Limits::default() };
+    let ended =
+        within(&limits, || lexicographic(&constraints, &coefficients, &Settings::default()).map(|_| ()));
+    let ended = ended.unwrap_err();
+    assert!(matches!(ended.kind, Kind::Memory { .. }) && ended.what == "an exact level", "{ended}");
+    let settings = Settings { until: Some(Instant::now() + Duration::from_secs(600)), ..Settings::default() };
+    let found = within(&limits, || lexicographic_within(&constraints, &coefficients, &settings)).unwrap();
+    let Within::Between(found) = found else { panic!("an exact level was found") };
+    assert!(found.width() < Rational::from((1, 1_000_000_000)), "{}", found.width());
+    // With all the memory there is the level is found.
+    let found = lexicographic_within(&constraints, &coefficients, &settings);
+    assert!(matches!(found, Within::Exact(_)));
 }

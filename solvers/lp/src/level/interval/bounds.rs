@@ -83,8 +83,10 @@ impl<'d, 'a> Bounds<'d, 'a> {
             let least = (0..data.groups.len()).filter(lacks).map(|g| &level[g]).min().cloned();
             for g in (0..data.groups.len()).filter(|g| !before[*g]) {
                 let bound = least.as_ref().filter(|least| **least < level[g]).unwrap_or(&level[g]);
-                if self.known[g].is_none() && *bound > self.low[g] {
-                    self.low[g].clone_from(bound);
+                // Short, so that sums of them are.
+                let bound = below(bound);
+                if self.known[g].is_none() && bound > self.low[g] {
+                    self.low[g] = bound;
                 }
             }
             let Some(&block) = order.get(k) else { break };
@@ -175,7 +177,8 @@ impl<'d, 'a> Bounds<'d, 'a> {
         let mut rest: Rational = rows.map(|(price, row)| Rational::from(price * &row.capacity)).sum();
         let cheapest = |&g: &usize| {
             let each = data.groups[g].classes.iter().map(|&i| price(data, g, i, prices));
-            (g, each.min().unwrap_or_default())
+            // Less proves less, and is short, so that the sum over all is.
+            (g, below(&each.min().unwrap_or_default()))
         };
         let worth: Vec<(usize, Rational)> =
             groups.iter().map(cheapest).filter(|(_, l)| !l.is_zero()).collect();
