@@ -177,6 +177,19 @@ pub fn to_f64(value: &Rational) -> f64 {
     if to_outer < to_inner || (to_outer == to_inner && outer_is_even) { outer } else { inner }
 }
 
+/// A double within two units of the last place, in a tenth of the time of the nearest.
+#[must_use]
+pub fn near(value: &Rational) -> f64 {
+    /// Bits of whole numbers whose quotients doubles hold.
+    const BITS: u32 = 1000;
+    let (numerator, denominator) = (value.numer(), value.denom());
+    if numerator.significant_bits() < BITS && denominator.significant_bits() < BITS {
+        numerator.to_f64() / denominator.to_f64()
+    } else {
+        value.to_f64()
+    }
+}
+
 /// The decimal that a floating-point number prints as (0.1 is 1/10); `None` for NaN and infinities.
 ///
 /// A result read back from a file is this number, so a solver that hands on this one and not the

@@ -13,7 +13,9 @@
 //! and their prices). HiGHS guesses which; the prices of its basis are found in rationals, so that a bound is always
 //! true, and exact where it is reached. Where a limit is 0 its users have no place on its classes at all.
 
+use evenhand_budget::each;
 use evenhand_exact::tree::{Bound, ClassLimits};
+use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
@@ -24,6 +26,9 @@ use crate::refine::{self, StartingPoint};
 use crate::settings::{EXACT, PLACING};
 
 mod spread;
+
+/// Users whose columns are made at a time, and threads share: they are in memory twice.
+const USERS_AT_A_TIME: usize = 1 << 8;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
@@ -85,6 +90,8 @@ pub struct Placements {
     /// The last totals, in the same unit.
     asked: Vec<f64>,
     alone: Vec<f64>,
+    /// By row, of capacity and of users: what is 1 in `float`.
+    scales: Vec<f64>,
     /// `(column, value)`: where the last totals that had a place were.
     last: Vec<(usize, f64)>,
 }
@@ -127,21 +134,37 @@ impl Placements {
         let all = rows.iter().enumerate().map(|(row, capacity)| (row, Rational::from(-capacity)));
         let entries = all.filter(|(_, capacity)| !capacity.is_zero()).collect();
         lp.columns.push(ExactColumn { cost: Rational::from(-1), entries });
-        let (mut units, mut placements) = (vec![1.0], Vec::new());
-        for n in 0..users {
-            for i in limits.allowed(problem, n) {
-                let mut entries = capacity_entries(constraints, n, i);
-                let counted = limits.counts(problem, n, i);
-                entries.extend(counted.map(|(at, d)| (constraints.rows().len() + at, d.clone())));
-                entries.push((rows.len() + n, Rational::from(1)));
-                units.push(problem.gamma(n, i).to_f64());
-                placements.push((n, i));
-                lp.columns.push(ExactColumn { cost: Rational::new(), entries });
+        let column = |n: usize, i: usize| {
+            let mut entries = capacity_entries(constraints, n, i);
+            let counted = limits.counts(problem, n, i);
+            entries.extend(counted.map(|(at, d)| (constraints.rows().len() + at, d.clone())));
+            entries.push((rows.len() + n, Rational::from(1)));
+            ExactColumn { cost: Rational::new(), entries }
+        };
+        // Of each user its columns with their units, and what it can have alone.
+        let of_user = |n: usize| {
+            let gamma: Vec<(usize, f64)> =
+                problem.classes_of(n).map(|i| (i, near(&problem.gamma(n, i)))).collect();
+            let all: f64 = gamma.iter().map(|(_, unit)| unit).sum();
+            let unit = |i: usize| gamma.binary_search_by_key(&i, |(i, _)| *i).map_or(0.0, |at| gamma[at].1);
+            let columns = limits.allowed(problem, n).map(|i| (i, unit(i), column(n, i)));
+            (columns.collect::<Vec<_>>(), if all > 0.0 { all } else { 1.0 })
+        };
+        let (mut units, mut placements, mut alone) = (vec![1.0], Vec::new(), Vec::with_capacity(users));
+        lp.columns.reserve_exact((0..users).map(|n| problem.classes_of(n).count()).sum());
+        for first in (0..users).step_by(USERS_AT_A_TIME) {
+            let some = USERS_AT_A_TIME.min(users - first);
+            let found = each(some, problem.n_servers(), |at| of_user(first + at));
+            for (n, (columns, all)) in (first..).zip(found) {
+                for (i, unit, column) in columns {
+                    units.push(unit);
+                    placements.push((n, i));
+                    lp.columns.push(column);
+                }
+                alone.push(all);
             }
         }
-        let alone =
-            (0..users).map(|n| problem.total_gamma(n).to_f64()).map(|all| if all > 0.0 { all } else { 1.0 });
-        let alone: Vec<f64> = alone.collect();
+        let scales = rows.iter().map(near).chain(alone.iter().copied()).collect();
         let bounds = |row: usize| match rows.get(row) {
             Some(capacity) => (f64::NEG_INFINITY, if capacity.is_zero() { 0.0 } else { 1.0 }),
             None => (0.0, f64::INFINITY),
@@ -164,6 +187,7 @@ impl Placements {
             in_float: asked.clone(),
             asked,
             alone,
+            scales,
             last: Vec::new(),
         };
         let first = all.first();
@@ -211,20 +235,21 @@ impl Placements {
 
     /// The entries of a column in doubles, scaled.
     fn entries(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
-        let rows = &self.capacity;
-        let scale = move |row: usize| match row.checked_sub(rows.len()) {
-            None => rows[row].to_f64(),
-            Some(n) => self.alone[n],
-        };
-        let entries = self.lp.columns[column].entries.iter().filter(move |(row, _)| scale(*row) > 0.0);
-        entries.map(move |(row, value)| (*row, value.to_f64() * self.units[column] / scale(*row)))
+        scaled(&self.lp.columns[column], self.units[column], &self.scales)
     }
 
     /// The columns that would lower `s` at these prices, the best of every user.
     fn wanted(&self, prices: &[f64]) -> Vec<usize> {
         let mut wanted: Vec<(usize, f64, usize)> = Vec::new();
-        for column in (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]) {
-            let gain: f64 = -self.entries(column).map(|(row, value)| prices[row] * value).sum::<f64>();
+        let Self { lp, units, scales, is_inside, .. } = self;
+        let gain = |column: usize| match is_inside[column] {
+            true => 0.0,
+            false => {
+                let entries = scaled(&lp.columns[column], units[column], scales);
+                -entries.map(|(row, value)| prices[row] * value).sum::<f64>()
+            }
+        };
+        for (column, gain) in each(is_inside.len(), 1, gain).into_iter().enumerate() {
             if gain > PLACING.cheaper {
                 wanted.push((self.placements[column - 1].0, gain, column));
             }
@@ -252,7 +277,7 @@ impl Placements {
     }
 
     fn ask(&mut self, totals: &[Rational]) {
-        let parts = totals.iter().zip(&self.alone).map(|(total, alone)| total.to_f64() / alone);
+        let parts = totals.iter().zip(&self.alone).map(|(total, alone)| near(total) / alone);
         self.asked = parts.collect();
     }
 
@@ -423,4 +448,10 @@ impl Placements {
         }
         placed
     }
+}
+
+/// The entries of a column in doubles, in its unit and what is 1 in each row.
+fn scaled(column: &ExactColumn, unit: f64, scales: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+    let entries = column.entries.iter().filter(|(row, _)| scales[*row] > 0.0);
+    entries.map(move |(row, value)| (*row, near(value) * unit / scales[*row]))
 }

@@ -12,6 +12,7 @@
 //! programming", INFORMS Journal on Computing 28, 2016). Where a feasible point is known from the
 //! start, `e = 0` is feasible however rounding goes. Exact pivots do what refinement leaves.
 
+use evenhand_problem::number::near;
 use rug::Rational;
 
 use crate::error::LpError;
@@ -135,7 +136,7 @@ impl<'a> Scaling<'a> {
         let mut cost = 0.0_f64;
         for (column, unit) in lp.columns.iter().zip(units) {
             for (row, value) in &column.entries {
-                rows[*row] = rows[*row].max((value.to_f64() * unit).abs());
+                rows[*row] = rows[*row].max((near(value) * unit).abs());
             }
             cost = cost.max((column.cost.to_f64() * unit).abs());
         }
@@ -242,7 +243,7 @@ impl Around {
             }
             let cost = cost.to_f64() * unit / scaling.cost * self.dual_scale;
             let entries = column.entries.iter();
-            let entries = entries.map(|(row, v)| (*row, v.to_f64() * unit / scaling.rows[*row]));
+            let entries = entries.map(|(row, v)| (*row, near(v) * unit / scaling.rows[*row]));
             block.push_above(cost, -x.to_f64() / unit * self.primal_scale, entries)?;
         }
         Ok(block)

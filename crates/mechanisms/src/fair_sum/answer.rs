@@ -1,11 +1,12 @@
 //! The answer of proportional and alpha fairness: of all that can be made of floating-point optima, what
 //! is proven best.
 
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
 use super::ladder::{Digits, Objective, Optimum, leaving};
 use super::polish::{self, polish};
-use super::{FairPoint, OnClass, near};
+use super::{FairPoint, OnClass};
 use crate::error::MechanismError;
 use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};

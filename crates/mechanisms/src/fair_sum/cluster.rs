@@ -4,8 +4,9 @@ use evenhand_budget::each;
 use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint, UserModel};
 use evenhand_problem::Constraints;
+use evenhand_problem::number::near;
 
-use super::{FairPoint, OnClass, near};
+use super::{FairPoint, OnClass};
 
 /// The optimum of any cluster.
 ///

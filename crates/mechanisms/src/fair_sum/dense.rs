@@ -2,10 +2,9 @@
 
 use evenhand_budget::each;
 use evenhand_ode::pool::{Pool, PoolError};
+use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 use ndarray::{Array1, Array2};
-
-use super::near;
 
 /// The users of one server that can be given anything, and its rows that have a capacity. Tasks are in
 /// units of what fits on the server, so that every request is at most 1 whatever the magnitudes stated.

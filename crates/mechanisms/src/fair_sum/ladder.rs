@@ -15,9 +15,10 @@
 use evenhand_budget::{Limits, within, work_left};
 use evenhand_exact::{Prices, ShareCoefficients};
 use evenhand_ode::cluster::ClusterError;
+use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 
-use super::{FairPoint, cluster, near, pool, wide};
+use super::{FairPoint, cluster, pool, wide};
 
 /// The methods in the order in which they are tried.
 const METHODS: [Method; 4] = [Method::Path, Method::Interior, Method::Prices, Method::Wide];

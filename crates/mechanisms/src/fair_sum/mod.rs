@@ -10,8 +10,6 @@ pub mod polish;
 pub mod pool;
 pub mod wide;
 
-use evenhand_problem::Rational;
-
 /// A user on a class at the optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnClass {
@@ -70,13 +68,3 @@ const SMALL: f64 = 1e-7;
 /// Part of a user's tasks that is nothing: all those that are left out stay below a hundredth of the gap of an answer
 /// ([`crate::proportional::SOLVED`]).
 const NOTHING: f64 = 1e-13;
-
-/// A double within two units of the last place.
-pub fn near(value: &Rational) -> f64 {
-    let (numerator, denominator) = (value.numer(), value.denom());
-    if numerator.significant_bits() < 1000 && denominator.significant_bits() < 1000 {
-        numerator.to_f64() / denominator.to_f64()
-    } else {
-        value.to_f64()
-    }
-}

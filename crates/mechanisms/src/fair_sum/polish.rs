@@ -13,11 +13,12 @@ use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
 use evenhand_ode::dense;
 use evenhand_problem::number::from_f64;
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use nalgebra::DMatrix;
 use rug::Integer;
 
-use super::{FairPoint, OnClass, near};
+use super::{FairPoint, OnClass};
 use crate::fisher::{Equilibrium, sharing_of};
 use crate::lift::lift;
 use crate::rounding::{self, cut, digits_below, short};

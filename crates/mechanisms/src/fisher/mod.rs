@@ -23,11 +23,12 @@ use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
 use evenhand_lp::njc::Tasks;
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 
 use self::spanning::Spanning;
 use self::tree::{ExactMarket, Fixed, Solved};
-use crate::fair_sum::{FairPoint, OnClass, near};
+use crate::fair_sum::{FairPoint, OnClass};
 use crate::lift;
 use crate::rounding::short;
 

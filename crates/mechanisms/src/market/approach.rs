@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use evenhand_ode::market::{Market, Purchases, minimise};
 use evenhand_problem::Rational;
+use evenhand_problem::number::near;
 
 use super::basis::Basis;
 use super::goods::{Goods, log_near_one};
-use crate::fair_sum::near;
 use crate::fisher::spanning::Spanning;
 
 /// `tau` at the start, at least, and its factor from stage to stage; where that is too far, its root, up to the last one.

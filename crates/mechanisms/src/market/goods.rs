@@ -1,10 +1,10 @@
 //! The users of time-shared classes as buyers, in floating point where that is enough.
 
 use evenhand_budget::each;
+use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Problem, Rational};
 use rug::Integer;
 
-use crate::fair_sum::near;
 use crate::fisher::tree::Fixed;
 
 /// Goods, beyond which the matrix of a Newton step is too large.

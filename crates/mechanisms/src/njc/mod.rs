@@ -16,6 +16,7 @@ mod trajectory;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
 use evenhand_lp::njc::{EnumerationLimits, Goal, Tasks, enumerate};
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use self::answer::{INFO, accept, exactly, in_floating_point, saturated};
@@ -23,7 +24,7 @@ use self::reduce::Reduction;
 use crate::equals::Equals;
 use crate::error::MechanismError;
 use crate::fair_sum::ladder::{Objective, leaving};
-use crate::fair_sum::{self, FairPoint, near};
+use crate::fair_sum::{self, FairPoint};
 use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::mechanism::{Findings, Late, Mechanism, Outcome, Status};

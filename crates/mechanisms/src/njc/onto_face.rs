@@ -11,10 +11,11 @@
 use evenhand_lp::linear::Lu;
 use evenhand_lp::njc::{Face, Tasks, Witness};
 use evenhand_ode::dense;
+use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 use nalgebra::DMatrix;
 
-use crate::fair_sum::{FairPoint, near};
+use crate::fair_sum::FairPoint;
 
 /// Part of a user's tasks below which tasks on a class are what the interior point method leaves where the
 /// optimum has 0.

@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_lp::njc::Goal;
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use self::algorithm_1::RoundLimits;
@@ -40,7 +41,6 @@ pub use self::residual::residual_of;
 pub(crate) use self::water_filling::alone;
 use crate::equals::Equals;
 use crate::error::MechanismError;
-use crate::fair_sum::near;
 use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
 use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, Outcome, Selected, Status};

@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use evenhand_problem::Rational;
-
-use crate::fair_sum::near;
+use evenhand_problem::number::near;
 
 /// A number: `f64`, or [`Rational`] without rounding.
 pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {

@@ -9,12 +9,12 @@
 //! optimum, which is what this mechanism is defined as: there it is not offered.
 
 use evenhand_exact::{Axiom, Parameters, Prices};
+use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use super::Settings;
 use crate::error::MechanismError;
 use crate::fair_sum::ladder::Objective;
-use crate::fair_sum::near;
 use crate::fisher;
 use crate::flags::{METHOD, Method, ORDER, SECONDS};
 use crate::guarantees::Condition::Always;

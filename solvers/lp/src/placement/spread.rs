@@ -3,6 +3,7 @@
 //! Users come one after the other, those with the fewest classes first, and each goes where there is most room.
 
 use evenhand_problem::Rational;
+use evenhand_problem::number::near;
 
 use super::{Placed, Placements};
 use crate::highs::{Basis, BasisStatus};
@@ -96,7 +97,7 @@ impl Pour for Exactly {
         if tasks > 0 {
             for (row, usage) in entries {
                 self.free[*row] -= Rational::from(usage * &tasks);
-                self.about[*row] = Rational::from(&self.free[*row] / &of.capacity[*row]).to_f64();
+                self.about[*row] = near(&Rational::from(&self.free[*row] / &of.capacity[*row]));
             }
             self.left[n] -= &tasks;
             self.placed[n].push((i, tasks));
