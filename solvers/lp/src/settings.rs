@@ -88,7 +88,7 @@ settings! {
         /// Iterations.
         max_iterations: usize = 40;
         /// Iterations on few rows, where HiGHS' first steps are cheaper than better prices.
-        max_iterations_on_few_rows: usize = 24;
+        max_iterations_on_few_rows: usize = 14;
         /// Iterations before the dual simplex method with key classes, which finds prices by itself.
         rough_iterations: usize = 2;
         /// Iterations where a single pass is long.

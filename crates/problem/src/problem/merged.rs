@@ -71,8 +71,8 @@ impl Problem {
         kinds.of.iter().enumerate().for_each(|(n, kind)| members[*kind as usize].push(n));
         let mut problem = self.without_users();
         let mut of_group = Vec::new();
-        // By user of the original: who stands for it, and which of the sums of sizes is that of all for whom that stands.
         let mut totals = Vec::new();
+        // By user of the original: who stands for it, and which of the totals is of all for whom that stands.
         let mut stands = vec![(0, None); self.users.len()];
         for alike in members {
             let first = alike[0];
@@ -109,15 +109,9 @@ impl Problem {
             return None;
         }
         problem.groups = self.groups.with(of_group);
-        let part_of = each(stands.len(), 1, |n| {
-            let (at, total) = stands[n];
-            (
-                at,
-                total.map_or_else(
-                    || Rational::from(1),
-                    |total| Rational::from(&sizes[n].size / &totals[total]),
-                ),
-            )
+        let part_of = each(stands.len(), 1, |n| match stands[n] {
+            (at, Some(total)) => (at, Rational::from(&sizes[n].size / &totals[total])),
+            (at, None) => (at, Rational::from(1)),
         });
         Some(Merged { problem, part_of })
     }
