@@ -90,7 +90,7 @@ pub fn in_parallel<'a, S: Send>(
     parts: Vec<Part<'a>>,
     solve: impl Fn(&Part<'a>) -> Result<S, LpError> + Sync,
 ) -> Vec<(Part<'a>, Result<S, LpError>)> {
-    let limits = evenhand_budget::handle();
+    let limits = handle();
     let solved = |part: Part<'a>| {
         let solved = limits.enter(|| solve(&part));
         (part, solved)
