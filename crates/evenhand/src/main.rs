@@ -32,8 +32,8 @@ fn main() -> ExitCode {
     end(status)
 }
 
-/// Ends the process where all is well: what handlers of its end would give back piece by piece, a tenth of the time of a small
-/// problem, the system takes back as a whole.
+/// Ends the process where all is well: the system takes its memory back as a whole, which handlers at its end would do piece by
+/// piece, in a sixth of the time that three users take.
 #[cfg(unix)]
 fn end(status: ExitCode) -> ExitCode {
     if status == ExitCode::SUCCESS && std::io::stdout().flush().is_ok() {

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use evenhand_budget::{
-    Kind, Limits, charge, each, each_of, exceeded, for_a_thread, handle, hold, is_late, operations, read,
-    room, spent, table, within, work_left,
+    Kind, Limits, both, charge, each, each_of, exceeded, for_a_thread, handle, hold, is_late, operations,
+    read, room, spent, table, within, work_left,
 };
 use rayon::prelude::*;
 
@@ -170,6 +170,7 @@ fn what_is_found_of_each_place_stands_there_whoever_found_it() {
             let squares: Vec<usize> = (0..count).map(|place| place * place).collect();
             assert_eq!(each(count, looks, |place| place * place), squares);
             assert_eq!(each_of((0..count).collect(), looks, |place| place * place), squares);
+            assert_eq!(both(count * looks, || count, || squares.len()), (count, count));
         }
         // Few are left to the thread that asks.
         let here = std::thread::current().id();

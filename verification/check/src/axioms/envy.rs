@@ -162,7 +162,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     lookers.sort_by_key(|(kind, ..)| *kind);
     // One of each kind looks at all that stand together: what is too much is refused here, before any of it is done.
     let kinds = lookers.chunk_by(|a, b| a.0 == b.0).filter(|alike| !alike[0].0.0).count();
-    work::steps((kinds * looks) as u64)?;
+    work::steps((kinds as u64).saturating_mul(looks as u64))?;
     let mut is_attained = false;
     for alike in lookers.chunk_by_mut(|a, b| a.0 == b.0) {
         // The two whose bounds over their weights are the least come first.
