@@ -252,8 +252,8 @@ impl<'a> Lift<'a> {
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             if sum.add(amount, g, i) {
-                // The level is about as long, since little of a sum of such fractions cancels, and so is what everybody has, which is
-                // found, held and written.
+                // The level is about as long, since little of a sum of such fractions cancels, and so is what everybody has,
+                // which is found, held and written.
                 let (long, count) = (words(&active.denominator), active.terms.len() as u64);
                 self.settings.room_for(count, long).map_err(|_| LiftFailure::OutOfTime)?;
                 room(long.saturating_mul(8 * count), LEVEL);
