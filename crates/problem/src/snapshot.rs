@@ -66,6 +66,71 @@ pub struct Snapshot {
     pub not_modelled: Vec<NotModelled>,
     /// What the servers of a class have beyond what the problem says.
     pub rounded: Vec<Rounded>,
+    /// What decides where and with whom tasks start, and which of them may be stopped; at most one entry for a user.
+    pub constraints: Vec<Constraint>,
+    /// Which tasks a group may stop for its own, where the scheduler says so; at most one entry for a group.
+    pub preemption: Vec<Preemption>,
+    /// Server classes on which the scheduler starts no task, and why.
+    pub closed: Vec<Closed>,
+}
+
+/// Rules for the tasks of one user that the problem itself cannot state (docs/verdict.md, "What could start").
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Constraint {
+    /// Index of the user.
+    pub user: usize,
+    /// Tasks of a higher priority come first; 0 where nothing is stated.
+    pub priority: i64,
+    /// Tasks that are never stopped, such as pods of the system.
+    pub protected: bool,
+    /// Each task of a gang needs a server of its own.
+    pub distinct_servers: bool,
+    /// All tasks of a gang run on the classes of one of these sets; empty: on any classes that the user may use. Each set
+    /// ascends.
+    pub class_sets: Vec<Vec<usize>>,
+    /// Users with the same word start one gang each at the same moment, or none does; empty: the user starts alone.
+    pub together: String,
+    /// What else decides whether a task could start, and the snapshot cannot tell; empty: nothing.
+    pub not_modelled: Vec<String>,
+    /// Tasks that the scheduler has admitted and that have no server yet. They count as used, and are no part of the
+    /// allocation.
+    pub admitted: u64,
+}
+
+/// Whose tasks a group may stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preemption {
+    /// Index of the group.
+    pub group: usize,
+    /// Tasks of other groups that it may stop.
+    pub across: Victims,
+}
+
+/// Which tasks may be stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Victims {
+    /// None.
+    Never,
+    /// Only those of a lower priority.
+    LowerPriority,
+    /// Those of any priority.
+    #[default]
+    Any,
+}
+
+crate::names! { Victims:
+    Never = "never", "no tasks";
+    LowerPriority = "lower-priority", "only tasks of a lower priority";
+    Any = "any", "tasks of any priority";
+}
+
+/// A class of servers that take no new task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// Index of the class.
+    pub server: usize,
+    /// Why, in the scheduler's words, such as `cordoned`.
+    pub reason: String,
 }
 
 /// Tasks of one user that wait for one reason.
@@ -129,6 +194,8 @@ pub struct Origin {
     pub version: String,
     /// When, as it says; may be empty.
     pub time: String,
+    /// SHA-256 of its bytes as they were read, in hexadecimal digits; may be empty.
+    pub sha256: String,
 }
 
 /// What a snapshot says it leaves out where guarantees are sums over flavours, of which shares by flavour do not follow.
@@ -174,6 +241,9 @@ impl Snapshot {
             sources: Vec::new(),
             not_modelled: Vec::new(),
             rounded: Vec::new(),
+            constraints: Vec::new(),
+            preemption: Vec::new(),
+            closed: Vec::new(),
         }
     }
 

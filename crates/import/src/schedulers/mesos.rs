@@ -75,7 +75,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
             }
         };
         values(&mut bytes, LISTS, SKIP, &mut receive)?;
-        mesos.cluster.sources.push(Origin { file: bytes.file.clone(), version, time });
+        mesos.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, ..Origin::default() });
     }
     let left_out = &mut mesos.cluster.left_out;
     left_out.add_many(

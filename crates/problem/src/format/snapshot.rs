@@ -17,10 +17,16 @@ use crate::number::format_stated;
 use crate::place::Place;
 use crate::problem::{MAX_COUNT, Problem, ServerClass, User};
 use crate::snapshot::{
-    MOST_NAMES, NotModelled, Origin, Reported, Rounded, Running, Snapshot, Subject, System, Waiting,
+    Closed, Constraint, MOST_NAMES, NotModelled, Origin, Preemption, Reported, Rounded, Running, Snapshot, Subject,
+    System, Victims, Waiting,
 };
 
-const FIELDS: [&str; 12] = [
+/// Largest absolute value of a priority: Kubernetes' largest is 2,000,001,000, Slurm's fits into 32 bits.
+const MOST_PRIORITY: i64 = 1 << 40;
+/// Most things that are not modelled of one user.
+const MOST_UNKNOWN: usize = 20;
+
+const FIELDS: [&str; 15] = [
     "kind",
     "version",
     "system",
@@ -33,6 +39,9 @@ const FIELDS: [&str; 12] = [
     "sources",
     "not_modelled",
     "rounded",
+    "constraints",
+    "preemption",
+    "closed",
 ];
 
 type Stated<T> = Result<T, FormatError>;
@@ -61,13 +70,21 @@ impl Source<'_> {
         if !allocation.is_for(&problem) {
             return Err(document.error(stated, "this allocation is for another problem"));
         }
-        let mut snapshot = Snapshot { system, ..Snapshot::new(problem, allocation.allocation) };
+        let snapshot = Snapshot { system, ..Snapshot::new(problem, allocation.allocation) };
         let parts = Reader::new(document, &snapshot.problem, &snapshot.allocation).read(&object)?;
-        let Parts { servers, waiting, running, reported, sources, not_modelled, rounded } = parts;
-        (snapshot.servers, snapshot.waiting, snapshot.running) = (servers, waiting, running);
-        (snapshot.reported, snapshot.sources) = (reported, sources);
-        (snapshot.not_modelled, snapshot.rounded) = (not_modelled, rounded);
-        Ok(snapshot)
+        Ok(Snapshot {
+            servers: parts.servers,
+            waiting: parts.waiting,
+            running: parts.running,
+            reported: parts.reported,
+            sources: parts.sources,
+            not_modelled: parts.not_modelled,
+            rounded: parts.rounded,
+            constraints: parts.constraints,
+            preemption: parts.preemption,
+            closed: parts.closed,
+            ..snapshot
+        })
     }
 }
 
@@ -90,7 +107,22 @@ struct Parts {
     sources: Vec<Origin>,
     not_modelled: Vec<NotModelled>,
     rounded: Vec<Rounded>,
+    constraints: Vec<Constraint>,
+    preemption: Vec<Preemption>,
+    closed: Vec<Closed>,
 }
+
+/// Fields of an entry of `constraints`.
+const OF_CONSTRAINT: [&str; 8] = [
+    "user",
+    "priority",
+    "protected",
+    "distinct_servers",
+    "class_sets",
+    "together",
+    "not_modelled",
+    "admitted",
+];
 
 struct Reader<'r, 't> {
     document: &'r Document<'t>,
@@ -131,7 +163,13 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn read(&self, object: &Object<'t>) -> Stated<Parts> {
         let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
-        self.compare_sums(object, &waiting)?;
+        let constraints = self.each(object, "constraints", &OF_CONSTRAINT, Self::constraint)?;
+        self.refuse_twice("constraints", constraints.iter().map(|of| of.user), "this user has two entries")?;
+        let preemption = self.each(object, "preemption", &["group", "across"], Self::preemption)?;
+        self.refuse_twice("preemption", preemption.iter().map(|of| of.group), "this group has two entries")?;
+        let closed = self.each(object, "closed", &["server", "reason"], Self::closed)?;
+        self.refuse_twice("closed", closed.iter().map(|of| of.server), "this class has two entries")?;
+        self.compare_sums(object, &waiting, &constraints)?;
         Ok(Parts {
             servers: object.get("servers").map_or(Ok(Vec::new()), |raw| self.server_names(raw))?,
             waiting,
@@ -142,7 +180,7 @@ impl<'r, 't> Reader<'r, 't> {
                 &["group", "user", "server", "what", "resource", "value"],
                 Self::reported,
             )?,
-            sources: self.each(object, "sources", &["file", "version", "time"], Self::origin)?,
+            sources: self.each(object, "sources", &["file", "version", "time", "sha256"], Self::origin)?,
             not_modelled: self.each(
                 object,
                 "not_modelled",
@@ -155,7 +193,84 @@ impl<'r, 't> Reader<'r, 't> {
                 &["server", "resource", "most", "in_all"],
                 Self::rounded,
             )?,
+            constraints,
+            preemption,
+            closed,
         })
+    }
+
+    /// Refuses the second of two entries of a list that are about the same thing.
+    fn refuse_twice(&self, list: &str, of: impl Iterator<Item = usize>, message: &str) -> Stated<()> {
+        let mut seen = HashSet::new();
+        match of.enumerate().find(|(_, of)| !seen.insert(*of)) {
+            None => Ok(()),
+            Some((at, _)) => {
+                let raw = self.document.locate(&Place::root().key(list).index(at));
+                Err(self.document.error(raw, message))
+            }
+        }
+    }
+
+    fn constraint(&self, object: &Object<'t>) -> Stated<Constraint> {
+        let truth = |field: &str| object.get(field).map_or(Ok(false), |raw| self.document.boolean(raw));
+        let not_modelled = match object.get("not_modelled") {
+            None => Vec::new(),
+            Some(raw) => {
+                let list = strings(self.document, raw)?;
+                if list.len() > MOST_UNKNOWN {
+                    return Err(self.document.error(raw, format!("more than {MOST_UNKNOWN} texts")));
+                }
+                list
+            }
+        };
+        Ok(Constraint {
+            user: self.user(object.need(self.document, "user")?)?,
+            priority: object.get("priority").map_or(Ok(0), |raw| self.priority(raw))?,
+            protected: truth("protected")?,
+            distinct_servers: truth("distinct_servers")?,
+            class_sets: object.get("class_sets").map_or(Ok(Vec::new()), |raw| self.class_sets(raw))?,
+            together: self.text_or_empty(object, "together")?,
+            not_modelled,
+            admitted: object.get("admitted").map_or(Ok(0), |raw| self.count(raw))?,
+        })
+    }
+
+    fn priority(&self, raw: &'t RawValue) -> Stated<i64> {
+        let value = self.document.number(raw)?;
+        let whole = if value.is_integer() { value.numer().to_i64() } else { None };
+        whole.filter(|priority| priority.abs() <= MOST_PRIORITY).ok_or_else(|| {
+            self.document.error(raw, format!("found {}: expected a whole number from -2^40 to 2^40", raw.get()))
+        })
+    }
+
+    fn class_sets(&self, raw: &'t RawValue) -> Stated<Vec<Vec<usize>>> {
+        let set = |raw: &'t RawValue| {
+            let classes = self.document.list(raw)?.into_iter().map(|raw| self.server(raw));
+            let mut set = classes.collect::<Stated<Vec<usize>>>()?;
+            set.sort_unstable();
+            if set.is_empty() || set.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(self.document.error(raw, "expected names of server classes, none twice"));
+            }
+            Ok(set)
+        };
+        self.document.list(raw)?.into_iter().map(set).collect()
+    }
+
+    fn preemption(&self, object: &Object<'t>) -> Stated<Preemption> {
+        let group = self.group(object.need(self.document, "group")?)?;
+        let raw = object.need(self.document, "across")?;
+        let name = self.document.string(raw)?;
+        let across: Victims = name.parse().map_err(|_| {
+            let names: Vec<&str> = Victims::NAMES.iter().map(|(name, _)| *name).collect();
+            let message = format!("found `{}`: expected one of {}", shorten(&name), names.join(", "));
+            self.document.error(raw, message)
+        })?;
+        Ok(Preemption { group, across })
+    }
+
+    fn closed(&self, object: &Object<'t>) -> Stated<Closed> {
+        let server = self.server(object.need(self.document, "server")?)?;
+        Ok(Closed { server, reason: self.text_or_empty(object, "reason")? })
     }
 
     /// What stands in a list of objects.
@@ -255,7 +370,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn origin(&self, object: &Object<'t>) -> Stated<Origin> {
         let file = self.document.string(object.need(self.document, "file")?)?.into_owned();
         let text = |field| self.text_or_empty(object, field);
-        Ok(Origin { file, version: text("version")?, time: text("time")? })
+        Ok(Origin { file, version: text("version")?, time: text("time")?, sha256: text("sha256")? })
     }
 
     fn not_modelled(&self, object: &Object<'t>) -> Stated<NotModelled> {
@@ -291,8 +406,23 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// That no more tasks run and wait than the problem says.
-    fn compare_sums(&self, object: &Object<'t>, waiting: &[Waiting]) -> Stated<()> {
+    fn compare_sums(
+        &self,
+        object: &Object<'t>,
+        waiting: &[Waiting],
+        constraints: &[Constraint],
+    ) -> Stated<()> {
         let mut sums = self.totals.clone();
+        for (at, of) in constraints.iter().enumerate() {
+            let user = &self.problem.users()[of.user];
+            sums[of.user] += of.admitted;
+            if of.admitted > 0 && user.tasks().is_some_and(|tasks| sums[of.user] > *tasks) {
+                let raw = self.document.locate(&Place::root().key("constraints").index(at));
+                let message =
+                    format!("more tasks of user `{}` run and are admitted than it has", shorten(user.name()));
+                return Err(self.document.error(raw, message));
+            }
+        }
         for (at, waiting) in waiting.iter().enumerate() {
             let user = &self.problem.users()[waiting.user];
             sums[waiting.user] += waiting.tasks;
@@ -428,6 +558,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         line.text("file", &origin.file);
         line.some_text("version", &origin.version);
         line.some_text("time", &origin.time);
+        line.some_text("sha256", &origin.sha256);
     });
     file.lines("not_modelled", &snapshot.not_modelled, |line, left_out| {
         line.text("what", &left_out.what);
@@ -439,6 +570,34 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         line.text("resource", &problem.resources()[rounded.resource]);
         line.number("most", &rounded.most);
         line.number("in_all", &rounded.in_all);
+    });
+    file.some_lines("constraints", &snapshot.constraints, |line, of| {
+        line.text("user", user(of.user));
+        if of.priority != 0 {
+            line.plain("priority", &of.priority.to_string());
+        }
+        if of.protected {
+            line.truth("protected");
+        }
+        if of.distinct_servers {
+            line.truth("distinct_servers");
+        }
+        if !of.class_sets.is_empty() {
+            line.name_lists("class_sets", of.class_sets.iter().map(|set| set.iter().map(|i| server(*i))));
+        }
+        line.some_text("together", &of.together);
+        line.some_names("not_modelled", &of.not_modelled);
+        if of.admitted > 0 {
+            line.text("admitted", of.admitted);
+        }
+    });
+    file.some_lines("preemption", &snapshot.preemption, |line, of| {
+        line.text("group", &problem.groups().list()[of.group].name);
+        line.text("across", of.across);
+    });
+    file.some_lines("closed", &snapshot.closed, |line, of| {
+        line.text("server", server(of.server));
+        line.some_text("reason", &of.reason);
     });
     file.end();
     out

@@ -91,6 +91,27 @@ impl<'o> Fields<'o> {
         put_names(self.out, names);
     }
 
+    /// Lists of names.
+    pub fn name_lists<'n, L>(&mut self, name: &str, lists: impl IntoIterator<Item = L>)
+    where
+        L: Iterator<Item = &'n str>,
+    {
+        self.key(name);
+        put(self.out, "[");
+        for (position, names) in lists.into_iter().enumerate() {
+            put(self.out, if position == 0 { "" } else { "," });
+            put_names(self.out, names);
+        }
+        put(self.out, "]");
+    }
+
+    /// A list of objects, one on each line, where there is one.
+    pub fn some_lines<T>(&mut self, name: &str, of: &[T], each: impl Fn(&mut Fields<'_>, &T)) {
+        if !of.is_empty() {
+            self.lines(name, of, each);
+        }
+    }
+
     /// Amounts by resource.
     pub fn amounts(&mut self, name: &str, resources: &[String], amounts: &[(usize, Rational)]) {
         self.object(name, |of| amounts.iter().for_each(|(r, amount)| of.number(&resources[*r], amount)));

@@ -161,7 +161,7 @@ impl Kube {
             self.cluster.sources.push(evenhand_problem::snapshot::Origin {
                 file,
                 version,
-                time: String::new(),
+                ..Default::default()
             });
         }
         Ok(())

@@ -102,7 +102,7 @@ impl Slurm {
         } else {
             text::read(bytes, &mut |piece| self.piece(piece, &mut version))?;
         }
-        self.cluster.sources.push(Origin { file: bytes.file.clone(), version, time });
+        self.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, ..Origin::default() });
         Ok(())
     }
 
