@@ -1,37 +1,37 @@
 //! Certificates of verdicts and of moves, as texts: bundles of ordinary certificates, and the numbers that follow from these
-//! (docs/formats.md).
+//! (docs/formats.md, "Certificates of a running cluster").
 
 use std::collections::BTreeMap;
 
 use evenhand_exact::{Axiom, Certificate, Claim, Instance};
 use evenhand_problem::format::problem_sha256;
+use evenhand_problem::snapshot::{Constraint, Origin};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 use serde_json::{Map, Value, json};
 
 use crate::due::Proof;
 use crate::error::ClusterError;
-use crate::fits::Fit;
 use crate::moves::{Move, Moves, Tasks};
 use crate::servers::Place;
-use crate::verdict::{Row, Verdict};
+use crate::verdict::{Fit, Row, Verdict};
 
-/// The certificate of a verdict.
+/// The certificate of a verdict on a snapshot that was made from these files.
 ///
 /// # Errors
-/// [`ClusterError::NotCertified`] where what is due is not certified.
-pub fn of_verdict(verdict: &Verdict) -> Result<String, ClusterError> {
-    bundle(verdict, "verdict-certificate", None)
+/// [`ClusterError::NotCertified`] where the fair shares are not certified.
+pub fn of_verdict(verdict: &Verdict, sources: &[Origin]) -> Result<String, ClusterError> {
+    bundle(verdict, sources, "verdict-certificate", None)
 }
 
 /// The certificate of moves that follow on a verdict without tolerance.
 ///
 /// # Errors
-/// As [`of_verdict`]; and where what is held after the moves cannot be examined.
-pub fn of_moves(verdict: &Verdict, moves: &Moves) -> Result<String, ClusterError> {
+/// As [`of_verdict`]; and where the allocation after the moves cannot be examined.
+pub fn of_moves(verdict: &Verdict, moves: &Moves, sources: &[Origin]) -> Result<String, ClusterError> {
     let names = Names { problem: &verdict.problem };
     let steps: Vec<Value> = moves.list.iter().map(|step| names.step(step)).collect();
     let after = held(&verdict.problem, &moves.after)?.to_json();
-    let short: Vec<&str> = moves.short[1].iter().map(|v| verdict.queues[*v].queue.name.as_str()).collect();
+    let short: Vec<&str> = moves.below[1].iter().map(|v| verdict.queues[*v].queue.name.as_str()).collect();
     let lines: Vec<String> = steps.iter().map(|step| format!("\n{step}")).collect();
     let text = format!(
         "{{\"least\": {}, \"short\": {},\n\"steps\": [{}],\n\"after\": {}}}",
@@ -40,10 +40,15 @@ pub fn of_moves(verdict: &Verdict, moves: &Moves) -> Result<String, ClusterError
         lines.join(","),
         after.trim_end()
     );
-    bundle(verdict, "moves-certificate", Some(&text))
+    bundle(verdict, sources, "moves-certificate", Some(&text))
 }
 
-fn bundle(verdict: &Verdict, kind: &str, moves: Option<&str>) -> Result<String, ClusterError> {
+fn bundle(
+    verdict: &Verdict,
+    sources: &[Origin],
+    kind: &str,
+    moves: Option<&str>,
+) -> Result<String, ClusterError> {
     let due = match &verdict.due.proof {
         Proof::Tree(certificate) => certificate.to_json(),
         Proof::Alone(rule) => json!({"rule": rule.name()}).to_string(),
@@ -54,19 +59,34 @@ fn bundle(verdict: &Verdict, kind: &str, moves: Option<&str>) -> Result<String, 
     };
     let names = Names { problem: &verdict.problem };
     let rows: Vec<String> = verdict.queues.iter().map(|row| format!("\n{}", names.row(row))).collect();
-    let fits = verdict.fits.as_ref().map_or_else(String::new, |fits| {
-        let fits: Vec<String> = fits.iter().map(|fit| format!("\n{}", names.fit(fit))).collect();
+    let fits = verdict.starts.as_ref().map_or_else(String::new, |starts| {
+        let fits: Vec<String> = starts.could.iter().map(|fit| format!("\n{}", names.fit(fit))).collect();
         format!(",\n\"fits\": [{}]", fits.join(","))
     });
+    let stated: Vec<String> =
+        verdict.rules.stated().map(|of| format!("\n{}", names.constraint(of))).collect();
+    let stated = match stated.len() {
+        0 => String::new(),
+        _ => format!(",\n\"constraints\": [{}]", stated.join(",")),
+    };
+    let sources: Vec<Value> = sources.iter().filter(|of| !of.sha256.is_empty()).map(source).collect();
+    let sources = match sources.len() {
+        0 => String::new(),
+        _ => format!(",\n\"sources\": {}", Value::Array(sources)),
+    };
     let moves = moves.map_or_else(String::new, |moves| format!(",\n\"moves\": {moves}"));
     Ok(format!(
-        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{fits}{moves}}}\n",
+        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{sources}{fits}{moves}}}\n",
         json!(kind),
         json!(verdict.tolerance.to_string()),
         verdict.held.certificate.to_json().trim_end(),
         due.trim_end(),
         rows.join(","),
     ))
+}
+
+fn source(of: &Origin) -> Value {
+    json!({"file": of.file, "sha256": of.sha256})
 }
 
 /// What is claimed of an allocation on single servers: that it is feasible, and so on.
@@ -116,7 +136,8 @@ impl Names<'_> {
     fn row(&self, row: &Row) -> Value {
         let mut fields = Map::new();
         fields.insert("name".to_owned(), json!(row.queue.name));
-        let amounts = [("held", &row.held), ("due", &row.due), ("short", &row.short), ("above", &row.above)];
+        let amounts =
+            [("held", &row.usage), ("due", &row.fair_share), ("short", &row.lacking), ("above", &row.over)];
         for (name, amounts) in amounts {
             fields.insert(name.to_owned(), self.amounts(amounts));
         }
@@ -135,13 +156,52 @@ impl Names<'_> {
     }
 
     fn fit(&self, fit: &Fit) -> Value {
-        let mut tasks: Tasks = BTreeMap::new();
-        fit.places.iter().for_each(|place| *tasks.entry(*place).or_default() += 1);
-        self.tasks(fit.user, &tasks)
+        let mut start: BTreeMap<usize, Tasks> = BTreeMap::new();
+        for (n, places) in &fit.assignment.parts {
+            let tasks = start.entry(*n).or_default();
+            places.iter().for_each(|place| *tasks.entry(*place).or_default() += 1);
+        }
+        self.start(&start)
+    }
+
+    /// One gang as an object, several that start together as a list.
+    fn start(&self, start: &BTreeMap<usize, Tasks>) -> Value {
+        let mut gangs: Vec<Value> = start.iter().map(|(n, tasks)| self.tasks(*n, tasks)).collect();
+        if gangs.len() == 1 { gangs.remove(0) } else { Value::Array(gangs) }
     }
 
     fn step(&self, step: &Move) -> Value {
         let stop: Vec<Value> = step.stop.iter().map(|(n, tasks)| self.tasks(*n, tasks)).collect();
-        json!({"start": self.tasks(step.start.0, &step.start.1), "stop": stop})
+        json!({"start": self.start(&step.start), "stop": stop})
+    }
+
+    /// A constraint as a snapshot states it.
+    fn constraint(&self, of: &Constraint) -> Value {
+        let mut fields = Map::new();
+        fields.insert("user".to_owned(), json!(self.user(of.user)));
+        if of.priority != 0 {
+            fields.insert("priority".to_owned(), json!(of.priority));
+        }
+        for (name, truth) in [("protected", of.protected), ("distinct_servers", of.distinct_servers)] {
+            if truth {
+                fields.insert(name.to_owned(), json!(true));
+            }
+        }
+        if !of.class_sets.is_empty() {
+            let server = |i: &usize| self.problem.servers()[*i].name();
+            let sets: Vec<Vec<&str>> =
+                of.class_sets.iter().map(|set| set.iter().map(server).collect()).collect();
+            fields.insert("class_sets".to_owned(), json!(sets));
+        }
+        if !of.together.is_empty() {
+            fields.insert("together".to_owned(), json!(of.together));
+        }
+        if !of.not_modelled.is_empty() {
+            fields.insert("not_modelled".to_owned(), json!(of.not_modelled));
+        }
+        if of.admitted > 0 {
+            fields.insert("admitted".to_owned(), json!(of.admitted.to_string()));
+        }
+        Value::Object(fields)
     }
 }

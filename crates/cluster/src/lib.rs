@@ -1,7 +1,8 @@
-//! Running clusters: what every queue holds beside what it is due, what a change brings, and which tasks to move.
+//! Running clusters: what every queue uses and what its fair share is, what a change brings, and which tasks to move.
 //!
-//! What is judged is a problem with groups and what runs of it on single servers, as an importer finds them. Every number of a
-//! [`Verdict`] and of [`moves::Moves`] can be written as a certificate ([`certificate`]), which the kernel checks.
+//! A snapshot is judged: a problem with groups, and the tasks that run on single servers, as an importer finds them. Every
+//! number of a [`Verdict`] and of [`moves::Moves`] can be written as a certificate ([`certificate`]), which the kernel checks.
+//! One predicate decides what could start ([`Standing::may_start`]).
 #![forbid(unsafe_code)]
 
 pub mod certificate;
@@ -9,20 +10,23 @@ pub mod change;
 mod due;
 mod error;
 mod fair_tree;
-mod fits;
 pub mod moves;
 mod queues;
 pub mod reported;
 mod rooms;
 pub mod script;
 mod servers;
+mod starts;
+mod task_rules;
 mod verdict;
 
 pub use change::Changes;
 pub use due::{Due, Proof, by_rule};
 pub use error::ClusterError;
-pub use fits::Fit;
 pub use moves::Moves;
 pub use queues::{Kind, Queue, Queues, Vector, gang};
 pub use servers::{Place, Server, Servers, placed};
-pub use verdict::{End, Row, Unmet, Verdict};
+pub use rooms::{Bound, OnLimit, Rooms};
+pub use starts::{Answer, Assignment, Blocked, Standing};
+pub use task_rules::TaskRules;
+pub use verdict::{Admitted, End, Excess, Fit, Lent, Row, Starts, Unmet, Verdict};

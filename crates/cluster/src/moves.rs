@@ -1,63 +1,70 @@
-//! Which tasks to stop and to start so that no queue is short by a whole task.
+//! Which tasks to stop and to start so that no queue is below its fair share by a whole task (docs/verdict.md, "Which moves").
 //!
-//! A move starts one gang of a queue that is short, where it fits, or else where the fewest tasks have to be stopped for it:
-//! tasks that are not pinned, of queues that are not short by a whole task without them. Each is greedy; that there cannot be
-//! fewer is known where their number is that of the bound ([`least_starts`]).
+//! A move starts one gang of a queue that is below its fair share, and stops the tasks that stand in its way: on its servers,
+//! or under a limit above it. The search is greedy. That there cannot be fewer moves is known where their number is that of
+//! the bound ([`least_starts`]).
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
-use crate::due::Due;
 use crate::error::ClusterError;
-use crate::fits::fit;
 use crate::queues::{Queues, Vector, gang};
-use crate::rooms::Rooms;
-use crate::servers::{Place, Server, Servers, placed};
+use crate::rooms::Bound;
+use crate::servers::{Place, Server, placed};
+use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
+use crate::task_rules::TaskRules;
+use crate::verdict::Verdict;
+
+/// Servers whose tasks are considered in full for one start, the most promising first.
+const CANDIDATES: usize = 24;
 
 /// Tasks of a user on servers, ascending: how many on each.
 pub type Tasks = BTreeMap<Place, u64>;
 
-/// One gang that starts, and what is stopped for it.
+/// One start, and the tasks that are stopped for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
-    /// The queue that is short.
+    /// The queue that is below its fair share.
     pub queue: usize,
-    /// The user, and where its tasks start.
-    pub start: (usize, Tasks),
+    /// By user of the start: where its tasks start.
+    pub start: BTreeMap<usize, Tasks>,
     /// By user: where its tasks are stopped.
     pub stop: BTreeMap<usize, Tasks>,
 }
 
-/// What is to be done.
+/// Moves in their order, and the cluster after them.
 #[derive(Debug, Clone)]
 pub struct Moves {
     /// In this order.
     pub list: Vec<Move>,
     /// What runs after them.
     pub after: Allocation,
-    /// The queues that are short by a whole task before and after.
-    pub short: [Vec<usize>; 2],
-    /// So many moves at least are needed until no queue is.
+    /// The queues that are below their fair share by a whole task before and after.
+    pub below: [Vec<usize>; 2],
+    /// At least so many moves are needed until no queue is.
     pub least: Rational,
     /// Whether it ended with the number of moves that was asked for.
     pub is_cut: bool,
 }
 
-/// What may be done.
+/// Which moves may be made.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     /// Most moves.
     pub most: Option<usize>,
     /// Users none of whose tasks may be stopped.
     pub pinned: BTreeSet<usize>,
+    /// Whether no task is stopped for one of a lower priority, on any system.
+    pub strict_priority: bool,
 }
 
 impl Moves {
-    /// Whether no queue is short by a whole task after them, and there cannot be fewer.
+    /// Whether no queue is below its fair share by a whole task after them, and there cannot be fewer.
     #[must_use]
     pub fn are_fewest(&self) -> bool {
-        self.short[1].is_empty() && self.least == self.list.len()
+        self.below[1].is_empty() && self.least == self.list.len()
     }
 
     /// Tasks that are stopped.
@@ -67,46 +74,41 @@ impl Moves {
         stops.flat_map(BTreeMap::values).sum()
     }
 
-    /// Looks for them.
+    /// Searches for moves.
     ///
     /// # Errors
     /// [`ClusterError::NoPlacements`], [`ClusterError::NotWhole`].
-    pub fn new(
-        problem: &Problem,
-        allocation: &Allocation,
-        due: &Due,
-        limits: &Limits,
-    ) -> Result<Self, ClusterError> {
-        let Some(placements) = &allocation.placements else { return Err(ClusterError::NoPlacements) };
-        let all = placements.iter().flat_map(|on| &on.tasks);
+    pub fn new(verdict: &Verdict, limits: &Limits) -> Result<Self, ClusterError> {
+        let Verdict { problem, allocation, rules, due, .. } = verdict;
+        let Some(standing) = Standing::new(problem, rules, allocation) else {
+            return Err(ClusterError::NoPlacements);
+        };
+        let all = allocation.placements.iter().flatten().flat_map(|on| &on.tasks);
         if let Some((n, tasks)) = all.into_iter().find(|(_, tasks)| !tasks.is_integer() || *tasks < 0) {
             let user = problem.users()[*n].name().to_owned();
             return Err(ClusterError::NotWhole { user, tasks: tasks.to_string() });
         }
-        let queues = Queues::new(problem);
-        let totals = allocation.totals();
-        let held = queues.held(&totals);
-        let waiting = queues.waiting(&totals);
-        let least = least_starts(&queues, &held, &due.amounts, &totals);
-        let servers = Servers::new(problem, placements);
+        let queues = Queues::new(problem, rules);
+        let totals = standing.rooms.totals().to_vec();
+        let least = least_starts(&queues, &queues.held(&totals), &due.amounts, &totals);
         let mut search = Search {
             queues: &queues,
             due: &due.amounts,
-            servers,
-            totals,
-            held,
-            waiting,
+            held: queues.held(&totals),
+            waiting: queues.waiting(&totals),
+            standing,
             limits,
             hopeless: BTreeSet::new(),
-            is_short: Vec::new(),
+            is_below: Vec::new(),
+            steps: STEPS_OF_A_VERDICT,
         };
-        let before = search.short();
+        let before = search.below();
         let mut list: Vec<Move> = Vec::new();
         let mut is_cut = false;
-        // What has no place is looked at again after the moves that were found.
+        // Starts that found no place are tried again after the moves that were found.
         let mut tried = 0;
         loop {
-            let Some(step) = search.next(allocation) else {
+            let Some(step) = search.next() else {
                 if search.hopeless.is_empty() || tried == list.len() {
                     break;
                 }
@@ -121,9 +123,9 @@ impl Moves {
             search.take(&step);
             list.push(step);
         }
-        let short = [before, search.short()];
-        let after = placed(allocation, search.servers.placements());
-        Ok(Self { list, after, short, least, is_cut })
+        let below = [before, search.below()];
+        let after = placed(allocation, search.standing.servers.placements());
+        Ok(Self { list, after, below, least, is_cut })
     }
 }
 
@@ -137,7 +139,7 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
     let problem = queues.problem;
     let mut below = vec![Rational::new(); queues.list.len() + 1];
     let mut order: Vec<usize> = (0..queues.list.len()).collect();
-    order.sort_by_key(|v| std::cmp::Reverse(queues.list[*v].depth));
+    order.sort_by_key(|v| Reverse(queues.list[*v].depth));
     for v in order {
         let mut largest = vec![Rational::new(); problem.n_resources()];
         for (r, unit) in queues.users[v].iter().flat_map(|n| &queues.unit[*n]) {
@@ -146,7 +148,7 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
             }
         }
         let mut least = below[v].clone();
-        let waits = |n: &&usize| queues.waits(**n, &totals[**n]) && queues.is_within(**n, &held[v], &due[v]);
+        let waits = |n: &&usize| queues.waits(**n, totals) && queues.is_within(**n, &held[v], &due[v]);
         for n in queues.users[v].iter().filter(waits) {
             let left = problem.users()[*n].tasks().map(|tasks| Rational::from(tasks - &totals[*n]));
             let gangs = left.map(|left| (left / gang(problem, *n)).floor());
@@ -165,62 +167,75 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
 struct Search<'s> {
     queues: &'s Queues<'s>,
     due: &'s [Vector],
-    servers: Servers<'s>,
-    totals: Vector,
+    standing: Standing<'s>,
     held: Vec<Vector>,
     /// By user.
     waiting: Vec<bool>,
     limits: &'s Limits,
-    /// Users of queues for which no move is found: what is done for others does not free more of what is above.
+    /// Starts of queues for which no move is found.
     hopeless: BTreeSet<(usize, usize)>,
-    /// By queue: whether it is short by a whole task.
-    is_short: Vec<bool>,
+    /// By queue: whether it is below its fair share by a whole task.
+    is_below: Vec<bool>,
+    /// What is left of the budget for searches.
+    steps: u64,
 }
 
-/// A server, and the tasks on it that would be stopped.
+/// By user the tasks that would be stopped.
 type Stops = BTreeMap<usize, Tasks>;
 
-impl Search<'_> {
-    fn short_by(&self, v: usize) -> Option<usize> {
+/// The order of possible stops: the highest priority among the victims, then their number.
+type Cost = (i64, u64);
+
+impl<'s> Search<'s> {
+    fn problem(&self) -> &'s Problem {
+        self.queues.problem
+    }
+
+    fn rules(&self) -> &'s TaskRules {
+        self.standing.rules
+    }
+
+    fn below_by(&self, v: usize) -> Option<usize> {
         self.queues.short_by(v, &self.held[v], &self.due[v], &self.waiting, &Rational::new())
     }
 
-    fn short(&self) -> Vec<usize> {
-        (0..self.queues.list.len()).filter(|v| self.short_by(*v).is_some()).collect()
+    fn below(&self) -> Vec<usize> {
+        (0..self.queues.list.len()).filter(|v| self.below_by(*v).is_some()).collect()
     }
 
-    /// The part of what is due that a queue is short of, the largest of all resources.
-    fn part(&self, v: usize) -> Rational {
-        let parts = self.held[v].iter().zip(&self.due[v]).filter(|(_, due)| **due > 0);
-        parts.map(|(held, due)| 1 - Rational::from(held / due)).max().unwrap_or_default()
+    /// The fraction of its fair share that a queue lacks, the largest of all resources.
+    fn fraction(&self, v: usize) -> Rational {
+        let fractions = self.held[v].iter().zip(&self.due[v]).filter(|(_, due)| **due > 0);
+        fractions.map(|(held, due)| 1 - Rational::from(held / due)).max().unwrap_or_default()
     }
 
-    /// A move for the queue that is short by the largest part, the innermost of them; of its users first who takes most of
-    /// what is missing.
-    fn next(&mut self, allocation: &Allocation) -> Option<Move> {
+    /// A move for the deepest queue below its fair share, among these the one that lacks the largest fraction; of its users
+    /// first the one that takes most of what is missing.
+    fn next(&mut self) -> Option<Move> {
         let list = &self.queues.list;
-        let mut short = self.short();
-        self.is_short = vec![false; list.len()];
-        short.iter().for_each(|v| self.is_short[*v] = true);
-        short.sort_by_cached_key(|v| (std::cmp::Reverse((list[*v].depth, self.part(*v))), *v));
-        let problem = self.queues.problem;
-        // What groups leave changes with every move.
-        let rooms = problem.groups().hold_back();
-        let rooms = rooms.then(|| Rooms::new(problem, &placed(allocation, self.servers.placements())));
-        for v in short {
+        let mut below = self.below();
+        self.is_below = vec![false; list.len()];
+        below.iter().for_each(|v| self.is_below[*v] = true);
+        below.sort_by_cached_key(|v| (Reverse((list[*v].depth, self.fraction(*v))), *v));
+        for v in below {
             let (held, due) = (&self.held[v], &self.due[v]);
-            let waits = |n: &usize| self.waiting[*n] && self.queues.is_within(*n, held, due);
+            let rules = self.rules();
+            let waits = |n: &usize| {
+                let is_asked = rules.leads(*n) && rules.not_modelled(*n).is_empty();
+                is_asked && self.waiting[*n] && self.queues.is_within(*n, held, due)
+            };
             let size = |n: &usize| {
                 let part = |(r, unit): &(usize, Rational)| unit / Rational::from(&due[*r] - &held[*r]);
                 self.queues.unit[*n].iter().map(part).max().unwrap_or_default()
             };
             let mut users: Vec<usize> = self.queues.users[v].iter().copied().filter(waits).collect();
-            users.sort_by_cached_key(|n| (std::cmp::Reverse(size(n)), *n));
+            // Within a queue the higher priority starts first.
+            users.sort_by_cached_key(|n| (Reverse((rules.of(*n).priority, size(n))), *n));
             for n in users {
                 if self.hopeless.contains(&(v, n)) {
                     continue;
                 }
-                if let Some(step) = self.of_user(v, n, rooms.as_ref()) {
+                if let Some(step) = self.of_user(v, n) {
                     return Some(step);
                 }
                 self.hopeless.insert((v, n));
@@ -229,251 +244,374 @@ impl Search<'_> {
         None
     }
 
-    fn of_user(&self, v: usize, n: usize, rooms: Option<&Rooms<'_>>) -> Option<Move> {
-        let problem = self.queues.problem;
-        if let Some(fit) = fit(self.queues, &self.servers, rooms, n) {
-            let mut start = Tasks::new();
-            fit.places.into_iter().for_each(|place| *start.entry(place).or_default() += 1);
-            return Some(Move { queue: v, start: (n, start), stop: BTreeMap::new() });
+    fn of_user(&mut self, v: usize, n: usize) -> Option<Move> {
+        let mut steps = self.steps;
+        let found = self.standing.find(n, &mut steps);
+        self.steps = steps;
+        if let Answer::Yes(assignment) = found {
+            let step = Move { queue: v, start: tasks_of(&assignment), stop: Stops::new() };
+            if self.is_harmless(&step) {
+                return Some(step);
+            }
         }
-        if !self.is_within_limits(n) || rooms.is_some_and(|rooms| rooms_bar(problem, n, rooms)) {
+        let may_stop: Vec<bool> = (0..self.problem().n_users()).map(|m| self.may_stop(m, n, v)).collect();
+        if !may_stop.contains(&true) {
             return None;
         }
-        let may_stop: Vec<bool> = (0..problem.n_users()).map(|m| self.may_stop(m, n, v)).collect();
-        let gang = gang(problem, n);
-        if gang == 1 {
-            let (place, stop) = self.place(n, &may_stop, &self.servers, &Stops::new())?;
-            let step = Move { queue: v, start: (n, Tasks::from([(place, 1)])), stop };
-            return self.leaves_nobody_short(&step).then_some(step);
+        let start = self.rules().start(n);
+        let is_single = start.len() == 1 && gang(self.problem(), n) == 1;
+        let mut candidates = if is_single { self.singles(n, &may_stop) } else { Vec::new() };
+        if !is_single {
+            candidates.extend(self.gangs(n, &may_stop));
         }
-        // Task by task of the gang, on a trial.
-        let (mut servers, mut start, mut stop) = (self.servers.clone(), Tasks::new(), Stops::new());
-        for _ in 0..gang {
-            let (place, stops) = self.place(n, &may_stop, &servers, &stop)?;
-            for (m, tasks) in stops {
-                for (at, count) in tasks {
-                    servers.add(at, m, &-Rational::from(count));
-                    *stop.entry(m).or_default().entry(at).or_default() += count;
-                }
-            }
-            servers.add(place, n, &Rational::from(1));
-            *start.entry(place).or_default() += 1;
-        }
-        let step = Move { queue: v, start: (n, start), stop };
-        self.leaves_nobody_short(&step).then_some(step)
-    }
-
-    /// Whether no limit of a group above a user, on all servers, is exceeded by a gang of it; what is stopped in the same
-    /// group is not counted.
-    fn is_within_limits(&self, n: usize) -> bool {
-        let groups = self.queues.problem.groups();
-        groups.above(groups.member(n).group).all(|v| {
-            let unit = |r: usize| self.queues.unit[n].iter().find(|(of, _)| *of == r);
-            groups.list()[v].limit.iter().all(|(r, most)| {
-                unit(*r).is_none_or(|(_, unit)| Rational::from(&self.held[v][*r] + unit) <= *most)
-            })
+        let complete = candidates.into_iter().filter_map(|(assignment, stops)| {
+            let stops = self.with_limits(&assignment, stops, &may_stop)?;
+            Some((self.cost(&stops), assignment, stops))
+        });
+        let mut complete: Vec<(Cost, Assignment, Stops)> = complete.collect();
+        // A stable sort: servers keep their order among equals.
+        complete.sort_by_key(|(cost, ..)| *cost);
+        complete.into_iter().find_map(|(_, assignment, stop)| {
+            let step = Move { queue: v, start: tasks_of(&assignment), stop };
+            self.is_harmless(&step).then_some(step)
         })
     }
 
-    /// Whether a gang of a user may be stopped for user `n` of queue `v`: it is not pinned, not in that queue, and all queues
-    /// above it that `n` is not in hold more of something that it takes than they are due, and are not short. So who is
-    /// not short never becomes so, who is short loses nothing but to what stands in it, and the search ends.
+    fn cost(&self, stops: &Stops) -> Cost {
+        let highest = stops.keys().map(|m| self.rules().of(*m).priority).max().unwrap_or(i64::MIN);
+        (highest, stops.values().flat_map(BTreeMap::values).sum())
+    }
+
+    /// Whether a gang of user `m` may be stopped for a start of user `n` of queue `v`: the policy of the system allows it, it
+    /// is not pinned, `m` is not in that queue, and all queues above `m` that `n` is not in are over their fair share of
+    /// something that `m` takes, and not below it by a whole task. So no queue becomes below its fair share that was not,
+    /// queues below it lose nothing but to queues inside them, and the search ends.
     fn may_stop(&self, m: usize, n: usize, v: usize) -> bool {
-        let problem = self.queues.problem;
+        let problem = self.problem();
         let pinned = problem.groups().member(m).pinned.clone().unwrap_or_default();
-        let left = Rational::from(&self.totals[m] - gang(problem, m));
+        let left = Rational::from(&self.standing.rooms.totals()[m] - gang(problem, m));
         let is_inside = self.queues.above[m].contains(&v);
         if self.limits.pinned.contains(&m) || is_inside || left < pinned || left < 0 {
             return false;
         }
+        if !self.rules().may_stop(problem, m, n, self.limits.strict_priority) {
+            return false;
+        }
         let own = &self.queues.above[n];
-        let is_above = |v: &usize| {
-            let holds_more = |(r, _): &(usize, Rational)| self.held[*v][*r] > self.due[*v][*r];
-            !self.is_short[*v] && self.queues.unit[m].iter().any(holds_more)
+        let is_over = |v: &usize| {
+            let uses_more = |(r, _): &(usize, Rational)| self.held[*v][*r] > self.due[*v][*r];
+            !self.is_below[*v] && self.queues.unit[m].iter().any(uses_more)
         };
-        self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_above)
+        self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_over)
     }
 
-    /// A server for one more task of a user, with the fewest tasks to stop there.
-    fn place(
+    /// Servers for a start of one task, the most promising first, with the tasks to stop on each.
+    fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Assignment, Stops)> {
+        let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
+        let found = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::new());
+        let found = found.into_iter().take(CANDIDATES);
+        found.map(|(_, place, stops)| (one(place), stops)).collect()
+    }
+
+    /// Servers for a start of several tasks, task by task on a trial, each on the server with the cheapest stops; once for
+    /// each set of classes on which its gangs may run.
+    fn gangs(&self, n: usize, may_stop: &[bool]) -> Vec<(Assignment, Stops)> {
+        let start = self.rules().start(n);
+        let sets = |m: &usize| self.rules().of(*m).class_sets.len().max(1);
+        let choices = start.iter().map(sets).product::<usize>().min(CANDIDATES);
+        (0..choices).filter_map(|choice| self.gangs_on(start, choice, may_stop)).collect()
+    }
+
+    fn gangs_on(&self, start: &[usize], choice: usize, may_stop: &[bool]) -> Option<(Assignment, Stops)> {
+        let (mut trial, mut stop, mut parts) = (self.standing.clone(), Stops::new(), Vec::new());
+        let mut rest = choice;
+        for n in start {
+            let rule = self.rules().of(*n);
+            let set = match rule.class_sets.len() {
+                0 => None,
+                sets => {
+                    let chosen = &rule.class_sets[rest % sets];
+                    rest /= sets;
+                    Some(&chosen[..])
+                }
+            };
+            let mut places = Vec::new();
+            for _ in 0..gang(self.problem(), *n) {
+                let taken: BTreeSet<Place> =
+                    if rule.distinct_servers { places.iter().copied().collect() } else { BTreeSet::new() };
+                let found = self.places(*n, &taken, set, may_stop, &trial, &stop);
+                let (_, place, stops) = found.into_iter().next()?;
+                add_stops(&mut trial, &mut stop, stops);
+                trial.change(*n, place, &Rational::from(1));
+                places.push(place);
+            }
+            parts.push((*n, places));
+        }
+        Some((Assignment { parts }, stop))
+    }
+
+    /// The servers on which one task of a user could run after stops there, the cheapest stops first.
+    fn places(
         &self,
         n: usize,
+        taken: &BTreeSet<Place>,
+        set: Option<&[usize]>,
         may_stop: &[bool],
-        servers: &Servers<'_>,
+        trial: &Standing<'_>,
         stopped: &Stops,
-    ) -> Option<(Place, Stops)> {
-        let problem = self.queues.problem;
-        let mut best: Option<(u64, Place, Stops)> = None;
+    ) -> Vec<(Cost, Place, Stops)> {
+        let problem = self.problem();
+        let mut found: Vec<(Cost, Place, Stops)> = Vec::new();
+        let single_sets = &self.rules().of(n).class_sets;
         for i in problem.classes_of(n) {
-            for server in &servers.classes[i] {
+            let is_in_a_set = single_sets.is_empty() || single_sets.iter().any(|set| set.contains(&i));
+            if set.is_some_and(|set| !set.contains(&i)) || !is_in_a_set {
+                continue;
+            }
+            // A class whose limit is used up needs a stop on it as well.
+            let mut limits: Vec<_> = trial.rooms.on_limits(n, i);
+            limits.retain(|at| *trial.rooms.left_of(*at) < trial.rooms.takes_of(*at, n, i));
+            let extra = u64::from(!limits.is_empty());
+            for server in &trial.servers.classes[i] {
                 let place = Place { class: i, index: server.index };
                 evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to stop");
-                let Some(stops) = self.stops(n, place, server, may_stop, (servers, stopped)) else {
+                if taken.contains(&place) {
                     continue;
-                };
-                let count: u64 = stops.values().flat_map(BTreeMap::values).sum();
-                if best.as_ref().is_none_or(|(least, ..)| count < *least) {
-                    best = Some((count, place, stops));
                 }
-                // None has fewer, where something has to be stopped at all.
-                if count <= 1 {
-                    return best.map(|(_, place, stops)| (place, stops));
+                let Some(stops) = self.stops(n, place, server, may_stop, trial, stopped) else { continue };
+                let (highest, count) = self.cost(&stops);
+                found.push(((highest, count + extra), place, stops));
+                // Keeping more than the best ones would take memory for every server.
+                if found.len() >= 4 * CANDIDATES {
+                    found.sort_by_key(|(cost, ..)| *cost);
+                    found.truncate(CANDIDATES);
                 }
             }
         }
-        best.map(|(_, place, stops)| (place, stops))
+        found.sort_by_key(|(cost, ..)| *cost);
+        found
     }
 
-    /// What to stop on a server so that a task of a user fits; nothing where it fits.
+    /// The tasks to stop on a server so that a task of a user has room there; none where it has.
     fn stops(
         &self,
         n: usize,
         place: Place,
         server: &Server,
         may_stop: &[bool],
-        trial: (&Servers<'_>, &Stops),
+        trial: &Standing<'_>,
+        stopped: &Stops,
     ) -> Option<Stops> {
-        let problem = self.queues.problem;
-        let demand = problem.demand(n, place.class).entries();
+        let demand = self.problem().demand(n, place.class).entries();
         let mut lacks: BTreeMap<usize, Rational> = BTreeMap::new();
-        for (r, d) in demand.iter().filter(|(r, d)| server.free[*r] < *d) {
+        for (r, d) in demand.iter().filter(|(r, d)| *d > 0 && server.free[*r] < *d) {
             lacks.insert(*r, Rational::from(d - &server.free[*r]));
         }
         let mut stops = Stops::new();
         let mut left: BTreeMap<usize, Rational> =
             server.tasks.iter().filter(|(m, _)| may_stop[**m]).map(|(m, x)| (*m, x.clone())).collect();
         while !lacks.is_empty() {
-            // Who gives back the largest part of what is lacking, the first of them.
+            // The lowest priority first; among equals the user that gives back the largest fraction of what is lacking.
             let gives = |m: usize| -> Rational {
-                let of = problem.demand(m, place.class);
-                let parts =
+                let of = self.problem().demand(m, place.class);
+                let fractions =
                     lacks.iter().map(|(r, lack)| Rational::from(&of[*r] / lack).min(Rational::from(1)));
-                parts.sum()
+                fractions.sum()
             };
             let candidates = left.iter().filter(|(_, x)| **x >= 1).map(|(m, _)| (gives(*m), *m));
-            let (gain, m) = candidates.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))?;
-            if gain.is_zero() {
-                return None;
-            }
-            let tasks = self.whole_gang(m, place, &stops, trial)?;
-            for (at, count) in tasks {
-                if at == place {
-                    if let Some(there) = left.get_mut(&m) {
-                        *there -= count;
-                    }
-                    for (r, d) in problem.demand(m, place.class).entries() {
-                        if let Some(lack) = lacks.get_mut(r) {
-                            *lack -= Rational::from(d * count);
+            let candidates = candidates.filter(|(gain, _)| *gain > 0);
+            let order = |(gain, m): &(Rational, usize)| (self.rules().of(*m).priority, Reverse(gain.clone()), *m);
+            let (_, m) = candidates.min_by_key(order)?;
+            let Some(gone) = self.whole_start(m, Some(place), &stops, trial, stopped) else {
+                left.remove(&m);
+                continue;
+            };
+            for (m, tasks) in gone {
+                for (at, count) in tasks {
+                    if at == place {
+                        if let Some(there) = left.get_mut(&m) {
+                            *there -= count;
+                        }
+                        for (r, d) in self.problem().demand(m, place.class).entries() {
+                            if let Some(lack) = lacks.get_mut(r) {
+                                *lack -= Rational::from(d * count);
+                            }
                         }
                     }
+                    *stops.entry(m).or_default().entry(at).or_default() += count;
                 }
-                *stops.entry(m).or_default().entry(at).or_default() += count;
             }
             lacks.retain(|_, lack| *lack > 0);
         }
         Some(stops)
     }
 
-    /// Where a gang of a user that runs on a server is stopped: there first, then where else it runs.
-    fn whole_gang(
+    /// Where one start of a user that runs is stopped, whole: on a server first, then where else it runs. `trial` is the
+    /// cluster after `stopped`; `stops` come on top.
+    fn whole_start(
         &self,
         m: usize,
-        place: Place,
+        place: Option<Place>,
         stops: &Stops,
-        (servers, before): (&Servers<'_>, &Stops),
-    ) -> Option<Tasks> {
-        let mut left = gang(self.queues.problem, m);
-        let pinned = self.queues.problem.groups().member(m).pinned.clone().unwrap_or_default();
-        let is_stopped = |tasks: &Tasks| -> u64 { tasks.values().sum() };
-        let stopped: u64 = [stops.get(&m), before.get(&m)].into_iter().flatten().map(is_stopped).sum();
-        if Rational::from(&self.totals[m] - (stopped + left)) < pinned {
-            return None;
-        }
-        let runs = |at: Place| -> u64 {
-            let there = servers.at(at).and_then(|server| server.tasks.get(&m));
-            let there = there.and_then(|x| x.numer().to_u64()).unwrap_or(0);
-            there - stops.get(&m).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
-        };
-        let mut tasks = Tasks::new();
-        let elsewhere = servers.classes.iter().enumerate().flat_map(|(class, servers)| {
-            servers.iter().map(move |server| Place { class, index: server.index })
-        });
-        for at in std::iter::once(place).chain(elsewhere.filter(|at| *at != place)) {
-            let taken = runs(at).min(left);
-            if taken > 0 {
-                tasks.insert(at, taken);
-                left -= taken;
+        trial: &Standing<'_>,
+        stopped: &Stops,
+    ) -> Option<Stops> {
+        let groups = self.problem().groups();
+        let mut gone = Stops::new();
+        for k in self.rules().start(m) {
+            let mut left = gang(self.problem(), *k);
+            let pinned = groups.member(*k).pinned.clone().unwrap_or_default();
+            let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
+            let before: u64 = [stops.get(k), stopped.get(k)].into_iter().flatten().map(count).sum();
+            // `self` is the cluster before all stops.
+            let rest = Rational::from(&self.standing.rooms.totals()[*k] - (before + left));
+            if rest < pinned || self.limits.pinned.contains(k) || self.rules().of(*k).protected {
+                return None;
             }
-            if left == 0 {
-                return Some(tasks);
+            let runs = |at: Place| -> u64 {
+                let there = trial.servers.at(at).and_then(|server| server.tasks.get(k));
+                let there = there.and_then(|x| x.numer().to_u64()).unwrap_or(0);
+                there - stops.get(k).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
+            };
+            let mut tasks = Tasks::new();
+            let elsewhere = trial.servers.places_of(*k).filter(|at| Some(*at) != place);
+            for at in place.into_iter().chain(elsewhere) {
+                let taken = runs(at).min(left);
+                if taken > 0 {
+                    tasks.insert(at, taken);
+                    left -= taken;
+                }
+                if left == 0 {
+                    break;
+                }
             }
+            if left > 0 {
+                return None;
+            }
+            gone.insert(*k, tasks);
         }
-        None
+        Some(gone)
     }
 
-    /// Whether no queue that is not short by a whole task becomes so by a move.
-    fn leaves_nobody_short(&self, step: &Move) -> bool {
-        let (totals, held) = self.changed(step);
-        let mut touched: BTreeSet<usize> = BTreeSet::new();
-        let users = step.stop.keys().chain([&step.start.0]);
-        touched.extend(users.flat_map(|m| &self.queues.above[*m]));
-        touched.into_iter().all(|v| {
-            // Before a move for it a queue is short already.
-            let waiting = |n: usize| self.queues.waits(n, &totals[n]);
-            let is_short = || {
-                let mut users = self.queues.users[v].iter();
-                users.any(|n| waiting(*n) && self.queues.is_within(*n, &held[&v], &self.due[v]))
+    /// The stops of a start with those that limits above it need: tasks under a limit that is used up make room there,
+    /// wherever they run (on its classes where it is a limit on classes).
+    fn with_limits(&self, assignment: &Assignment, mut stops: Stops, may_stop: &[bool]) -> Option<Stops> {
+        let problem = self.problem();
+        let mut trial = self.standing.clone();
+        add_stops(&mut trial, &mut Stops::new(), stops.clone());
+        let (first, _) = assignment.parts.first()?;
+        let amounts = self.rules().amounts(problem, *first);
+        let group = problem.groups().member(*first).group;
+        loop {
+            let mut broken = trial.rooms.broken_bounds(group, &amounts);
+            let on = trial.broken_on_limits(assignment);
+            broken.extend(on.into_iter().map(|(at, excess)| (Bound::OnClasses(at), excess)));
+            if broken.is_empty() {
+                return Some(stops);
+            }
+            let users = (0..may_stop.len()).filter(|m| may_stop[*m]);
+            let mut candidates: Vec<_> = users
+                .filter_map(|m| {
+                    let gain = self.relief(&trial, m, &broken);
+                    (gain > 0).then(|| ((self.rules().of(m).priority, Reverse(gain), m), m))
+                })
+                .collect();
+            candidates.sort();
+            let gone = candidates.into_iter().find_map(|(_, m)| {
+                let place = broken.iter().find_map(|(bound, _)| self.place_under(&trial, m, bound));
+                self.whole_start(m, place, &Stops::new(), &trial, &stops)
+            })?;
+            evenhand_budget::charge(1_000, "looking for tasks to stop under a limit");
+            add_stops(&mut trial, &mut stops, gone);
+        }
+    }
+
+    /// The fractions of broken bounds that one gang of a user gives back, added up.
+    fn relief(&self, trial: &Standing<'_>, m: usize, broken: &[(Bound, Rational)]) -> Rational {
+        let problem = self.problem();
+        let groups = problem.groups();
+        let is_below = |v: usize| groups.above(groups.member(m).group).any(|of| of == v);
+        let takes = |r: usize| self.queues.unit[m].iter().find(|(of, _)| *of == r).map(|(_, d)| d.clone());
+        let fraction = |(bound, excess): &(Bound, Rational)| -> Option<Rational> {
+            let gives = match bound {
+                Bound::Limit(v, r) => takes(*r).filter(|_| is_below(*v))?,
+                Bound::KeptBack(r) => takes(*r)?,
+                // The guarantee of a group of weight 0 is no limit of what others use.
+                Bound::Weight(_) => return None,
+                Bound::OnClasses(at) => {
+                    let place = self.place_under(trial, m, bound)?;
+                    trial.rooms.takes_of(*at, m, place.class)
+                }
             };
-            self.short_by(v).is_some() || !is_short()
+            Some((gives / excess).min(Rational::from(1)))
+        };
+        broken.iter().filter_map(fraction).sum()
+    }
+
+    /// A server where a task of a user counts for a limit on classes.
+    fn place_under(&self, trial: &Standing<'_>, m: usize, bound: &Bound) -> Option<Place> {
+        let Bound::OnClasses(at) = bound else { return None };
+        trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
+    }
+
+    /// Whether a move does no harm: the start may start after the stops, no excess and no user's lack grows, and no queue
+    /// becomes below its fair share by a whole task.
+    fn is_harmless(&self, step: &Move) -> bool {
+        let mut trial = self.standing.clone();
+        add_stops(&mut trial, &mut Stops::new(), step.stop.clone());
+        if trial.may_start(&assignment_of(&step.start)).is_err() {
+            return false;
+        }
+        for (n, tasks) in &step.start {
+            tasks.iter().for_each(|(at, count)| trial.change(*n, *at, &Rational::from(*count)));
+        }
+        if !self.problem().groups().list().is_empty() {
+            let users = 0..self.problem().n_users();
+            let mut promised = users.filter(|n| self.problem().is_active(*n));
+            if promised.any(|n| trial.rooms.lack(n) > self.standing.rooms.lack(n)) {
+                return false;
+            }
+        }
+        let totals = trial.rooms.totals();
+        let (waiting, held) = (self.queues.waiting(totals), self.queues.held(totals));
+        let none = Rational::new();
+        (0..self.queues.list.len()).all(|v| {
+            self.is_below[v]
+                || self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_none()
         })
     }
 
-    /// The tasks of all users, and what the queues that it touches hold, after a move.
-    fn changed(&self, step: &Move) -> (Vector, BTreeMap<usize, Vector>) {
-        let mut totals = self.totals.clone();
-        let mut held: BTreeMap<usize, Vector> = BTreeMap::new();
-        for (m, change) in changes(step) {
-            totals[m] += &change;
-            for v in &self.queues.above[m] {
-                let held = held.entry(*v).or_insert_with(|| self.held[*v].clone());
-                for (r, d) in self.queues.problem.users()[m].base_demand().entries() {
-                    held[*r] += Rational::from(d * &change);
-                }
-            }
-        }
-        (totals, held)
-    }
-
     fn take(&mut self, step: &Move) {
-        let (totals, held) = self.changed(step);
-        self.totals = totals;
-        held.into_iter().for_each(|(v, held)| self.held[v] = held);
-        for (m, _) in changes(step) {
-            self.waiting[m] = self.queues.waits(m, &self.totals[m]);
+        add_stops(&mut self.standing, &mut Stops::new(), step.stop.clone());
+        for (n, tasks) in &step.start {
+            tasks.iter().for_each(|(at, count)| self.standing.change(*n, *at, &Rational::from(*count)));
         }
-        for (m, tasks) in &step.stop {
-            tasks.iter().for_each(|(at, count)| self.servers.add(*at, *m, &-Rational::from(*count)));
-        }
-        let (n, tasks) = &step.start;
-        tasks.iter().for_each(|(at, count)| self.servers.add(*at, *n, &Rational::from(*count)));
+        let totals = self.standing.rooms.totals();
+        self.held = self.queues.held(totals);
+        self.waiting = self.queues.waiting(totals);
     }
 }
 
-/// By user: how many tasks more it has after a move.
-fn changes(step: &Move) -> Vec<(usize, Rational)> {
-    let count = |tasks: &Tasks| Rational::from(tasks.values().sum::<u64>());
-    let stops = step.stop.iter().map(|(m, tasks)| (*m, -count(tasks)));
-    stops.chain([(step.start.0, count(&step.start.1))]).collect()
-}
-
-/// Whether limits on server classes leave a user no gang: what is stopped there is not counted.
-fn rooms_bar(problem: &Problem, n: usize, rooms: &Rooms<'_>) -> bool {
-    let mut left = Rational::new();
-    for i in problem.classes_of(n) {
-        match rooms.on_class(n, i) {
-            None => return false,
-            Some(room) => left += room.floor(),
+/// Takes tasks away from a cluster, and adds them to a list of stops.
+fn add_stops(standing: &mut Standing<'_>, list: &mut Stops, stops: Stops) {
+    for (m, tasks) in stops {
+        for (at, count) in tasks {
+            standing.change(m, at, &-Rational::from(count));
+            *list.entry(m).or_default().entry(at).or_default() += count;
         }
     }
-    left < gang(problem, n)
+}
+
+fn tasks_of(assignment: &Assignment) -> BTreeMap<usize, Tasks> {
+    let tasks = |places: &[Place]| {
+        let mut tasks = Tasks::new();
+        places.iter().for_each(|place| *tasks.entry(*place).or_default() += 1);
+        tasks
+    };
+    assignment.parts.iter().map(|(n, places)| (*n, tasks(places))).collect()
+}
+
+fn assignment_of(start: &BTreeMap<usize, Tasks>) -> Assignment {
+    let places = |tasks: &Tasks| tasks.iter().flat_map(|(at, count)| (0..*count).map(|_| *at)).collect();
+    Assignment { parts: start.iter().map(|(n, tasks)| (*n, places(tasks))).collect() }
 }

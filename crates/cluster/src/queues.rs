@@ -3,6 +3,8 @@
 
 use evenhand_problem::{Problem, Rational};
 
+use crate::task_rules::TaskRules;
+
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
@@ -39,14 +41,15 @@ pub struct Queues<'p> {
     pub users: Vec<Vec<usize>>,
     /// By user: its queue and those above it, from the innermost on.
     pub above: Vec<Vec<usize>>,
-    /// By user: what a gang of its tasks takes, by resource that it demands.
+    /// By user: what one start of it takes, by resource that it demands.
     pub unit: Vec<Vec<(usize, Rational)>>,
+    rules: &'p TaskRules,
 }
 
 impl<'p> Queues<'p> {
     /// Of a problem.
     #[must_use]
-    pub fn new(problem: &'p Problem) -> Self {
+    pub fn new(problem: &'p Problem, rules: &'p TaskRules) -> Self {
         let groups = problem.groups();
         let group = |(v, group): (usize, &evenhand_problem::Group)| Queue {
             name: group.name.clone(),
@@ -69,12 +72,8 @@ impl<'p> Queues<'p> {
         for (n, way) in above.iter().enumerate() {
             way.iter().for_each(|v| users[*v].push(n));
         }
-        let unit = |n: usize| {
-            let demand = problem.users()[n].base_demand().entries().iter();
-            demand.map(|(r, d)| (*r, Rational::from(d * gang(problem, n)))).collect()
-        };
-        let unit = (0..problem.n_users()).map(unit).collect();
-        Self { problem, list, users, above, unit }
+        let unit = (0..problem.n_users()).map(|n| rules.amounts(problem, n)).collect();
+        Self { problem, list, users, above, unit, rules }
     }
 
     /// What every queue holds when users have so many tasks.
@@ -90,18 +89,21 @@ impl<'p> Queues<'p> {
         held
     }
 
-    /// Whether a user has a gang of tasks more than this, and can run somewhere.
+    /// Whether a user waits when all users have so many tasks: every user of its start has a gang of tasks left, and can run
+    /// somewhere.
     #[must_use]
-    pub fn waits(&self, n: usize, total: &Rational) -> bool {
-        let tasks = self.problem.users()[n].tasks();
-        let left = |tasks: &Rational| Rational::from(tasks - total) >= gang(self.problem, n);
-        tasks.is_none_or(left) && self.problem.is_active(n)
+    pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
+        let left = |n: usize| self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &totals[n]));
+        let has_gang = |n: &usize| {
+            self.problem.is_active(*n) && left(*n).is_none_or(|left| left >= gang(self.problem, *n))
+        };
+        self.rules.start(n).iter().all(has_gang)
     }
 
     /// By user whether it waits.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {
-        totals.iter().enumerate().map(|(n, total)| self.waits(n, total)).collect()
+        (0..totals.len()).map(|n| self.waits(n, totals)).collect()
     }
 
     /// Whether a queue that holds so much is still within what it is due with one more gang of a user.

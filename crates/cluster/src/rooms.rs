@@ -5,19 +5,49 @@ use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Problem, Promises, Rational};
 
 use crate::queues::Vector;
+use crate::verdict::Excess;
 
-/// What groups use in an allocation, and what bounds that.
-#[derive(Debug)]
+/// What groups use at the moment, and what bounds that.
+#[derive(Debug, Clone)]
 pub struct Rooms<'p> {
     problem: &'p Problem,
     promises: Promises,
+    /// By resource: whether some group keeps capacity of it back.
+    is_kept: Vec<bool>,
     /// `U_v` by group, the root last.
     used: Vec<Vector>,
-    /// What the users of each hold, without what is kept back.
+    /// `X_v`: what the users of each take, without capacity that is kept back.
     held: Vec<Vector>,
+    /// By user, with admitted tasks.
     totals: Vector,
     /// What is left of limits on server classes: by group, in the order of its `on` and of the limits there.
     on: Vec<Vec<Vec<Rational>>>,
+    /// Whether limits on server classes count.
+    counts_classes: bool,
+}
+
+/// A limit on server classes: the group, which of its `on`, and which limit there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OnLimit {
+    /// The group.
+    pub group: usize,
+    /// Position in the group's `on`.
+    pub on: usize,
+    /// Position in the limits of that.
+    pub at: usize,
+}
+
+/// A bound of a group (or of all servers) that a start would break.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bound {
+    /// The limit of a group on a resource.
+    Limit(usize, usize),
+    /// The limit of a group on a resource on some classes.
+    OnClasses(OnLimit),
+    /// Capacity of a resource that is kept back for other groups.
+    KeptBack(usize),
+    /// A group of weight 0 that gets nothing beyond its guarantee.
+    Weight(usize),
 }
 
 /// `a - b`, at least 0.
@@ -26,45 +56,185 @@ fn over(a: &Rational, b: &Rational) -> Rational {
 }
 
 impl<'p> Rooms<'p> {
-    /// Of an allocation.
+    /// Of tasks by class, and tasks that are admitted and have no server, by user.
     #[must_use]
-    pub fn new(problem: &'p Problem, allocation: &Allocation) -> Self {
+    pub fn new(problem: &'p Problem, allocation: &Allocation, admitted: impl Fn(usize) -> u64) -> Self {
         let groups = problem.groups();
         let (list, m) = (groups.list(), problem.n_resources());
-        let totals = allocation.totals();
-        let mut used = vec![vec![Rational::new(); m]; list.len() + 1];
-        for (n, total) in totals.iter().enumerate().filter(|(_, total)| !total.is_zero()) {
-            let v = groups.member(n).group.unwrap_or(list.len());
-            for (r, d) in problem.users()[n].base_demand().entries() {
-                used[v][*r] += Rational::from(d * total);
-            }
-        }
         let promises = Promises::new(groups);
-        let mut held = used.clone();
-        for v in groups.from_the_leaves() {
-            let (own, above) = (held[v].clone(), list[v].parent.unwrap_or(list.len()));
-            held[above].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-            let mut counted = used[v].clone();
-            for (r, kept) in promises.kept[v].iter().filter(|(r, kept)| used[v][*r] < *kept) {
-                counted[*r].clone_from(kept);
-            }
-            used[above].iter_mut().zip(counted).for_each(|(sum, own)| *sum += own);
-        }
+        let nothing = || vec![vec![Rational::new(); m]; list.len() + 1];
+        let mut is_kept = vec![false; m];
+        promises.kept.iter().flatten().filter(|(_, kept)| *kept > 0).for_each(|(r, _)| is_kept[*r] = true);
         let stated = |on: &evenhand_problem::On| on.limit.iter().map(|(_, most)| most.clone()).collect();
-        let mut on: Vec<Vec<Vec<Rational>>> =
-            list.iter().map(|group| group.on.iter().map(stated).collect()).collect();
-        for (n, tasks) in allocation.tasks.iter().enumerate().filter(|_| groups.limit_classes()) {
-            for v in groups.above(groups.member(n).group) {
-                for (of, left) in list[v].on.iter().zip(&mut on[v]) {
-                    for (i, x) in tasks.iter().filter(|(i, _)| of.servers.binary_search(i).is_ok()) {
-                        for ((r, _), left) in of.limit.iter().zip(left.iter_mut()) {
-                            *left -= Rational::from(&problem.demand(n, *i)[*r] * x);
-                        }
-                    }
+        let on = list.iter().map(|group| group.on.iter().map(stated).collect()).collect();
+        let totals = vec![Rational::new(); problem.n_users()];
+        let counts_classes = groups.limit_classes();
+        let mut rooms =
+            Self { problem, promises, is_kept, used: nothing(), held: nothing(), totals, on, counts_classes };
+        // Capacity that is kept back is used from the start.
+        for v in groups.from_the_leaves() {
+            let above = list[v].parent.unwrap_or(list.len());
+            let mut counted = rooms.used[v].clone();
+            for (r, kept) in &rooms.promises.kept[v] {
+                if counted[*r] < *kept {
+                    counted[*r].clone_from(kept);
+                }
+            }
+            rooms.used[above].iter_mut().zip(counted).for_each(|(sum, own)| *sum += own);
+        }
+        for (n, tasks) in allocation.tasks.iter().enumerate() {
+            for (i, x) in tasks {
+                rooms.add(n, x);
+                rooms.add_on_class(n, *i, x);
+            }
+            let admitted = admitted(n);
+            if admitted > 0 {
+                rooms.admit(n, &Rational::from(admitted));
+            }
+        }
+        rooms
+    }
+
+    /// Tasks of a user that are admitted count for its groups, and for limits on classes that it cannot avoid.
+    fn admit(&mut self, n: usize, x: &Rational) {
+        self.add(n, x);
+        if !self.counts_classes {
+            return;
+        }
+        let classes: Vec<usize> = self.problem.classes_of(n).collect();
+        let groups = self.problem.groups();
+        for v in groups.above(groups.member(n).group) {
+            for (of, left) in groups.list()[v].on.iter().zip(&mut self.on[v]) {
+                if classes.is_empty() || !classes.iter().all(|i| of.servers.binary_search(i).is_ok()) {
+                    continue;
+                }
+                for ((r, _), left) in of.limit.iter().zip(left.iter_mut()) {
+                    let least = classes.iter().map(|i| self.problem.demand(n, *i)[*r].clone()).min();
+                    *left -= least.unwrap_or_default() * x;
                 }
             }
         }
-        Self { problem, promises, used, held, totals, on }
+    }
+
+    /// Adds tasks of a user (fewer than 0: takes them away) to what the groups above it use.
+    pub fn add(&mut self, n: usize, x: &Rational) {
+        let groups = self.problem.groups();
+        let root = groups.list().len();
+        self.totals[n] += x;
+        for (r, d) in self.problem.users()[n].base_demand().entries() {
+            let amount = Rational::from(d * x);
+            let mut change = amount.clone();
+            for v in groups.above(groups.member(n).group) {
+                self.held[v][*r] += &amount;
+                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r).map(|(_, kept)| kept);
+                let counted = |used: &Rational| kept.map_or(used.clone(), |kept| used.clone().max(kept.clone()));
+                let before = counted(&self.used[v][*r]);
+                self.used[v][*r] += &change;
+                change = counted(&self.used[v][*r]) - before;
+            }
+            self.held[root][*r] += amount;
+            self.used[root][*r] += change;
+        }
+    }
+
+    /// Adds tasks of a user on a class to what counts for limits on classes.
+    pub fn add_on_class(&mut self, n: usize, i: usize, x: &Rational) {
+        if !self.counts_classes {
+            return;
+        }
+        for at in self.on_limits(n, i) {
+            let taken = self.takes_of(at, n, i) * x;
+            self.on[at.group][at.on][at.at] -= taken;
+        }
+    }
+
+    /// The limits on classes that count a task of a user on a class, and of which it takes something.
+    #[must_use]
+    pub fn on_limits(&self, n: usize, i: usize) -> Vec<OnLimit> {
+        let groups = self.problem.groups();
+        if !self.counts_classes {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for group in groups.above(groups.member(n).group) {
+            for (on, of) in groups.list()[group].on.iter().enumerate() {
+                if of.servers.binary_search(&i).is_err() {
+                    continue;
+                }
+                let takes = |at: &usize| !self.problem.demand(n, i)[of.limit[*at].0].is_zero();
+                found.extend((0..of.limit.len()).filter(takes).map(|at| OnLimit { group, on, at }));
+            }
+        }
+        found
+    }
+
+    /// The same without limits on classes: they count already for tasks that are admitted.
+    #[must_use]
+    pub fn without_limits_on_classes(&self) -> Self {
+        Self { counts_classes: false, ..self.clone() }
+    }
+
+    /// What a task of a user on a class takes of a limit on classes.
+    #[must_use]
+    pub fn takes_of(&self, at: OnLimit, n: usize, i: usize) -> Rational {
+        let (r, _) = &self.problem.groups().list()[at.group].on[at.on].limit[at.at];
+        self.problem.demand(n, i)[*r].clone()
+    }
+
+    /// What is left of a limit on classes; below 0 where it is exceeded.
+    #[must_use]
+    pub fn left_of(&self, at: OnLimit) -> &Rational {
+        &self.on[at.group][at.on][at.at]
+    }
+
+    /// The bounds that amounts used below a group would break, and by how much; points 4, 6 and 7 of `may_start`
+    /// (docs/verdict.md).
+    #[must_use]
+    pub fn broken_bounds(&self, group: Option<usize>, amounts: &[(usize, Rational)]) -> Vec<(Bound, Rational)> {
+        let groups = self.problem.groups();
+        let capacity = self.problem.total_capacity();
+        let asked: Vec<&(usize, Rational)> =
+            amounts.iter().filter(|(r, _)| !capacity[*r].is_zero()).collect();
+        // What more use fills before it raises the use of the group that is looked at.
+        let mut spare = vec![Rational::new(); asked.len()];
+        let never = groups.share().zero_weight == ZeroWeight::Never;
+        let mut broken = Vec::new();
+        for v in groups.above(group) {
+            let is_shut = never && groups.list()[v].weight.is_zero();
+            let mut is_named = false;
+            for ((r, amount), spare) in asked.iter().zip(&mut spare) {
+                let used = &self.used[v][*r];
+                let beyond = |mark: &Rational| Rational::from(amount - &*spare) - over(mark, used);
+                if let Some((_, most)) = groups.list()[v].limit.iter().find(|(of, _)| of == r) {
+                    // Capacity that is kept back beyond the limit lets no user have more than the limit.
+                    let excess = beyond(most).max(Rational::from(amount - over(most, &self.held[v][*r])));
+                    if excess > 0 {
+                        broken.push((Bound::Limit(v, *r), excess));
+                    }
+                }
+                if let Some(promised) = self.promises.promised(v, *r).filter(|_| is_shut) {
+                    is_named = true;
+                    let excess = if promised.is_zero() { amount.clone() } else { beyond(promised) };
+                    if excess > 0 {
+                        broken.push((Bound::Weight(v), excess));
+                    }
+                }
+                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r);
+                *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
+            }
+            if is_shut && !is_named {
+                // No amount is small enough.
+                broken.push((Bound::Weight(v), asked.first().map_or_else(Rational::new, |(_, a)| a.clone())));
+            }
+        }
+        let root = &self.used[groups.list().len()];
+        for ((r, amount), spare) in asked.iter().zip(spare).filter(|((r, _), _)| self.is_kept[*r]) {
+            let excess = Rational::from(amount - spare) - over(&capacity[*r], &root[*r]);
+            if excess > 0 {
+                broken.push((Bound::KeptBack(*r), excess));
+            }
+        }
+        broken
     }
 
     /// What a user demands of resources that there are.
@@ -74,64 +244,47 @@ impl<'p> Rooms<'p> {
         demand.filter(|(r, _)| !capacity[*r].is_zero()).collect()
     }
 
-    /// How many tasks more the groups above a user leave it, and the sum of all servers beside what is kept back; `None`
-    /// where nothing bounds it.
+    /// Limits that are exceeded: of groups on all servers and on classes, and of all servers beside capacity that is kept back.
     #[must_use]
-    pub fn of_groups(&self, n: usize) -> Option<Rational> {
+    pub fn excesses(&self) -> Vec<Excess> {
         let groups = self.problem.groups();
-        let asked = self.asked(n);
-        let mut spare = vec![Rational::new(); asked.len()];
-        let never = groups.share().zero_weight == ZeroWeight::Never;
-        let mut rooms = Vec::new();
-        for v in groups.above(groups.member(n).group) {
-            let is_shut = never && groups.list()[v].weight.is_zero();
-            let mut is_named = false;
-            for ((r, d), spare) in asked.iter().zip(&mut spare) {
-                let used = &self.used[v][*r];
-                let left = |mark: &Rational| (over(mark, used) + &*spare) / d;
-                let limit = groups.list()[v].limit.iter().find(|(of, _)| of == r);
-                // Nor does what is kept back, and more than the limit, let anybody hold more than that.
-                let room = |most: &Rational| left(most).min(over(most, &self.held[v][*r]) / d);
-                rooms.extend(limit.map(|(_, most)| room(most)));
-                if let Some(promised) = self.promises.promised(v, *r).filter(|_| is_shut) {
-                    is_named = true;
-                    rooms.push(if promised.is_zero() { Rational::new() } else { left(promised) });
-                }
-                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r);
-                *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
+        let capacity = self.problem.total_capacity();
+        let mut found = Vec::new();
+        let mut add = |bound: Bound, used: Rational, by_tasks: &Rational, most: &Rational| {
+            if used > *most {
+                found.push(Excess::Bound { bound, used, by_tasks: by_tasks.clone(), most: most.clone() });
             }
-            if is_shut && !is_named {
-                return Some(Rational::new());
+        };
+        for (v, group) in groups.list().iter().enumerate() {
+            for (r, most) in group.limit.iter().filter(|(r, _)| !capacity[*r].is_zero()) {
+                add(Bound::Limit(v, *r), self.used[v][*r].clone(), &self.held[v][*r], most);
+            }
+            for (on, of) in group.on.iter().enumerate() {
+                for (at, (_, most)) in of.limit.iter().enumerate() {
+                    let limit = OnLimit { group: v, on, at };
+                    let used = Rational::from(most - self.left_of(limit));
+                    add(Bound::OnClasses(limit), used.clone(), &used, most);
+                }
             }
         }
-        let root = &self.used[groups.list().len()];
-        let capacity = self.problem.total_capacity();
-        // All servers together bound what is held only for the sake of what is kept back.
-        let is_kept = |r: usize| self.promises.kept.iter().flatten().any(|(of, _)| *of == r);
-        let of_root = asked.iter().zip(spare).filter(|((r, _), _)| is_kept(*r));
-        rooms.extend(of_root.map(|((r, d), spare)| (over(&capacity[*r], &root[*r]) + spare) / d));
-        rooms.into_iter().min()
+        let root = groups.list().len();
+        for r in (0..capacity.len()).filter(|r| self.is_kept[*r]) {
+            add(Bound::KeptBack(r), self.used[root][r].clone(), &self.held[root][r], &capacity[r]);
+        }
+        found
     }
 
-    /// How many tasks more limits on server classes leave a user on a class; `None` where none counts there.
+    /// Capacity of a resource that is kept back for a group.
     #[must_use]
-    pub fn on_class(&self, n: usize, i: usize) -> Option<Rational> {
-        let groups = self.problem.groups();
-        if !groups.limit_classes() {
-            return None;
-        }
-        let demand = self.problem.demand(n, i);
-        let mut least: Option<Rational> = None;
-        for v in groups.above(groups.member(n).group) {
-            let here = groups.list()[v].on.iter().zip(&self.on[v]);
-            for (of, left) in here.filter(|(of, _)| of.servers.binary_search(&i).is_ok()) {
-                for ((r, _), left) in of.limit.iter().zip(left).filter(|((r, _), _)| !demand[*r].is_zero()) {
-                    let room = Rational::from(left / &demand[*r]).max(Rational::new());
-                    least = Some(least.map_or(room.clone(), |least| least.min(room)));
-                }
-            }
-        }
-        least
+    pub fn kept_back(&self, v: usize, r: usize) -> Rational {
+        let kept = self.promises.kept[v].iter().find(|(of, _)| *of == r);
+        kept.map(|(_, kept)| kept.clone()).unwrap_or_default()
+    }
+
+    /// Tasks of every user, with admitted ones.
+    #[must_use]
+    pub fn totals(&self) -> &[Rational] {
+        &self.totals
     }
 
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a guarantee above

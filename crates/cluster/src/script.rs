@@ -15,6 +15,8 @@ pub struct Task {
     pub user: usize,
     /// Its own name, where it is known.
     pub name: Option<String>,
+    /// What keeps it running, as `KIND NAMESPACE/NAME`; `None` where that is not known, empty where nothing does.
+    pub owner: Option<String>,
     /// Its server.
     pub place: Place,
 }
@@ -31,10 +33,12 @@ pub struct Named {
 /// The moves with names, as far as the snapshot has them, and the snapshot after them.
 #[must_use]
 pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
-    let mut running: HashMap<(usize, Place), Vec<String>> = HashMap::new();
+    let mut running: HashMap<(usize, Place), Vec<Known>> = HashMap::new();
     for of in &snapshot.running {
         let place = Place { class: of.server, index: of.index };
-        running.entry((of.user, place)).or_default().extend(of.names.iter().cloned());
+        let known = of.names.iter().enumerate();
+        let known = known.map(|(at, name)| (name.clone(), of.owners.get(at).cloned()));
+        running.entry((of.user, place)).or_default().extend(known);
     }
     let mut waiting: HashMap<usize, Vec<String>> = HashMap::new();
     // The last of a list is taken first: those that wait longest stand in front.
@@ -49,21 +53,24 @@ pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
         let mut stop = Vec::new();
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
-                let name = running.get_mut(&(*user, place)).and_then(Vec::pop);
+                // The youngest stand last.
+                let known = running.get_mut(&(*user, place)).and_then(Vec::pop);
+                let (name, owner) = known.map_or((None, None), |(name, owner)| (Some(name), owner));
                 *started.entry(*user).or_default() -= 1;
                 stopped.entry(*user).or_default().extend(name.clone());
-                stop.push(Task { user: *user, name, place });
+                stop.push(Task { user: *user, name, owner, place });
             }
         }
-        let (user, tasks) = (step.start.0, &step.start.1);
         let mut start = Vec::new();
-        for place in each(tasks) {
-            let name = waiting.get_mut(&user).and_then(Vec::pop);
-            *started.entry(user).or_default() += 1;
-            if let Some(name) = &name {
-                running.entry((user, place)).or_default().push(name.clone());
+        for (user, tasks) in &step.start {
+            for place in each(tasks) {
+                let name = waiting.get_mut(user).and_then(Vec::pop);
+                *started.entry(*user).or_default() += 1;
+                if let Some(name) = &name {
+                    running.entry((*user, place)).or_default().push((name.clone(), None));
+                }
+                start.push(Task { user: *user, name, owner: None, place });
             }
-            start.push(Task { user, name, place });
         }
         all.push(Named { stop, start });
     }
@@ -72,15 +79,18 @@ pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
     after.waiting = waits(snapshot, &waiting, &stopped, &started);
     let mut running: Vec<_> = running.into_iter().filter(|(_, names)| !names.is_empty()).collect();
     running.sort_by_key(|((user, place), _)| (place.class, place.index, *user));
-    let running = running.into_iter().map(|((user, place), names)| Running {
-        user,
-        server: place.class,
-        index: place.index,
-        names,
+    let running = running.into_iter().map(|((user, place), known)| {
+        let is_owned = known.iter().all(|(_, owner)| owner.is_some());
+        let (names, owners): (Vec<_>, Vec<_>) = known.into_iter().unzip();
+        let owners = if is_owned { owners.into_iter().flatten().collect() } else { Vec::new() };
+        Running { user, server: place.class, index: place.index, names, owners }
     });
     after.running = running.collect();
     (all, after)
 }
+
+/// The name of a task, and its owner where that is known.
+type Known = (String, Option<String>);
 
 fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))
@@ -116,12 +126,15 @@ fn waits(
     waiting
 }
 
-/// The commands that stop tasks, a line each; what starts is the scheduler's to do, and a comment.
+/// The commands that stop tasks, a line each. The scheduler starts tasks, so a start is a comment.
+///
+/// A pod whose owner would create it again is stopped by a command for the owner, and only where the move stops all running
+/// tasks of that owner. Where no command does what the move says, a comment says so.
 #[must_use]
 pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
-        "# Stops tasks to make room for queues that are short. Nothing has been executed: read it first."
+        "# Stops tasks to make room for queues that are below their fair share. Nothing has been executed: read it first."
             .to_owned(),
         "set -eu".to_owned(),
     ];
@@ -134,34 +147,87 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
         let server = snapshot.server_name(task.place.class, task.place.index);
         printable(&format!("{name}, {server}"))
     };
+    let mut owned: HashMap<&str, u64> = HashMap::new();
+    for owner in snapshot.running.iter().flat_map(|of| &of.owners).filter(|owner| !owner.is_empty()) {
+        *owned.entry(owner).or_default() += 1;
+    }
     for (number, step) in moves.iter().enumerate() {
         lines.push(format!("\n# Move {}", number + 1));
+        let mut stopped: HashMap<&str, u64> = HashMap::new();
+        for owner in step.stop.iter().filter_map(|task| task.owner.as_deref()) {
+            *stopped.entry(owner).or_default() += 1;
+        }
+        let mut written: Vec<String> = Vec::new();
         for task in &step.stop {
-            let command = task.name.as_ref().and_then(|name| command(snapshot.system, name));
-            lines.push(command.unwrap_or_else(|| format!("# stop {} (no command is known)", called(task))));
+            let owner = task.owner.as_deref();
+            let is_whole = |owner: &str| stopped.get(owner) == owned.get(owner);
+            let command = match owner {
+                Some(owner) if !owner.is_empty() && !is_whole(owner) => {
+                    Err(format!("{owner} would start it again, and has other tasks"))
+                }
+                _ => command(snapshot.system, task.name.as_deref(), owner),
+            };
+            match command {
+                Ok(command) if written.contains(&command) => {}
+                Ok(command) => {
+                    lines.push(command.clone());
+                    written.push(command);
+                }
+                Err(why) => lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why))),
+            }
         }
         lines.extend(step.start.iter().map(|task| format!("# start {}", called(task))));
     }
     lines.join("\n") + "\n"
 }
 
-/// The command that stops a task of that name.
-fn command(system: Option<System>, name: &str) -> Option<String> {
-    if name.chars().any(char::is_control) {
-        return None;
-    }
-    match system? {
-        System::Slurm => Some(format!("scancel -- {}", quoted(name))),
+/// The command that stops a task, or why there is none.
+fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> Result<String, String> {
+    let Some(name) = name else { return Err("its name is not known".to_owned()) };
+    let safe = |name: &str| {
+        let is_plain = !name.is_empty() && printable(name) == name && !name.chars().any(char::is_control);
+        is_plain.then_some(()).ok_or_else(|| "its name has characters that a command should not have".to_owned())
+    };
+    safe(name)?;
+    match system.ok_or("the snapshot names no system")? {
+        System::Slurm => Ok(format!("scancel -- {}", quoted(job_of(name)))),
         System::Kubernetes | System::Kueue | System::Kai | System::Volcano | System::Yunikorn => {
-            Some(match name.split_once('/') {
-                Some((namespace, pod)) => {
-                    format!("kubectl delete pod --namespace={} -- {}", quoted(namespace), quoted(pod))
-                }
-                None => format!("kubectl delete pod -- {}", quoted(name)),
-            })
+            let Some(owner) = owner.filter(|owner| !owner.is_empty()) else {
+                let (namespace, pod) = in_namespace(name)?;
+                let namespace = namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
+                return Ok(format!("kubectl delete pod{namespace} -- {}", quoted(pod)));
+            };
+            safe(owner)?;
+            let (kind, of) = owner.split_once(' ').ok_or("its owner has no kind")?;
+            let (namespace, of) = in_namespace(of)?;
+            let namespace = namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
+            let patch = |resource: &str, field: &str| {
+                format!("kubectl patch {resource}{namespace} --type=merge --patch='{field}' -- {}", quoted(of))
+            };
+            match kind {
+                "Workload" => Ok(patch("workloads.kueue.x-k8s.io", r#"{"spec":{"active":false}}"#)),
+                "Job" => Ok(patch("jobs.batch", r#"{"spec":{"suspend":true}}"#)),
+                kind => Err(format!("{kind} {of} would start it again")),
+            }
         }
-        System::Mesos | System::Csv => None,
+        System::Mesos | System::Csv => Err("the system has no command for it".to_owned()),
     }
+}
+
+/// The namespace and the name of `NAMESPACE/NAME`; no namespace where there is no stroke.
+fn in_namespace(name: &str) -> Result<(Option<&str>, &str), String> {
+    match name.split_once('/') {
+        None => Ok((None, name)),
+        Some((namespace, of)) if !namespace.is_empty() && !of.is_empty() && !of.contains('/') => {
+            Ok((Some(namespace), of))
+        }
+        Some(_) => Err("its name is not NAMESPACE/NAME".to_owned()),
+    }
+}
+
+/// The job of a task that is named `JOB NUMBER`: a job of several nodes has a task on each.
+fn job_of(name: &str) -> &str {
+    name.split_once(' ').map_or(name, |(job, _)| job)
 }
 
 /// A word of a shell.

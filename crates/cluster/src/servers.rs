@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
-use crate::queues::{Vector, gang};
+use crate::queues::Vector;
 
 /// Most empty servers of a class that are looked at.
 const MOST_SPARE: u64 = 10_000;
@@ -41,11 +41,10 @@ pub struct Place {
 }
 
 impl<'p> Servers<'p> {
-    /// Of an allocation with placements.
+    /// Of an allocation with placements; with empty servers of each class for `spare` tasks.
     #[must_use]
-    pub fn new(problem: &'p Problem, placements: &[Placement]) -> Self {
-        let gangs = (0..problem.n_users()).map(|n| gang(problem, n));
-        let spare = gangs.max().unwrap_or(1).min(MOST_SPARE) as usize;
+    pub fn new(problem: &'p Problem, placements: &[Placement], spare: u64) -> Self {
+        let spare = spare.min(MOST_SPARE) as usize;
         let mut servers = Self { problem, spare, classes: vec![Vec::new(); problem.n_servers()] };
         for placement in placements {
             let mut server = servers.empty(placement.server, placement.index);
@@ -83,6 +82,14 @@ impl<'p> Servers<'p> {
         let new: Vec<Server> = new.into_iter().map(|index| self.empty(class, index)).collect();
         self.classes[class].extend(new);
         self.classes[class].sort_by_key(|server| server.index);
+    }
+
+    /// The servers on which tasks of a user run.
+    pub fn places_of(&self, n: usize) -> impl Iterator<Item = Place> + '_ {
+        let all = self.classes.iter().enumerate();
+        let all = all.flat_map(|(class, servers)| servers.iter().map(move |server| (class, server)));
+        let runs = move |(_, server): &(usize, &Server)| server.tasks.contains_key(&n);
+        all.filter(runs).map(|(class, server)| Place { class, index: server.index })
     }
 
     /// The server at a place, if it is there.

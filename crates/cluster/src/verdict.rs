@@ -1,41 +1,125 @@
-//! The verdict on a cluster: what queues hold beside what they are due, whether a waiting task fits, whether guarantees are
-//! met and can be (docs/verdict.md has the definitions).
+//! The verdict on a cluster: what queues use and what their fair shares are, whether a waiting task could start, whether
+//! guarantees and limits are kept (docs/verdict.md has the definitions).
 
 use std::collections::BTreeSet;
 
 use evenhand_certify::{Examination, Optima, Request, certify_among};
 use evenhand_exact::{Axiom, Claim};
 use evenhand_mechanisms::tree::Rule;
+use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use crate::due::{Due, by_rule};
 use crate::error::ClusterError;
-use crate::fits::{Fit, fits};
 use crate::queues::{Kind, Queue, Queues, Vector, gang};
-use crate::rooms::Rooms;
-use crate::servers::Servers;
+use crate::rooms::{Bound, Rooms};
+use crate::servers::Place;
+use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
+use crate::task_rules::TaskRules;
 
-/// What is found of a cluster.
+/// The verdict on a running cluster.
 #[derive(Debug, Clone)]
 pub struct Verdict {
     /// The problem that is judged: with the share of the rule.
     pub problem: Problem,
     /// What runs.
     pub allocation: Allocation,
-    /// The rule in place of the problem's own share.
+    /// Constraints of the snapshot.
+    pub rules: TaskRules,
+    /// The rule instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// The part of what is due by which a queue may be short.
+    /// The fraction of its fair share by which a queue may be below it.
     pub tolerance: Rational,
     /// By queue: the groups, then the users that stand in none.
     pub queues: Vec<Row>,
-    /// The axioms of what is held.
+    /// The axioms of what runs.
     pub held: Examination,
-    /// What is due.
+    /// The fair shares.
     pub due: Due,
-    /// Waiting tasks that could start now; absent where tasks have no servers.
-    pub fits: Option<Vec<Fit>>,
-    /// Users below the guarantees of all groups above them by a gang or more, which are not below them in what is due.
+    /// What could start now; `None` where it is not known on which servers tasks run.
+    pub starts: Option<Starts>,
+    /// Users whose guarantee is missed by a gang or more, and is met by the fair shares.
     pub unmet: Vec<Unmet>,
+    /// Limits, servers and classes that are exceeded.
+    pub excesses: Vec<Excess>,
+}
+
+/// Waiting tasks and whether they could start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Starts {
+    /// Waiting tasks that could start now.
+    pub could: Vec<Fit>,
+    /// Waiting tasks that could start by what the snapshot models, where something else decides as well.
+    pub by_model: Vec<Fit>,
+    /// The first user of each start of which it is not known.
+    pub not_known: Vec<usize>,
+    /// Tasks that are admitted and have no server.
+    pub admitted: Vec<Admitted>,
+}
+
+/// A start that could start now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fit {
+    /// The first of its users.
+    pub user: usize,
+    /// Servers for its tasks.
+    pub assignment: Assignment,
+}
+
+/// Tasks of a user that are admitted and have no server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// The user.
+    pub user: usize,
+    /// How many.
+    pub tasks: u64,
+    /// Whether a gang of them could start now, by servers alone: limits count them already.
+    pub answer: Answer,
+}
+
+/// More is used than there may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Excess {
+    /// Tasks on a single server take more of a resource than it has.
+    Server {
+        /// The server.
+        place: Place,
+        /// The resource.
+        resource: usize,
+        /// What its tasks take.
+        used: Rational,
+        /// What it has.
+        most: Rational,
+    },
+    /// Tasks on the servers of a class take more of a resource than these have together.
+    Class {
+        /// The class.
+        class: usize,
+        /// The resource.
+        resource: usize,
+        /// What the tasks take.
+        used: Rational,
+        /// What the servers have.
+        most: Rational,
+    },
+    /// Tasks run on a class on which their user may not run.
+    NotAllowed {
+        /// The user.
+        user: usize,
+        /// The class.
+        class: usize,
+    },
+    /// A group uses more than a limit, or all groups more than there is beside capacity that is kept back.
+    Bound {
+        /// The limit.
+        bound: Bound,
+        /// What is used, with capacity that is kept back for groups inside.
+        used: Rational,
+        /// The part of that which running and admitted tasks take.
+        by_tasks: Rational,
+        /// The limit.
+        most: Rational,
+    },
 }
 
 /// A queue in the verdict; amounts by resource.
@@ -43,39 +127,49 @@ pub struct Verdict {
 pub struct Row {
     /// The queue.
     pub queue: Queue,
-    /// What its users hold.
-    pub held: Vector,
-    /// What they are due.
-    pub due: Vector,
+    /// What its users use.
+    pub usage: Vector,
+    /// What they are entitled to.
+    pub fair_share: Vector,
     /// How many whole tasks of it wait; absent: any number.
     pub waiting: Option<Rational>,
-    /// What it is short of, of resources that its waiting tasks demand.
-    pub short: Vector,
-    /// What it holds above what it is due.
-    pub above: Vector,
-    /// A user that waits, one of whose gangs is within what is due: the queue is short by a whole task.
+    /// What it lacks of its fair share, of resources that its waiting tasks demand.
+    pub lacking: Vector,
+    /// What it uses over its fair share.
+    pub over: Vector,
+    /// A user that waits, one of whose gangs is within the fair share: the queue is below it by a whole task.
     pub by: Option<usize>,
     /// What it is promised, where it is.
     pub guarantee: Vec<(usize, Rational)>,
-    /// What ends its part.
+    /// Why its fair share is no larger.
     pub ends: Vec<End>,
-    /// Of each resource that it is short of: who beside it holds more than its part, the most first.
+    /// Of each resource that it lacks: the neighbouring queues that are over their fair share, the most first.
     pub holders: Vec<(usize, Vec<(usize, Rational)>)>,
-    /// Of each resource that it is short of: who beside it does not use so much of what it is promised, and holds no more than
-    /// its part.
-    pub lenders: Vec<(usize, Vec<(usize, Rational)>)>,
+    /// Of each resource that it lacks: what other queues use of the unused guarantees of neighbouring queues.
+    pub lenders: Vec<Lent>,
 }
 
-/// What ends the part of a queue.
+/// Unused guarantees that other queues use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lent {
+    /// The resource.
+    pub resource: usize,
+    /// Queues that do not use all of their guarantee, and how much of it they may lend, the most first.
+    pub by: Vec<(usize, Rational)>,
+    /// What queues use beyond their guarantees, at most the sum of what may be lent.
+    pub used: Rational,
+}
+
+/// Why the fair share of a queue is no larger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
-    /// A resource of all servers on which its waiting tasks can run.
+    /// A resource is full on all servers on which its waiting tasks can run.
     Resource(usize),
-    /// The limit of a group on a resource.
+    /// The limit of a group on a resource is reached.
     Limit(usize, usize),
 }
 
-/// A user that is below what the groups above it are promised, and need not be.
+/// A user whose guarantee is missed and can be met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
     /// The user.
@@ -85,33 +179,32 @@ pub struct Unmet {
 }
 
 impl Verdict {
-    /// Judges what runs, by the problem's own share or by a rule.
+    /// Judges a snapshot by the problem's own share or by a rule.
     ///
     /// # Errors
-    /// [`ClusterError`] where what is due, or an axiom, cannot be computed.
-    pub fn new(
-        problem: &Problem,
-        allocation: &Allocation,
-        rule: Option<Rule>,
-        tolerance: &Rational,
-    ) -> Result<Self, ClusterError> {
-        let problem = by_rule(problem, rule)?.unwrap_or_else(|| problem.clone());
-        let allocation = Allocation { mechanism: None, rule: None, ..allocation.clone() };
-        let queues = Queues::new(&problem);
+    /// [`ClusterError`] where the fair shares, or an axiom, cannot be computed.
+    pub fn new(snapshot: &Snapshot, rule: Option<Rule>, tolerance: &Rational) -> Result<Self, ClusterError> {
+        let rules = TaskRules::new(snapshot);
+        let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
+        let allocation = Allocation { mechanism: None, rule: None, ..snapshot.allocation.clone() };
+        let queues = Queues::new(&problem, &rules);
         let due = Due::new(&queues, rule)?;
         let held = examined(&problem, &allocation)?;
-        let totals = allocation.totals();
-        let rooms = Rooms::new(&problem, &allocation);
+        let standing = Standing::new(&problem, &rules, &allocation);
+        let rooms = match &standing {
+            Some(standing) => standing.rooms.clone(),
+            None => Rooms::new(&problem, &allocation, |n| rules.admitted(n)),
+        };
+        let totals = rooms.totals().to_vec();
         let waiting = queues.waiting(&totals);
-        let fits = allocation.placements.as_ref().map(|placements| {
-            let servers = Servers::new(&problem, placements);
-            let rooms = Some(&rooms).filter(|_| problem.groups().hold_back());
-            fits(&queues, &servers, rooms, &waiting)
-        });
+        let starts = standing.as_ref().map(|standing| starts(standing, &waiting));
+        let excesses = excesses(&problem, &allocation, standing.as_ref(), &rooms);
         let amounts = queues.held(&totals);
         let judge = Judge { queues: &queues, totals, waiting, held: amounts, due: &due, rooms, tolerance };
         let (rows, unmet) = (judge.rows(), judge.unmet());
+        drop(judge);
         drop(queues);
+        drop(standing);
         Ok(Self {
             queues: rows,
             allocation,
@@ -119,55 +212,149 @@ impl Verdict {
             tolerance: tolerance.clone(),
             held,
             due,
-            fits,
+            starts,
             unmet,
+            excesses,
             problem,
+            rules,
         })
     }
 
-    /// The queues that are short by a whole task, beyond the tolerance.
-    pub fn short(&self) -> impl Iterator<Item = &Row> {
+    /// The queues that are below their fair share by a whole task, beyond the tolerance.
+    pub fn below_fair_share(&self) -> impl Iterator<Item = &Row> {
         self.queues.iter().filter(|row| row.by.is_some())
     }
 
-    /// Whether no waiting task fits; without servers of tasks, whether the axiom holds.
+    /// Whether no waiting task could start; without placements, whether the axiom holds.
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
-        match &self.fits {
-            Some(fits) => fits.is_empty(),
+        match &self.starts {
+            Some(starts) => {
+                let could = |of: &Admitted| matches!(of.answer, Answer::Yes(_));
+                starts.could.is_empty() && !starts.admitted.iter().any(could)
+            }
             None => self.claim(Axiom::WorkConserving).is_none_or(|claim| claim.holds != Some(false)),
         }
+    }
+
+    /// Whether it is known of every waiting task whether it could start.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        let is_known = |of: &Admitted| of.answer != Answer::NotKnown;
+        self.starts.as_ref().is_none_or(|of| of.not_known.is_empty() && of.admitted.iter().all(is_known))
     }
 
     /// Whether what runs is feasible and within all limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
         let is_violated = |axiom| self.claim(axiom).is_some_and(|claim| claim.holds == Some(false));
-        ![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::Limits].into_iter().any(is_violated)
+        self.excesses.is_empty()
+            && ![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::Limits].into_iter().any(is_violated)
     }
 
-    /// What is claimed of an axiom of what is held.
+    /// The claim about an axiom of what runs.
     #[must_use]
     pub fn claim(&self, axiom: Axiom) -> Option<&Claim> {
         self.held.certificate.claims.iter().find(|claim| claim.axiom == axiom)
     }
 
-    /// Whether the guarantees can all be met: they are in what is due. `None` where that is not known.
+    /// Whether the guarantees can all be met: the fair shares meet them. `None` where that is not known.
     #[must_use]
     pub fn guarantees_can_be_met(&self) -> Option<bool> {
         let claims = &self.due.certificate()?.claims;
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 
-    /// Whether no queue is short by a whole task beyond the tolerance, nothing that waits fits, no guarantee that can be met is
-    /// not, and all limits are kept.
+    /// Whether no queue is below its fair share by a whole task beyond the tolerance, no waiting task could start, no guarantee
+    /// that can be met is missed, and all limits are kept.
     #[must_use]
     pub fn is_fair(&self) -> bool {
-        self.short().next().is_none()
+        self.below_fair_share().next().is_none()
             && self.is_work_conserving()
             && self.unmet.is_empty()
             && self.is_within_limits()
     }
+}
+
+/// What could start now.
+fn starts(standing: &Standing<'_>, waiting: &[bool]) -> Starts {
+    let rules = standing.rules;
+    let mut steps = STEPS_OF_A_VERDICT;
+    let mut starts = Starts::default();
+    for n in (0..waiting.len()).filter(|n| waiting[*n] && rules.leads(*n)) {
+        match standing.find(n, &mut steps) {
+            Answer::No => {}
+            Answer::NotKnown => starts.not_known.push(n),
+            Answer::Yes(assignment) => {
+                let is_modelled = rules.not_modelled(n).is_empty();
+                let list = if is_modelled { &mut starts.could } else { &mut starts.by_model };
+                list.push(Fit { user: n, assignment });
+            }
+        }
+    }
+    let admitted: Vec<usize> = (0..waiting.len()).filter(|n| rules.admitted(*n) > 0).collect();
+    if !admitted.is_empty() {
+        let free = standing.for_admitted();
+        for user in admitted {
+            let answer = free.find_servers(rules.start(user), &mut steps);
+            // What is not modelled makes a yes unknown.
+            let is_modelled = rules.not_modelled(user).is_empty();
+            let answer = if is_modelled || answer == Answer::No { answer } else { Answer::NotKnown };
+            starts.admitted.push(Admitted { user, tasks: rules.admitted(user), answer });
+        }
+    }
+    starts
+}
+
+/// What is exceeded: servers (classes where tasks have no servers), allowed classes, limits.
+fn excesses(
+    problem: &Problem,
+    allocation: &Allocation,
+    standing: Option<&Standing<'_>>,
+    rooms: &Rooms<'_>,
+) -> Vec<Excess> {
+    let mut found = Vec::new();
+    match standing {
+        Some(standing) => {
+            for (class, servers) in standing.servers.classes.iter().enumerate() {
+                for server in servers {
+                    let beyond = server.free.iter().enumerate().filter(|(_, free)| **free < 0);
+                    let most = problem.servers()[class].capacity();
+                    found.extend(beyond.map(|(resource, free)| Excess::Server {
+                        place: Place { class, index: server.index },
+                        resource,
+                        used: Rational::from(&most[resource] - free),
+                        most: most[resource].clone(),
+                    }));
+                }
+            }
+        }
+        None => {
+            let mut used = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
+            for (n, tasks) in allocation.tasks.iter().enumerate() {
+                for (i, x) in tasks {
+                    for (r, d) in problem.demand(n, *i).entries() {
+                        used[*i][*r] += Rational::from(d * x);
+                    }
+                }
+            }
+            for (class, used) in used.into_iter().enumerate() {
+                let of = &problem.servers()[class];
+                for (resource, used) in used.into_iter().enumerate() {
+                    let most = Rational::from(&of.capacity()[resource] * of.count());
+                    if used > most {
+                        found.push(Excess::Class { class, resource, used, most });
+                    }
+                }
+            }
+        }
+    }
+    for (user, tasks) in allocation.tasks.iter().enumerate() {
+        let barred = tasks.iter().filter(|(i, x)| !x.is_zero() && !problem.classes_of(user).any(|of| of == *i));
+        found.extend(barred.map(|(class, _)| Excess::NotAllowed { user, class: *class }));
+    }
+    found.extend(rooms.excesses());
+    found
 }
 
 /// The axioms of what runs that a verdict is about.
@@ -182,6 +369,18 @@ fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, C
     axioms.push(Axiom::WorkConserving);
     let requests: Vec<Request> = axioms.into_iter().map(Request::of).collect();
     Ok(certify_among(problem, allocation, &requests, &Rational::new(), &Optima::default())?)
+}
+
+/// `a - b`, at least 0.
+fn beyond(a: &Rational, b: &Rational) -> Rational {
+    Rational::from(a - b).max(Rational::new())
+}
+
+/// Those with an amount above 0, the largest amount first.
+fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, Rational)> {
+    let mut found: Vec<(usize, Rational)> = amounts.filter(|(_, amount)| *amount > 0).collect();
+    found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    found
 }
 
 struct Judge<'j> {
@@ -202,49 +401,72 @@ impl Judge<'_> {
 
     fn row(&self, v: usize, ends: Option<&Ends<'_>>) -> Row {
         let problem = self.queues.problem;
-        let (held, due) = (self.held[v].clone(), self.due.amounts[v].clone());
+        let (usage, fair_share) = (self.held[v].clone(), self.due.amounts[v].clone());
         let wants = || self.queues.users[v].iter().copied().filter(|n| self.waiting[*n]);
         let mut is_wanted = vec![false; problem.n_resources()];
         wants().flat_map(|n| &self.queues.unit[n]).for_each(|(r, _)| is_wanted[*r] = true);
-        let beyond = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
-        let short = |r: usize| if is_wanted[r] { beyond(&due[r], &held[r]) } else { Rational::new() };
-        let short: Vector = (0..due.len()).map(short).collect();
-        let above = held.iter().zip(&due).map(|(held, due)| beyond(held, due)).collect();
-        let by = self.queues.short_by(v, &held, &due, &self.waiting, self.tolerance);
+        let lacks = |r: usize| if is_wanted[r] { beyond(&fair_share[r], &usage[r]) } else { Rational::new() };
+        let lacking: Vector = (0..fair_share.len()).map(lacks).collect();
+        let over = usage.iter().zip(&fair_share).map(|(usage, share)| beyond(usage, share)).collect();
+        let by = self.queues.short_by(v, &usage, &fair_share, &self.waiting, self.tolerance);
         let mut waiting = Some(Rational::new());
         for n in wants() {
             let left =
                 problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &self.totals[n]).floor());
             waiting = waiting.zip(left).map(|(sum, left)| sum + left);
         }
-        let lacking: Vec<usize> = (0..short.len()).filter(|r| !short[*r].is_zero()).collect();
-        let beside = if lacking.is_empty() { Vec::new() } else { self.beside(v) };
-        let of = |r: usize, amount: &dyn Fn(usize) -> Rational| {
-            let mut found: Vec<(usize, Rational)> = beside.iter().map(|k| (*k, amount(*k))).collect();
-            found.retain(|(_, amount)| *amount > 0);
-            found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-            (r, found)
+        let lacked: Vec<usize> = (0..lacking.len()).filter(|r| !lacking[*r].is_zero()).collect();
+        let neighbours = if lacked.is_empty() { Vec::new() } else { self.neighbours(v) };
+        let holders = |r: &usize| {
+            let over = |k: usize| beyond(&self.held[k][*r], &self.due.amounts[k][*r]);
+            (*r, most_first(neighbours.iter().map(|k| (*k, over(*k)))))
         };
-        let holders = |r: &usize| of(*r, &|k| beyond(&self.held[k][*r], &self.due.amounts[k][*r]));
-        let unused = |k: usize, r: usize| {
-            let promised = self.guarantee(k).into_iter().find(|(of, _)| *of == r);
-            promised.map(|(_, promised)| beyond(&promised, &self.held[k][r])).unwrap_or_default()
-        };
-        let is_above = |k: usize, r: usize| self.held[k][r] > self.due.amounts[k][r];
-        let lenders = |r: &usize| of(*r, &|k| if is_above(k, *r) { Rational::new() } else { unused(k, *r) });
         Row {
             queue: self.queues.list[v].clone(),
             waiting,
             by,
             guarantee: self.guarantee(v),
-            ends: ends.filter(|_| !lacking.is_empty()).map_or_else(Vec::new, |ends| ends.of(wants())),
-            holders: lacking.iter().map(holders).collect(),
-            lenders: lacking.iter().map(lenders).collect(),
-            held,
-            due,
-            short,
-            above,
+            ends: ends.filter(|_| !lacked.is_empty()).map_or_else(Vec::new, |ends| ends.of(wants())),
+            holders: lacked.iter().map(holders).collect(),
+            lenders: lacked.iter().filter_map(|r| self.lent(*r, &neighbours)).collect(),
+            usage,
+            fair_share,
+            lacking,
+            over,
         }
+    }
+
+    /// What queues use beyond their guarantees of a resource, from what neighbouring queues do not use of theirs.
+    fn lent(&self, r: usize, neighbours: &[usize]) -> Option<Lent> {
+        let promised = |k: usize| {
+            let promised = self.guarantee(k).into_iter().find(|(of, _)| *of == r);
+            promised.map(|(_, promised)| promised)
+        };
+        let unused = |k: usize| {
+            let Some(promised) = promised(k) else { return Rational::new() };
+            // A queue that lacks some of its own fair share lends nothing, whatever others use.
+            if self.held[k][r] > self.due.amounts[k][r] || self.lacks(k, r) {
+                return Rational::new();
+            }
+            let kept = match self.queues.list[k].kind {
+                Kind::Group(v) => beyond(&self.rooms.kept_back(v, r), &self.held[k][r]),
+                Kind::User(_) => Rational::new(),
+            };
+            beyond(&beyond(&promised, &self.held[k][r]), &kept)
+        };
+        let by = most_first(neighbours.iter().map(|k| (*k, unused(*k))));
+        let borrowed: Rational = neighbours
+            .iter()
+            .map(|k| beyond(&self.held[*k][r], &promised(*k).unwrap_or_default()))
+            .sum();
+        let all: Rational = by.iter().map(|(_, amount)| amount).sum();
+        let used = borrowed.min(all);
+        (used > 0).then_some(Lent { resource: r, by, used })
+    }
+
+    fn lacks(&self, k: usize, r: usize) -> bool {
+        let waits = |n: &&usize| self.waiting[**n] && self.queues.unit[**n].iter().any(|(of, _)| *of == r);
+        self.held[k][r] < self.due.amounts[k][r] && self.queues.users[k].iter().any(|n| waits(&n))
     }
 
     fn guarantee(&self, v: usize) -> Vec<(usize, Rational)> {
@@ -254,13 +476,13 @@ impl Judge<'_> {
         }
     }
 
-    /// The queues beside a queue, and beside those that it stands in.
-    fn beside(&self, v: usize) -> Vec<usize> {
+    /// The queues with the same parent as a queue, or as a queue that it stands in.
+    fn neighbours(&self, v: usize) -> Vec<usize> {
         let list = &self.queues.list;
         let way: Vec<usize> = std::iter::successors(Some(v), |v| list[*v].parent).collect();
-        let is_beside =
+        let is_neighbour =
             |k: &usize| !way.contains(k) && way.iter().any(|v| list[*v].parent == list[*k].parent);
-        (0..list.len()).filter(is_beside).collect()
+        (0..list.len()).filter(is_neighbour).collect()
     }
 
     /// Who is below its guarantees by a gang or more, and not in what is due.
@@ -276,7 +498,7 @@ impl Judge<'_> {
             if tasks < gang(problem, n) {
                 continue;
             }
-            let of_due = of_due.get_or_insert_with(|| Rooms::new(problem, due));
+            let of_due = of_due.get_or_insert_with(|| Rooms::new(problem, due, |_| 0));
             if of_due.lack(n).is_zero() {
                 unmet.push(Unmet { user: n, tasks });
             }
@@ -316,7 +538,7 @@ impl<'p> Ends<'p> {
             |(n, total): (usize, &Rational)| problem.users()[n].tasks().is_some_and(|tasks| total >= tasks);
         Self {
             problem,
-            rooms: Rooms::new(problem, due),
+            rooms: Rooms::new(problem, due, |_| 0),
             full: left.iter().map(full).collect(),
             has_all: totals.iter().enumerate().map(has_all).collect(),
         }

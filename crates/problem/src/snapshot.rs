@@ -155,8 +155,11 @@ pub struct Running {
     pub server: usize,
     /// Which of its servers, from 0.
     pub index: u64,
-    /// Names of some or all of the tasks.
+    /// Names of some or all of the tasks, those that started first in front.
     pub names: Vec<String>,
+    /// Of each name what keeps its task running, as `KIND NAMESPACE/NAME` (empty: nothing does): a Job, a Workload or a
+    /// `ReplicaSet` starts a deleted pod again. Empty where the owners are not known.
+    pub owners: Vec<String>,
 }
 
 /// What a number is about.

@@ -60,6 +60,13 @@ impl<'t> Json<'t> {
         if let Kind::Text(text) = &self.kind { Ok(text) } else { self.wrong("expected a string") }
     }
 
+    pub fn boolean(&self) -> Checked<bool> {
+        match self.kind {
+            Kind::Bool(value) => Ok(value),
+            _ => self.wrong("expected true or false"),
+        }
+    }
+
     pub fn list(&self) -> Checked<&[Json<'t>]> {
         if let Kind::List(list) = &self.kind { Ok(list) } else { self.wrong("expected a list") }
     }

@@ -320,7 +320,7 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn running(&self, object: &Object<'t>) -> Stated<Vec<Running>> {
         let running =
-            self.each(object, "running", &["user", "server", "index", "names"], Self::one_running)?;
+            self.each(object, "running", &["user", "server", "index", "names", "owners"], Self::one_running)?;
         let mut seen = HashSet::new();
         let key = |running: &Running| (running.user, running.server, running.index);
         match running.iter().position(|running| !seen.insert(key(running))) {
@@ -347,7 +347,19 @@ impl<'r, 't> Reader<'r, 't> {
             let message = format!("found {index}: expected an integer from 0 to {}", count - 1);
             return Err(self.document.error(index_raw, message));
         }
-        Ok(Running { user, server, index, names: self.some_names(object, tasks)? })
+        let names = self.some_names(object, tasks)?;
+        let owners = match object.get("owners") {
+            None => Vec::new(),
+            Some(raw) => {
+                let owners = strings(self.document, raw)?;
+                if !owners.is_empty() && owners.len() != names.len() {
+                    let message = format!("found {} owners of {} names", owners.len(), names.len());
+                    return Err(self.document.error(raw, message));
+                }
+                owners
+            }
+        };
+        Ok(Running { user, server, index, names, owners })
     }
 
     fn reported(&self, object: &Object<'t>) -> Stated<Reported> {
@@ -537,6 +549,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         line.text("server", server(running.server));
         line.plain("index", &running.index.to_string());
         line.some_names("names", &running.names);
+        line.some_names("owners", &running.owners);
     });
     file.lines("reported", &snapshot.reported, |line, reported| {
         match &reported.of {

@@ -1,20 +1,25 @@
 //! Certificates of a running cluster (docs/verdict.md): a verdict, and moves. Both are bundles of ordinary certificates of one
 //! problem, about what is held, what is due and, of moves, what is held after them. Here these are judged as any other, and
-//! what the bundle states beside them is recomputed: what every queue holds and is due, the difference, who is short by a
-//! whole task, tasks that fit, every step of the moves, and the least number of moves.
+//! what the bundle states beside them is recomputed: what every queue uses and what its fair share is, the difference, which
+//! queue is below it by a whole task, tasks that could start, every step of the moves, and the least number of moves.
 
 mod moves;
 mod queues;
+mod starts;
 
 use rug::Rational;
 
-use self::moves::{Gang, Moves, State};
+use self::moves::Moves;
 use self::queues::{Queues, Vector};
+use self::starts::{Gang, Rules, State};
+use crate::allocation::Allocation;
+use crate::canonical::same;
 use crate::case::{Case, Claim};
 use crate::certificate::Certificate;
 use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
+use crate::problem::Problem;
 use crate::work::{Checked, about, ensure};
 use crate::{File, Options, Report, Usable};
 
@@ -32,8 +37,11 @@ struct Bundle<'j> {
     alone: (&'j str, Vec<Vector>),
     tolerance: Rational,
     rows: Vec<Row<'j>>,
-    /// Absent where tasks have no servers.
-    fits: Option<Vec<Gang>>,
+    rules: Rules,
+    /// The dumps that it is about: file and hash.
+    sources: Vec<(&'j str, &'j str)>,
+    /// Starts that are possible; absent where tasks have no servers.
+    fits: Option<Vec<Vec<Gang>>>,
     moves: Option<Moves<'j>>,
 }
 
@@ -45,7 +53,16 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     // The reader's largest tolerance is about all of them.
     let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
     bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
-    let reason = file.reason(raw, bundle.held.unmet(options)?, verdict)?;
+    let mut unmet = Vec::new();
+    let mut asked = options.clone();
+    let is_snapshot = |file: &&File| file.parsed().is_ok_and(|raw| raw.get("kind").text() == Ok("snapshot"));
+    if let Some(snapshot) = options.problem.as_ref().filter(is_snapshot) {
+        asked.problem = None;
+        let is_same = snapshot.read(|snapshot| bundle.is_about(raw, snapshot))?;
+        unmet.extend((!is_same).then(|| "the certificate is about another snapshot".to_owned()));
+    }
+    unmet.extend(bundle.held.unmet(&asked)?);
+    let reason = file.reason(raw, unmet, verdict)?;
     let mut claims = Vec::new();
     for (of, part) in bundle.parts() {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
@@ -53,14 +70,15 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
     claims.extend(said);
     let mut report = Report { claims, ..bundle.held.report(reason) };
+    report.about.extend(bundle.sources.iter().map(|(file, hash)| format!("dump `{file}`: sha256 {hash}")));
     report.more.push(("queues", format!("[{}]", sentences.join(","))));
     Ok(report)
 }
 
 impl<'j> Bundle<'j> {
     fn read(raw: &'j Json<'j>) -> Checked<Self> {
-        let [kind, version, tolerance, held, due, rows, fits, moves] =
-            raw.fields("kind version tolerance held due queues fits? moves?")?;
+        let [kind, version, tolerance, held, due, rows, constraints, sources, fits, moves] =
+            raw.fields("kind version tolerance held due queues constraints? sources? fits? moves?")?;
         version.count(1, 1)?;
         let (stated, held) = (held.get("problem"), Certificate::read(held)?);
         let (due, alone) = match due.get("rule").given() {
@@ -81,9 +99,43 @@ impl<'j> Bundle<'j> {
             Ok((name.text()?, [amounts(held)?, amounts(due)?, amounts(short)?, amounts(above)?], by))
         };
         let rows = rows.rows("name held due short? above? by?", row)?;
-        let fits = fits.given().map(|raw| Gang::list(raw, problem)).transpose()?;
+        let start = |raw| Gang::start(raw, problem);
+        let fits = fits.given().map(|raw| raw.list()?.iter().map(start).collect()).transpose()?;
         let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
-        Ok(Self { held, due, alone, tolerance: value, rows, fits, moves })
+        let rules = Rules::read(constraints, problem)?;
+        let sources = Self::sources(sources)?;
+        Ok(Self { held, due, alone, tolerance: value, rows, rules, sources, fits, moves })
+    }
+
+    /// The files of dumps and their hashes, where these are stated.
+    fn sources<'s>(raw: &'s Json<'s>) -> Checked<Vec<(&'s str, &'s str)>> {
+        let mut found = Vec::new();
+        for raw in raw.given().map_or(Ok(&[][..]), Json::list)? {
+            let [file, _, _, hash] = raw.fields("file version? time? sha256?")?;
+            if hash.given().is_some() {
+                let text = hash.text()?;
+                let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+                if !is_hash {
+                    return hash.wrong("expected 64 hexadecimal digits");
+                }
+                found.push((file.text()?, text));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether it is about a snapshot: its problem (but for the share, which a rule replaces), what runs in it, its
+    /// constraints and its dumps.
+    fn is_about(&self, raw: &Json<'_>, snapshot: &Json<'_>) -> Checked<bool> {
+        let mut problem = Problem::read(snapshot.get("problem"))?;
+        let (allocation, _) = Allocation::read(snapshot.get("allocation"), false, &problem)?;
+        let is_same_rules = Rules::read(snapshot.get("constraints"), &problem)? == self.rules;
+        let is_same_allocation = allocation == self.held.allocation;
+        problem.groups.share = Problem::read(raw.get("held").get("problem"))?.groups.share;
+        // Positions mean the same in both only where the problems are the same.
+        let is_same_problem = same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
+        let is_same_dump = Self::sources(snapshot.get("sources"))? == self.sources;
+        Ok(is_same_problem && is_same_rules && is_same_allocation && is_same_dump)
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
@@ -103,8 +155,8 @@ impl<'j> Bundle<'j> {
             ensure(of == "due" || is_whole, "an axiom of a verdict is not claimed")?;
         }
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
-        let queues = Queues::new(&case)?;
-        let mut state = State::new(&queues, &self.held.allocation)?;
+        let queues = Queues::new(&case, &self.rules)?;
+        let mut state = State::new(&queues, &self.rules, &self.held.allocation)?;
         let due = match &self.due {
             None => queues.held(|r, n| &self.alone.1[r][n])?,
             Some(due) => {
@@ -118,23 +170,67 @@ impl<'j> Bundle<'j> {
         };
         let mut said = self.rows(&queues, &state, &due)?;
         if self.due.is_none() {
-            said.push(format!("due: the filling of each resource alone, as `{}`", self.alone.0));
+            said.push(format!("fair shares: the filling of each resource alone, as `{}`", self.alone.0));
         }
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
-        for gang in self.fits.iter().flatten() {
-            let is_none = says(&self.held, "work-conserving", |claim| claim.holds == Some(true));
-            let fits = ensure(is_placed && !is_none, "nothing fits").and_then(|()| state.fits(gang));
-            about(&format!("fits: user `{}`", case.user(gang.user)), fits)?;
+        if let Some(fits) = &self.fits {
+            said.extend(self.starts(&queues, &mut state, fits)?);
         }
-        let fits = self.fits.as_ref().map_or(0, Vec::len);
-        said.extend((fits > 0).then(|| format!("{fits} users could start tasks now")));
         if let Some(moves) = &self.moves {
             ensure(
                 is_placed && self.tolerance.is_zero(),
                 "moves are about single servers, without tolerance",
             )?;
-            said.push(moves.verify(state, &due)?);
+            said.push(moves.verify(state, &due, &self.held)?);
+        }
+        Ok(said)
+    }
+
+    /// What could start, in sentences: each start that is stated could; of the other waiting users it is shown where a bound
+    /// shows it, else not checked.
+    fn starts(
+        &self,
+        queues: &Queues<'_>,
+        state: &mut State<'_, '_>,
+        fits: &[Vec<Gang>],
+    ) -> Checked<Vec<String>> {
+        let case = queues.case;
+        let mut could = vec![false; case.problem.users.len()];
+        for gangs in fits {
+            let Some(first) = gangs.first() else { return crate::work::refuse("a start of no gangs") };
+            let is_waiting = queues.waits(first.user, &state.totals) && !could[first.user];
+            let stated = ensure(is_waiting, "it does not wait, or is stated twice")
+                .and_then(|()| {
+                    let is_modelled = !self.rules.is_not_modelled(first.user);
+                    ensure(is_modelled, "something that is not modelled decides whether it could start")
+                })
+                .and_then(|()| state.start(gangs));
+            about(&format!("fits: user `{}`", case.user(first.user)), stated)?;
+            gangs.iter().try_for_each(|gang| state.change(gang, true))?;
+            gangs.iter().for_each(|gang| could[gang.user] = true);
+        }
+        let (mut not_checked, mut not_modelled) = (Vec::new(), Vec::new());
+        for n in 0..could.len() {
+            let leads = self.rules.start(n)[0] == n;
+            if could[n] || !leads || !queues.waits(n, &state.totals) || state.cannot_start(n)? {
+                continue;
+            }
+            let list = if self.rules.is_not_modelled(n) { &mut not_modelled } else { &mut not_checked };
+            list.push(format!("`{}`", case.user(n)));
+        }
+        let mut said = Vec::new();
+        let others = if not_checked.is_empty() { "no other waiting user could start a gang" } else { "of others:" };
+        said.push(match fits.len() {
+            0 if not_checked.is_empty() => "could start now: no waiting user".to_owned(),
+            count => format!("could start now: {count} users; {others}"),
+        });
+        if !not_checked.is_empty() {
+            said.push(format!("not checked whether they could start: {}", not_checked.join(", ")));
+        }
+        if !not_modelled.is_empty() {
+            let names = not_modelled.join(", ");
+            said.push(format!("not claimed, since something that is not modelled decides: whether {names} could start"));
         }
         Ok(said)
     }
@@ -156,12 +252,13 @@ impl<'j> Bundle<'j> {
                 ensure(is_found, &format!("queue `{name}`: an amount is not what follows"))?;
             }
             let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
-            let what = format!("queue `{name}`: whether it is short by a whole task is not what follows");
+            let what = format!("queue `{name}`: whether it is below its fair share by a whole task is not what follows");
             ensure(found == *by, &what)?;
-            let who = by.map(|n| format!("queue `{name}` is short by a task of `{}`", queues.case.user(n)));
+            let user = |n| format!("queue `{name}` is below its fair share by a whole task, of `{}`", queues.case.user(n));
+            let who = by.map(user);
             said.extend(who);
         }
-        Ok(if said.is_empty() { vec!["no queue is short by a whole task".to_owned()] } else { said })
+        Ok(if said.is_empty() { vec!["no queue is below its fair share by a whole task".to_owned()] } else { said })
     }
 }
 

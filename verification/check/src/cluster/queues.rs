@@ -5,6 +5,7 @@ use rug::Rational;
 
 use crate::case::Case;
 use crate::groups::stated::DEPTH;
+use super::starts::Rules;
 use crate::names::Amounts;
 use crate::work::{self, Checked};
 
@@ -18,13 +19,14 @@ pub struct Queues<'c> {
     pub above: Vec<Vec<usize>>,
     /// By queue: the users below it.
     pub users: Vec<Vec<usize>>,
-    /// By user: what a gang of it takes, and how many tasks that is.
+    /// By user: what one start of it takes, and how many tasks its gang has.
     pub unit: Vec<Amounts>,
     pub gang: Vec<u64>,
+    rules: &'c Rules,
 }
 
 impl<'c> Queues<'c> {
-    pub fn new(case: &'c Case<'c>) -> Checked<Self> {
+    pub fn new(case: &'c Case<'c>, rules: &'c Rules) -> Checked<Self> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         work::spend(problem.users.len().saturating_mul(DEPTH))?;
         let mut names: Vec<&str> = groups.names.list.iter().map(String::as_str).collect();
@@ -40,10 +42,18 @@ impl<'c> Queues<'c> {
         let mut users = vec![Vec::new(); names.len()];
         above.iter().enumerate().for_each(|(n, way)| way.iter().for_each(|v| users[*v].push(n)));
         let gang: Vec<u64> = groups.members.iter().map(|member| member.gang).collect();
-        let demand = |n: usize| problem.users[n].demand.iter();
-        let unit = |n: usize| demand(n).map(|(r, d)| (*r, Rational::from(d * gang[n]))).collect();
-        let unit = (0..gang.len()).map(unit).collect();
-        Ok(Self { case, names, above, users, unit, gang })
+        let unit = |n: usize| -> Checked<Amounts> {
+            let mut sum = std::collections::BTreeMap::<usize, Rational>::new();
+            for m in rules.start(n) {
+                work::spend(problem.users[*m].demand.len())?;
+                for (r, d) in &problem.users[*m].demand {
+                    *sum.entry(*r).or_default() += Rational::from(d * gang[*m]);
+                }
+            }
+            Ok(sum.into_iter().collect())
+        };
+        let unit = (0..gang.len()).map(unit).collect::<Checked<_>>()?;
+        Ok(Self { case, names, above, users, unit, gang, rules })
     }
 
     /// What every queue holds when users have so many tasks, by resource and user.
@@ -61,16 +71,19 @@ impl<'c> Queues<'c> {
         Ok(held)
     }
 
-    /// Whether a user that can run somewhere has a gang of tasks more than this.
-    pub fn waits(&self, n: usize, total: &Rational) -> bool {
-        let tasks = self.case.problem.users[n].tasks.as_ref();
-        self.case.is_active(n) && tasks.is_none_or(|tasks| Rational::from(tasks - total) >= self.gang[n])
+    /// Whether a user waits: it and all users that start with it can run somewhere and have a gang of tasks left.
+    pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
+        let has_gang = |n: &usize| {
+            let left = self.case.problem.users[*n].tasks.as_ref().map(|tasks| Rational::from(tasks - &totals[*n]));
+            self.case.is_active(*n) && left.is_none_or(|left| left >= self.gang[*n])
+        };
+        self.rules.start(n).iter().all(has_gang)
     }
 
     /// By resource: whether a waiting task of a queue demands it.
     pub fn wanted(&self, v: usize, totals: &[Rational]) -> Vec<bool> {
         let mut wanted = vec![false; self.case.problem.resources.list.len()];
-        let waiting = self.users[v].iter().filter(|n| self.waits(**n, &totals[**n]));
+        let waiting = self.users[v].iter().filter(|n| self.waits(**n, totals));
         waiting.flat_map(|n| &self.unit[*n]).for_each(|(r, _)| wanted[*r] = true);
         wanted
     }
@@ -94,7 +107,7 @@ impl<'c> Queues<'c> {
             Rational::from(&due[*r] - &held[*r]) > Rational::from(tolerance * &due[*r])
         };
         for n in &self.users[v] {
-            let waits = self.waits(*n, &totals[*n]);
+            let waits = self.waits(*n, totals);
             if waits && self.is_within(*n, held, due)? && self.unit[*n].iter().any(is_beyond) {
                 return Ok(Some(*n));
             }
@@ -119,7 +132,7 @@ impl<'c> Queues<'c> {
             }
             let mut least = below[v].clone();
             for n in &self.users[v] {
-                if !self.waits(*n, &totals[*n]) || !self.is_within(*n, &held[v], &due[v])? {
+                if !self.waits(*n, totals) || !self.is_within(*n, &held[v], &due[v])? {
                     continue;
                 }
                 work::spend(6 * self.unit[*n].len())?;

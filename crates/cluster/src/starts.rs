@@ -1,0 +1,454 @@
+//! What could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
+//!
+//! Other files ask here and never look at free capacity or limits themselves.
+
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use crate::queues::gang;
+use crate::rooms::{Bound, OnLimit, Rooms};
+use crate::servers::{Place, Servers};
+use crate::task_rules::TaskRules;
+
+/// Most steps of one search; a step looks at one server for one gang, and takes 0.2 to 2 microseconds.
+const STEPS_OF_A_START: u64 = 50_000;
+/// Most steps of all searches of one verdict: they take a few seconds.
+pub const STEPS_OF_A_VERDICT: u64 = 1_000_000;
+/// Most combinations of class sets that one search tries.
+const MOST_CHOICES: usize = 1_000;
+
+/// Servers for the tasks of a start: for each of its users a server for each task of its gang.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// Users ascend.
+    pub parts: Vec<(usize, Vec<Place>)>,
+}
+
+/// Whether a start could start now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// On these servers.
+    Yes(Assignment),
+    /// On no servers.
+    No,
+    /// The search ended before it was known.
+    NotKnown,
+}
+
+/// Why a start may not start on stated servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Blocked {
+    /// A user has no gang of tasks left, or a part has another number of tasks than its gang.
+    Tasks,
+    /// A server has too little free capacity, or is not there.
+    Server(Place),
+    /// A user may not run on a class, or not on these classes or servers together.
+    NotAllowed(usize),
+    /// A limit, capacity that is kept back, or a weight of 0.
+    Bound(Bound),
+}
+
+/// What runs on single servers, what is admitted, and what groups use: all that [`Standing::may_start`] looks at.
+#[derive(Debug, Clone)]
+pub struct Standing<'p> {
+    /// The problem.
+    pub problem: &'p Problem,
+    /// Constraints of its users.
+    pub rules: &'p TaskRules,
+    /// Single servers.
+    pub servers: Servers<'p>,
+    /// Groups.
+    pub rooms: Rooms<'p>,
+}
+
+impl<'p> Standing<'p> {
+    /// Of an allocation; `None` where it has no placements.
+    #[must_use]
+    pub fn new(problem: &'p Problem, rules: &'p TaskRules, allocation: &Allocation) -> Option<Self> {
+        let placements = allocation.placements.as_ref()?;
+        let most = (0..problem.n_users()).map(|n| rules.start(n).iter().map(|m| gang(problem, *m)).sum());
+        let servers = Servers::new(problem, placements, most.max().unwrap_or(1));
+        let rooms = Rooms::new(problem, allocation, |n| rules.admitted(n));
+        Some(Self { problem, rules, servers, rooms })
+    }
+
+    /// Adds tasks of a user on a server; takes them away where they are fewer than 0.
+    pub fn change(&mut self, n: usize, place: Place, tasks: &Rational) {
+        self.servers.add(place, n, tasks);
+        self.rooms.add(n, tasks);
+        self.rooms.add_on_class(n, place.class, tasks);
+    }
+
+    /// Whether a start could start on these servers, all other tasks where they run; points 1 to 8 of docs/verdict.md.
+    ///
+    /// # Errors
+    /// [`Blocked`] says what stands in the way first.
+    pub fn may_start(&self, start: &Assignment) -> Result<(), Blocked> {
+        let Some((first, _)) = start.parts.first() else { return Err(Blocked::Tasks) };
+        let is_whole = start.parts.iter().map(|(n, _)| *n).eq(self.rules.start(*first).iter().copied());
+        if !is_whole || !start.parts.iter().all(|(n, places)| self.has_gang(*n, places.len())) {
+            return Err(Blocked::Tasks);
+        }
+        for (n, places) in &start.parts {
+            self.is_allowed(*n, places)?;
+        }
+        self.servers_hold(start)?;
+        let amounts = self.rules.amounts(self.problem, *first);
+        let group = self.problem.groups().member(*first).group;
+        match self.rooms.broken_bounds(group, &amounts).into_iter().next() {
+            Some((bound, _)) => Err(Blocked::Bound(bound)),
+            None => match self.broken_on_limits(start).first() {
+                Some((at, _)) => Err(Blocked::Bound(Bound::OnClasses(*at))),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn has_gang(&self, n: usize, tasks: usize) -> bool {
+        let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
+        gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
+    }
+
+    /// Points 3 and 8: classes, class sets, distinct servers.
+    fn is_allowed(&self, n: usize, places: &[Place]) -> Result<(), Blocked> {
+        let rule = self.rules.of(n);
+        let runs = |place: &Place| self.problem.classes_of(n).any(|i| i == place.class);
+        let in_set = |set: &Vec<usize>| places.iter().all(|place| set.binary_search(&place.class).is_ok());
+        let mut sorted = places.to_vec();
+        sorted.sort_unstable();
+        let is_distinct = sorted.windows(2).all(|pair| pair[0] != pair[1]);
+        let is_allowed = places.iter().all(runs)
+            && (rule.class_sets.is_empty() || rule.class_sets.iter().any(in_set))
+            && (!rule.distinct_servers || is_distinct);
+        if is_allowed { Ok(()) } else { Err(Blocked::NotAllowed(n)) }
+    }
+
+    /// Point 2.
+    fn servers_hold(&self, start: &Assignment) -> Result<(), Blocked> {
+        let mut taken: Vec<(Place, usize, Rational)> = Vec::new();
+        for (n, places) in &start.parts {
+            for place in places {
+                let demand = self.problem.demand(*n, place.class).entries();
+                taken.extend(demand.iter().map(|(r, d)| (*place, *r, d.clone())));
+            }
+        }
+        taken.sort_by_key(|(place, r, _)| (*place, *r));
+        for same in taken.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (place, r, _) = &same[0];
+            let sum: Rational = same.iter().map(|(.., amount)| amount).sum();
+            let Some(server) = self.servers.at(*place) else { return Err(Blocked::Server(*place)) };
+            if sum > 0 && server.free[*r] < sum {
+                return Err(Blocked::Server(*place));
+            }
+        }
+        Ok(())
+    }
+
+    /// Point 5: the limits on classes that a start would break, and by how much.
+    pub(crate) fn broken_on_limits(&self, start: &Assignment) -> Vec<(OnLimit, Rational)> {
+        let mut taken: Vec<(OnLimit, Rational)> = Vec::new();
+        for (n, places) in &start.parts {
+            for place in places {
+                for at in self.rooms.on_limits(*n, place.class) {
+                    let amount = self.rooms.takes_of(at, *n, place.class);
+                    match taken.iter_mut().find(|(known, _)| *known == at) {
+                        Some((_, sum)) => *sum += amount,
+                        None => taken.push((at, amount)),
+                    }
+                }
+            }
+        }
+        taken.iter_mut().for_each(|(at, sum)| *sum -= self.rooms.left_of(*at).clone().max(Rational::new()));
+        taken.retain(|(_, excess)| *excess > 0);
+        taken
+    }
+
+    /// Whether the start of a user could start now, and on which servers.
+    ///
+    /// `steps` is what is left of the budget for searches, and is charged.
+    #[must_use]
+    pub fn find(&self, n: usize, steps: &mut u64) -> Answer {
+        let start = self.rules.start(n);
+        let waits = |m: &usize| self.has_gang(*m, gang(self.problem, *m) as usize);
+        if !start.iter().all(waits) {
+            return Answer::No;
+        }
+        let amounts = self.rules.amounts(self.problem, n);
+        let group = self.problem.groups().member(n).group;
+        if !self.rooms.broken_bounds(group, &amounts).is_empty() {
+            return Answer::No;
+        }
+        self.find_servers(start, steps)
+    }
+
+    /// Servers for gangs of these users, by points 2, 3, 5 and 8 alone.
+    #[must_use]
+    pub fn find_servers(&self, start: &[usize], steps: &mut u64) -> Answer {
+        let sets: Vec<Vec<Option<&[usize]>>> = start
+            .iter()
+            .map(|n| match &self.rules.of(*n).class_sets[..] {
+                [] => vec![None],
+                sets => sets.iter().map(|set| Some(&set[..])).collect(),
+            })
+            .collect();
+        let count = sets.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+        let Some(count) = count.filter(|count| *count <= MOST_CHOICES) else { return Answer::NotKnown };
+        let mut is_known = true;
+        for choice in 0..count {
+            let mut rest = choice;
+            let chosen = sets.iter().map(|sets| {
+                let set = sets[rest % sets.len()];
+                rest /= sets.len();
+                set
+            });
+            let chosen: Vec<Option<&[usize]>> = chosen.collect();
+            let mut own = STEPS_OF_A_START.min(*steps);
+            let all = own;
+            let answer = Search::new(self, start, &chosen).run(&mut own);
+            *steps -= all - own;
+            match answer {
+                Answer::No => {}
+                Answer::NotKnown => is_known = false,
+                yes @ Answer::Yes(_) => return yes,
+            }
+        }
+        if is_known { Answer::No } else { Answer::NotKnown }
+    }
+
+    /// The same cluster for tasks that are admitted and have no server: only points 2, 3 and 8 count for these, which
+    /// [`Standing::find_servers`] of it asks.
+    #[must_use]
+    pub fn for_admitted(&self) -> Self {
+        Self { rooms: self.rooms.without_limits_on_classes(), ..self.clone() }
+    }
+}
+
+/// A server on which a gang may run tasks.
+struct Slot {
+    part: usize,
+    place: Place,
+    /// Position in the list of servers of all gangs.
+    server: usize,
+    /// How many tasks its free capacity has room for at the beginning.
+    room: u64,
+    /// Whether the slot before it is of the same part and of a server that is the same to every gang.
+    repeats: bool,
+}
+
+/// The search for servers: slot by slot the most tasks first, and fewer when that leads nowhere.
+struct Search<'s, 'p> {
+    standing: &'s Standing<'p>,
+    /// Users, and tasks of their gangs.
+    parts: Vec<(usize, u64)>,
+    slots: Vec<Slot>,
+    /// The first slot of each part, and the end.
+    first: Vec<usize>,
+    /// By slot: room of the slots of the same part after it.
+    later: Vec<u64>,
+    /// Free capacity of each server that has a slot.
+    free: Vec<Vec<Rational>>,
+    /// What is left of each limit on classes that counts.
+    limits: Vec<(OnLimit, Rational)>,
+    /// By slot: the limits that count it, and what a task takes of each.
+    takes: Vec<Vec<(usize, Rational)>>,
+}
+
+impl<'s, 'p> Search<'s, 'p> {
+    fn new(standing: &'s Standing<'p>, users: &[usize], sets: &[Option<&[usize]>]) -> Self {
+        let problem = standing.problem;
+        let mut order: Vec<usize> = (0..users.len()).collect();
+        // Large tasks first: they have the fewest servers.
+        let size = |n: usize| -> Rational {
+            let capacity = problem.total_capacity();
+            let demand = problem.users()[n].base_demand().entries().iter();
+            let parts = demand.filter(|(r, _)| !capacity[*r].is_zero());
+            parts.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default()
+        };
+        order.sort_by_cached_key(|at| (std::cmp::Reverse(size(users[*at])), users[*at]));
+        let parts: Vec<(usize, u64)> =
+            order.iter().map(|at| (users[*at], gang(problem, users[*at]))).collect();
+        let mut search = Self {
+            standing,
+            slots: Vec::new(),
+            first: Vec::new(),
+            later: Vec::new(),
+            free: Vec::new(),
+            limits: Vec::new(),
+            takes: Vec::new(),
+            parts,
+        };
+        let mut known = std::collections::HashMap::new();
+        for (part, at) in order.iter().enumerate() {
+            search.first.push(search.slots.len());
+            search.add_part(part, sets[*at], &mut known);
+        }
+        search.first.push(search.slots.len());
+        search
+    }
+
+    fn add_part(
+        &mut self,
+        part: usize,
+        set: Option<&[usize]>,
+        known: &mut std::collections::HashMap<Place, usize>,
+    ) {
+        let (n, gang) = self.parts[part];
+        let standing = self.standing;
+        let problem = standing.problem;
+        let most = if standing.rules.of(n).distinct_servers { 1 } else { gang };
+        let begin = self.slots.len();
+        for class in problem.classes_of(n) {
+            if set.is_some_and(|set| set.binary_search(&class).is_err()) {
+                continue;
+            }
+            let takes: Vec<(usize, Rational)> = standing
+                .rooms
+                .on_limits(n, class)
+                .into_iter()
+                .map(|at| (self.limit(at), standing.rooms.takes_of(at, n, class)))
+                .collect();
+            let servers = &standing.servers.classes[class];
+            evenhand_budget::charge(20 * servers.len() as u64, "looking for servers");
+            let mut room_of_class = 0;
+            for server in servers {
+                let room = server.room(problem, class, n, most);
+                if room == 0 {
+                    continue;
+                }
+                let place = Place { class, index: server.index };
+                let at = *known.entry(place).or_insert_with(|| {
+                    self.free.push(server.free.clone());
+                    self.free.len() - 1
+                });
+                let before = self.slots.last().filter(|before| before.part == part && before.place.class == class);
+                let repeats = before.is_some_and(|before| self.free[before.server] == server.free);
+                self.slots.push(Slot { part, place, server: at, room, repeats });
+                self.takes.push(takes.clone());
+                room_of_class += room;
+                // One part without limits on classes takes the first servers, so no more are needed.
+                if self.parts.len() == 1 && takes.is_empty() && room_of_class >= gang {
+                    break;
+                }
+            }
+        }
+        let mut sum = 0;
+        let mut later = vec![0; self.slots.len() - begin];
+        for (at, slot) in self.slots[begin..].iter().enumerate().rev() {
+            later[at] = sum;
+            sum += slot.room;
+        }
+        self.later.extend(later);
+    }
+
+    fn limit(&mut self, at: OnLimit) -> usize {
+        if let Some(known) = self.limits.iter().position(|(known, _)| *known == at) {
+            return known;
+        }
+        self.limits.push((at, self.standing.rooms.left_of(at).clone()));
+        self.limits.len() - 1
+    }
+
+    /// How many tasks a slot can take now.
+    fn most(&self, slot: usize, left: u64) -> u64 {
+        let Slot { part, place, server, room, .. } = self.slots[slot];
+        let demand = self.standing.problem.demand(self.parts[part].0, place.class).entries();
+        let mut most = room.min(left);
+        let mut bound = |free: &Rational, d: &Rational| {
+            if *free < *d {
+                most = 0;
+            } else {
+                let whole = Rational::from(free / d).floor();
+                most = most.min(whole.numer().to_u64().unwrap_or(u64::MAX));
+            }
+        };
+        demand.iter().filter(|(_, d)| *d > 0).for_each(|(r, d)| bound(&self.free[server][*r], d));
+        self.takes[slot].iter().for_each(|(limit, d)| bound(&self.limits[*limit].1, d));
+        most
+    }
+
+    /// Puts tasks on a slot, or takes them off (fewer than 0).
+    fn put(&mut self, slot: usize, tasks: i64) {
+        let Slot { part, place, server, .. } = self.slots[slot];
+        for (r, d) in self.standing.problem.demand(self.parts[part].0, place.class).entries() {
+            self.free[server][*r] -= Rational::from(d * tasks);
+        }
+        for (limit, d) in &self.takes[slot] {
+            self.limits[*limit].1 -= Rational::from(d * tasks);
+        }
+    }
+
+    fn run(mut self, steps: &mut u64) -> Answer {
+        let mut chosen = vec![0_u64; self.slots.len()];
+        let mut left: Vec<u64> = self.parts.iter().map(|(_, gang)| *gang).collect();
+        let mut part = 0;
+        let mut slot = 0;
+        // A greedy choice comes first; where there is none, every other one is tried.
+        loop {
+            while part < self.parts.len() && left[part] == 0 {
+                part += 1;
+                slot = self.first.get(part).copied().unwrap_or(self.slots.len());
+            }
+            if part == self.parts.len() {
+                return Answer::Yes(self.assignment(&chosen));
+            }
+            if *steps == 0 {
+                return Answer::NotKnown;
+            }
+            *steps -= 1;
+            if slot < self.first[part + 1] {
+                let mut most = self.most(slot, left[part]);
+                if self.slots[slot].repeats && self.is_untouched_by_others(slot, &chosen) {
+                    // Of equal servers the first one takes the most.
+                    most = most.min(chosen[slot - 1]);
+                }
+                if left[part] <= most.saturating_add(self.later[slot]) {
+                    self.put(slot, most as i64);
+                    chosen[slot] = most;
+                    left[part] -= most;
+                    slot += 1;
+                    continue;
+                }
+            }
+            // Back to the last slot that can take one task less.
+            loop {
+                if slot == 0 {
+                    return Answer::No;
+                }
+                slot -= 1;
+                part = self.slots[slot].part;
+                let had = std::mem::take(&mut chosen[slot]);
+                if had == 0 {
+                    continue;
+                }
+                self.put(slot, -(had as i64));
+                left[part] += had;
+                let fewer = had - 1;
+                if left[part] <= fewer.saturating_add(self.later[slot]) {
+                    self.put(slot, fewer as i64);
+                    chosen[slot] = fewer;
+                    left[part] -= fewer;
+                    slot += 1;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether no other part has tasks on the server of a slot or on that of the slot before it.
+    fn is_untouched_by_others(&self, slot: usize, chosen: &[u64]) -> bool {
+        let (a, b) = (self.slots[slot].server, self.slots[slot - 1].server);
+        let part = self.slots[slot].part;
+        let others = self.slots[..self.first[part]].iter().zip(chosen);
+        !others.into_iter().any(|(of, tasks)| *tasks > 0 && (of.server == a || of.server == b))
+    }
+
+    fn assignment(&self, chosen: &[u64]) -> Assignment {
+        let mut parts: Vec<(usize, Vec<Place>)> = Vec::new();
+        for (part, (n, _)) in self.parts.iter().enumerate() {
+            let own = self.first[part]..self.first[part + 1];
+            let places = own.flat_map(|slot| (0..chosen[slot]).map(move |_| slot));
+            parts.push((*n, places.map(|slot| self.slots[slot].place).collect()));
+        }
+        parts.sort_by_key(|(n, _)| *n);
+        Assignment { parts }
+    }
+}

@@ -1,0 +1,455 @@
+//! What could start: the predicate `may_start` of docs/verdict.md, for servers that are stated, and a bound from above for all
+//! other waiting users.
+
+use std::collections::BTreeMap;
+
+use rug::Rational;
+
+use super::queues::{Queues, Vector};
+use crate::allocation::{Allocation, Placement, entries};
+use crate::case::total_of;
+use crate::groups::holdings::{Holdings, On};
+use crate::json::Json;
+use crate::names::{Amounts, MOST, at};
+use crate::problem::Problem;
+use crate::work::{self, Checked, ensure};
+
+/// Constraints of the snapshot, by user.
+#[derive(PartialEq)]
+pub struct Rules {
+    list: Vec<Rule>,
+    /// By user: the users of its start, ascending.
+    starts: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Default, PartialEq)]
+struct Rule {
+    is_protected: bool,
+    on_distinct_servers: bool,
+    class_sets: Vec<Vec<usize>>,
+    together: String,
+    /// Something else decides whether its tasks could start.
+    is_not_modelled: bool,
+    admitted: u64,
+}
+
+/// Tasks of a user, and where: class, index, and how many.
+pub struct Gang {
+    pub user: usize,
+    places: Vec<(usize, u64, Rational)>,
+}
+
+/// What runs and is admitted: by server and user, by user, and what queues use.
+pub struct State<'q, 'c> {
+    queues: &'q Queues<'c>,
+    rules: &'q Rules,
+    /// Guarantees, and capacity that is kept back; not what is used.
+    holdings: Holdings<'c>,
+    pub servers: BTreeMap<(usize, u64), BTreeMap<usize, Rational>>,
+    pub totals: Vector,
+    pub held: Vec<Vector>,
+    /// What is left of limits on classes.
+    on: Vec<On<'c>>,
+}
+
+impl Rules {
+    pub fn read(raw: &Json<'_>, problem: &Problem) -> Checked<Self> {
+        let mut list = vec![Rule::default(); problem.users.len()];
+        let mut seen = vec![false; list.len()];
+        let names =
+            "user priority? protected? distinct_servers? class_sets? together? not_modelled? admitted?";
+        let rows = if raw.given().is_some() { raw.rows(names, Ok)? } else { Vec::new() };
+        for [user, priority, protected, distinct, sets, together, not_modelled, admitted] in rows {
+            let n = problem.user_names.named(user)?;
+            if std::mem::replace(&mut seen[n], true) {
+                return user.wrong("this user has two entries");
+            }
+            priority.given().map(Json::number).transpose()?;
+            let truth = |raw: &Json<'_>| match raw.given() {
+                None => Ok(false),
+                Some(raw) => raw.boolean(),
+            };
+            let texts = not_modelled.given().map_or(Ok(&[][..]), Json::list)?;
+            texts.iter().try_for_each(|text| text.text().map(drop))?;
+            let sets = sets.given().map_or(Ok(&[][..]), Json::list)?;
+            list[n] = Rule {
+                is_protected: truth(protected)?,
+                on_distinct_servers: truth(distinct)?,
+                class_sets: sets.iter().map(|set| problem.class_names.listed(set)).collect::<Checked<Vec<_>>>()?,
+                together: together.given().map_or(Ok(""), Json::text)?.to_owned(),
+                is_not_modelled: !texts.is_empty(),
+                admitted: admitted.given().map_or(Ok(0), |admitted| admitted.count(0, MOST))?,
+            };
+        }
+        let mut words: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (n, rule) in list.iter().enumerate().filter(|(_, rule)| !rule.together.is_empty()) {
+            words.entry(&rule.together).or_default().push(n);
+        }
+        let mut starts: Vec<Vec<usize>> = (0..list.len()).map(|n| vec![n]).collect();
+        for users in words.values() {
+            let group = |n: &usize| problem.groups.members[*n].group;
+            if users.iter().any(|n| group(n) != group(&users[0])) {
+                return raw.wrong("users of different groups start together");
+            }
+            work::steps((users.len() * users.len()) as u64)?;
+            users.iter().for_each(|n| starts[*n].clone_from(users));
+        }
+        Ok(Self { list, starts })
+    }
+
+    /// The users that start one gang each with a user, and that user.
+    pub fn start(&self, n: usize) -> &[usize] {
+        &self.starts[n]
+    }
+
+    pub fn is_protected(&self, n: usize) -> bool {
+        self.list[n].is_protected
+    }
+
+    /// Whether something else decides whether a start could start.
+    pub fn is_not_modelled(&self, n: usize) -> bool {
+        self.starts[n].iter().any(|m| self.list[*m].is_not_modelled)
+    }
+
+    pub fn admitted(&self, n: usize) -> u64 {
+        self.list[n].admitted
+    }
+}
+
+impl Gang {
+    pub fn read(raw: &Json<'_>, problem: &Problem) -> Checked<Self> {
+        let [user, places] = raw.fields("user places")?;
+        let mut found = Vec::new();
+        for [server, index, tasks] in places.rows("server index tasks", Ok)? {
+            let tasks = Rational::from(tasks.count(1, MOST)?);
+            found.push((problem.class_names.named(server)?, index.count(0, MOST)?, tasks));
+        }
+        Ok(Self { user: problem.user_names.named(user)?, places: found })
+    }
+
+    /// Users ascend.
+    pub fn list(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Self>> {
+        let list: Checked<Vec<Self>> = raw.list()?.iter().map(|raw| Self::read(raw, problem)).collect();
+        let ascend = |list: &[Self]| list.is_sorted_by(|a, b| a.user < b.user);
+        list.and_then(|list| if ascend(&list) { Ok(list) } else { raw.wrong("users twice, or out of order") })
+    }
+
+    /// One gang as an object, or those that start together as a list.
+    pub fn start(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Self>> {
+        match raw.list() {
+            Ok(_) => Self::list(raw, problem),
+            Err(_) => Ok(vec![Self::read(raw, problem)?]),
+        }
+    }
+
+    /// How many tasks it has.
+    pub fn tasks(&self) -> Rational {
+        self.places.iter().map(|(.., tasks)| tasks).sum()
+    }
+}
+
+impl<'q, 'c> State<'q, 'c> {
+    pub fn new(queues: &'q Queues<'c>, rules: &'q Rules, allocation: &Allocation) -> Checked<Self> {
+        let placed = |on: &Placement| ((on.class, on.index), on.tasks.iter().cloned().collect());
+        let servers = allocation.placements.iter().flatten().map(placed).collect();
+        work::spend(entries(&allocation.tasks).count())?;
+        let running = |(n, tasks): (usize, &Amounts)| total_of(tasks) + rules.admitted(n);
+        let totals: Vector = allocation.tasks.iter().enumerate().map(running).collect();
+        let mut on = Holdings::limits(queues.case, &allocation.tasks, false)?;
+        for n in (0..totals.len()).filter(|n| rules.admitted(*n) > 0) {
+            Self::admit(queues, &mut on, n, rules.admitted(n))?;
+        }
+        let holdings = Holdings::new(queues.case)?;
+        Ok(Self { queues, rules, holdings, servers, held: queues.held(|_, n| &totals[n])?, totals, on })
+    }
+
+    /// Tasks without a server count for a limit on classes where they can run nowhere else: there by the least demand.
+    fn admit(queues: &Queues<'c>, on: &mut [On<'c>], n: usize, tasks: u64) -> Checked<()> {
+        let problem = queues.case.problem;
+        let classes: Vec<usize> = problem.classes_of(n).collect();
+        for at in Holdings::on_of_user(queues.case, on, n)? {
+            work::spend(classes.len() + 1)?;
+            let takes = classes.iter().map(|i| on[at].takes(problem, n, *i).cloned().unwrap_or_default());
+            let within = classes.iter().all(|i| on[at].classes.binary_search(i).is_ok());
+            let least = takes.min().filter(|_| within).unwrap_or_default();
+            on[at].left -= least * tasks;
+        }
+        Ok(())
+    }
+
+    pub fn queues(&self) -> &'q Queues<'c> {
+        self.queues
+    }
+
+    /// The queues that are below their fair share by a whole task.
+    pub fn below(&self, due: &[Vector]) -> Checked<Vec<usize>> {
+        let mut below = Vec::new();
+        for v in 0..self.queues.names.len() {
+            let by = self.queues.short_by(v, &self.held[v], &due[v], &self.totals, &Rational::new())?;
+            below.extend(by.map(|_| v));
+        }
+        Ok(below)
+    }
+
+    /// Adds tasks, or takes them away.
+    pub fn change(&mut self, gang: &Gang, stops: bool) -> Checked<()> {
+        let (n, mut sum) = (gang.user, Rational::new());
+        let limits = Holdings::on_of_user(self.queues.case, &self.on, n)?;
+        for (class, index, tasks) in &gang.places {
+            let tasks = if stops { Rational::from(-tasks) } else { tasks.clone() };
+            let there = self.servers.entry((*class, *index)).or_default().entry(n).or_default();
+            *there = work::plus(there, &tasks)?;
+            ensure(*there >= 0, "more tasks stop on a server than run there")?;
+            work::spend(limits.len())?;
+            for at in &limits {
+                let taken = self.on[*at].takes(self.queues.case.problem, n, *class).map(|d| Rational::from(d * &tasks));
+                self.on[*at].left -= taken.unwrap_or_default();
+            }
+            sum += tasks;
+        }
+        self.totals[n] = work::plus(&self.totals[n], &sum)?;
+        for (r, d) in &self.queues.case.problem.users[n].demand {
+            for v in &self.queues.above[n] {
+                self.held[*v][*r] = work::plus(&self.held[*v][*r], &work::times(d, &sum)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `U_v` by group, the root last: what its users use, and capacity that is kept back for groups inside it.
+    fn used(&self) -> Checked<Vec<Vector>> {
+        let (problem, groups) = (self.queues.case.problem, &self.queues.case.problem.groups);
+        let (n, m) = (groups.list.len(), problem.resources.list.len());
+        work::spend(4 * (n + 1) * m + problem.users.len())?;
+        let mut used = vec![vec![Rational::new(); m]; n + 1];
+        for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&self.totals) {
+            for (r, d) in &user.demand {
+                used[member.group.unwrap_or(n)][*r] += work::times(d, x)?;
+            }
+        }
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
+        for v in order {
+            for r in 0..m {
+                let counted = (&used[v][r]).max(&self.holdings.kept[v][r]).clone();
+                used[groups.list[v].parent.unwrap_or(n)][r] += counted;
+            }
+        }
+        Ok(used)
+    }
+
+    /// Whether gangs could start on their servers, all else as it is; they are then there.
+    pub fn start(&mut self, gangs: &[Gang]) -> Checked<()> {
+        let problem = self.queues.case.problem;
+        let users: Vec<usize> = gangs.iter().map(|gang| gang.user).collect();
+        let is_whole = users.first().is_some_and(|first| *self.rules.start(*first) == users[..]);
+        ensure(is_whole, "what starts is not all that starts together")?;
+        for gang in gangs {
+            let (n, places) = (gang.user, &gang.places);
+            ensure(gang.tasks() == self.queues.gang[n], "what starts is no gang")?;
+            let rule = &self.rules.list[n];
+            let classes = || places.iter().map(|(class, ..)| *class);
+            work::steps((places.len() * (rule.class_sets.len() + 1)) as u64)?;
+            ensure(classes().all(|i| problem.can_run(n, i)), "a task is where it cannot run")?;
+            let in_set = |set: &Vec<usize>| classes().all(|i| set.binary_search(&i).is_ok());
+            let is_in_one = rule.class_sets.is_empty() || rule.class_sets.iter().any(in_set);
+            ensure(is_in_one, "a gang is not on the classes of one set")?;
+            let mut servers: Vec<(usize, u64)> = places.iter().map(|(i, index, _)| (*i, *index)).collect();
+            servers.sort_unstable();
+            let is_distinct =
+                servers.is_sorted_by(|a, b| a < b) && places.iter().all(|(.., tasks)| *tasks == 1);
+            ensure(!rule.on_distinct_servers || is_distinct, "two tasks of a gang are on one server")?;
+        }
+        let before = self.used()?;
+        for gang in gangs {
+            self.change(gang, false)?;
+            let all = problem.users[gang.user].tasks.as_ref();
+            let has_them = all.is_none_or(|all| self.totals[gang.user] <= *all);
+            ensure(has_them, "what starts is no task of the user")?;
+        }
+        for gang in gangs {
+            self.servers_hold(gang)?;
+            self.limits_on_classes_hold(gang)?;
+        }
+        self.groups_allow(gangs, &before)
+    }
+
+    /// Each server of a gang has what all tasks on it take of the resources that the gang demands.
+    fn servers_hold(&self, gang: &Gang) -> Checked<()> {
+        let problem = self.queues.case.problem;
+        for (class, index, _) in &gang.places {
+            ensure(*index < problem.classes[*class].count, "there is no such server")?;
+            let tasks = &self.servers[&(*class, *index)];
+            for (r, d) in problem.demand(gang.user, *class).iter().filter(|(_, d)| *d > 0) {
+                let mut left = at(&problem.classes[*class].capacity, *r).cloned().unwrap_or_default();
+                work::spend(2 * tasks.len())?;
+                for (m, x) in tasks {
+                    left -= at(problem.demand(*m, *class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
+                }
+                ensure(left >= 0, &format!("a server has too little for {d} of a resource"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn limits_on_classes_hold(&self, gang: &Gang) -> Checked<()> {
+        for at in Holdings::on_of_user(self.queues.case, &self.on, gang.user)? {
+            let on = &self.on[at];
+            work::steps(gang.places.len() as u64)?;
+            let takes = |(class, ..): &(usize, u64, Rational)| {
+                on.takes(self.queues.case.problem, gang.user, *class).is_some()
+            };
+            let is_kept = on.left >= 0 || !gang.places.iter().any(takes);
+            ensure(is_kept, "a group is above its limit on classes by a start")?;
+        }
+        Ok(())
+    }
+
+    /// Points 4, 6 and 7: limits, capacity that is kept back, groups of weight 0.
+    fn groups_allow(&self, gangs: &[Gang], before: &[Vector]) -> Checked<()> {
+        let (problem, groups) = (self.queues.case.problem, &self.queues.case.problem.groups);
+        let after = self.used()?;
+        let demands = |r: usize| gangs.iter().any(|gang| at(&problem.users[gang.user].demand, r).is_some());
+        let asked: Vec<usize> =
+            self.holdings.capacity.iter().map(|(r, _)| *r).filter(|r| demands(*r)).collect();
+        let keeps = |v: usize, r: usize, mark: &Rational| after[v][r] <= *mark.max(&before[v][r]);
+        let Some(first) = gangs.first() else { return Ok(()) };
+        for v in groups.above_user(first.user) {
+            let is_shut = groups.is_shut(v);
+            let mut is_named = false;
+            for r in &asked {
+                if let Some(most) = at(&groups.list[v].limit, *r) {
+                    let is_kept = keeps(v, *r, most) && self.held[v][*r] <= *most;
+                    ensure(is_kept, "a group is above its limit by a start")?;
+                }
+                if let Some(promised) = self.holdings.promised(v, *r).filter(|_| is_shut) {
+                    is_named = true;
+                    let is_kept = !promised.is_zero() && keeps(v, *r, promised);
+                    ensure(is_kept, "a group of weight 0 gets more than its guarantee")?;
+                }
+            }
+            ensure(!is_shut || is_named, "a group of weight 0 gets more than its guarantee")?;
+        }
+        let root = groups.list.len();
+        let is_kept = |r: &usize| !self.holdings.kept[root][*r].is_zero();
+        for r in asked.iter().filter(|r| is_kept(r)) {
+            let all = at(&self.holdings.capacity, *r).cloned().unwrap_or_default();
+            ensure(keeps(root, *r, &all), "a start takes capacity that is kept back for others")?;
+        }
+        Ok(())
+    }
+
+    /// Stops gangs, whole starts of them, and no protected or pinned tasks.
+    pub fn stop(&mut self, gangs: &[Gang]) -> Checked<()> {
+        let problem = self.queues.case.problem;
+        let mut stopped: BTreeMap<usize, Rational> = BTreeMap::new();
+        for gang in gangs {
+            self.change(gang, true)?;
+            let count = gang.tasks() / self.queues.gang[gang.user];
+            ensure(count.is_integer(), "a gang stops in part")?;
+            ensure(!self.rules.is_protected(gang.user), "a protected task stops")?;
+            let pinned = &problem.groups.members[gang.user].pinned;
+            ensure(self.totals[gang.user] >= *pinned, "a pinned task stops")?;
+            stopped.insert(gang.user, count);
+        }
+        let is_whole = |(n, count): (&usize, &Rational)| {
+            self.rules.start(*n).iter().all(|m| stopped.get(m) == Some(count))
+        };
+        ensure(stopped.iter().all(is_whole), "gangs that start together stop in part")
+    }
+
+    /// Whether it is certain that no gang of a waiting user could start: a bound from above of the tasks that could is less
+    /// than its gang. `Ok(false)` says nothing.
+    pub fn cannot_start(&mut self, n: usize) -> Checked<bool> {
+        let users = self.rules.start(n).to_vec();
+        for m in &users {
+            if self.most_tasks(*m)? < self.queues.gang[*m] {
+                return Ok(true);
+            }
+        }
+        // What all of them take counts for groups, wherever they run.
+        let before = self.used()?;
+        let gangs: Vec<Gang> = users
+            .iter()
+            .map(|m| Gang { user: *m, places: vec![(0, 0, Rational::from(self.queues.gang[*m]))] })
+            .collect();
+        let (totals, held) = (self.totals.clone(), self.held.clone());
+        work::spend(totals.len())?;
+        for gang in &gangs {
+            let tasks = gang.tasks();
+            self.totals[gang.user] += &tasks;
+            for (r, d) in &self.queues.case.problem.users[gang.user].demand {
+                let amount = work::times(d, &tasks)?;
+                self.queues.above[gang.user].iter().for_each(|v| self.held[*v][*r] += &amount);
+            }
+        }
+        let allowed = self.groups_allow(&gangs, &before);
+        (self.totals, self.held) = (totals, held);
+        match allowed {
+            Ok(()) => Ok(false),
+            Err(work::Fault::False(_)) => Ok(true),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// At least as many tasks as a gang of a user could start with now, by servers and each limit on classes alone.
+    fn most_tasks(&self, n: usize) -> Checked<Rational> {
+        let problem = self.queues.case.problem;
+        let rule = &self.rules.list[n];
+        let gang = self.queues.gang[n];
+        let limits = Holdings::on_of_user(self.queues.case, &self.on, n)?;
+        let of_class = |class: usize| -> Checked<Rational> {
+            let used = self.servers.range((class, 0)..=(class, u64::MAX));
+            let (mut sum, mut known) = (Rational::new(), 0_u64);
+            for ((_, _), tasks) in used {
+                sum += self.room(n, class, Some(tasks))?;
+                known += 1;
+                if sum >= gang {
+                    break;
+                }
+            }
+            let empty = problem.classes[class].count.saturating_sub(known);
+            if sum < gang && empty > 0 {
+                sum += self.room(n, class, None)? * empty;
+            }
+            for at in &limits {
+                work::spend(2)?;
+                if let Some(d) = self.on[*at].takes(problem, n, class) {
+                    let left = Rational::from(&self.on[*at].left / d).floor().max(Rational::new());
+                    sum = sum.min(left);
+                }
+            }
+            Ok(sum)
+        };
+        let all: Vec<usize> = problem.classes_of(n).collect();
+        let mut most = Rational::new();
+        let sets: Vec<&[usize]> = match rule.class_sets.len() {
+            0 => vec![&all],
+            _ => rule.class_sets.iter().map(Vec::as_slice).collect(),
+        };
+        for set in sets {
+            let mut sum = Rational::new();
+            for class in all.iter().filter(|i| set.binary_search(i).is_ok()) {
+                sum += of_class(*class)?;
+            }
+            most = most.max(sum);
+        }
+        Ok(most)
+    }
+
+    /// How many tasks of a user a server has room for beside its tasks.
+    fn room(&self, n: usize, class: usize, tasks: Option<&BTreeMap<usize, Rational>>) -> Checked<Rational> {
+        let problem = self.queues.case.problem;
+        let rule = &self.rules.list[n];
+        let mut most = Rational::from(if rule.on_distinct_servers { 1 } else { self.queues.gang[n] });
+        for (r, d) in problem.demand(n, class).iter().filter(|(_, d)| *d > 0) {
+            let mut left = at(&problem.classes[class].capacity, *r).cloned().unwrap_or_default();
+            work::spend(2 * tasks.map_or(0, BTreeMap::len) + 2)?;
+            for (m, x) in tasks.into_iter().flatten() {
+                left -= at(problem.demand(*m, class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
+            }
+            most = most.min((left / d).floor().max(Rational::new()));
+        }
+        Ok(most)
+    }
+}
