@@ -36,7 +36,7 @@ pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> S
 
 /// The verdict on it by its own share, without tolerance.
 pub fn judged(snapshot: &Snapshot) -> Verdict {
-    Verdict::new(&snapshot.problem, &snapshot.allocation, None, &Rational::new()).unwrap()
+    Verdict::new(snapshot, None, &Rational::new()).unwrap()
 }
 
 /// Why the kernel does not accept a certificate; `None`: it does.
@@ -79,7 +79,7 @@ pub fn random(seed: u64) -> (Problem, Allocation) {
     let text = document.to_string();
     let problem =
         Source { name: "random", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut servers = Servers::new(&problem, &[]);
+    let mut servers = Servers::new(&problem, &[], 3);
     let mut totals = vec![0_u64; problem.n_users()];
     for _ in 0..rng.random_range(0..40) {
         let n = rng.random_range(0..problem.n_users());

@@ -6,6 +6,7 @@ use evenhand_cluster::Verdict;
 use evenhand_cluster::certificate::{of_moves, of_verdict};
 use evenhand_cluster::moves::{Limits, Moves};
 use evenhand_problem::Rational;
+use evenhand_problem::snapshot::Snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -56,9 +57,9 @@ fn claimed(document: &Value) -> Vec<String> {
 
 fn certificates(seed: u64) -> [String; 2] {
     let (problem, allocation) = random(seed);
-    let found = Verdict::new(&problem, &allocation, None, &Rational::new()).unwrap();
-    let moves = Moves::new(&found.problem, &found.allocation, &found.due, &Limits::default()).unwrap();
-    [of_verdict(&found).unwrap(), of_moves(&found, &moves).unwrap()]
+    let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new()).unwrap();
+    let moves = Moves::new(&found, &Limits::default()).unwrap();
+    [of_verdict(&found, &[]).unwrap(), of_moves(&found, &moves, &[]).unwrap()]
 }
 
 proptest! {

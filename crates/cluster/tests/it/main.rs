@@ -7,4 +7,5 @@ mod fair_tree;
 mod moves;
 mod published;
 mod rules;
+mod starts;
 mod verdicts;

@@ -14,8 +14,8 @@ use serde_json::json;
 
 fn moved(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
     let found = judged(of);
-    let moves = Moves::new(&found.problem, &found.allocation, &found.due, limits).unwrap();
-    assert_eq!(refused(&of_moves(&found, &moves).unwrap()), None);
+    let moves = Moves::new(&found, limits).unwrap();
+    assert_eq!(refused(&of_moves(&found, &moves, &[]).unwrap()), None);
     (found, moves)
 }
 
@@ -38,7 +38,7 @@ fn one_move_makes_two_queues_equal() {
 fn what_is_pinned_stays() {
     let (_, moves) = moved(&ahead(3), &Limits::default());
     assert!(moves.list.is_empty());
-    assert_eq!(moves.short, [vec![1], vec![1]]);
+    assert_eq!(moves.below, [vec![1], vec![1]]);
     let pinned = Limits { pinned: BTreeSet::from([0]), ..Limits::default() };
     assert!(moved(&ahead(0), &pinned).1.list.is_empty());
     // As many as are not pinned.
@@ -65,7 +65,7 @@ fn gangs_start_and_stop_whole() {
     let of = cluster(1, &json!([{"name": "a"}, {"name": "b"}]), &users, &servers);
     let (_, moves) = moved(&of, &Limits::default());
     assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 2, true));
-    assert_eq!(moves.list[0].start.1.len(), 2);
+    assert_eq!(moves.list[0].start[&1].len(), 2);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn they_need_servers_and_whole_tasks() {
     let of = |allocation: &str| {
         let of = snapshot(&text.replace("\"ALLOCATION", allocation));
         let found = judged(&of);
-        Moves::new(&found.problem, &found.allocation, &found.due, &Limits::default()).unwrap_err()
+        Moves::new(&found, &Limits::default()).unwrap_err()
     };
     assert_eq!(of(r#""tasks": {"u": {"s": 1}}"#), ClusterError::NoPlacements);
     let error = of(r#""placements": [{"server": "s", "index": 0, "tasks": {"u": "1/2"}}]"#);
@@ -100,13 +100,13 @@ fn random_moves_are_replayed_and_leave_fewer_short() {
         let (problem, allocation) = random(seed);
         let of = Snapshot::new(problem, allocation);
         let (found, moves) = moved(&of, &Limits::default());
-        assert!(moves.least <= moves.list.len() || !moves.short[1].is_empty(), "seed {seed}");
+        assert!(moves.least <= moves.list.len() || !moves.below[1].is_empty(), "seed {seed}");
         // Nobody becomes short who was not.
-        assert!(moves.short[1].iter().all(|v| moves.short[0].contains(v)), "seed {seed}");
+        assert!(moves.below[1].iter().all(|v| moves.below[0].contains(v)), "seed {seed}");
         let after = Snapshot { allocation: moves.after.clone(), ..of };
         let after = judged(&after);
         let short: Vec<usize> = (0..after.queues.len()).filter(|v| after.queues[*v].by.is_some()).collect();
-        assert_eq!(short, moves.short[1], "seed {seed}");
+        assert_eq!(short, moves.below[1], "seed {seed}");
         // No limit is exceeded that was kept, pinned tasks stay, and so do gangs.
         assert!(after.is_within_limits() || !found.is_within_limits(), "seed {seed}");
         let (before, totals) = (found.allocation.totals(), after.allocation.totals());
@@ -119,7 +119,7 @@ fn random_moves_are_replayed_and_leave_fewer_short() {
         }
         moving += usize::from(!moves.list.is_empty());
         fewest += usize::from(!moves.list.is_empty() && moves.are_fewest());
-        left += usize::from(!moves.short[1].is_empty());
+        left += usize::from(!moves.below[1].is_empty());
     }
     println!(
         "{moving} clusters with moves, {fewest} proven the fewest, {left} with somebody short after them"

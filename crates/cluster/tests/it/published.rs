@@ -21,8 +21,8 @@ fn judged(name: &str) -> (Snapshot, Verdict) {
         std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     };
     let of = snapshot(&read(&folder().join(format!("{name}.json"))));
-    let found = Verdict::new(&of.problem, &of.allocation, rule_of(&of), &Rational::new()).unwrap();
-    let (text, path) = (of_verdict(&found).unwrap(), folder().join(format!("{name}.verdict.json")));
+    let found = Verdict::new(&of, rule_of(&of), &Rational::new()).unwrap();
+    let (text, path) = (of_verdict(&found, &[]).unwrap(), folder().join(format!("{name}.verdict.json")));
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
         std::fs::write(&path, &text).unwrap();
     }
@@ -33,16 +33,16 @@ fn judged(name: &str) -> (Snapshot, Verdict) {
 }
 
 fn short(found: &Verdict) -> Vec<&str> {
-    found.short().map(|row| row.queue.name.as_str()).collect()
+    found.below_fair_share().map(|row| row.queue.name.as_str()).collect()
 }
 
 /// What queues hold of the first resource.
 fn held(found: &Verdict) -> Vec<Rational> {
-    found.queues.iter().map(|row| row.held[0].clone()).collect()
+    found.queues.iter().map(|row| row.usage[0].clone()).collect()
 }
 
 fn due(found: &Verdict) -> Vec<Rational> {
-    found.queues.iter().map(|row| row.due[0].clone()).collect()
+    found.queues.iter().map(|row| row.fair_share[0].clone()).collect()
 }
 
 /// A queue of one resource, as the formulas below read it.
@@ -127,7 +127,7 @@ fn volcano_lets_queues_deserve_more_than_there_is() {
     assert_eq!((found.unmet.len(), found.guarantees_can_be_met()), (1, Some(true)));
     assert_eq!(short(&found), ["a"]);
     let moves =
-        moves::Moves::new(&found.problem, &found.allocation, &found.due, &moves::Limits::default()).unwrap();
+        moves::Moves::new(&found, &moves::Limits::default()).unwrap();
     assert!(moves.list.len() == 2 && moves.are_fewest());
 }
 

@@ -3,9 +3,10 @@
 use crate::common::{random, refused};
 
 use evenhand_cluster::certificate::of_verdict;
-use evenhand_cluster::{Due, Queues, Verdict, by_rule};
+use evenhand_cluster::{Due, Queues, TaskRules, Verdict, by_rule};
 use evenhand_mechanisms::tree::{self, Rule, Settings};
 use evenhand_problem::Rational;
+use evenhand_problem::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 #[test]
@@ -13,14 +14,15 @@ fn what_is_due_by_a_rule_is_what_the_mechanism_gives() {
     let rules: Vec<Rule> = Rule::NAMES.iter().map(|(name, _)| name.parse().unwrap()).collect();
     let mut differ = 0;
     for seed in 0..60 {
-        let (problem, _) = random(seed);
+        let (problem, allocation) = random(seed);
         for rule in rules.iter().copied().filter(|rule| rule.per_resource().is_none()) {
             let settings = Settings { rule: Some(rule), ..Settings::default() };
             let expected = tree::allocate(&problem, &settings).unwrap().allocation.totals();
             let changed = by_rule(&problem, Some(rule)).unwrap();
             differ += usize::from(changed.is_some());
             let changed = changed.unwrap_or_else(|| problem.clone());
-            let queues = Queues::new(&changed);
+            let rules = TaskRules::new(&Snapshot::new(changed.clone(), allocation.clone()));
+            let queues = Queues::new(&changed, &rules);
             let due = Due::new(&queues, Some(rule)).unwrap();
             assert_eq!(due.tasks.as_ref().unwrap().totals(), expected, "{rule}, seed {seed}");
             let is_known = rule.share_alone(problem.groups().share()).is_some();
@@ -41,14 +43,14 @@ fn what_is_divided_resource_by_resource_is_recomputed() {
             continue;
         }
         for rule in [Rule::Kai, Rule::Volcano] {
-            let found = Verdict::new(&problem, &allocation, Some(rule), &Rational::new()).unwrap();
+            let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), Some(rule), &Rational::new()).unwrap();
             if found.due.uncertified().is_some() {
                 assert_eq!(rule, Rule::Kai, "seed {seed}");
                 uncertified += 1;
                 continue;
             }
             certified += 1;
-            let text = of_verdict(&found).unwrap();
+            let text = of_verdict(&found, &[]).unwrap();
             assert_eq!(refused(&text), None, "{rule}, seed {seed}");
             let document: Value = serde_json::from_str(&text).unwrap();
             let other = if rule == Rule::Kai { "yunikorn" } else { "kai-sole-queue" };

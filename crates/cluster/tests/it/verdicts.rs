@@ -3,10 +3,11 @@
 use crate::common::{amounts, cluster, judged, random, refused, snapshot};
 
 use evenhand_cluster::certificate::of_verdict;
-use evenhand_cluster::{End, Verdict};
+use evenhand_cluster::{End, Lent, Verdict};
 use evenhand_exact::Axiom;
 use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::Rational;
+use evenhand_problem::snapshot::Snapshot;
 use serde_json::json;
 
 fn two_queues() -> serde_json::Value {
@@ -20,16 +21,16 @@ fn one_queue_three_to_one_ahead_of_an_equal_one() {
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
     let [a, b] = &found.queues[..] else { panic!("{} queues", found.queues.len()) };
     assert_eq!(
-        (amounts(&b.held), amounts(&b.due)),
+        (amounts(&b.usage), amounts(&b.fair_share)),
         (vec!["0".into(), "1".into()], vec!["0".into(), "2".into()])
     );
-    assert_eq!(amounts(&b.short), ["0", "1"]);
-    assert_eq!(amounts(&a.above), ["0", "1"]);
+    assert_eq!(amounts(&b.lacking), ["0", "1"]);
+    assert_eq!(amounts(&a.over), ["0", "1"]);
     assert_eq!((a.by, b.by), (None, Some(1)));
     assert_eq!(b.ends, [End::Resource(1)]);
     assert_eq!(b.holders, [(1, vec![(0, Rational::from(1))])]);
     assert!(!found.is_fair() && found.is_work_conserving());
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn half_a_task_short_is_not_short_by_a_task() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let found = judged(&cluster(3, &two_queues(), &users, &[json!({"a/1": 2, "b/1": 1})]));
-    assert_eq!(amounts(&found.queues[1].short), ["0", "1/2"]);
+    assert_eq!(amounts(&found.queues[1].lacking), ["0", "1/2"]);
     assert_eq!(found.queues[1].by, None);
     assert!(found.is_fair());
 }
@@ -49,7 +50,7 @@ fn who_wants_no_more_is_not_short() {
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]);
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
     assert!(found.is_fair());
-    assert_eq!(amounts(&found.queues[0].due), ["0", "3"]);
+    assert_eq!(amounts(&found.queues[0].fair_share), ["0", "3"]);
 }
 
 #[test]
@@ -57,11 +58,11 @@ fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 1}), json!({})]));
-    let fits = found.fits.as_ref().unwrap();
-    assert_eq!((fits.len(), fits[0].user, fits[0].places[0].index), (1, 0, 0));
+    let fits = &found.starts.as_ref().unwrap().could;
+    assert_eq!((fits.len(), fits[0].user, fits[0].assignment.parts[0].1[0].index), (1, 0, 0));
     assert!(!found.is_work_conserving() && !found.is_fair());
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(false));
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
     let found = judged(&cluster(4, &two_queues(), &users, &servers));
     assert!(found.is_work_conserving());
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
-    assert_eq!(amounts(&found.queues[0].short), ["0", "3"]);
+    assert_eq!(amounts(&found.queues[0].lacking), ["0", "3"]);
     // What is due is divided, and no server holds it: it is a whole task all the same.
     assert_eq!(found.queues[0].by, Some(0));
     assert!(!found.is_fair());
@@ -86,13 +87,13 @@ fn a_gang_fits_whole_or_not_at_all() {
                                    {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}])
     };
     let servers = [json!({"b/1": 2}), json!({"b/1": 1}), json!({})];
-    let fits = |gang| judged(&cluster(2, &two_queues(), &users(gang), &servers)).fits.unwrap();
+    let fits = |gang| judged(&cluster(2, &two_queues(), &users(gang), &servers)).starts.unwrap().could;
     assert_eq!(fits(1).len(), 1);
     let found = judged(&cluster(2, &two_queues(), &users(2), &servers));
-    assert!(found.fits.as_ref().unwrap().is_empty() && found.is_work_conserving());
+    assert!(found.starts.as_ref().unwrap().could.is_empty() && found.is_work_conserving());
     // The axiom looks at tasks one by one.
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(false));
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
 
 #[test]
@@ -118,8 +119,9 @@ fn what_is_lent_is_named() {
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 0}]);
     let found = judged(&cluster(6, &groups, &users, &[json!({"a/1": 5, "b/1": 1})]));
-    assert_eq!(amounts(&found.queues[1].short), ["0", "2"]);
-    assert_eq!(found.queues[1].lenders, [(1, vec![(2, Rational::from(2))])]);
+    assert_eq!(amounts(&found.queues[1].lacking), ["0", "2"]);
+    let lent = Lent { resource: 1, by: vec![(2, Rational::from(2))], used: Rational::from(2) };
+    assert_eq!(found.queues[1].lenders, [lent]);
 }
 
 #[test]
@@ -128,8 +130,8 @@ fn tolerance_is_a_part_of_what_is_due() {
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
     let of = cluster(8, &two_queues(), &users, &[json!({"a/1": 5, "b/1": 3})]);
     let by = |tolerance: (u32, u32)| {
-        let found = Verdict::new(&of.problem, &of.allocation, None, &Rational::from(tolerance)).unwrap();
-        assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+        let found = Verdict::new(&of, None, &Rational::from(tolerance)).unwrap();
+        assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
         found.queues[1].by
     };
     assert_eq!((by((0, 1)), by((1, 5)), by((1, 4)), by((1, 3))), (Some(1), Some(1), None, None));
@@ -139,8 +141,8 @@ fn tolerance_is_a_part_of_what_is_due() {
 fn users_that_stand_in_no_group_are_queues() {
     let users = json!([{"name": "a", "demand": {"gpu": 1}, "tasks": 4}, {"name": "b", "demand": {"gpu": 1}, "tasks": 4}]);
     let found = judged(&cluster(4, &json!([]), &users, &[json!({"a": 3, "b": 1})]));
-    assert_eq!(found.short().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    assert_eq!(found.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
 
 #[test]
@@ -152,10 +154,10 @@ fn work_without_servers_is_judged_by_classes() {
                   {"name": "v", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]},
         "allocation": {"kind": "allocation", "tasks": {"u": {"s": 3}, "v": {"s": 1}}}}"#;
     let of = snapshot(text);
-    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Kueue), &Rational::new()).unwrap();
-    assert!(found.fits.is_none() && found.is_work_conserving());
+    let found = Verdict::new(&of, Some(Rule::Kueue), &Rational::new()).unwrap();
+    assert!(found.starts.is_none() && found.is_work_conserving());
     assert_eq!(found.queues[1].by, Some(1));
-    let text = of_verdict(&found).unwrap();
+    let text = of_verdict(&found, &[]).unwrap();
     // The certificate is about the problem with the share of the rule.
     assert!(text.contains(r#""share":{"of":"surplus","over":"lendable","families":true}"#), "{text}");
     assert_eq!(refused(&text), None);
@@ -166,13 +168,13 @@ fn by_the_rules_of_schedulers() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]);
-    let judged = |rule| Verdict::new(&of.problem, &of.allocation, Some(rule), &Rational::new()).unwrap();
+    let judged = |rule| Verdict::new(&of, Some(rule), &Rational::new()).unwrap();
     for rule in [Rule::Kai, Rule::Volcano, Rule::YuniKorn, Rule::Armada, Rule::Mesos] {
         let found = judged(rule);
-        assert_eq!(amounts(&found.queues[1].short), ["0", "1"], "{rule}");
-        assert_eq!(refused(&of_verdict(&found).unwrap()), None, "{rule}");
+        assert_eq!(amounts(&found.queues[1].lacking), ["0", "1"], "{rule}");
+        assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None, "{rule}");
     }
-    let error = of_verdict(&judged(Rule::KaiSoleQueue)).unwrap_err();
+    let error = of_verdict(&judged(Rule::KaiSoleQueue), &[]).unwrap_err();
     assert!(error.is_of_input());
     assert_eq!(
         error.to_string(),
@@ -187,14 +189,14 @@ fn kai_promises_in_full_what_there_is_not() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(4, &groups, &users, &[json!({"a/1": 3, "b/1": 1})]);
-    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Kai), &Rational::new()).unwrap();
-    assert_eq!(amounts(&found.queues[0].due), ["0", "3"]);
-    assert_eq!(amounts(&found.queues[1].due), ["0", "3"]);
-    assert!(found.due.uncertified().is_some() && of_verdict(&found).is_err());
+    let found = Verdict::new(&of, Some(Rule::Kai), &Rational::new()).unwrap();
+    assert_eq!(amounts(&found.queues[0].fair_share), ["0", "3"]);
+    assert_eq!(amounts(&found.queues[1].fair_share), ["0", "3"]);
+    assert!(found.due.uncertified().is_some() && of_verdict(&found, &[]).is_err());
     // Volcano gives equal parts of what is promised.
-    let found = Verdict::new(&of.problem, &of.allocation, Some(Rule::Volcano), &Rational::new()).unwrap();
-    assert_eq!(amounts(&found.queues[0].due), ["0", "2"]);
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    let found = Verdict::new(&of, Some(Rule::Volcano), &Rational::new()).unwrap();
+    assert_eq!(amounts(&found.queues[0].fair_share), ["0", "2"]);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }
 
 #[test]
@@ -202,9 +204,9 @@ fn certificates_of_random_clusters_are_accepted() {
     let (mut short, mut fits, mut unmet) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);
-        let found = Verdict::new(&problem, &allocation, None, &Rational::new()).unwrap();
-        assert_eq!(refused(&of_verdict(&found).unwrap()), None, "seed {seed}");
-        short += usize::from(found.short().next().is_some());
+        let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new()).unwrap();
+        assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None, "seed {seed}");
+        short += usize::from(found.below_fair_share().next().is_some());
         fits += usize::from(!found.is_work_conserving());
         unmet += usize::from(!found.unmet.is_empty());
         // Without gangs nothing fits just where the axiom says so.
@@ -224,6 +226,6 @@ fn what_is_kept_back_beyond_a_limit_lets_nobody_start() {
                         {"name": "queue", "parent": "cohort", "guarantee": {"gpu": 20}, "lend": {"gpu": 1}}]);
     let users = json!([{"name": "queue/1", "group": "queue", "demand": {"gpu": 1}, "tasks": 20}]);
     let found = judged(&cluster(20, &groups, &users, &[json!({"queue/1": 17})]));
-    assert_eq!(found.fits.as_deref(), Some(&[][..]));
-    assert_eq!(refused(&of_verdict(&found).unwrap()), None);
+    assert!(found.starts.as_ref().unwrap().could.is_empty());
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }

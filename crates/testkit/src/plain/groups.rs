@@ -85,7 +85,8 @@ impl Plain<'_> {
         far + (mark - there) / d
     }
 
-    fn lack_of_promises(&self, n: usize) -> Rational {
+    /// How many tasks a user lacks of what the groups above it are promised (docs/axioms.md, the lack).
+    pub fn lack_of_promises(&self, n: usize) -> Rational {
         let p = self.p();
         let groups = p.groups();
         let never = groups.share().zero_weight.name() == "never";

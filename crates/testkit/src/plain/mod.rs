@@ -19,6 +19,7 @@ pub mod queues;
 pub mod ratio;
 mod reach;
 mod shares;
+pub mod starts;
 pub mod tree;
 mod within;
 pub mod worst_load;

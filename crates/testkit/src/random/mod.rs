@@ -8,5 +8,6 @@ pub mod problems;
 pub mod ps_dsf;
 pub mod reservations;
 pub mod small;
+pub mod snapshots;
 pub mod static_shares;
 pub mod trees;
