@@ -1,12 +1,14 @@
-//! A running cluster for people: what queues hold beside what they are due, what a change brings, which tasks to move; and
+//! A running cluster for people: what queues use and what their fair shares are, what a change brings, which tasks to move; and
 //! the gauges of a verdict for Prometheus.
+//!
+//! The answer comes first: which queues are below their fair share, which are over it, what could start, what to do next.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::Named;
-use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict, gang};
+use evenhand_cluster::{Answer, Bound, End, Excess, Fit, Kind, Moves, Place, Row, Verdict, gang};
 use evenhand_exact::{Axiom, Claim, Outcome};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::snapshot::Snapshot;
@@ -33,11 +35,10 @@ struct Cells<'v> {
 #[must_use]
 pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Page {
     Page::new()
-        .text(by(verdict))
+        .lines(in_short(snapshot, verdict))
         .table(table(verdict))
-        .lines(explained(verdict))
         .table(axioms(verdict))
-        .lines(sentences(snapshot, verdict))
+        .lines([by(verdict)])
         .append(of_reported(&verdict.problem, compared))
         .lines(left_out(snapshot))
 }
@@ -49,39 +50,111 @@ pub(crate) fn of_reported(problem: &Problem, compared: &[Compared]) -> Page {
     page.lines(agreeing(compared))
 }
 
-/// By what queues are due what they are due, and how far that is proven.
+/// By which rule the fair shares are, and how far that is proven.
 pub(crate) fn by(verdict: &Verdict) -> String {
     let by = verdict
         .rule
         .map_or_else(|| "the problem's own share".to_owned(), |rule| format!("the rule of {rule}"));
-    let proof = verdict.due.uncertified();
-    let proof = proof
-        .map_or_else(|| "exact, and proven".to_owned(), |why| format!("exact, and uncertified, since {why}"));
-    format!("What queues are due by {by}: {proof}.")
+    match verdict.due.uncertified() {
+        None => format!("Fair shares are by {by}: exact, and proven."),
+        Some(why) => format!("Fair shares are by {by}: exact, and not certified, since {why}."),
+    }
 }
 
-/// Why the first queues that are short are so: those that are short by a whole task before others.
-fn explained(verdict: &Verdict) -> Vec<String> {
-    let short = verdict.queues.iter().filter(|row| row.short.iter().any(|short| *short > 0));
-    let (whole, parts): (Vec<&Row>, Vec<&Row>) = short.partition(|row| row.by.is_some());
-    let all = whole.len() + parts.len();
-    let mut lines: Vec<String> =
-        whole.iter().chain(&parts).take(EXPLAINED).map(|row| in_words(verdict, row)).collect();
+/// The answer in sentences: who is below, why, who is over, what could start, which guarantees and limits are broken, and what
+/// to do next.
+pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let mut lines = sentences(snapshot, verdict);
+    lines.extend(next(verdict));
+    lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
+}
+
+/// Whether a queue is below its fair share by a whole task.
+fn answer(verdict: &Verdict) -> String {
+    let below: Vec<&str> = verdict.below_fair_share().map(|row| row.queue.name.as_str()).collect();
+    match below.len() {
+        0 if verdict.is_fair() && verdict.is_known() => {
+            "Fair: no queue is below its fair share by a whole task, and no waiting task could start now.".to_owned()
+        }
+        0 => "No queue is below its fair share by a whole task.".to_owned(),
+        1 => format!("One queue is below its fair share by a whole task: {}.", below[0]),
+        many => format!("{many} queues are below their fair share by a whole task: {}.", few(&below, EXPLAINED)),
+    }
+}
+
+/// The queues that lack something, those below their fair share by a whole task first: what they use, lack and wait for.
+fn who_is_below(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let lacks = verdict.queues.iter().filter(|row| row.lacking.iter().any(|lacking| *lacking > 0));
+    let (whole, fractions): (Vec<&Row>, Vec<&Row>) = lacks.partition(|row| row.by.is_some());
+    let all = whole.len() + fractions.len();
+    let explained = whole.iter().chain(&fractions).take(EXPLAINED);
+    let mut lines: Vec<String> = explained.map(|row| in_words(snapshot, verdict, row)).collect();
     if all > EXPLAINED {
-        lines.push(format!("... and {} more queues that are short of something.", all - EXPLAINED));
+        lines.push(format!("{} more queues lack some of their fair share.", all - EXPLAINED));
     }
     lines
 }
 
-/// The answer in sentences, and why the first queues that are short are so.
-pub(crate) fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
-    let lines = sentences(snapshot, verdict).into_iter().chain(explained(verdict));
-    lines.map(|line| line.trim_start().to_owned()).collect()
+/// The queues that are over their fair share of something that a neighbour lacks, and the unused guarantees in that.
+fn who_is_over(verdict: &Verdict) -> Vec<String> {
+    let problem = &verdict.problem;
+    // By queue, as neighbours of different queues are the same.
+    let mut over: Vec<(usize, Vec<(usize, Rational)>)> = Vec::new();
+    for (r, holders) in verdict.queues.iter().filter(|row| row.by.is_some()).flat_map(|row| &row.holders) {
+        for (v, value) in holders {
+            let at = over.iter().position(|(of, _)| of == v).unwrap_or_else(|| {
+                over.push((*v, Vec::new()));
+                over.len() - 1
+            });
+            if over[at].1.iter().all(|(of, _)| of != r) {
+                over[at].1.push((*r, value.clone()));
+            }
+        }
+    }
+    let amounts = |of: &[(usize, Rational)]| {
+        let amounts: Vec<String> = of.iter().map(|(r, value)| named_amount(problem, *r, value)).collect();
+        amounts.join(" and ")
+    };
+    let said: Vec<String> = over
+        .iter()
+        .map(|(v, of)| format!("{} by {}", verdict.queues[*v].queue.name, amounts(of)))
+        .collect();
+    let mut lines = Vec::new();
+    if !said.is_empty() {
+        lines.push(format!("Over their fair share: {}.", few(&said, NAMED)));
+    }
+    let mut seen = BTreeSet::new();
+    let lent = verdict.queues.iter().filter(|row| row.by.is_some()).flat_map(|row| &row.lenders);
+    for lent in lent.filter(|lent| seen.insert(lent.resource)).take(NAMED) {
+        let names: Vec<&str> = lent.by.iter().map(|(v, _)| verdict.queues[*v].queue.name.as_str()).collect();
+        let guarantee = if names.len() == 1 { "guarantee" } else { "guarantees" };
+        lines.push(format!(
+            "Other queues use {} of the unused {guarantee} of {}.",
+            named_amount(problem, lent.resource, &lent.used),
+            few(&names, NAMED)
+        ));
+    }
+    lines
+}
+
+/// The next command, if there is anything to do.
+fn next(verdict: &Verdict) -> Option<String> {
+    let is_below = verdict.below_fair_share().next().is_some();
+    if is_below && verdict.starts.is_some() {
+        return Some("Next: `evenhand moves SNAPSHOT` says which tasks to stop and to start.".to_owned());
+    }
+    let is_open = !verdict.is_work_conserving() || !verdict.is_known();
+    is_open.then(|| "Next: `evenhand explain SNAPSHOT --user NAME` says what stops a user.".to_owned())
+}
+
+/// An amount with its resource.
+fn named_amount(problem: &Problem, r: usize, value: &Rational) -> String {
+    format!("{} {}", amount(&problem.resources()[r], value), problem.resources()[r])
 }
 
 fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
     let some = |row: &&Row, r: usize| {
-        !row.held[r].is_zero() || !row.due[r].is_zero() || row.guarantee.iter().any(|(of, _)| *of == r)
+        !row.usage[r].is_zero() || !row.fair_share[r].is_zero() || row.guarantee.iter().any(|(of, _)| *of == r)
     };
     let n = verdict.problem.n_resources();
     let ordered = in_order(&verdict.queues);
@@ -121,14 +194,14 @@ pub(crate) fn table(verdict: &Verdict) -> Table {
             Cell::text(format!("{}{name}", "  ".repeat(of.row.queue.depth))).with_value(name)
         })
         .words("resource", resource)
-        .numbers("held", |of| shown(of, &of.row.held[of.resource]))
-        .numbers("due", |of| shown(of, &of.row.due[of.resource]))
-        .numbers("short", |of| {
-            let cell = some(of, &of.row.short[of.resource]);
+        .numbers("uses", |of| shown(of, &of.row.usage[of.resource]))
+        .numbers("fair share", |of| shown(of, &of.row.fair_share[of.resource]))
+        .numbers("lacks", |of| {
+            let cell = some(of, &of.row.lacking[of.resource]);
             cell.map(|cell| if of.row.by.is_some() { cell.bad() } else { cell })
         })
         .unless_all("-")
-        .numbers("above", |of| some(of, &of.row.above[of.resource]))
+        .numbers("over", |of| some(of, &of.row.over[of.resource]))
         .unless_all("-")
         .numbers("guarantee", |of| {
             let promised = of.row.guarantee.iter().find(|(r, _)| *r == of.resource);
@@ -136,81 +209,62 @@ pub(crate) fn table(verdict: &Verdict) -> Table {
         })
         .unless_all("-")
         .table();
-    table.at_most(LONGEST, "rows of queues and resources")
+    table.with_second_key().at_most(LONGEST, "rows of queues and resources")
 }
 
-/// What a queue is short of, who has it, and what ends its part.
-fn in_words(verdict: &Verdict, row: &Row) -> String {
+/// What a queue uses of its fair share, which task waits, and why its fair share is no larger.
+fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
     let problem = &verdict.problem;
-    let of = |r: usize, value: &Rational| {
-        format!("{} {}", amount(&problem.resources()[r], value), problem.resources()[r])
+    // Where a resource ends its fair share, the sentence is about that resource.
+    let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.lacking[r].is_zero();
+    let is_told = |r: usize| is_end(r) || !(0..row.lacking.len()).any(is_end);
+    let lacking = row.lacking.iter().enumerate().filter(|(r, lacking)| !lacking.is_zero() && is_told(*r));
+    let uses = |r: usize| {
+        let (usage, share) = (&row.usage[r], &row.fair_share[r]);
+        let resource = &problem.resources()[r];
+        format!("{} of its fair share of {}", amount(resource, usage), named_amount(problem, r, share))
     };
-    // Where its part ends at a resource, that is what it is about.
-    let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.short[r].is_zero();
-    let is_told = |r: usize| is_end(r) || !(0..row.short.len()).any(is_end);
-    let short = row.short.iter().enumerate().filter(|(r, short)| !short.is_zero() && is_told(*r));
-    let short: Vec<String> = short.map(|(r, short)| of(r, short)).collect();
-    let mut text = format!("{} is short of {}", row.queue.name, short.join(", "));
+    let uses: Vec<String> = lacking.map(|(r, _)| uses(r)).collect();
+    let mut text = format!("{} uses {}.", row.queue.name, few(&uses, NAMED));
     match row.by {
         Some(n) => {
-            let _ = write!(text, "; {} waits, and is within its part", one_of(problem, n));
+            let (what, verb) = match gang(problem, n) {
+                1 => (format!("Task {}", called(problem, n, task_name(snapshot, n))), "waits"),
+                many => (format!("A gang of {many} tasks of {}", problem.users()[n].name()), "waits"),
+            };
+            let what = what.replacen("Task a task", "A task", 1);
+            let _ = write!(text, " {what} {verb} and would still be within the share.");
         }
-        None if verdict.tolerance.is_zero() => text.push_str("; no task that waits is within its part"),
+        None if verdict.tolerance.is_zero() => text.push_str(" Each waiting task is larger than what is left of it."),
         None => {
-            text.push_str("; no task that waits is within its part, or less is missing than is tolerated");
+            text.push_str(" Each waiting task is larger than what is left of it, or the tolerance covers it.");
         }
     }
-    let told = |list: &[(usize, Vec<(usize, Rational)>)], said: &dyn Fn(&str, &str) -> String| {
-        // By queue, in the order in which they come.
-        let mut queues: Vec<(usize, Vec<String>)> = Vec::new();
-        for (r, amounts) in list.iter().filter(|(r, _)| is_told(*r)) {
-            for (v, value) in amounts {
-                match queues.iter_mut().find(|(queue, _)| queue == v) {
-                    Some((_, told)) => told.push(of(*r, value)),
-                    None => queues.push((*v, vec![of(*r, value)])),
-                }
-            }
-        }
-        let said = |(v, told): &(usize, Vec<String>)| said(&verdict.queues[*v].queue.name, &told.join(", "));
-        let said: Vec<String> = queues.iter().map(said).collect();
-        if said.is_empty() { String::new() } else { format!("; {}", few(&said, NAMED)) }
-    };
-    text += &told(&row.holders, &|queue, amounts| format!("{queue} holds {amounts} above its part"));
-    text += &told(&row.lenders, &|queue, amounts| format!("{queue} lends {amounts} of its guarantee"));
     let ends: Vec<String> = row.ends.iter().map(|end| ends(problem, end)).collect();
     if !ends.is_empty() {
-        let _ = write!(text, "; its part ends at {}", few(&ends, NAMED));
+        let _ = write!(text, " It cannot get more: {}.", few(&ends, NAMED));
     }
-    text + "."
-}
-
-/// What a user starts at once: a task, or a gang of tasks.
-fn one_of(problem: &Problem, user: usize) -> String {
-    let name = problem.users()[user].name();
-    match gang(problem, user) {
-        1 => format!("a task of {name}"),
-        many => format!("a gang of {many} tasks of {name}"),
-    }
+    text
 }
 
 fn ends(problem: &Problem, end: &End) -> String {
     match end {
-        End::Resource(r) => format!("the last {} of servers that it may use", problem.resources()[*r]),
+        End::Resource(r) => format!("{} is full on the servers that it may use", problem.resources()[*r]),
         End::Limit(v, r) => {
-            format!("the limit of {} on {}", problem.groups().list()[*v].name, problem.resources()[*r])
+            format!("the limit of {} on {} is reached", problem.groups().list()[*v].name, problem.resources()[*r])
         }
     }
 }
 
-/// An axiom of what is held or due: its name, its verdict and its margin.
+/// An axiom of the usage or the fair shares: its name, its verdict and its margin.
 type Judged = [Cell; 3];
 
-/// The axioms of what queues hold.
+/// The axioms of what runs.
 pub(crate) fn axioms_of_held(verdict: &Verdict) -> Table {
     table_of_axioms([], held(verdict).into_iter().map(Vec::from))
 }
 
-/// The axioms of what queues are due.
+/// The axioms of the fair shares.
 pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
     table_of_axioms([], due(verdict).into_iter().map(Vec::from))
 }
@@ -218,8 +272,8 @@ pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
 /// Both in one table.
 fn axioms(verdict: &Verdict) -> Table {
     let named = |of: &'static str| move |row: Judged| [Cell::text(of)].into_iter().chain(row).collect();
-    let rows = held(verdict).into_iter().map(named("held"));
-    table_of_axioms([Column::words("of what is")], rows.chain(due(verdict).into_iter().map(named("due"))))
+    let rows = held(verdict).into_iter().map(named("usage"));
+    table_of_axioms([Column::words("of")], rows.chain(due(verdict).into_iter().map(named("fair share"))))
 }
 
 fn table_of_axioms(first: impl IntoIterator<Item = Column>, rows: impl Iterator<Item = Vec<Cell>>) -> Table {
@@ -261,63 +315,166 @@ fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
     name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
 }
 
-pub(crate) fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+/// The answer, who is below and over, what could start, and which guarantees and limits are broken.
+fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let mut lines = vec![answer(verdict)];
+    lines.extend(who_is_below(snapshot, verdict));
+    lines.extend(who_is_over(verdict));
+    lines.extend(what_could_start(snapshot, verdict));
+    lines.extend(guarantees(verdict));
+    lines.extend(excesses(snapshot, verdict));
+    lines
+}
+
+fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
+    let Some(starts) = &verdict.starts else {
+        return vec!["The snapshot does not say on which servers tasks run, so what could start is not known.".to_owned()];
+    };
+    let one = |fit: &Fit| {
+        let all: Vec<Place> = fit.assignment.parts.iter().flat_map(|(_, places)| places.clone()).collect();
+        let servers = few(&places(&all, snapshot), NAMED);
+        let what = match all.len() {
+            1 => called(problem, fit.user, task_name(snapshot, fit.user)),
+            many if fit.assignment.parts.len() == 1 => {
+                format!("{many} tasks of {}", problem.users()[fit.user].name())
+            }
+            many => {
+                let users = fit.assignment.parts.iter().map(|(n, _)| problem.users()[*n].name());
+                format!("{many} tasks of {} together", users.collect::<Vec<_>>().join(" and "))
+            }
+        };
+        (what, servers)
+    };
     let mut lines = Vec::new();
-    let short: Vec<&str> = verdict.short().map(|row| row.queue.name.as_str()).collect();
-    lines.push(match short.len() {
-        0 => "No queue is short by a whole task.".to_owned(),
-        1 => format!("One queue is short by a whole task: {}.", short[0]),
-        many => format!("{many} queues are short by a whole task: {}.", few(&short, EXPLAINED)),
-    });
-    match &verdict.fits {
-        None => {
-            lines.push("It is not known on which servers tasks run, nor whether one more fits.".to_owned());
-        }
-        Some(fits) if fits.is_empty() => {
-            lines.push("No task that waits could start now.".to_owned());
-            if verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false)) {
-                lines.push(
-                    "A part of a gang could, which the axiom counts; the whole gang could not.".to_owned(),
-                );
-            }
-        }
-        Some(fits) => {
-            let one = |fit: &Fit| {
-                let places: Vec<String> = places(&fit.places, snapshot);
-                let (what, fits) = match fit.places.len() {
-                    1 => (called(problem, fit.user, task_name(snapshot, fit.user)), "fits"),
-                    many => (format!("{many} tasks of {}", problem.users()[fit.user].name()), "fit"),
-                };
-                format!("{what} {fits} now on {}", few(&places, NAMED))
-            };
-            lines.push("Not work-conserving: tasks wait that could start now.".to_owned());
-            lines.extend(fits.iter().take(EXPLAINED).map(|fit| format!("  {}.", one(fit))));
-            if fits.len() > EXPLAINED {
-                lines.push(format!("  ... and tasks of {} more users.", fits.len() - EXPLAINED));
-            }
-        }
+    for fit in starts.could.iter().take(EXPLAINED) {
+        let (what, servers) = one(fit);
+        lines.push(format!("{} could start now on {servers}.", capital(&what)));
     }
-    for unmet in verdict.unmet.iter().take(EXPLAINED) {
-        let name = problem.users()[unmet.user].name();
-        lines.push(format!(
-            "{name} lacks {} that its queues are promised, and lacks none in what is due.",
-            tasks(&unmet.tasks)
-        ));
+    if starts.could.len() > EXPLAINED {
+        lines.push(format!("Tasks of {} more users could start now.", starts.could.len() - EXPLAINED));
     }
-    if verdict.claim(Axiom::Guarantees).is_some_and(|claim| claim.holds == Some(false))
-        && verdict.unmet.is_empty()
-    {
-        lines.push(match verdict.guarantees_can_be_met() {
-            Some(false) => "Not all guarantees are met, nor are they in what is due.".to_owned(),
-            Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
-            None => {
-                "Not all guarantees are met; by this rule it is not examined whether they can be.".to_owned()
+    for fit in starts.by_model.iter().take(EXPLAINED) {
+        let (what, servers) = one(fit);
+        let why = verdict.rules.not_modelled(fit.user).join(", ");
+        lines.push(format!("{} could start on {servers} by what is modelled. Not modelled: {why}.", capital(&what)));
+    }
+    if starts.by_model.len() > EXPLAINED {
+        let more = starts.by_model.len() - EXPLAINED;
+        lines.push(format!("Tasks of {more} more users could start by what is modelled."));
+    }
+    for admitted in starts.admitted.iter().take(EXPLAINED) {
+        let who = format!("{} of {}", tasks(&Rational::from(admitted.tasks)), problem.users()[admitted.user].name());
+        lines.push(match &admitted.answer {
+            Answer::Yes(assignment) => {
+                let all: Vec<Place> = assignment.parts.iter().flat_map(|(_, places)| places.clone()).collect();
+                format!("{who}: admitted, on no server. Could start now on {}.", few(&places(&all, snapshot), NAMED))
             }
+            Answer::No => format!("{who}: admitted, on no server. No server has room for them now."),
+            Answer::NotKnown => format!("{who}: admitted, on no server. Whether they could start is not known."),
         });
     }
-    if !verdict.is_within_limits() {
-        lines.push("What runs exceeds what servers have, or a limit.".to_owned());
+    if !starts.not_known.is_empty() {
+        let names: Vec<&str> = starts.not_known.iter().map(|n| problem.users()[*n].name()).collect();
+        lines.push(format!("Whether tasks of {} could start is not known: the search was too large.", few(&names, NAMED)));
+    }
+    if lines.is_empty() && !(verdict.is_fair() && verdict.below_fair_share().next().is_none()) {
+        lines.push("No waiting task could start now.".to_owned());
+    }
+    lines
+}
+
+/// A sentence begins with a capital where it begins with a word, and not with a name.
+fn capital(text: &str) -> String {
+    text.strip_prefix("a task of ").map_or_else(|| text.to_owned(), |rest| format!("A task of {rest}"))
+}
+
+fn guarantees(verdict: &Verdict) -> Vec<String> {
+    let problem = &verdict.problem;
+    let mut lines = Vec::new();
+    for unmet in verdict.unmet.iter().take(EXPLAINED) {
+        let name = problem.users()[unmet.user].name();
+        let queue = problem.groups().member(unmet.user).group;
+        let of = queue.map_or_else(|| name.to_owned(), |v| problem.groups().list()[v].name.clone());
+        let more = tasks(&unmet.tasks);
+        lines.push(format!("Guarantee missed: {of} may start {more} more of {name} within its guarantee."));
+    }
+    if verdict.unmet.len() > EXPLAINED {
+        lines.push(format!("Guarantees of {} more users are missed.", verdict.unmet.len() - EXPLAINED));
+    }
+    let is_violated = verdict.claim(Axiom::Guarantees).is_some_and(|claim| claim.holds == Some(false));
+    if is_violated && verdict.unmet.is_empty() {
+        lines.push(match verdict.guarantees_can_be_met() {
+            Some(false) => "Not all guarantees are met, and the fair shares do not meet them all either.".to_owned(),
+            Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
+            None => "Not all guarantees are met. By this rule it is not checked whether they can be.".to_owned(),
+        });
+    }
+    lines
+}
+
+/// Which limit, which server, which group, and by how much.
+fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
+    let problem = &verdict.problem;
+    let of = |r: usize, value: &Rational| named_amount(problem, r, value);
+    let resource = |r: usize| problem.resources()[r].as_str();
+    let group = |v: usize| problem.groups().list()[v].name.as_str();
+    let one = |excess: &Excess| match excess {
+        Excess::Server { place, resource: r, used, most } => {
+            let server = snapshot.server_name(place.class, place.index);
+            format!("Server {server} has {}; its tasks take {}.", of(*r, most), amount(resource(*r), used))
+        }
+        Excess::Class { class, resource: r, used, most } => {
+            let class = problem.servers()[*class].name();
+            format!("The servers {class} have {}; their tasks take {}.", of(*r, most), amount(resource(*r), used))
+        }
+        Excess::NotAllowed { user, class } => {
+            let (user, class) = (problem.users()[*user].name(), problem.servers()[*class].name());
+            format!("Tasks of {user} run on {class}, where they are not allowed.")
+        }
+        Excess::Bound { bound, used, by_tasks, most } => match bound {
+            Bound::Limit(v, r) if used > by_tasks && by_tasks <= most => format!(
+                "Group {} keeps back and uses {}; its limit is {}. Its tasks use {}.",
+                group(*v),
+                of(*r, used),
+                amount(resource(*r), most),
+                amount(resource(*r), by_tasks)
+            ),
+            Bound::Limit(v, r) => {
+                format!("Group {} uses {}; its limit is {}.", group(*v), of(*r, used), amount(resource(*r), most))
+            }
+            Bound::OnClasses(at) => {
+                let on = &problem.groups().list()[at.group].on[at.on];
+                let (r, _) = on.limit[at.at];
+                let classes: Vec<&str> = on.servers.iter().map(|i| problem.servers()[*i].name()).collect();
+                format!(
+                    "Group {} uses {} on {}; its limit there is {}.",
+                    group(at.group),
+                    of(r, used),
+                    few(&classes, NAMED),
+                    amount(resource(r), most)
+                )
+            }
+            Bound::KeptBack(r) if by_tasks.is_zero() => format!(
+                "More is promised than there is: groups keep back {}, and all servers have {}.",
+                of(*r, used),
+                amount(resource(*r), most)
+            ),
+            Bound::KeptBack(r) => format!(
+                "Tasks use {} and groups keep back {} more; all servers have {}.",
+                of(*r, by_tasks),
+                amount(resource(*r), &Rational::from(used - by_tasks)),
+                amount(resource(*r), most)
+            ),
+            Bound::Weight(v) => format!("Group {} has the weight 0 and uses more than its guarantee.", group(*v)),
+        },
+    };
+    let mut lines: Vec<String> = verdict.excesses.iter().take(EXPLAINED).map(one).collect();
+    if verdict.excesses.len() > EXPLAINED {
+        lines.push(format!("{} more limits or servers are exceeded.", verdict.excesses.len() - EXPLAINED));
+    }
+    if verdict.excesses.is_empty() && !verdict.is_within_limits() {
+        lines.push("Tasks run in fractions, or more of them than their users have.".to_owned());
     }
     lines
 }
@@ -381,14 +538,15 @@ pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// What a change brings, by queue: what it is due and holds, before and after.
+/// What a change brings: by queue its fair share and what it lacks, before and after, and what could start then.
 #[must_use]
-pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
+pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Page {
     struct Change<'v> {
         row: &'v Row,
         resource: String,
         values: [Option<Rational>; 4],
     }
+    let ((_, before), (snapshot, after)) = (before, after);
     let names = after.problem.resources();
     let find = |verdict: &'_ Verdict, row: &Row| {
         verdict
@@ -403,15 +561,15 @@ pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
             let at = before.problem.resources().iter().position(|of| of == resource);
             let was = |of: fn(&Row) -> &Vec<Rational>| old.zip(at).map(|(old, at)| of(old)[at].clone());
             let values = [
-                was(|row| &row.due),
-                Some(row.due[r].clone()),
-                was(|row| &row.short),
-                Some(row.short[r].clone()),
+                was(|row| &row.fair_share),
+                Some(row.fair_share[r].clone()),
+                was(|row| &row.lacking),
+                Some(row.lacking[r].clone()),
             ];
-            let held = was(|row| &row.held);
+            let usage = was(|row| &row.usage);
             if values[0] != values[1]
                 || values[2] != values[3]
-                || held.is_some_and(|held| held != row.held[r])
+                || usage.is_some_and(|usage| usage != row.usage[r])
             {
                 changes.push(Change { row, resource: resource.clone(), values });
             }
@@ -427,31 +585,55 @@ pub fn what_if(before: &Verdict, after: &Verdict) -> Page {
             Cell::text(format!("{}{name}", "  ".repeat(of.row.queue.depth))).with_value(name)
         })
         .words("resource", |of| of.resource.clone())
-        .numbers("due before", |of| shown(of, 0))
-        .numbers("due after", |of| shown(of, 1))
+        .numbers("fair share before", |of| shown(of, 0))
+        .numbers("after", |of| shown(of, 1))
         .numbers("difference", |of| {
             let [Some(before), Some(after), ..] = &of.values else { return Cell::none() };
             let difference = Rational::from(after - before);
             let sign = if difference > 0 { "+" } else { "" };
             Cell::decimal(&difference).shown_as(&format!("{sign}{}", amount(&of.resource, &difference)))
         })
-        .numbers("short before", |of| shown(of, 2))
-        .numbers("short after", |of| shown(of, 3))
+        .numbers("lacks before", |of| shown(of, 2))
+        .numbers("lacks after", |of| shown(of, 3))
         .table();
-    let short =
-        |verdict: &Verdict| -> Vec<String> { verdict.short().map(|row| row.queue.name.clone()).collect() };
+    let below = |verdict: &Verdict| -> Vec<String> {
+        verdict.below_fair_share().map(|row| row.queue.name.clone()).collect()
+    };
     let said =
         |names: &[String]| if names.is_empty() { "no queue".to_owned() } else { few(names, EXPLAINED) };
     let page = Page::new().heading("What changes, by queue");
     let page = if is_empty {
-        page.text("Nothing: every queue holds, is due and is short of what it was.")
+        page.text("No fair share changes, and no queue uses or lacks more or less than before.")
     } else {
-        page.table(table.at_most(LONGEST, "rows of queues and resources"))
+        page.table(table.with_second_key().at_most(LONGEST, "rows of queues and resources"))
     };
-    page.lines([
-        format!("Short by a whole task before: {}.", said(&short(before))),
-        format!("Short by a whole task after: {}.", said(&short(after))),
-    ])
+    let mut lines = vec![
+        format!("Below their fair share by a whole task before: {}.", said(&below(before))),
+        format!("Below their fair share by a whole task after: {}.", said(&below(after))),
+    ];
+    // What could start anyway is no consequence of the change.
+    let could_before: BTreeSet<&str> = before
+        .starts
+        .iter()
+        .flat_map(|starts| &starts.could)
+        .map(|fit| before.problem.users()[fit.user].name())
+        .collect();
+    let is_new = |fit: &&Fit| !could_before.contains(after.problem.users()[fit.user].name());
+    let new = after.starts.iter().flat_map(|starts| &starts.could).filter(is_new).count();
+    let all = after.starts.as_ref().map_or(0, |starts| starts.could.len());
+    if all > 0 {
+        lines.push(match new {
+            0 => "After the change these tasks could start, as before:".to_owned(),
+            new if new == all => "After the change these tasks could start:".to_owned(),
+            new => format!("After the change these tasks could start, of {new} users because of it:"),
+        });
+    }
+    lines.extend(what_could_start(snapshot, after));
+    if all == 0 && after.is_fair() && after.starts.is_some() {
+        lines.push("No waiting task could start now.".to_owned());
+    }
+    lines.extend(excesses(snapshot, after));
+    page.lines(lines)
 }
 
 fn same_kind(a: Kind, b: Kind) -> bool {
@@ -487,36 +669,32 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
         page = page.table(table.at_most(LONGEST, "tasks to stop or to start"));
     }
     let name = |v: &usize| verdict.queues[*v].queue.name.as_str();
-    let [before, after] = moves.short.each_ref().map(|short| short.iter().map(name).collect::<Vec<_>>());
+    let [before, after] = moves.below.each_ref().map(|short| short.iter().map(name).collect::<Vec<_>>());
     let count = moves.list.len();
     let moved = |count: usize| if count == 1 { "1 move".to_owned() } else { format!("{count} moves") };
     let mut lines = Vec::new();
+    let stopped = format!("{}, and {} stopped.", moved(count), tasks(&Rational::from(moves.stopped())));
     if before.is_empty() {
-        lines.push("No queue is short by a whole task: there is nothing to move.".to_owned());
+        lines.push("No queue is below its fair share by a whole task: there is nothing to move.".to_owned());
     } else if after.is_empty() {
         let fewest = if moves.are_fewest() {
             "Fewer moves do not suffice".to_owned()
         } else {
             format!("At least {} are needed", moved_least(&moves.least))
         };
-        lines.push(format!(
-            "{}, and {} stopped, after which no queue is short by a whole task. {fewest}.",
-            moved(count),
-            tasks(&Rational::from(moves.stopped()))
-        ));
+        lines.push(format!("{stopped} Then no queue is below its fair share by a whole task. {fewest}."));
     } else {
         let why = if moves.is_cut {
-            "no more moves were asked for"
+            "No more moves were asked for"
         } else {
-            "no further move was found, which is no proof that there is none"
+            "No further move was found, which is no proof that there is none"
         };
+        let are = if after.len() == 1 { "is" } else { "are" };
         lines.push(format!(
-            "{}, and {} stopped, after which {} still short by a whole task ({why}); at least {} are needed before none is.",
-            moved(count),
-            tasks(&Rational::from(moves.stopped())),
-            if after.len() == 1 { format!("{} is", after[0]) } else { format!("{} are", few(&after, EXPLAINED)) },
-            moved_least(&moves.least),
+            "{stopped} Then {} {are} still below the fair share by a whole task. {why}.",
+            few(&after, EXPLAINED),
         ));
+        lines.push(format!("At least {} would be needed until no queue is.", moved_least(&moves.least)));
     }
     page.lines(lines)
 }
@@ -535,10 +713,10 @@ pub fn prometheus(verdict: &Verdict) -> String {
     let mut out = String::new();
     let escaped = |text: &str| Medium::Text.show(text).replace('\\', "\\\\").replace('"', "\\\"");
     let gauges: [Gauge; 4] = [
-        ("held", "What the tasks of a queue hold.", |row| &row.held),
-        ("due", "What a queue is due.", |row| &row.due),
-        ("short", "What a queue with waiting tasks lacks of what it is due.", |row| &row.short),
-        ("above", "What a queue holds above what it is due.", |row| &row.above),
+        ("held", "What the tasks of a queue use.", |row| &row.usage),
+        ("due", "The fair share of a queue.", |row| &row.fair_share),
+        ("short", "What a queue with waiting tasks lacks of its fair share.", |row| &row.lacking),
+        ("above", "What a queue uses over its fair share.", |row| &row.over),
     ];
     for (name, help, of) in gauges {
         let _ = writeln!(out, "# HELP evenhand_queue_{name} {help}\n# TYPE evenhand_queue_{name} gauge");
@@ -555,7 +733,7 @@ pub fn prometheus(verdict: &Verdict) -> String {
     }
     let _ = writeln!(
         out,
-        "# HELP evenhand_queue_short_by_a_task Whether one more task of a queue is within what it is due.\n\
+        "# HELP evenhand_queue_short_by_a_task Whether a queue is below its fair share by a whole task.\n\
          # TYPE evenhand_queue_short_by_a_task gauge"
     );
     for (row, labels) in verdict.queues.iter().zip(labels(&verdict.queues)) {
@@ -567,10 +745,10 @@ pub fn prometheus(verdict: &Verdict) -> String {
         );
     }
     let facts = [
-        ("work_conserving", "Whether no waiting task fits.", verdict.is_work_conserving()),
+        ("work_conserving", "Whether no waiting task could start.", verdict.is_work_conserving()),
         (
             "guarantees_met",
-            "Whether every user has all whole tasks that are promised and that can be kept.",
+            "Whether no guarantee that can be met is missed by a whole task.",
             verdict.unmet.is_empty(),
         ),
         ("fair", "Whether the verdict has the exit status 0.", verdict.is_fair()),

@@ -6,11 +6,10 @@ use clap::Args;
 
 use super::names;
 
-// What is due, and by how much it may be missed.
+// The rule of the fair shares.
 #[derive(Debug, Args)]
 pub struct By {
-    /// The rule by which queues are due what they are: tree is the problem's own share (default: that of the snapshot's
-    /// scheduler, or tree)
+    /// The rule of the fair shares; tree is the problem's own share (default: the rule of the snapshot's scheduler, or tree)
     #[arg(long, value_name = "RULE", value_parser = names::rule_or_tree())]
     pub rule: Option<String>,
 }
@@ -21,7 +20,7 @@ pub struct Verdict {
     pub snapshot: PathBuf,
     #[command(flatten)]
     pub by: By,
-    /// The part of what it is due by which a queue may be short, from 0 to below 1 (default: 0)
+    /// The fraction of its fair share by which a queue may be below it, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
     /// Write the certificate to this file
@@ -40,7 +39,7 @@ pub struct WhatIf {
     /// Add so many servers to a class; may be given several times
     #[arg(long, value_name = "CLASS=N", value_parser = addition)]
     pub add: Vec<(String, u64)>,
-    /// Take a server away: what runs there waits; may be given several times
+    /// Take a server away; its tasks then wait; may be given several times
     #[arg(long, value_name = "SERVER")]
     pub remove: Vec<String>,
     /// Add the tasks of a user, or of a list of users, as a problem states them (JSON); may be given several times
@@ -51,10 +50,10 @@ pub struct WhatIf {
     pub from: Option<PathBuf>,
     #[command(flatten)]
     pub by: By,
-    /// The part of what it is due by which a queue may be short, from 0 to below 1 (default: 0)
+    /// The fraction of its fair share by which a queue may be below it, from 0 to below 1 (default: 0)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
-    /// Say the verdict after the changes in place of the differences, with its exit status
+    /// Print the verdict after the changes instead of the differences, with its exit status
     #[arg(long)]
     pub verdict: bool,
     /// Write the snapshot after the changes to this file
@@ -72,6 +71,9 @@ pub struct Moves {
     /// A user, or a group, none of whose tasks may be stopped; may be given several times
     #[arg(long, value_name = "NAME")]
     pub pinned: Vec<String>,
+    /// strict: stop no task for one of a lower priority; policy: as the snapshot's scheduler does (default: policy)
+    #[arg(long, value_name = "strict|policy", value_parser = ["strict", "policy"])]
+    pub priority: Option<String>,
     #[command(flatten)]
     pub by: By,
     /// Write the snapshot after the moves to this file

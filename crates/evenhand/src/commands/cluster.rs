@@ -53,9 +53,9 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     let snapshot = snapshot(&call.snapshot, common)?;
     let rule = rule(&call.by, &snapshot, common);
-    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
+    let found = Verdict::new(&snapshot, rule, &tolerance)?;
     let printed = match &call.output {
-        Some(path) => certificate(path, &of_verdict(&found)?, common)?,
+        Some(path) => certificate(path, &of_verdict(&found, &snapshot.sources)?, common)?,
         None => false,
     };
     if !printed {
@@ -83,14 +83,22 @@ fn say(snapshot: &Snapshot, found: &Verdict, common: &Common) -> Result<(), Fail
     .map(drop)
 }
 
-/// 1 where somebody is short, something fits, or what can be met is not; 3 where that could not be found out.
+/// 1 where a queue is below its fair share by a whole task, a waiting task could start, a guarantee that can be met is missed or
+/// a limit is exceeded; 3 where that could not be found out.
 fn status(found: &Verdict) -> Result<ExitCode, Failure> {
     if !found.is_fair() {
         return Ok(ExitCode::from(1));
     }
-    let undecided =
-        found.held.undecided.iter().map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));
-    match undecided.collect::<Vec<_>>() {
+    let mut undecided: Vec<String> = found
+        .held
+        .undecided
+        .iter()
+        .map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()))
+        .collect();
+    if !found.is_known() {
+        undecided.push("it is not known of all waiting tasks whether they could start".to_owned());
+    }
+    match undecided {
         none if none.is_empty() => Ok(ExitCode::SUCCESS),
         undecided => Err(Failure::solver(undecided.join("; "))),
     }
@@ -118,7 +126,7 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         output::warn(common, format!("after the changes: {warning}"));
     }
     let rule = rule(&call.by, &before, common);
-    let judge = |of: &Snapshot| Verdict::new(&of.problem, &of.allocation, rule, &tolerance);
+    let judge = |of: &Snapshot| Verdict::new(of, rule, &tolerance);
     let found = judge(&after)?;
     let printed = match &call.output {
         Some(path) => files::write(path, &snapshot_to_json(&after))?,
@@ -135,7 +143,7 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         output::result(
             common,
             || report::json::what_if((&before, &was), (&after, &found)),
-            || report::cluster::what_if(&was, &found),
+            || report::cluster::what_if((&before, &was), (&after, &found)),
         )?;
     }
     Ok(ExitCode::SUCCESS)
@@ -143,13 +151,17 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
 
 pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let snapshot = snapshot(&call.snapshot, common)?;
-    let limits = moves::Limits { most: call.most, pinned: pinned(&call.pinned, &snapshot.problem)? };
+    let limits = moves::Limits {
+        most: call.most,
+        pinned: pinned(&call.pinned, &snapshot.problem)?,
+        strict_priority: call.priority.as_deref() == Some("strict"),
+    };
     let rule = rule(&call.by, &snapshot, common);
-    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &Rational::new())?;
-    let moves = moves::Moves::new(&found.problem, &found.allocation, &found.due, &limits)?;
+    let found = Verdict::new(&snapshot, rule, &Rational::new())?;
+    let moves = moves::Moves::new(&found, &limits)?;
     let (steps, after) = named(&snapshot, &moves);
     let mut printed = match &call.output {
-        Some(path) => certificate(path, &of_moves(&found, &moves)?, common)?,
+        Some(path) => certificate(path, &of_moves(&found, &moves, &snapshot.sources)?, common)?,
         None => false,
     };
     if let Some(path) = &call.after {
@@ -164,7 +176,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
             || report::cluster::moves(&snapshot, &found, &moves, &steps),
         )?;
     }
-    Ok(ExitCode::from(u8::from(!moves.short[1].is_empty())))
+    Ok(ExitCode::from(u8::from(!moves.below[1].is_empty())))
 }
 
 /// Whether a file holds a snapshot. What cannot be read is for its reader to say.
@@ -195,7 +207,7 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(asked.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     let snapshot = snapshot(&asked.problem, common)?;
     let rule = rule(&By { rule: None }, &snapshot, common);
-    let found = Verdict::new(&snapshot.problem, &snapshot.allocation, rule, &tolerance)?;
+    let found = Verdict::new(&snapshot, rule, &tolerance)?;
     let compared = compared(&snapshot, &found.problem, found.rule)?;
     if !files::write(asked.page(), &report::html::cluster(&snapshot, &found, &compared))? {
         output::note(common, format!("the page is in {}", asked.page().display()));

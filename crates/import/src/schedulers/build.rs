@@ -71,7 +71,13 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
             reason,
         }));
         let running = user.running.into_iter();
-        let names = running.map(|((server, index), names)| Running { user: n, server, index, names });
+        let names = running.map(|((server, index), names)| Running {
+            user: n,
+            server,
+            index,
+            names,
+            owners: Vec::new(),
+        });
         snapshot.running.extend(names);
     }
     Ok(snapshot)

@@ -1,4 +1,4 @@
-//! The page of a running cluster: what every queue holds beside what it is due, who is short and why, what waits.
+//! The page of a running cluster: the answer in sentences, what every queue uses next to its fair share, what waits.
 
 use evenhand_cluster::reported::Compared;
 use evenhand_cluster::{Row, Verdict};
@@ -48,19 +48,19 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
     let body = html! {
         (PreEscaped(super::short(&in_short(snapshot, verdict))))
         h2 { "Queues" }
-        h3 { "What is due beside what is held" }
+        h3 { "Usage next to the fair share" }
         (pictures(verdict))
         @if !lending.is_empty() {
-            h3 { "Who lends, who borrows" }
+            h3 { "Guarantees: unused, and used by others" }
             (table(lending.at_most(MOST_LINES, "rows")))
         }
         h2 { "The verdict" }
         (PreEscaped(found.render(&Form::Html)))
-        h3 { "Axioms of what is held" }
+        h3 { "Axioms of what runs" }
         (table(cluster::axioms_of_held(verdict)))
         (held)
         @if let Some(due) = &due {
-            h3 { "Axioms of what is due" }
+            h3 { "Axioms of the fair shares" }
             (table(cluster::axioms_of_due(verdict)))
             (due)
         }
@@ -68,7 +68,7 @@ pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -
         @if room.has_some() { (check::card()) }
         h2 { "The cluster" }
         @if let Some(holdings) = holdings {
-            h3 { "Who holds what of every server class" }
+            h3 { "Use of every server class by queue" }
             div class="card" { (bars(&holdings, problem.n_servers())) }
         }
         @if !snapshot.waiting.is_empty() {
@@ -93,15 +93,15 @@ fn waiting(snapshot: &Snapshot) -> Page {
     Page::new().table(table.at_most(MOST_LINES, "users and reasons"))
 }
 
-/// Among the queues of each group of which one holds less of something than it is guaranteed: which do, and which hold more.
+/// Among the queues of each group of which one uses less of a resource than its guarantee: these queues, and those that use more.
 fn lending(verdict: &Verdict) -> Table {
     let problem = &verdict.problem;
     let rows = &verdict.queues;
     let mut table = Table::new([
         Column::words("among"),
         Column::words("resource"),
-        Column::words("holds less than its guarantee"),
-        Column::words("holds more"),
+        Column::words("uses less than its guarantee"),
+        Column::words("uses more"),
     ]);
     let mut parents: Vec<Option<usize>> = rows.iter().map(|row| row.queue.parent).collect();
     parents.sort_unstable();
@@ -111,7 +111,7 @@ fn lending(verdict: &Verdict) -> Table {
         for row in rows.iter().filter(|row| row.queue.parent == parent) {
             let promised =
                 row.guarantee.iter().find(|(of, _)| *of == r).map(|(_, promised)| promised.clone());
-            let beyond = &row.held[r] - promised.unwrap_or_default();
+            let beyond = &row.usage[r] - promised.unwrap_or_default();
             if !beyond.is_zero() {
                 lists[usize::from(beyond > 0)].push((beyond.abs(), &row.queue.name));
             }
@@ -133,24 +133,24 @@ fn lending(verdict: &Verdict) -> Table {
     table
 }
 
-/// A bar for every queue and resource: what is held, with a mark at what is due.
+/// A bar for every queue and resource: the usage, with a mark at the fair share.
 fn pictures(verdict: &Verdict) -> Markup {
     let problem = &verdict.problem;
-    let has = |row: &&Row, r: usize| !row.held[r].is_zero() || !row.due[r].is_zero();
+    let has = |row: &&Row, r: usize| !row.usage[r].is_zero() || !row.fair_share[r].is_zero();
     let ordered = in_order(&verdict.queues);
     let of = |r: usize| ordered.iter().copied().filter(move |row| has(row, r)).take(MOST_QUEUES);
     let shown = (0..problem.n_resources().min(MOST_RESOURCES)).filter(|r| of(*r).next().is_some());
     html! {
         div class="card" {
             ul class="key" {
-                li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "held" }
-                li { svg aria-hidden="true" { rect class="part-1" width="12" height="12" {} } "held above what is due" }
-                li { svg aria-hidden="true" { rect class="lacks" width="12" height="12" {} } "short" }
-                li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "due" }
+                li { svg aria-hidden="true" { rect class="part-0" width="12" height="12" {} } "usage" }
+                li { svg aria-hidden="true" { rect class="part-1" width="12" height="12" {} } "usage over the fair share" }
+                li { svg aria-hidden="true" { rect class="lacks" width="12" height="12" {} } "lacking" }
+                li { svg aria-hidden="true" { rect class="mark" x="5" width="3" height="12" {} } "fair share" }
             }
             div class="classes" {
                 @for r in shown {
-                    @let most = of(r).flat_map(|row| [&row.held[r], &row.due[r]]).max().cloned().unwrap_or_default();
+                    @let most = of(r).flat_map(|row| [&row.usage[r], &row.fair_share[r]]).max().cloned().unwrap_or_default();
                     div {
                         h4 dir="auto" { (printable(&problem.resources()[r])) }
                         @for row in of(r) { (bar(verdict, row, r, &most)) }
@@ -170,20 +170,20 @@ fn bar(verdict: &Verdict, row: &Row, r: usize, most: &Rational) -> Markup {
     let percent = |value: &Rational| format!("{:.3}%", part(value));
     let resource = &verdict.problem.resources()[r];
     let said = |value: &Rational| amount(resource, value);
-    let (held, due) = (&row.held[r], &row.due[r]);
+    let (usage, share) = (&row.usage[r], &row.fair_share[r]);
     let name = printable(&row.queue.name);
-    let words = format!("{name} holds {}, due {}", said(held), said(due));
+    let words = format!("{name} uses {} of its fair share of {}", said(usage), said(share));
     html! {
         div class="bar due" {
             span dir="auto" { ("\u{b7} ".repeat(row.queue.depth)) (name) }
             svg role="img" aria-label=(words) {
                 rect class="back" width="100%" height="16" {}
-                rect class="part-0" width=(percent(held.min(due))) height="16" { title { (words) } }
-                @if held > due { rect class="part-1" x=(percent(due)) width=(percent(&Rational::from(held - due))) height="16" {} }
-                @if !row.short[r].is_zero() { rect class="lacks" x=(percent(held)) width=(percent(&row.short[r])) height="16" {} }
-                rect class="mark" x=(format!("{:.3}%", 0.99 * part(due))) width="3" height="16" {}
+                rect class="part-0" width=(percent(usage.min(share))) height="16" { title { (words) } }
+                @if usage > share { rect class="part-1" x=(percent(share)) width=(percent(&Rational::from(usage - share))) height="16" {} }
+                @if !row.lacking[r].is_zero() { rect class="lacks" x=(percent(usage)) width=(percent(&row.lacking[r])) height="16" {} }
+                rect class="mark" x=(format!("{:.3}%", 0.99 * part(share))) width="3" height="16" {}
             }
-            span class="number" { (said(held)) " of " (said(due)) }
+            span class="number" { (said(usage)) " of " (said(share)) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::{Named, Task};
-use evenhand_cluster::{End, Fit, Kind, Moves, Row, Verdict};
+use evenhand_cluster::{Answer, Bound, End, Excess, Fit, Kind, Moves, Row, Verdict};
 use evenhand_exact::Claim;
 use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::snapshot::Snapshot;
@@ -21,22 +21,37 @@ fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Valu
     let problem = &verdict.problem;
     let due = verdict.due.certificate().into_iter().flat_map(|of| &of.claims).map(|claim| ("due", claim));
     let claims = verdict.held.certificate.claims.iter().map(|claim| ("held", claim)).chain(due);
-    let fits = verdict
-        .fits
-        .as_ref()
-        .map(|fits| fits.iter().flat_map(|fit| fit_of(snapshot, problem, fit)).collect::<Vec<_>>());
+    let starts = verdict.starts.as_ref();
+    let each = |of: &[Fit]| of.iter().flat_map(|fit| fit_of(snapshot, problem, fit)).collect::<Vec<_>>();
+    let user = |n: usize| problem.users()[n].name();
+    let not_known =
+        starts.map(|starts| starts.not_known.iter().map(|n| user(*n)).collect::<Vec<_>>());
+    let admitted = starts.map(|starts| {
+        list(&starts.admitted, |of| {
+            let could_start = match of.answer {
+                Answer::Yes(_) => Some(true),
+                Answer::No => Some(false),
+                Answer::NotKnown => None,
+            };
+            json!({"user": user(of.user), "tasks": of.tasks, "could_start": could_start})
+        })
+    });
     json!({
         "rule": verdict.rule.map(Rule::name),
         "certified": verdict.due.uncertified().is_none(),
         "uncertified": verdict.due.uncertified(),
         "tolerance": exact(&verdict.tolerance),
         "fair": verdict.is_fair(),
-        "short": verdict.short().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(),
+        "below_fair_share": verdict.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(),
         "work_conserving": verdict.is_work_conserving(),
         "queues": list(&verdict.queues, |row| queue(verdict, row)),
         "verdicts": claims.map(|(of, claim)| claim_of(of, claim)).collect::<Vec<_>>(),
         "not_checked": list(&verdict.held.undecided, |(axiom, why)| json!({"axiom": axiom.name(), "why": why.to_string()})),
-        "fits": fits,
+        "could_start": starts.map(|starts| each(&starts.could)),
+        "could_start_by_model": starts.map(|starts| each(&starts.by_model)),
+        "could_start_not_known": not_known,
+        "admitted": admitted,
+        "exceeded": list(&verdict.excesses, |of| excess(snapshot, problem, of)),
         "guarantees_can_be_met": verdict.guarantees_can_be_met(),
         "below_guarantee": list(&verdict.unmet, |of| {
             json!({"user": problem.users()[of.user].name(), "tasks": exact(&of.tasks)})
@@ -85,16 +100,17 @@ fn queue(verdict: &Verdict, row: &Row) -> Value {
         "name": row.queue.name,
         "kind": if matches!(row.queue.kind, Kind::Group(_)) { "group" } else { "user" },
         "parent": row.queue.parent.map(|v| verdict.queues[v].queue.name.as_str()),
-        "held": amounts(&row.held),
-        "due": amounts(&row.due),
-        "short": amounts(&row.short),
-        "above": amounts(&row.above),
+        "usage": amounts(&row.usage),
+        "fair_share": amounts(&row.fair_share),
+        "lacking": amounts(&row.lacking),
+        "over": amounts(&row.over),
         "short_by_a_task_of": row.by.map(|n| problem.users()[n].name()),
         "waiting": row.waiting.as_ref().map(exact),
         "guarantee": by_name(row.guarantee.iter().map(|(r, amount)| (resource(*r), exact(amount)))),
         "ends_at": list(&row.ends, end),
         "held_above_by": beside(&row.holders),
-        "lent_by": beside(&row.lenders),
+        "lent_by": by_name(row.lenders.iter().map(|lent| (resource(lent.resource), named(&lent.by)))),
+        "lent": by_name(row.lenders.iter().map(|lent| (resource(lent.resource), exact(&lent.used)))),
     })
 }
 
@@ -102,16 +118,55 @@ fn claim_of(of: &str, claim: &Claim) -> Value {
     json!({"of": of, "axiom": claim.axiom.name(), "holds": claim.holds, "margin": claim.margin.as_ref().map(exact)})
 }
 
-/// Each task of a gang that fits, with its server.
+/// Each task of a start that could start, with its server.
 fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
-    let user = problem.users()[fit.user].name();
-    let waiting = snapshot.waiting.iter().filter(|of| of.user == fit.user);
-    let mut names = waiting.flat_map(|of| &of.names);
-    let places = fit.places.iter().map(|place| {
-        let name = names.next().map_or(user, String::as_str);
-        json!({"task": name, "user": user, "server": snapshot.server_name(place.class, place.index)})
-    });
-    places.collect()
+    let mut all = Vec::new();
+    for (n, places) in &fit.assignment.parts {
+        let user = problem.users()[*n].name();
+        let waiting = snapshot.waiting.iter().filter(|of| of.user == *n);
+        let mut names = waiting.flat_map(|of| &of.names);
+        for place in places {
+            let name = names.next().map_or(user, String::as_str);
+            let server = snapshot.server_name(place.class, place.index);
+            all.push(json!({"task": name, "user": user, "server": server}));
+        }
+    }
+    all
+}
+
+/// A limit, a server or a class that is exceeded, and what it is about.
+fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
+    let resource = |r: usize| problem.resources()[r].as_str();
+    let class = |i: usize| problem.servers()[i].name();
+    let group = |v: usize| problem.groups().list()[v].name.as_str();
+    match of {
+        Excess::Server { place, resource: r, used, most } => json!({
+            "server": snapshot.server_name(place.class, place.index),
+            "resource": resource(*r), "usage": exact(used), "limit": exact(most),
+        }),
+        Excess::Class { class: i, resource: r, used, most } => {
+            json!({"class": class(*i), "resource": resource(*r), "usage": exact(used), "limit": exact(most)})
+        }
+        Excess::NotAllowed { user, class: i } => {
+            json!({"user": problem.users()[*user].name(), "class": class(*i)})
+        }
+        Excess::Bound { bound, used, by_tasks, most } => {
+            let (of, r, on) = match bound {
+                Bound::Limit(v, r) => (Some(group(*v)), Some(*r), None),
+                Bound::OnClasses(at) => {
+                    let on = &problem.groups().list()[at.group].on[at.on];
+                    let classes: Vec<&str> = on.servers.iter().map(|i| class(*i)).collect();
+                    (Some(group(at.group)), Some(on.limit[at.at].0), Some(classes))
+                }
+                Bound::KeptBack(r) => (None, Some(*r), None),
+                Bound::Weight(v) => (Some(group(*v)), None, None),
+            };
+            json!({
+                "group": of, "resource": r.map(resource), "on": on,
+                "usage": exact(used), "usage_by_tasks": exact(by_tasks), "limit": exact(most),
+            })
+        }
+    }
 }
 
 /// What a change brings: the verdict before and after, and by queue what differs.
@@ -137,9 +192,9 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> V
         };
         json!({
             "name": row.queue.name,
-            "held": difference(|row| &row.held),
-            "due": difference(|row| &row.due),
-            "short": difference(|row| &row.short),
+            "usage": difference(|row| &row.usage),
+            "fair_share": difference(|row| &row.fair_share),
+            "lacking": difference(|row| &row.lacking),
         })
     });
     let differences: Vec<Value> = differences.collect();
@@ -169,7 +224,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
         json!({"for": name(&step.queue), "stop": list(&of.stop, task), "start": list(&of.start, task)})
     });
     let steps: Vec<Value> = steps.collect();
-    let [before, after] = &moves.short;
+    let [before, after] = &moves.below;
     let fields = json!({
         "rule": verdict.rule.map(Rule::name),
         "moves": steps,

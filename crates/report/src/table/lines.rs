@@ -30,15 +30,16 @@ struct Need {
 }
 
 /// The bands that show a table within `width` columns of the terminal: one where it fits, words
-/// wrapped if need be; otherwise several, each beginning with the first column of the table.
+/// wrapped if need be; otherwise several, each beginning with the columns that name a row.
 fn bands(table: &Table, width: Option<usize>) -> Vec<Band> {
     let needs: Vec<Need> = (0..table.columns.len()).map(|position| need(table, position)).collect();
     let all = table.shown_columns();
+    let keys = (1 + usize::from(table.has_second_key)).min(all.len());
     let Some(width) = width else { return vec![band(&all, &needs, usize::MAX)] };
     let mut bands = Vec::new();
     let mut rest = all.as_slice();
     while let [first, ..] = rest {
-        let mut columns = if *first == all[0] { Vec::new() } else { vec![all[0]] };
+        let mut columns = if *first == all[0] { Vec::new() } else { all[..keys].to_vec() };
         let repeated = columns.len();
         let mut used = columns.iter().map(|at: &usize| needs[*at].least + GAP).sum::<usize>();
         while let [next, after @ ..] = rest {

@@ -42,6 +42,8 @@ pub struct Table {
     most: Option<(usize, String)>,
     /// Rows that there would be beside those that were made.
     not_made: usize,
+    /// Whether the first two columns together name a row, not the first alone.
+    has_second_key: bool,
 }
 
 /// A column: its name, and how its cells are aligned.
@@ -311,6 +313,12 @@ impl Table {
     #[must_use]
     pub fn at_most(self, rows: usize, what: &str) -> Self {
         Self { most: Some((rows, what.to_owned())), ..self }
+    }
+
+    /// The first two columns together name a row: where the table is too wide, each part of it begins with both.
+    #[must_use]
+    pub fn with_second_key(self) -> Self {
+        Self { has_second_key: true, ..self }
     }
 
     /// So many rows were not made, as they would not be shown.
