@@ -69,6 +69,12 @@ fn bundle(
         0 => String::new(),
         _ => format!(",\n\"constraints\": [{}]", stated.join(",")),
     };
+    let closed = (0..verdict.problem.n_servers()).filter(|i| verdict.rules.is_closed(*i));
+    let closed: Vec<&str> = closed.map(|i| verdict.problem.servers()[i].name()).collect();
+    let closed = match closed.len() {
+        0 => String::new(),
+        _ => format!(",\n\"closed\": {}", json!(closed)),
+    };
     let sources: Vec<Value> = sources.iter().filter(|of| !of.sha256.is_empty()).map(source).collect();
     let sources = match sources.len() {
         0 => String::new(),
@@ -76,7 +82,7 @@ fn bundle(
     };
     let moves = moves.map_or_else(String::new, |moves| format!(",\n\"moves\": {moves}"));
     Ok(format!(
-        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{sources}{fits}{moves}}}\n",
+        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{closed}{sources}{fits}{moves}}}\n",
         json!(kind),
         json!(verdict.tolerance.to_string()),
         verdict.held.certificate.to_json().trim_end(),

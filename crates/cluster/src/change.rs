@@ -236,8 +236,18 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
         return wrong(format!("--add: there is no server class `{class}`{}", hint(class, known)));
     };
     let own: u64 = there["count"].as_str().map_or(Ok(1), str::parse).unwrap_or(1);
-    let Some(all) = own.checked_add(count) else { return wrong("--add: too many servers") };
+    // A class whose last server was removed has one server of nothing in its place: it is again what it was.
+    let of = snapshot.problem.servers().iter().find(|of| of.name() == class);
+    let was_emptied = there["capacity"].as_object().is_some_and(Map::is_empty)
+        && of.is_some_and(|of| of.capacity().iter().any(|amount| !amount.is_zero()));
+    let kept = if was_emptied { 0 } else { own };
+    let Some(all) = kept.checked_add(count) else { return wrong("--add: too many servers") };
     there["count"] = json!(all.to_string());
+    if let Some(of) = of.filter(|_| was_emptied) {
+        let amounts = snapshot.problem.resources().iter().zip(of.capacity());
+        let amounts = amounts.filter(|(_, amount)| !amount.is_zero());
+        there["capacity"] = amounts.map(|(r, amount)| (r.clone(), json!(amount.to_string()))).collect();
+    }
     let Value::Array(names) = &mut document["servers"][class] else {
         if let Value::Object(fields) = document {
             // Indexing has made what was not there.
@@ -249,6 +259,9 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
     };
     if count > MOST_NAMED {
         return wrong(format!("--add: more than {MOST_NAMED} servers of a class whose servers have names"));
+    }
+    if was_emptied {
+        names.clear();
     }
     names.extend((1..=count).map(|k| json!(format!("{class}, new {k}"))));
     Ok(())

@@ -32,6 +32,8 @@ pub struct Move {
     pub start: BTreeMap<usize, Tasks>,
     /// By user: where its tasks are stopped.
     pub stop: BTreeMap<usize, Tasks>,
+    /// Gangs that the snapshot names among the stopped tasks, by position in [`TaskRules`].
+    pub gangs: BTreeSet<usize>,
 }
 
 /// Moves in their order, and the cluster after them.
@@ -101,6 +103,7 @@ impl Moves {
             hopeless: BTreeSet::new(),
             is_below: Vec::new(),
             steps: STEPS_OF_A_VERDICT,
+            gone: BTreeSet::new(),
         };
         let before = search.below();
         let mut list: Vec<Move> = Vec::new();
@@ -178,10 +181,18 @@ struct Search<'s> {
     is_below: Vec<bool>,
     /// What is left of the budget for searches.
     steps: u64,
+    /// Gangs of the snapshot that moves have stopped, by position.
+    gone: BTreeSet<usize>,
 }
 
-/// By user the tasks that would be stopped.
-type Stops = BTreeMap<usize, Tasks>;
+/// Tasks that would be stopped.
+#[derive(Debug, Clone, Default)]
+struct Stops {
+    /// By user.
+    tasks: BTreeMap<usize, Tasks>,
+    /// Gangs of the snapshot among them, by position.
+    gangs: BTreeSet<usize>,
+}
 
 /// The order of possible stops: the highest priority among the victims, then their number.
 type Cost = (i64, u64);
@@ -249,7 +260,7 @@ impl<'s> Search<'s> {
         let found = self.standing.find(n, &mut steps);
         self.steps = steps;
         if let Answer::Yes(assignment) = found {
-            let step = Move { queue: v, start: tasks_of(&assignment), stop: Stops::new() };
+            let step = new_move(v, &assignment, Stops::default());
             if self.is_harmless(&step) {
                 return Some(step);
             }
@@ -272,14 +283,14 @@ impl<'s> Search<'s> {
         // A stable sort: servers keep their order among equals.
         complete.sort_by_key(|(cost, ..)| *cost);
         complete.into_iter().find_map(|(_, assignment, stop)| {
-            let step = Move { queue: v, start: tasks_of(&assignment), stop };
+            let step = new_move(v, &assignment, stop);
             self.is_harmless(&step).then_some(step)
         })
     }
 
     fn cost(&self, stops: &Stops) -> Cost {
-        let highest = stops.keys().map(|m| self.rules().of(*m).priority).max().unwrap_or(i64::MIN);
-        (highest, stops.values().flat_map(BTreeMap::values).sum())
+        let highest = stops.tasks.keys().map(|m| self.rules().of(*m).priority).max().unwrap_or(i64::MIN);
+        (highest, stops.tasks.values().flat_map(BTreeMap::values).sum())
     }
 
     /// Whether a gang of user `m` may be stopped for a start of user `n` of queue `v`: the policy of the system allows it, it
@@ -308,7 +319,7 @@ impl<'s> Search<'s> {
     /// Servers for a start of one task, the most promising first, with the tasks to stop on each.
     fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Assignment, Stops)> {
         let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
-        let found = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::new());
+        let found = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
         let found = found.into_iter().take(CANDIDATES);
         found.map(|(_, place, stops)| (one(place), stops)).collect()
     }
@@ -323,7 +334,7 @@ impl<'s> Search<'s> {
     }
 
     fn gangs_on(&self, start: &[usize], choice: usize, may_stop: &[bool]) -> Option<(Assignment, Stops)> {
-        let (mut trial, mut stop, mut parts) = (self.standing.clone(), Stops::new(), Vec::new());
+        let (mut trial, mut stop, mut parts) = (self.standing.clone(), Stops::default(), Vec::new());
         let mut rest = choice;
         for n in start {
             let rule = self.rules().of(*n);
@@ -363,7 +374,7 @@ impl<'s> Search<'s> {
         let problem = self.problem();
         let mut found: Vec<(Cost, Place, Stops)> = Vec::new();
         let single_sets = &self.rules().of(n).class_sets;
-        for i in problem.classes_of(n) {
+        for i in self.rules().classes_of(problem, n) {
             let is_in_a_set = single_sets.is_empty() || single_sets.iter().any(|set| set.contains(&i));
             if set.is_some_and(|set| !set.contains(&i)) || !is_in_a_set {
                 continue;
@@ -407,7 +418,7 @@ impl<'s> Search<'s> {
         for (r, d) in demand.iter().filter(|(r, d)| *d > 0 && server.free[*r] < *d) {
             lacks.insert(*r, Rational::from(d - &server.free[*r]));
         }
-        let mut stops = Stops::new();
+        let mut stops = Stops::default();
         let mut left: BTreeMap<usize, Rational> =
             server.tasks.iter().filter(|(m, _)| may_stop[**m]).map(|(m, x)| (*m, x.clone())).collect();
         while !lacks.is_empty() {
@@ -426,7 +437,8 @@ impl<'s> Search<'s> {
                 left.remove(&m);
                 continue;
             };
-            for (m, tasks) in gone {
+            stops.gangs.extend(gone.gangs);
+            for (m, tasks) in gone.tasks {
                 for (at, count) in tasks {
                     if at == place {
                         if let Some(there) = left.get_mut(&m) {
@@ -438,7 +450,7 @@ impl<'s> Search<'s> {
                             }
                         }
                     }
-                    *stops.entry(m).or_default().entry(at).or_default() += count;
+                    *stops.tasks.entry(m).or_default().entry(at).or_default() += count;
                 }
             }
             lacks.retain(|_, lack| *lack > 0);
@@ -446,8 +458,9 @@ impl<'s> Search<'s> {
         Some(stops)
     }
 
-    /// Where one start of a user that runs is stopped, whole: on a server first, then where else it runs. `trial` is the
-    /// cluster after `stopped`; `stops` come on top.
+    /// Where one start of a user that runs is stopped, whole: on a server first, then where else it runs. Where the snapshot
+    /// says which tasks are of one gang, it is one of these, the youngest first. `trial` is the cluster after `stopped`; `stops`
+    /// come on top.
     fn whole_start(
         &self,
         m: usize,
@@ -456,22 +469,19 @@ impl<'s> Search<'s> {
         trial: &Standing<'_>,
         stopped: &Stops,
     ) -> Option<Stops> {
-        let groups = self.problem().groups();
-        let mut gone = Stops::new();
+        if self.rules().has_gangs(m) {
+            return self.known_gang(m, place, stops, stopped);
+        }
+        let mut gone = Stops::default();
         for k in self.rules().start(m) {
             let mut left = gang(self.problem(), *k);
-            let pinned = groups.member(*k).pinned.clone().unwrap_or_default();
-            let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
-            let before: u64 = [stops.get(k), stopped.get(k)].into_iter().flatten().map(count).sum();
-            // `self` is the cluster before all stops.
-            let rest = Rational::from(&self.standing.rooms.totals()[*k] - (before + left));
-            if rest < pinned || self.limits.pinned.contains(k) || self.rules().of(*k).protected {
+            if !self.may_lose(*k, left, stops, stopped) {
                 return None;
             }
             let runs = |at: Place| -> u64 {
                 let there = trial.servers.at(at).and_then(|server| server.tasks.get(k));
                 let there = there.and_then(|x| x.numer().to_u64()).unwrap_or(0);
-                there - stops.get(k).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
+                there - stops.tasks.get(k).and_then(|tasks| tasks.get(&at)).copied().unwrap_or(0).min(there)
             };
             let mut tasks = Tasks::new();
             let elsewhere = trial.servers.places_of(*k).filter(|at| Some(*at) != place);
@@ -488,9 +498,33 @@ impl<'s> Search<'s> {
             if left > 0 {
                 return None;
             }
-            gone.insert(*k, tasks);
+            gone.tasks.insert(*k, tasks);
         }
         Some(gone)
+    }
+
+    /// Whether a user may lose so many tasks beyond those that stop already.
+    fn may_lose(&self, k: usize, tasks: u64, stops: &Stops, stopped: &Stops) -> bool {
+        let pinned = self.problem().groups().member(k).pinned.clone().unwrap_or_default();
+        let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
+        let before: u64 = [stops.tasks.get(&k), stopped.tasks.get(&k)].into_iter().flatten().map(count).sum();
+        // `self` is the cluster before all stops.
+        let rest = Rational::from(&self.standing.rooms.totals()[k] - (before + tasks));
+        rest >= pinned && !self.limits.pinned.contains(&k) && !self.rules().of(k).protected
+    }
+
+    /// The youngest gang of the snapshot with a task of a user, on a server if one is named, that has not stopped yet.
+    fn known_gang(&self, m: usize, place: Option<Place>, stops: &Stops, stopped: &Stops) -> Option<Stops> {
+        self.rules().gangs_of(m).rev().find_map(|(at, tasks)| {
+            let is_gone = [&self.gone, &stops.gangs, &stopped.gangs].iter().any(|gone| gone.contains(&at));
+            let is_there = place.is_none_or(|at| tasks.get(&m).is_some_and(|tasks| tasks.contains_key(&at)));
+            let may_stop = |(k, tasks): (&usize, &Tasks)| {
+                let sum: u64 = tasks.values().sum();
+                sum.is_multiple_of(gang(self.problem(), *k)) && self.may_lose(*k, sum, stops, stopped)
+            };
+            let is_it = !is_gone && is_there && tasks.iter().all(may_stop);
+            is_it.then(|| Stops { tasks: tasks.clone(), gangs: BTreeSet::from([at]) })
+        })
     }
 
     /// The stops of a start with those that limits above it need: tasks under a limit that is used up make room there,
@@ -498,7 +532,7 @@ impl<'s> Search<'s> {
     fn with_limits(&self, assignment: &Assignment, mut stops: Stops, may_stop: &[bool]) -> Option<Stops> {
         let problem = self.problem();
         let mut trial = self.standing.clone();
-        add_stops(&mut trial, &mut Stops::new(), stops.clone());
+        stop_tasks(&mut trial, &stops.tasks);
         let (first, _) = assignment.parts.first()?;
         let amounts = self.rules().amounts(problem, *first);
         let group = problem.groups().member(*first).group;
@@ -519,7 +553,7 @@ impl<'s> Search<'s> {
             candidates.sort();
             let gone = candidates.into_iter().find_map(|(_, m)| {
                 let place = broken.iter().find_map(|(bound, _)| self.place_under(&trial, m, bound));
-                self.whole_start(m, place, &Stops::new(), &trial, &stops)
+                self.whole_start(m, place, &Stops::default(), &trial, &stops)
             })?;
             evenhand_budget::charge(1_000, "looking for tasks to stop under a limit");
             add_stops(&mut trial, &mut stops, gone);
@@ -558,7 +592,7 @@ impl<'s> Search<'s> {
     /// becomes below its fair share by a whole task.
     fn is_harmless(&self, step: &Move) -> bool {
         let mut trial = self.standing.clone();
-        add_stops(&mut trial, &mut Stops::new(), step.stop.clone());
+        stop_tasks(&mut trial, &step.stop);
         if trial.may_start(&assignment_of(&step.start)).is_err() {
             return false;
         }
@@ -582,7 +616,8 @@ impl<'s> Search<'s> {
     }
 
     fn take(&mut self, step: &Move) {
-        add_stops(&mut self.standing, &mut Stops::new(), step.stop.clone());
+        stop_tasks(&mut self.standing, &step.stop);
+        self.gone.extend(&step.gangs);
         for (n, tasks) in &step.start {
             tasks.iter().for_each(|(at, count)| self.standing.change(*n, *at, &Rational::from(*count)));
         }
@@ -592,14 +627,26 @@ impl<'s> Search<'s> {
     }
 }
 
+/// Takes tasks away from a cluster.
+fn stop_tasks(standing: &mut Standing<'_>, stops: &BTreeMap<usize, Tasks>) {
+    for (m, tasks) in stops {
+        tasks.iter().for_each(|(at, count)| standing.change(*m, *at, &-Rational::from(*count)));
+    }
+}
+
 /// Takes tasks away from a cluster, and adds them to a list of stops.
 fn add_stops(standing: &mut Standing<'_>, list: &mut Stops, stops: Stops) {
-    for (m, tasks) in stops {
+    stop_tasks(standing, &stops.tasks);
+    list.gangs.extend(stops.gangs);
+    for (m, tasks) in stops.tasks {
         for (at, count) in tasks {
-            standing.change(m, at, &-Rational::from(count));
-            *list.entry(m).or_default().entry(at).or_default() += count;
+            *list.tasks.entry(m).or_default().entry(at).or_default() += count;
         }
     }
+}
+
+fn new_move(queue: usize, assignment: &Assignment, stops: Stops) -> Move {
+    Move { queue, start: tasks_of(assignment), stop: stops.tasks, gangs: stops.gangs }
 }
 
 fn tasks_of(assignment: &Assignment) -> BTreeMap<usize, Tasks> {

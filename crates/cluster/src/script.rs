@@ -7,6 +7,7 @@ use evenhand_problem::snapshot::{Running, Snapshot, System, Waiting};
 
 use crate::moves::{Moves, Tasks};
 use crate::servers::Place;
+use crate::task_rules::TaskRules;
 
 /// A task that is stopped or started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +33,16 @@ pub struct Named {
 
 /// The moves with names, as far as the snapshot has them, and the snapshot after them.
 #[must_use]
-pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
+pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Named>, Snapshot) {
     let mut running: HashMap<(usize, Place), Vec<Known>> = HashMap::new();
     for of in &snapshot.running {
         let place = Place { class: of.server, index: of.index };
         let known = of.names.iter().enumerate();
-        let known = known.map(|(at, name)| (name.clone(), of.owners.get(at).cloned()));
+        let known = known.map(|(at, name)| Known {
+            name: name.clone(),
+            owner: of.owners.get(at).cloned(),
+            gang: of.gangs.get(at).cloned().unwrap_or_default(),
+        });
         running.entry((of.user, place)).or_default().extend(known);
     }
     let mut waiting: HashMap<usize, Vec<String>> = HashMap::new();
@@ -53,9 +58,15 @@ pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
         let mut stop = Vec::new();
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
-                // The youngest stand last.
-                let known = running.get_mut(&(*user, place)).and_then(Vec::pop);
-                let (name, owner) = known.map_or((None, None), |(name, owner)| (Some(name), owner));
+                let known = running.get_mut(&(*user, place)).and_then(|there| {
+                    // A gang that stops, else the youngest task of none, which stands last.
+                    let is_gone = |of: &Known| step.gangs.iter().any(|at| rules.gang_name(*at) == of.gang);
+                    let at = there.iter().rposition(is_gone);
+                    let at = at.or_else(|| there.iter().rposition(|of| of.gang.is_empty()));
+                    let at = at.or_else(|| there.len().checked_sub(1))?;
+                    Some(there.remove(at))
+                });
+                let (name, owner) = known.map_or((None, None), |of| (Some(of.name), of.owner));
                 *started.entry(*user).or_default() -= 1;
                 stopped.entry(*user).or_default().extend(name.clone());
                 stop.push(Task { user: *user, name, owner, place });
@@ -67,7 +78,8 @@ pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
                 let name = waiting.get_mut(user).and_then(Vec::pop);
                 *started.entry(*user).or_default() += 1;
                 if let Some(name) = &name {
-                    running.entry((*user, place)).or_default().push((name.clone(), None));
+                    let known = Known { name: name.clone(), owner: None, gang: String::new() };
+                    running.entry((*user, place)).or_default().push(known);
                 }
                 start.push(Task { user: *user, name, owner: None, place });
             }
@@ -77,20 +89,26 @@ pub fn named(snapshot: &Snapshot, moves: &Moves) -> (Vec<Named>, Snapshot) {
     let mut after = snapshot.clone();
     after.allocation = moves.after.clone();
     after.waiting = waits(snapshot, &waiting, &stopped, &started);
-    let mut running: Vec<_> = running.into_iter().filter(|(_, names)| !names.is_empty()).collect();
+    let mut running: Vec<_> = running.into_iter().filter(|(_, known)| !known.is_empty()).collect();
     running.sort_by_key(|((user, place), _)| (place.class, place.index, *user));
     let running = running.into_iter().map(|((user, place), known)| {
-        let is_owned = known.iter().all(|(_, owner)| owner.is_some());
-        let (names, owners): (Vec<_>, Vec<_>) = known.into_iter().unzip();
-        let owners = if is_owned { owners.into_iter().flatten().collect() } else { Vec::new() };
-        Running { user, server: place.class, index: place.index, names, owners }
+        let is_owned = known.iter().all(|of| of.owner.is_some());
+        let owners = known.iter().filter(|_| is_owned).filter_map(|of| of.owner.clone()).collect();
+        let in_gangs = known.iter().any(|of| !of.gang.is_empty());
+        let gangs = known.iter().filter(|_| in_gangs).map(|of| of.gang.clone()).collect();
+        let names = known.into_iter().map(|of| of.name).collect();
+        Running { user, server: place.class, index: place.index, names, owners, gangs }
     });
     after.running = running.collect();
     (all, after)
 }
 
-/// The name of a task, and its owner where that is known.
-type Known = (String, Option<String>);
+/// What the snapshot says of a running task.
+struct Known {
+    name: String,
+    owner: Option<String>,
+    gang: String,
+}
 
 fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))

@@ -111,7 +111,7 @@ impl<'p> Standing<'p> {
     /// Points 3 and 8: classes, class sets, distinct servers.
     fn is_allowed(&self, n: usize, places: &[Place]) -> Result<(), Blocked> {
         let rule = self.rules.of(n);
-        let runs = |place: &Place| self.problem.classes_of(n).any(|i| i == place.class);
+        let runs = |place: &Place| self.rules.classes_of(self.problem, n).any(|i| i == place.class);
         let in_set = |set: &Vec<usize>| places.iter().all(|place| set.binary_search(&place.class).is_ok());
         let mut sorted = places.to_vec();
         sorted.sort_unstable();
@@ -296,7 +296,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let problem = standing.problem;
         let most = if standing.rules.of(n).distinct_servers { 1 } else { gang };
         let begin = self.slots.len();
-        for class in problem.classes_of(n) {
+        for class in standing.rules.classes_of(problem, n) {
             if set.is_some_and(|set| set.binary_search(&class).is_err()) {
                 continue;
             }

@@ -1,11 +1,30 @@
 //! Constraints of a snapshot by user: priorities, where the tasks of a gang may run, and which users start together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use evenhand_problem::snapshot::{Constraint, Snapshot, System, Victims};
 use evenhand_problem::{Problem, Rational};
 
+use crate::moves::Tasks;
 use crate::queues::gang;
+use crate::servers::Place;
+
+/// Gangs that run, in the order in which the snapshot first names them.
+fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
+    let mut list: Vec<(String, BTreeMap<usize, Tasks>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for of in &snapshot.running {
+        let place = Place { class: of.server, index: of.index };
+        for name in of.gangs.iter().filter(|name| !name.is_empty()) {
+            let at = *known.entry(name).or_insert_with(|| {
+                list.push((name.clone(), BTreeMap::new()));
+                list.len() - 1
+            });
+            *list[at].1.entry(of.user).or_default().entry(place).or_default() += 1;
+        }
+    }
+    list
+}
 
 /// The constraints of a snapshot, by user, and whose tasks a scheduler may stop.
 #[derive(Debug, Clone)]
@@ -16,6 +35,12 @@ pub struct TaskRules {
     starts: Vec<Vec<usize>>,
     /// By group: which tasks of other groups it may stop.
     across: Vec<Victims>,
+    /// Gangs that run, as far as the snapshot names them: the name, and by user where its tasks run.
+    gangs: Vec<(String, BTreeMap<usize, Tasks>)>,
+    /// By user: its gangs.
+    gangs_of: Vec<Vec<usize>>,
+    /// By class: whether its servers take no new tasks.
+    closed: Vec<bool>,
     system: Option<System>,
     /// Whether anything is stated at all.
     is_empty: bool,
@@ -42,7 +67,31 @@ impl TaskRules {
         let mut across = vec![Victims::default(); problem.groups().list().len()];
         snapshot.preemption.iter().for_each(|of| across[of.group] = of.across);
         let is_empty = snapshot.constraints.is_empty();
-        Self { list, starts, across, system: snapshot.system, is_empty }
+        let gangs = gangs(snapshot);
+        let mut gangs_of = vec![Vec::new(); problem.n_users()];
+        for (at, (_, tasks)) in gangs.iter().enumerate() {
+            tasks.keys().for_each(|n| gangs_of[*n].push(at));
+        }
+        let mut closed = vec![false; problem.n_servers()];
+        snapshot.closed.iter().for_each(|of| closed[of.server] = true);
+        Self { list, starts, across, gangs, gangs_of, closed, system: snapshot.system, is_empty }
+    }
+
+    /// Whether the snapshot names gangs of a user that run.
+    #[must_use]
+    pub fn has_gangs(&self, n: usize) -> bool {
+        !self.gangs_of[n].is_empty()
+    }
+
+    /// The gangs with tasks of a user: the position, and by user where its tasks run.
+    pub fn gangs_of(&self, n: usize) -> impl DoubleEndedIterator<Item = (usize, &BTreeMap<usize, Tasks>)> {
+        self.gangs_of[n].iter().map(|at| (*at, &self.gangs[*at].1))
+    }
+
+    /// The name of a gang that runs.
+    #[must_use]
+    pub fn gang_name(&self, at: usize) -> &str {
+        &self.gangs[at].0
     }
 
     /// The constraint of a user.
@@ -79,6 +128,17 @@ impl TaskRules {
             }
         }
         sum.into_iter().filter(|(_, amount)| !amount.is_zero()).collect()
+    }
+
+    /// Whether the servers of a class take no new tasks.
+    #[must_use]
+    pub fn is_closed(&self, class: usize) -> bool {
+        self.closed[class]
+    }
+
+    /// The classes on which a user may start tasks: those on which it may run, and that are not closed.
+    pub fn classes_of<'r>(&'r self, problem: &'r Problem, n: usize) -> impl Iterator<Item = usize> + 'r {
+        problem.classes_of(n).filter(|i| !self.closed[*i])
     }
 
     /// Why it cannot be known whether a start could start; empty: it can be known.

@@ -43,6 +43,14 @@ crate::names! { System:
     Csv = "csv", "Three tables: nodes, teams, tasks";
 }
 
+impl System {
+    /// Whether its tasks are pods, which their owners may start again when they are deleted.
+    #[must_use]
+    pub fn starts_pods_again(self) -> bool {
+        matches!(self, Self::Kubernetes | Self::Kueue | Self::Kai | Self::Volcano)
+    }
+}
+
 /// A cluster at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
@@ -160,6 +168,9 @@ pub struct Running {
     /// Of each name what keeps its task running, as `KIND NAMESPACE/NAME` (empty: nothing does): a Job, a Workload or a
     /// `ReplicaSet` starts a deleted pod again. Empty where the owners are not known.
     pub owners: Vec<String>,
+    /// Of each name the gang that its task is of, such as `Workload NAMESPACE/NAME` (empty: none): tasks of one gang stop
+    /// together. Empty where gangs are not known.
+    pub gangs: Vec<String>,
 }
 
 /// What a number is about.

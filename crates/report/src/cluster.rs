@@ -535,6 +535,12 @@ pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     if !lines.is_empty() {
         lines.insert(0, "Not part of this verdict, since the snapshot leaves it out:".to_owned());
     }
+    let closed = |of: &evenhand_problem::snapshot::Closed| {
+        let count = snapshot.problem.servers()[of.server].count();
+        let names: Vec<String> = (0..count.min(NAMED as u64)).map(|k| snapshot.server_name(of.server, k)).collect();
+        format!("{} takes no new tasks: {}.", few(&names, NAMED), of.reason)
+    };
+    lines.extend(snapshot.closed.iter().take(EXPLAINED).map(closed));
     lines
 }
 

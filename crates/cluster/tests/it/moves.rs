@@ -9,7 +9,7 @@ use evenhand_cluster::moves::{Limits, Moves};
 use evenhand_cluster::script::{named, script};
 use evenhand_cluster::{ClusterError, Verdict, gang};
 use evenhand_problem::Rational;
-use evenhand_problem::snapshot::Snapshot;
+use evenhand_problem::snapshot::{Constraint, Snapshot, System};
 use serde_json::json;
 
 fn moved(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
@@ -135,23 +135,107 @@ fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
                   {"name": "b\n1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]},
         "allocation": {"kind": "allocation", "placements": [{"server": "s", "index": 0, "tasks": {"a/1": 4}}]},
         "waiting": [{"user": "b\n1", "tasks": 2, "names": ["b-1", "b-2"]}],
-        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x; rm -rf ~", "ns/it's", "-f", "ns/a-\n4"]}]}"#;
+        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x; rm -rf ~", "ns/it's", "-f", "ns/a-\n4"]}],
+        "constraints": [{"user": "b\n1", "priority": 1}]}"#;
     let of = |system: &str| snapshot(&text.replace("SYSTEM", system));
     let lines = |system: &str| {
         let of = of(system);
-        let (_, moves) = moved(&of, &Limits::default());
-        let (steps, after) = named(&of, &moves);
+        let (found, moves) = moved(&of, &Limits::default());
+        let (steps, after) = named(&of, &found.rules, &moves);
         assert_eq!(after.waiting.iter().map(|of| of.tasks).sum::<u64>(), 2);
         assert!(judged(&after).is_fair());
         script(&of, &steps)
     };
     let kubernetes = lines("kubernetes");
     // A name with a line break is none that a command line can be trusted with.
-    assert!(kubernetes.contains("# stop ns/a-\\u{a}4 of a/1, s (no command is known)\n"), "{kubernetes}");
+    assert!(kubernetes.contains("# stop ns/a-\\u{a}4 of a/1, s (no command is known: "), "{kubernetes}");
     assert!(kubernetes.contains("kubectl delete pod -- -f\n"), "{kubernetes}");
     assert!(kubernetes.contains("# start b-1 of b\\u{a}1, s\n"), "{kubernetes}");
     let commands = kubernetes.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     assert!(commands.skip(1).all(|line| line.starts_with("kubectl delete pod")), "{kubernetes}");
     assert!(lines("slurm").contains("scancel -- -f\n"));
-    assert!(lines("mesos").contains("(no command is known)\n"));
+    assert!(lines("mesos").contains("(no command is known: the system has no command for it)\n"));
+}
+
+/// A snapshot of a cluster queue in which one of two workloads of two pods each has to stop.
+fn owned(owners: &str) -> Snapshot {
+    let text = r#"{"kind": "snapshot", "system": "kueue", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "groups": [{"name": "a"}, {"name": "b"}],
+        "users": [{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4, "gang": 2},
+                  {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2, "gang": 2}]},
+        "allocation": {"kind": "allocation", "placements": [{"server": "s", "index": 0, "tasks": {"a/1": 2}},
+                                                            {"server": "s", "index": 1, "tasks": {"a/1": 2}}]},
+        "waiting": [{"user": "b/1", "tasks": 2, "names": ["b-1", "b-2"]}],
+        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x-1", "ns/y-1"], OWNERS},
+                    {"user": "a/1", "server": "s", "index": 1, "names": ["ns/x-2", "ns/y-2"], OWNERS}]}"#;
+    snapshot(&text.replace("OWNERS", owners))
+}
+
+#[test]
+fn workloads_are_deactivated_and_gangs_stop_together() {
+    let both = r#""owners": ["Workload ns/x", "Workload ns/y"], "gangs": ["Workload ns/x", "Workload ns/y"]"#;
+    let of = owned(both);
+    let (found, moves) = moved(&of, &Limits::default());
+    let (steps, _) = named(&of, &found.rules, &moves);
+    let names: Vec<&str> = steps[0].stop.iter().filter_map(|task| task.name.as_deref()).collect();
+    assert_eq!(names, ["ns/y-1", "ns/y-2"]);
+    let text = script(&of, &steps);
+    let deactivate = "kubectl patch workloads.kueue.x-k8s.io --namespace=ns --type=merge \
+                      --patch='{\"spec\":{\"active\":false}}' -- y\n";
+    assert_eq!(text.matches(deactivate).count(), 1, "{text}");
+    assert!(!text.contains("delete pod"), "{text}");
+}
+
+#[test]
+fn no_command_stops_more_than_a_move_says() {
+    // One job has all four pods, and the move stops two.
+    let of = owned(r#""owners": ["Job ns/x", "Job ns/x"]"#);
+    let (found, moves) = moved(&of, &Limits::default());
+    let text = script(&of, &named(&of, &found.rules, &moves).0);
+    assert!(!text.contains("kubectl"), "{text}");
+    assert!(text.contains("Job ns/x would start it again, and has other tasks"), "{text}");
+    // What would start a pod again and has no command that stops it is said.
+    let of = owned(r#""owners": ["ReplicaSet ns/x", "ReplicaSet ns/x"], "gangs": ["g", "h"]"#);
+    let (found, moves) = moved(&of, &Limits::default());
+    let text = script(&of, &named(&of, &found.rules, &moves).0);
+    assert!(!text.contains("kubectl"), "{text}");
+}
+
+#[test]
+fn names_that_are_no_names_have_no_command() {
+    for name in ["/x", "x/", "a/b/c", "a\u{200b}b", "a\u{7}", ""] {
+        let of = ahead(0);
+        let (found, moves) = moved(&of, &Limits::default());
+        let (mut steps, _) = named(&of, &found.rules, &moves);
+        let of = Snapshot { system: Some(System::Kubernetes), ..of };
+        steps[0].stop[0].name = Some(name.to_owned());
+        let text = script(&of, &steps);
+        assert!(!text.contains("kubectl"), "{name:?}: {text}");
+    }
+}
+
+#[test]
+fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
+    let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
+                       {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
+                       {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);
+    let groups = json!([{"name": "a"}, {"name": "b"}]);
+    let mut of = cluster(2, &groups, &users, &[json!({"a/high": 1, "a/low": 1}), json!({"a/high": 1, "a/low": 1})]);
+    let rule = |user, priority| Constraint { user, priority, ..Constraint::default() };
+    of.constraints = vec![rule(0, 10), rule(1, -10)];
+    let (_, moves) = moved(&of, &Limits::default());
+    assert_eq!(moves.list.len(), 2);
+    assert!(moves.list.iter().all(|step| step.stop.keys().eq([&1])), "{:?}", moves.list);
+    // Strictly, nothing stops for a lower priority; on plain Kubernetes not even for an equal one.
+    of.constraints = vec![rule(0, 10), rule(1, 10)];
+    let strict = Limits { strict_priority: true, ..Limits::default() };
+    assert!(moved(&of, &strict).1.list.is_empty());
+    of.constraints = Vec::new();
+    assert_eq!(moved(&of, &strict).1.list.len(), 2);
+    of.system = Some(System::Kubernetes);
+    assert!(moved(&of, &Limits::default()).1.list.is_empty());
+    // Protected tasks stay.
+    of.system = None;
+    of.constraints = (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();
+    assert!(moved(&of, &Limits::default()).1.list.is_empty());
 }

@@ -159,7 +159,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let rule = rule(&call.by, &snapshot, common);
     let found = Verdict::new(&snapshot, rule, &Rational::new())?;
     let moves = moves::Moves::new(&found, &limits)?;
-    let (steps, after) = named(&snapshot, &moves);
+    let (steps, after) = named(&snapshot, &found.rules, &moves);
     let mut printed = match &call.output {
         Some(path) => certificate(path, &of_moves(&found, &moves, &snapshot.sources)?, common)?,
         None => false,

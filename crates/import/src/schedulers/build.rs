@@ -6,12 +6,14 @@ use evenhand_budget::charge;
 use evenhand_problem::groups::{MemberSpec, Named};
 use evenhand_problem::on::{OnSpec, ServersSpec};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
-use evenhand_problem::snapshot::{Reported, Rounded, Running, Snapshot, Subject, Waiting};
+use evenhand_problem::snapshot::{
+    Closed, Constraint, Preemption, Reported, Rounded, Running, Snapshot, Subject, Waiting,
+};
 use evenhand_problem::{Allocation, Arithmetic, Placement};
 use rug::Rational;
 
 use super::classes::{Allowed, Class, Classes, Part, classes};
-use super::cluster::{Cluster, Shape, Tasks};
+use super::cluster::{Cluster, Shape, Tasks, Traits};
 use crate::ImportError;
 use crate::ordered::Ordered;
 
@@ -23,6 +25,7 @@ struct UserKey {
     gang: u64,
     /// Place of its set of classes.
     classes: usize,
+    traits: Traits,
 }
 
 /// The users, in the order in which the dump first names their tasks, and the sets of classes that they share.
@@ -48,12 +51,14 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     }
     let users = users(&mut cluster, &classes, allowed);
     let problem = problem(&mut cluster, &classes, allowed, &users)?;
+    let constraints = constraints(&classes, allowed, &users);
+    let closed = closed(&cluster, &classes);
     let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
     let names =
         |class: &Class| class.servers.iter().map(|s| cluster.servers.entries()[*s].0.clone()).collect();
     let servers = classes.list.iter().map(names).collect();
     let rounded = rounded(&cluster, &classes);
-    let allocation = allocation(&mut cluster, &problem, &users);
+    let allocation = allocation(&users);
     let reported = reported(&cluster, &problem);
     let mut snapshot = Snapshot::new(problem, allocation);
     snapshot.system = Some(cluster.system);
@@ -62,6 +67,11 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     snapshot.sources = cluster.sources;
     snapshot.not_modelled = cluster.left_out.into_list();
     snapshot.rounded = rounded;
+    snapshot.constraints = constraints;
+    snapshot.closed = closed;
+    let groups = snapshot.problem.groups().list().len();
+    let preemption = cluster.preemption.iter().filter(|(group, _)| *group < groups);
+    snapshot.preemption = preemption.map(|(group, across)| Preemption { group: *group, across: *across }).collect();
     for (n, user) in users.into_iter().enumerate() {
         let waiting = user.waiting.into_iter();
         snapshot.waiting.extend(waiting.map(|(reason, tasks, names)| Waiting {
@@ -71,16 +81,81 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
             reason,
         }));
         let running = user.running.into_iter();
-        let names = running.map(|((server, index), names)| Running {
-            user: n,
-            server,
-            index,
-            names,
-            owners: Vec::new(),
+        let owned = &cluster.owned;
+        let since = |name: &String| owned.get(name).map(|of| of.since.as_str()).unwrap_or_default();
+        let running = running.map(|((server, index), mut names)| {
+            // The oldest first; a stable sort, so names without a time keep their order.
+            names.sort_by(|a, b| since(a).cmp(since(b)));
+            let owner = |name: &String| owned.get(name).map(|of| of.owner.clone()).unwrap_or_default();
+            let owners: Vec<String> = names.iter().map(owner).collect();
+            // That nothing owns a pod is known, too.
+            let is_known = cluster.system.starts_pods_again() && !owned.is_empty();
+            let some = |list: Vec<String>, is_known: bool| {
+                if is_known || list.iter().any(|of| !of.is_empty()) { list } else { Vec::new() }
+            };
+            let gang = |name: &String| owned.get(name).map(|of| of.gang.clone()).unwrap_or_default();
+            let gangs = some(names.iter().map(gang).collect(), false);
+            Running { user: n, server, index, names, owners: some(owners, is_known), gangs }
         });
-        snapshot.running.extend(names);
+        snapshot.running.extend(running);
     }
     Ok(snapshot)
+}
+
+/// The constraints of users that have any.
+fn constraints(classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Constraint> {
+    let mut list = Vec::new();
+    for (user, (key, tasks)) in users.list.entries().iter().enumerate() {
+        let own = &users.sets.entries()[key.classes].0;
+        let mut class_sets: Vec<Vec<usize>> = Vec::new();
+        for rule in &key.traits.one_of {
+            let allows = |i: &&usize| allowed[*rule][classes.list[**i].profile];
+            let set: Vec<usize> = own.iter().filter(allows).copied().collect();
+            if !set.is_empty() && !class_sets.contains(&set) {
+                class_sets.push(set);
+            }
+        }
+        // One set of all classes, or a gang of one task, is no constraint.
+        if key.gang == 1 || class_sets.iter().any(|set| set.len() == own.len()) {
+            class_sets.clear();
+        }
+        let Traits { priority, is_protected, on_distinct_servers, together, not_modelled, .. } =
+            key.traits.clone();
+        let of = Constraint {
+            user,
+            priority,
+            protected: is_protected,
+            distinct_servers: on_distinct_servers && key.gang > 1,
+            class_sets,
+            together,
+            not_modelled,
+            admitted: tasks.admitted,
+        };
+        if of != (Constraint { user, ..Constraint::default() }) {
+            list.push(of);
+        }
+    }
+    drop_lone_words(&mut list);
+    list
+}
+
+/// A word that only one user has starts nothing together.
+fn drop_lone_words(list: &mut Vec<Constraint>) {
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    list.iter().for_each(|of| *count.entry(of.together.clone()).or_default() += 1);
+    for of in list.iter_mut().filter(|of| count[&of.together] < 2) {
+        of.together.clear();
+    }
+    list.retain(|of| *of != (Constraint { user: of.user, ..Constraint::default() }));
+}
+
+/// Why the servers of a class take no new tasks.
+fn closed(cluster: &Cluster, classes: &Classes) -> Vec<Closed> {
+    let of = |(server, class): (usize, &Class)| {
+        let why = cluster.servers.entries()[*class.servers.first()?].1.closed?;
+        class.is_closed.then(|| Closed { server, reason: why.to_owned() })
+    };
+    classes.list.iter().enumerate().filter_map(of).collect()
 }
 
 /// Leaves out tasks on servers that the dump does not have.
@@ -148,6 +223,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
             demand: shape.demand.clone(),
             gang: shape.gang,
             classes,
+            traits: shape.traits.clone(),
         };
         let Tasks { running, waiting, admitted } = tasks;
         for (place, name) in running {
@@ -334,8 +410,8 @@ fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
     rounded
 }
 
-/// What runs, on single servers; where work was admitted that has none yet, by class alone.
-fn allocation(cluster: &mut Cluster, problem: &Problem, users: &[UserTasks]) -> Allocation {
+/// What runs, on single servers. Tasks that are admitted and have no server are constraints.
+fn allocation(users: &[UserTasks]) -> Allocation {
     let mut tasks: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(users.len());
     let mut on_servers: BTreeMap<(usize, u64), Vec<(usize, Rational)>> = BTreeMap::new();
     for (n, user) in users.iter().enumerate() {
@@ -347,53 +423,10 @@ fn allocation(cluster: &mut Cluster, problem: &Problem, users: &[UserTasks]) -> 
         }
         tasks.push(by_class.into_iter().collect());
     }
-    let admitted: u64 = users.iter().map(|user| user.admitted).sum();
-    let mut allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
-    if admitted == 0 {
-        let placed = on_servers.into_iter();
-        let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
-        allocation.placements = Some(placed.collect());
-        return allocation;
-    }
-    admit(&mut allocation, problem, users);
-    let what = "tasks that are admitted and on no server yet: nothing is claimed about single servers";
-    cluster.left_out.add_many(what, admitted, Vec::new());
-    allocation
-}
-
-/// Puts admitted tasks on classes that have room for them, as many as fit on each, and the rest on the first.
-fn admit(allocation: &mut Allocation, problem: &Problem, users: &[UserTasks]) {
-    let mut free: Vec<Vec<Rational>> = problem
-        .servers()
-        .iter()
-        .map(|class| class.capacity().iter().map(|amount| Rational::from(amount * class.count())).collect())
-        .collect();
-    for (n, row) in allocation.tasks.iter().enumerate() {
-        for (i, tasks) in row {
-            for (r, demand) in problem.demand(n, *i).entries() {
-                free[*i][*r] -= Rational::from(demand * tasks);
-            }
-        }
-    }
-    for (n, user) in users.iter().enumerate().filter(|(_, user)| user.admitted > 0) {
-        let mut left = Rational::from(user.admitted);
-        let demand = problem.users()[n].base_demand().entries();
-        let classes: Vec<usize> = problem.classes_of(n).collect();
-        let mut given: BTreeMap<usize, Rational> = allocation.tasks[n].iter().cloned().collect();
-        for (position, i) in classes.iter().chain(classes.first()).enumerate() {
-            let room = demand.iter().map(|(r, amount)| Rational::from(&free[*i][*r] / amount).floor()).min();
-            let is_last = position == classes.len();
-            let room = room.unwrap_or_default().max(Rational::new());
-            let tasks = if is_last { left.clone() } else { room.min(left.clone()) };
-            if tasks.is_zero() {
-                continue;
-            }
-            left -= &tasks;
-            demand.iter().for_each(|(r, amount)| free[*i][*r] -= Rational::from(amount * &tasks));
-            *given.entry(*i).or_default() += tasks;
-        }
-        allocation.tasks[n] = given.into_iter().collect();
-    }
+    let allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    let placed = on_servers.into_iter();
+    let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
+    Allocation { placements: Some(placed.collect()), ..allocation }
 }
 
 fn reported(cluster: &Cluster, problem: &Problem) -> Vec<Reported> {

@@ -1,9 +1,9 @@
 //! What every dump becomes first: servers, groups, and tasks by shape, with a list of what is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, Named};
-use evenhand_problem::snapshot::{MOST_NAMES, NotModelled, Origin, System};
+use evenhand_problem::snapshot::{MOST_NAMES, NotModelled, Origin, System, Victims};
 use rug::Rational;
 
 use crate::ordered::Ordered;
@@ -28,9 +28,43 @@ pub(super) struct Cluster {
     pub places: Ordered<String, ()>,
     /// Limits of groups on the servers that a rule allows.
     pub limits_on: Vec<LimitOn>,
+    /// By name of a task: what keeps it running, and when it started.
+    pub owned: HashMap<String, Owned>,
+    /// By place of a group: which tasks of other groups it may stop.
+    pub preemption: Vec<(usize, Victims)>,
     pub reported: Vec<Said>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
+}
+
+/// What a dump says of a running task beside its place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Owned {
+    /// `KIND NAMESPACE/NAME` of what would start it again; empty: nothing would.
+    pub owner: String,
+    /// When it started, in a form that sorts as text; may be empty.
+    pub since: String,
+    /// The gang that it is of; empty: none.
+    pub gang: String,
+}
+
+/// Constraints of tasks of a shape; the default is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Traits {
+    /// Tasks of a higher priority come first.
+    pub priority: i64,
+    /// Never stopped.
+    pub is_protected: bool,
+    /// Each task of a gang needs a server of its own.
+    pub on_distinct_servers: bool,
+    /// All tasks of a gang run on the servers that one of these rules allows; none: on any that its own rule allows.
+    pub one_of: Vec<usize>,
+    /// Shapes with the same word start together; empty: alone.
+    pub together: String,
+    /// Tells shapes of one start apart that are the same in all else.
+    pub part: usize,
+    /// What else decides whether a task could start.
+    pub not_modelled: Vec<String>,
 }
 
 /// A single server.
@@ -56,6 +90,7 @@ pub(super) struct Shape {
     pub rule: usize,
     /// Tasks that run together.
     pub gang: u64,
+    pub traits: Traits,
 }
 
 /// The tasks of a shape.
@@ -126,6 +161,8 @@ impl Cluster {
             tasks: Ordered::default(),
             places: Ordered::default(),
             limits_on: Vec::new(),
+            owned: HashMap::new(),
+            preemption: Vec::new(),
             reported: Vec::new(),
             sources: Vec::new(),
             left_out: LeftOut::default(),
@@ -146,11 +183,28 @@ impl Cluster {
         self.groups.place(name, || GroupSpec { name: name.to_owned(), ..GroupSpec::default() })
     }
 
-    /// The tasks of a shape, of which amounts of 0 are no part.
+    /// The tasks of a shape without constraints, of which amounts of 0 are no part.
     pub fn tasks(&mut self, group: Option<usize>, demand: &Amounts, rule: usize, gang: u64) -> &mut Tasks {
+        self.tasks_with(group, demand, rule, gang, Traits::default())
+    }
+
+    /// The tasks of a shape with constraints.
+    pub fn tasks_with(
+        &mut self,
+        group: Option<usize>,
+        demand: &Amounts,
+        rule: usize,
+        gang: u64,
+        traits: Traits,
+    ) -> &mut Tasks {
         let demand = demand.iter().filter(|(_, amount)| !amount.is_zero());
         let demand = demand.map(|(r, amount)| (*r, amount.clone())).collect();
-        self.tasks.value(&Shape { group, demand, rule, gang }, Tasks::default)
+        self.tasks.value(&Shape { group, demand, rule, gang, traits }, Tasks::default)
+    }
+
+    /// Says of a running task what keeps it running, since when it runs, and of which gang it is.
+    pub fn owned_by(&mut self, task: &str, owned: Owned) {
+        self.owned.insert(task.to_owned(), owned);
     }
 
     /// The place of a server on which tasks run.

@@ -14,7 +14,7 @@ use rug::Rational;
 use super::classes::Part;
 use super::cluster::Said;
 use super::kube::pod_groups::{PodGroups, Queues, group_of};
-use super::kube::{Kube, full_name, name};
+use super::kube::{Kube, Pod, full_name, name};
 use super::source::Bytes;
 use super::tree::At;
 use crate::ImportError;
@@ -29,9 +29,16 @@ const RESOURCES: [(&str, &str, (u32, u32)); 3] =
 /// Priority of a queue that states none.
 const PRIORITY: i64 = 100;
 
+/// Why it cannot be known whether a fraction of a GPU could start.
+const ON_ONE_GPU: &str = "whether one single GPU has so much free";
+
 #[derive(Default)]
 struct Kai {
     groups: PodGroups,
+    /// Pods of groups.
+    pods: Vec<(String, Pod)>,
+    /// Positions of pods that ask for memory of GPUs, and how many MiB.
+    of_memory: Vec<(usize, Rational)>,
     queues: Queues,
     /// Queues that are promised all that there is of a resource.
     promised_all: Vec<(usize, &'static str, Option<Rational>)>,
@@ -47,7 +54,10 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         "PodGroup" => kai.pod_group(kube, at),
         kind => kube.other(kind, at),
     })?;
-    let Kai { groups, queues, promised_all } = kai;
+    kai.memory_of_gpus(&mut kube);
+    let Kai { mut groups, mut pods, queues, promised_all, .. } = kai;
+    certain_fractions(&kube, &mut pods);
+    pods.into_iter().for_each(|(group, pod)| groups.pod(group, pod));
     groups.finish(&mut kube, &queues);
     kube.settle();
     promise_all(&mut kube, promised_all);
@@ -73,14 +83,32 @@ impl Kai {
             let devices = annotation("gpu-fraction-num-devices")?.map_or(Ok(1), At::whole)?;
             let gpus = part.number()? * devices;
             *pod.demand.entry(kube.cluster.resource(GPU)).or_default() += gpus;
-            kube.cluster
-                .left_out
-                .add("parts of GPUs, which count as parts of all GPUs of a server", &pod.name);
-        } else if annotation("gpu-memory")?.is_some() {
-            kube.cluster.left_out.add("requests for memory of GPUs, for which no GPU counts", &pod.name);
+            pod.traits.not_modelled.push(ON_ONE_GPU.to_owned());
+        } else if let Some(memory) = annotation("gpu-memory")? {
+            let devices = annotation("gpu-fraction-num-devices")?.map_or(Ok(1), At::whole)?;
+            self.of_memory.push((self.pods.len(), memory.number()? * devices));
         }
-        self.groups.pod(group, pod);
+        self.pods.push((group, pod));
         Ok(())
+    }
+
+    /// Requests for memory of GPUs as fractions of a GPU, where all GPUs have the same memory.
+    fn memory_of_gpus(&mut self, kube: &mut Kube) {
+        let memory = kube.memory_of_gpus();
+        for (at, mebibytes) in std::mem::take(&mut self.of_memory) {
+            let pod = &mut self.pods[at].1;
+            match &memory {
+                Some(all) => {
+                    *pod.demand.entry(kube.cluster.resource(GPU)).or_default() += mebibytes / all;
+                    pod.traits.not_modelled.push(ON_ONE_GPU.to_owned());
+                }
+                None => {
+                    let what = "requests for memory of GPUs, for which no GPU counts: nodes do not state one memory of their GPUs";
+                    kube.cluster.left_out.add(what, &pod.name);
+                    pod.traits.not_modelled.push("how much memory of a GPU is free".to_owned());
+                }
+            }
+        }
     }
 
     fn pod_group(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
@@ -91,12 +119,6 @@ impl Kai {
         }
         if spec.entries_of("topologyConstraint")?.next().is_some() {
             left_out.add("what groups ask of their places: topologyConstraint", &full);
-        }
-        if spec.text_of("preemptibility")? == Some("non-preemptible") {
-            left_out.add(
-                "groups that may not be preempted, and that the scheduler keeps within the quota",
-                &full,
-            );
         }
         self.groups.group(at)
     }
@@ -161,6 +183,18 @@ impl Kai {
         of.guarantee = Some(guarantee);
         of.limit = limit;
         Ok(())
+    }
+}
+
+/// Where every GPU of every node is in one piece or the only one of its node, free GPUs say all that there is to say: a
+/// fraction then has room where the sum has.
+fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
+    let has_one = kube.cluster.servers.entries().iter().all(|(_, server)| {
+        let gpus = kube.cluster.resources.find(GPU).and_then(|r| server.capacity.get(&r));
+        gpus.is_none_or(|gpus| *gpus <= 1)
+    });
+    if has_one {
+        pods.iter_mut().for_each(|(_, pod)| pod.traits.not_modelled.retain(|why| why != ON_ONE_GPU));
     }
 }
 

@@ -32,14 +32,10 @@ fn task(kube: &mut Kube, pod: &Pod) {
         return;
     }
     let group = cluster.group(&pod.namespace);
-    match &pod.node {
-        Some(node) => {
-            let place = cluster.place(node);
-            cluster.tasks(Some(group), &pod.demand, pod.rule, 1).runs(place, &pod.name);
-        }
-        None => {
-            let names = [pod.name.clone()];
-            cluster.tasks(Some(group), &pod.demand, pod.rule, 1).waits(&pod.reason, 1, names);
-        }
+    if pod.node.is_some() {
+        kube.runs(group, pod, 1, "");
+        return;
     }
+    let tasks = cluster.tasks_with(Some(group), &pod.demand, pod.rule, 1, pod.traits.clone());
+    tasks.waits(&pod.reason, 1, [pod.name.clone()]);
 }

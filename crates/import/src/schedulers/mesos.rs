@@ -75,7 +75,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
             }
         };
         values(&mut bytes, LISTS, SKIP, &mut receive)?;
-        mesos.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, ..Origin::default() });
+        let sha256 = bytes.sha256();
+        mesos.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, sha256 });
     }
     let left_out = &mut mesos.cluster.left_out;
     left_out.add_many(

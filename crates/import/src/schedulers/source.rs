@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use evenhand_budget::charge;
 use evenhand_problem::{Place, printable};
+use sha2::{Digest, Sha256};
 
 use super::tree::{Item, Tree};
 use crate::ImportError;
@@ -30,6 +31,7 @@ pub(super) struct Bytes {
     pub line: u64,
     /// Why nothing more can be read.
     pub failure: Option<ImportError>,
+    hash: Sha256,
 }
 
 impl Bytes {
@@ -45,7 +47,17 @@ impl Bytes {
             end: 0,
             line: 1,
             failure: None,
+            hash: Sha256::new(),
         }
+    }
+
+    /// The SHA-256 of the unpacked bytes, of the whole file: what follows the dump is read as well.
+    pub fn sha256(&mut self) -> String {
+        while self.fill() {
+            self.at = self.end;
+        }
+        let digest = std::mem::take(&mut self.hash).finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// An error on a line, or about the whole file where that is 0.
@@ -69,6 +81,7 @@ impl Bytes {
             Ok(read) => {
                 (self.at, self.end) = (0, read);
                 self.unpacked += read as u64;
+                self.hash.update(&self.chunk[..read]);
                 charge(BYTE * read as u64, "the dump");
             }
             Err(source) if source.kind() == io::ErrorKind::Interrupted => return self.fill(),

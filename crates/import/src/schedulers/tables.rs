@@ -50,7 +50,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         Tables { cluster, rules: Ordered::default(), rows: Ordered::default(), teams: BTreeSet::new() };
     for mut bytes in inputs {
         tables.table(&mut bytes)?;
-        tables.cluster.sources.push(Origin { file: bytes.file.clone(), ..Origin::default() });
+        let sha256 = bytes.sha256();
+        tables.cluster.sources.push(Origin { file: bytes.file.clone(), sha256, ..Origin::default() });
     }
     let Tables { cluster, rules, rows, .. } = tables;
     for (rule, ()) in rules.entries() {

@@ -135,7 +135,7 @@ impl Volcano {
             );
         }
         if spec.get("reclaimable")?.is_some_and(|of| of.boolean().is_ok_and(|is| !is)) {
-            left_out.add("queues from which nothing may be reclaimed", queue);
+            self.groups.protected.insert(queue.to_owned());
         }
         for (field, what) in [
             ("affinity", "groups of nodes that queues ask for"),

@@ -99,7 +99,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         };
         values(&mut bytes, LISTS, SKIP, &mut receive)?;
         let version = "YuniKorn, /ws/v1/fullstatedump".to_owned();
-        yunikorn.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, ..Origin::default() });
+        let sha256 = bytes.sha256();
+        yunikorn.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, sha256 });
     }
     yunikorn.finish(part)
 }

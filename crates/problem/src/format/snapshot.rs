@@ -165,6 +165,14 @@ impl<'r, 't> Reader<'r, 't> {
         let waiting = self.each(object, "waiting", &["user", "tasks", "names", "reason"], Self::waiting)?;
         let constraints = self.each(object, "constraints", &OF_CONSTRAINT, Self::constraint)?;
         self.refuse_twice("constraints", constraints.iter().map(|of| of.user), "this user has two entries")?;
+        let mut groups: HashMap<&str, Option<usize>> = HashMap::new();
+        for (at, of) in constraints.iter().enumerate().filter(|(_, of)| !of.together.is_empty()) {
+            let group = self.problem.groups().member(of.user).group;
+            if *groups.entry(&of.together).or_insert(group) != group {
+                let raw = self.document.locate(&Place::root().key("constraints").index(at));
+                return Err(self.document.error(raw, "users that start together stand in different groups"));
+            }
+        }
         let preemption = self.each(object, "preemption", &["group", "across"], Self::preemption)?;
         self.refuse_twice("preemption", preemption.iter().map(|of| of.group), "this group has two entries")?;
         let closed = self.each(object, "closed", &["server", "reason"], Self::closed)?;
@@ -320,7 +328,7 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn running(&self, object: &Object<'t>) -> Stated<Vec<Running>> {
         let running =
-            self.each(object, "running", &["user", "server", "index", "names", "owners"], Self::one_running)?;
+            self.each(object, "running", &["user", "server", "index", "names", "owners", "gangs"], Self::one_running)?;
         let mut seen = HashSet::new();
         let key = |running: &Running| (running.user, running.server, running.index);
         match running.iter().position(|running| !seen.insert(key(running))) {
@@ -348,18 +356,19 @@ impl<'r, 't> Reader<'r, 't> {
             return Err(self.document.error(index_raw, message));
         }
         let names = self.some_names(object, tasks)?;
-        let owners = match object.get("owners") {
-            None => Vec::new(),
+        let beside = |field: &str| match object.get(field) {
+            None => Ok(Vec::new()),
             Some(raw) => {
-                let owners = strings(self.document, raw)?;
-                if !owners.is_empty() && owners.len() != names.len() {
-                    let message = format!("found {} owners of {} names", owners.len(), names.len());
+                let list = strings(self.document, raw)?;
+                if !list.is_empty() && list.len() != names.len() {
+                    let message = format!("found {} {field} of {} names", list.len(), names.len());
                     return Err(self.document.error(raw, message));
                 }
-                owners
+                Ok(list)
             }
         };
-        Ok(Running { user, server, index, names, owners })
+        let (owners, gangs) = (beside("owners")?, beside("gangs")?);
+        Ok(Running { user, server, index, names, owners, gangs })
     }
 
     fn reported(&self, object: &Object<'t>) -> Stated<Reported> {
@@ -550,6 +559,7 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         line.plain("index", &running.index.to_string());
         line.some_names("names", &running.names);
         line.some_names("owners", &running.owners);
+        line.some_names("gangs", &running.gangs);
     });
     file.lines("reported", &snapshot.reported, |line, reported| {
         match &reported.of {

@@ -164,7 +164,8 @@ impl<'s> Running<'s> {
         for (n, class, index) in start {
             let rule = self.constraint(*n);
             let gang: Vec<&Task> = start.iter().filter(|(m, ..)| m == n).collect();
-            let may_run = self.p().classes_of(*n).any(|i| i == *class);
+            let is_closed = self.snapshot.closed.iter().any(|of| of.server == *class);
+            let may_run = !is_closed && self.p().classes_of(*n).any(|i| i == *class);
             let exists = *index < self.p().servers()[*class].count();
             let in_set = rule.class_sets.is_empty()
                 || rule.class_sets.iter().any(|set| gang.iter().all(|(_, i, _)| set.contains(i)));

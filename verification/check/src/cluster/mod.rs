@@ -77,8 +77,8 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
 
 impl<'j> Bundle<'j> {
     fn read(raw: &'j Json<'j>) -> Checked<Self> {
-        let [kind, version, tolerance, held, due, rows, constraints, sources, fits, moves] =
-            raw.fields("kind version tolerance held due queues constraints? sources? fits? moves?")?;
+        let [kind, version, tolerance, held, due, rows, constraints, closed, sources, fits, moves] =
+            raw.fields("kind version tolerance held due queues constraints? closed? sources? fits? moves?")?;
         version.count(1, 1)?;
         let (stated, held) = (held.get("problem"), Certificate::read(held)?);
         let (due, alone) = match due.get("rule").given() {
@@ -102,7 +102,8 @@ impl<'j> Bundle<'j> {
         let start = |raw| Gang::start(raw, problem);
         let fits = fits.given().map(|raw| raw.list()?.iter().map(start).collect()).transpose()?;
         let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
-        let rules = Rules::read(constraints, problem)?;
+        let closed = closed.given().map_or(Ok(Vec::new()), |closed| problem.class_names.listed(closed))?;
+        let rules = Rules::read(constraints, closed, problem)?;
         let sources = Self::sources(sources)?;
         Ok(Self { held, due, alone, tolerance: value, rows, rules, sources, fits, moves })
     }
@@ -129,7 +130,12 @@ impl<'j> Bundle<'j> {
     fn is_about(&self, raw: &Json<'_>, snapshot: &Json<'_>) -> Checked<bool> {
         let mut problem = Problem::read(snapshot.get("problem"))?;
         let (allocation, _) = Allocation::read(snapshot.get("allocation"), false, &problem)?;
-        let is_same_rules = Rules::read(snapshot.get("constraints"), &problem)? == self.rules;
+        let mut closed = Vec::new();
+        for [server, _] in snapshot.get("closed").rows("server reason?", Ok)? {
+            closed.push(problem.class_names.named(server)?);
+        }
+        closed.sort_unstable();
+        let is_same_rules = Rules::read(snapshot.get("constraints"), closed, &problem)? == self.rules;
         let is_same_allocation = allocation == self.held.allocation;
         problem.groups.share = Problem::read(raw.get("held").get("problem"))?.groups.share;
         // Positions mean the same in both only where the problems are the same.

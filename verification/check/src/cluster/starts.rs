@@ -20,6 +20,8 @@ pub struct Rules {
     list: Vec<Rule>,
     /// By user: the users of its start, ascending.
     starts: Vec<Vec<usize>>,
+    /// Classes whose servers take no new tasks, ascending.
+    closed: Vec<usize>,
 }
 
 #[derive(Clone, Default, PartialEq)]
@@ -53,7 +55,7 @@ pub struct State<'q, 'c> {
 }
 
 impl Rules {
-    pub fn read(raw: &Json<'_>, problem: &Problem) -> Checked<Self> {
+    pub fn read(raw: &Json<'_>, closed: Vec<usize>, problem: &Problem) -> Checked<Self> {
         let mut list = vec![Rule::default(); problem.users.len()];
         let mut seen = vec![false; list.len()];
         let names =
@@ -94,7 +96,7 @@ impl Rules {
             work::steps((users.len() * users.len()) as u64)?;
             users.iter().for_each(|n| starts[*n].clone_from(users));
         }
-        Ok(Self { list, starts })
+        Ok(Self { list, starts, closed })
     }
 
     /// The users that start one gang each with a user, and that user.
@@ -251,6 +253,8 @@ impl<'q, 'c> State<'q, 'c> {
             let classes = || places.iter().map(|(class, ..)| *class);
             work::steps((places.len() * (rule.class_sets.len() + 1)) as u64)?;
             ensure(classes().all(|i| problem.can_run(n, i)), "a task is where it cannot run")?;
+            let is_open = classes().all(|i| self.rules.closed.binary_search(&i).is_err());
+            ensure(is_open, "a task starts on a server that takes no new tasks")?;
             let in_set = |set: &Vec<usize>| classes().all(|i| set.binary_search(&i).is_ok());
             let is_in_one = rule.class_sets.is_empty() || rule.class_sets.iter().any(in_set);
             ensure(is_in_one, "a gang is not on the classes of one set")?;
@@ -421,7 +425,8 @@ impl<'q, 'c> State<'q, 'c> {
             }
             Ok(sum)
         };
-        let all: Vec<usize> = problem.classes_of(n).collect();
+        let is_open = |i: &usize| self.rules.closed.binary_search(i).is_err();
+        let all: Vec<usize> = problem.classes_of(n).filter(is_open).collect();
         let mut most = Rational::new();
         let sets: Vec<&[usize]> = match rule.class_sets.len() {
             0 => vec![&all],

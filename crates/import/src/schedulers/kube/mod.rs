@@ -6,11 +6,11 @@ mod select;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use evenhand_problem::snapshot::{Snapshot, System};
+use evenhand_problem::snapshot::{Origin, Snapshot, System};
 
 use super::build::build;
 use super::classes::Part;
-use super::cluster::{Amounts, Cluster, Server, add, take};
+use super::cluster::{Amounts, Cluster, Owned, Server, Traits, add, take};
 use super::source::Bytes;
 use super::tree::{At, Item};
 use super::values;
@@ -68,6 +68,8 @@ pub(super) struct Kube {
     /// Nodes by how many pods they may run, and how many do.
     most_pods: HashMap<String, u64>,
     pods_on: HashMap<String, u64>,
+    /// Whether queues have quotas of pods.
+    pub quotas_of_pods: bool,
 }
 
 /// A pod that is not finished.
@@ -80,7 +82,20 @@ pub(super) struct Pod {
     /// Why it waits.
     pub reason: String,
     pub is_gated: bool,
+    /// Its priority, and whether it may never be stopped.
+    pub traits: Traits,
+    /// `KIND NAMESPACE/NAME` of its controller; empty: it has none.
+    pub owner: String,
+    pub since: String,
 }
+
+/// The resource of which each pod takes 1.
+const PODS: &str = "pods";
+/// The namespace of the system's own pods, which are never stopped.
+const SYSTEM: &str = "kube-system";
+/// Pods of these priority classes are the system's own; the least priority of both.
+const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+const LEAST_CRITICAL: i64 = 2_000_000_000;
 
 /// What an object is called.
 pub(super) fn name(at: At<'_>) -> Result<&str, ImportError> {
@@ -92,6 +107,22 @@ pub(super) fn full_name(at: At<'_>) -> Result<String, ImportError> {
     let metadata = at.need("metadata")?;
     let namespace = metadata.text_of("namespace")?.unwrap_or("default");
     Ok(format!("{namespace}/{}", metadata.need("name")?.name()?))
+}
+
+/// What would start a pod again: `KIND NAMESPACE/NAME` of the owner that controls it, else of its first owner.
+fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
+    let mut found = String::new();
+    for owner in metadata.list_of("ownerReferences")? {
+        let (kind, name) = (owner.text_of("kind")?.unwrap_or_default(), owner.text_of("name")?.unwrap_or_default());
+        let is_controller = owner.get("controller")?.map_or(Ok(false), At::boolean)?;
+        if (found.is_empty() || is_controller) && !kind.is_empty() {
+            found = format!("{kind} {namespace}/{name}");
+        }
+        if is_controller {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Whether a condition of an object is true; `None` where it has none of this type.
@@ -116,6 +147,7 @@ impl Kube {
             seen: HashSet::new(),
             most_pods: HashMap::new(),
             pods_on: HashMap::new(),
+            quotas_of_pods: false,
         }
     }
 
@@ -157,12 +189,9 @@ impl Kube {
             };
             values(&mut bytes, LISTS, SKIP, &mut receive)?;
             let version = versions.into_iter().collect::<Vec<_>>().join(", ");
-            let file = bytes.file.clone();
-            self.cluster.sources.push(evenhand_problem::snapshot::Origin {
-                file,
-                version,
-                ..Default::default()
-            });
+            let (file, sha256) = (bytes.file.clone(), bytes.sha256());
+            let origin = Origin { file, version, sha256, ..Origin::default() };
+            self.cluster.sources.push(origin);
         }
         Ok(())
     }
@@ -245,7 +274,25 @@ impl Kube {
         }
         let is_gated = spec.list_of("schedulingGates")?.next().is_some();
         let namespace = metadata.text_of("namespace")?.unwrap_or("default").to_owned();
-        Ok(Some(Pod { namespace, name: full, node, demand, rule, reason, is_gated }))
+        let priority = spec.get("priority")?.map_or(Ok(0), At::integer)?;
+        let class = spec.text_of("priorityClassName")?.unwrap_or_default();
+        let is_protected =
+            namespace == SYSTEM || CRITICAL.contains(&class) || priority >= LEAST_CRITICAL;
+        let traits = Traits { priority, is_protected, ..Traits::default() };
+        let owner = owner(metadata, &namespace)?;
+        let since = status.map_or(Ok(None), |status| status.text_of("startTime"))?;
+        let since = since.or(metadata.text_of("creationTimestamp")?).unwrap_or_default().to_owned();
+        Ok(Some(Pod { namespace, name: full, node, demand, rule, reason, is_gated, traits, owner, since }))
+    }
+
+    /// A pod that runs: its tasks are of a queue.
+    pub fn runs(&mut self, group: usize, pod: &Pod, gang: u64, of_gang: &str) {
+        let Some(node) = &pod.node else { return };
+        let place = self.cluster.place(node);
+        let tasks = self.cluster.tasks_with(Some(group), &pod.demand, pod.rule, gang, pod.traits.clone());
+        tasks.runs(place, &pod.name);
+        let (owner, since) = (pod.owner.clone(), pod.since.clone());
+        self.cluster.owned_by(&pod.name, Owned { owner, since, gang: of_gang.to_owned() });
     }
 
     /// Takes a pod that is no task from the capacity of its node.
@@ -315,17 +362,119 @@ impl Kube {
         }
     }
 
+    /// Makes the number of pods that a node may run a resource, of which each task demands 1. Quotas may be about it; else it is
+    /// made one only where it keeps a waiting task from a node that has room for it otherwise, since a resource more changes
+    /// shares. Systems that compare queues by each resource do not compare them by pods: there a text says what decides.
+    fn count_pods(&mut self) {
+        if !self.quotas_of_pods {
+            if self.most_pods.is_empty() || !self.pods_bind() {
+                return;
+            }
+            if self.cluster.system != System::Kubernetes {
+                self.note_pods();
+                return;
+            }
+        }
+        let r = self.cluster.resource(PODS);
+        let mut of_tasks: HashMap<String, u64> = HashMap::new();
+        for (shape, tasks) in self.cluster.tasks.entries() {
+            if shape.demand.iter().all(|(of, _)| *of != r) {
+                for (place, _) in &tasks.running {
+                    *of_tasks.entry(self.cluster.places.entries()[*place].0.clone()).or_default() += 1;
+                }
+            }
+        }
+        let all = self.cluster.servers.entries().iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        for (s, name) in all.into_iter().enumerate() {
+            let Some(most) = self.most_pods.get(&name) else { continue };
+            let on = self.pods_on.get(&name).copied().unwrap_or(0);
+            let others = on.saturating_sub(of_tasks.get(&name).copied().unwrap_or(0));
+            self.cluster.servers.at(s).capacity.insert(r, most.saturating_sub(others).into());
+        }
+        for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
+            if !shape.demand.is_empty() && shape.demand.iter().all(|(of, _)| *of != r) {
+                shape.demand.push((r, rug::Rational::from(1)));
+                shape.demand.sort_by_key(|(of, _)| *of);
+            }
+            *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
+        }
+        if !self.quotas_of_pods {
+            // It bounds tasks, and is no measure of what a queue uses: a millionth of its share is less than any other.
+            self.cluster.share.multipliers = vec![(PODS.to_owned(), rug::Rational::from((1, 1_000_000)))];
+        }
+    }
+
+    /// Says of each waiting task that the number of pods on nodes decides as well.
+    fn note_pods(&mut self) {
+        for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
+            if tasks.waiting.entries().is_empty() {
+                *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
+                continue;
+            }
+            let running = super::cluster::Tasks { running: tasks.running, admitted: tasks.admitted, ..Default::default() };
+            if !running.running.is_empty() || running.admitted > 0 {
+                *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = running;
+            }
+            shape.traits.not_modelled.push("how many pods a node may run".to_owned());
+            let waiting = super::cluster::Tasks { waiting: tasks.waiting, ..Default::default() };
+            *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = waiting;
+        }
+    }
+
+    /// Whether some node that takes tasks has fewer free places for pods than some waiting tasks would fit there otherwise.
+    fn pods_bind(&self) -> bool {
+        let cluster = &self.cluster;
+        let waits: Vec<(&super::cluster::Shape, u64)> = cluster
+            .tasks
+            .entries()
+            .iter()
+            .map(|(shape, tasks)| (shape, tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum()))
+            .filter(|(shape, tasks)| *tasks > 0 && !shape.demand.is_empty())
+            .collect();
+        let mut used: HashMap<&str, Amounts> = HashMap::new();
+        for (shape, tasks) in cluster.tasks.entries() {
+            let demand: Amounts = shape.demand.iter().cloned().collect();
+            for (place, _) in &tasks.running {
+                add(used.entry(cluster.places.entries()[*place].0.as_str()).or_default(), &demand);
+            }
+        }
+        cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none()).any(|(name, server)| {
+            let Some(most) = self.most_pods.get(name) else { return false };
+            let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
+            evenhand_budget::charge(20 * waits.len() as u64, "places for pods on nodes");
+            waits.iter().any(|(shape, tasks)| {
+                let room = shape.demand.iter().map(|(r, d)| {
+                    let has = server.capacity.get(r).cloned().unwrap_or_default();
+                    let used = used.get(name.as_str()).and_then(|used| used.get(r)).cloned().unwrap_or_default();
+                    ((has - used) / d).floor()
+                });
+                room.min().is_some_and(|room| room.min(rug::Rational::from(*tasks)) > left)
+            })
+        })
+    }
+
+    /// The memory of a GPU in MiB, where all nodes with GPUs state the same one.
+    pub fn memory_of_gpus(&self) -> Option<rug::Rational> {
+        let r = self.cluster.resources.find("nvidia.com/gpu")?;
+        let mut known: Option<rug::Rational> = None;
+        for (name, server) in self.cluster.servers.entries() {
+            if server.capacity.get(&r).is_none_or(|gpus| gpus.is_zero()) {
+                continue;
+            }
+            let stated: u64 = self.nodes.get(name)?.labels.get("nvidia.com/gpu.memory")?.parse().ok()?;
+            let stated = rug::Rational::from(stated);
+            if stated <= 0 || known.as_ref().is_some_and(|known| *known != stated) {
+                return None;
+            }
+            known = Some(stated);
+        }
+        known
+    }
+
     /// The snapshot, when all has been read.
     pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
         self.settle();
-        for (name, _) in self.cluster.servers.entries() {
-            let (most, on) = (self.most_pods.get(name), self.pods_on.get(name));
-            if most.zip(on).is_some_and(|(most, on)| on >= most) {
-                self.cluster
-                    .left_out
-                    .add("servers that run as many pods as they may, which is no limit here", name);
-            }
-        }
+        self.count_pods();
         let rules = self.rules.into_entries();
         let mut keys = BTreeSet::new();
         let names_nodes = rules.iter().fold(false, |names, (rule, ())| rule.keys(&mut keys) || names);

@@ -1,8 +1,9 @@
 //! Groups of pods of which a least number starts together: what Volcano and KAI share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
-use super::super::cluster::{Amounts, MOST_TASK_NAMES};
+use super::super::cluster::{Amounts, MOST_TASK_NAMES, Traits};
 use super::super::tree::{At, Item};
 use super::{Kube, Pod, full_name};
 use crate::ImportError;
@@ -16,6 +17,8 @@ const MOST_PODS: u64 = 100_000;
 pub(in super::super) struct PodGroups {
     groups: Ordered<String, PodGroup>,
     pods: Vec<(String, Pod)>,
+    /// Queues whose pods the scheduler may not stop for other queues.
+    pub protected: HashSet<String>,
 }
 
 /// A group of pods.
@@ -23,6 +26,8 @@ struct PodGroup {
     queue: String,
     /// How many pods start together, without those that are done.
     least: u64,
+    /// Whether the scheduler may not stop its pods for others.
+    is_protected: bool,
     /// What its pods will be where there are none yet.
     described: Vec<Described>,
 }
@@ -55,7 +60,9 @@ impl PodGroups {
         let queue = spec.text_of("queue")?.filter(|queue| !queue.is_empty()).unwrap_or("default").to_owned();
         let least = spec.get("minMember")?.map_or(Ok(1), At::whole)?;
         let done = status("succeeded")?.map_or(Ok(0), At::whole)?;
-        let group = PodGroup { queue, least: least.saturating_sub(done), described: Vec::new() };
+        let is_protected = is_protected(spec)?;
+        let least = least.saturating_sub(done);
+        let group = PodGroup { queue, least, is_protected, described: Vec::new() };
         self.groups.value(&full_name(at)?, || group);
         Ok(())
     }
@@ -88,19 +95,28 @@ impl PodGroups {
                 pods.iter().for_each(|pod| foreign(kube, pod, "pods of groups that the dump does not have"));
                 continue;
             };
-            let PodGroup { queue, least, .. } = &self.groups.entries()[at].1;
+            let PodGroup { queue, least, is_protected, .. } = &self.groups.entries()[at].1;
+            let is_protected = *is_protected || self.protected.contains(queue);
             let Some(held_back) = queues.get(queue) else {
                 pods.iter().for_each(|pod| foreign(kube, pod, "pods of queues that the dump does not have"));
                 continue;
             };
             pods.sort_by_key(|pod| pod.node.is_none());
             let cannot_start = (pods.len() as u64) < *least && pods.iter().any(|pod| pod.node.is_none());
-            let sizes = gangs(kube, &name, pods.iter().map(|pod| (&pod.demand, pod.rule)), *least);
+            let sizes = gangs(pods.iter().map(|pod| (&pod.demand, pod.rule)), *least);
+            let runs = pods.iter().any(|pod| pod.node.is_some());
+            let word = if runs { String::new() } else { word_of(queue, &sizes, &pods) };
             let group = kube.cluster.group(queue);
-            for (pod, gang) in pods.iter().zip(sizes) {
-                if let Some(node) = &pod.node {
-                    let place = kube.cluster.place(node);
-                    kube.cluster.tasks(Some(group), &pod.demand, pod.rule, gang).runs(place, &pod.name);
+            let of_gang = if *least > 1 { format!("PodGroup {name}") } else { String::new() };
+            for (pod, (gang, part)) in pods.iter_mut().zip(sizes) {
+                pod.traits.is_protected |= is_protected;
+                if let Some(part) = part.filter(|_| !word.is_empty()) {
+                    (pod.traits.together, pod.traits.part) = (word.clone(), part);
+                }
+                let pod = &*pod;
+                if pod.node.is_some() {
+                    let of_gang = if gang > 1 { of_gang.as_str() } else { "" };
+                    kube.runs(group, pod, gang, of_gang);
                     continue;
                 }
                 let why = if pod.is_gated {
@@ -112,11 +128,11 @@ impl PodGroups {
                 };
                 match why {
                     Some(why) => kube.cluster.left_out.add(why, &pod.name),
-                    None => kube.cluster.tasks(Some(group), &pod.demand, pod.rule, gang).waits(
-                        &pod.reason,
-                        1,
-                        [pod.name.clone()],
-                    ),
+                    None => {
+                        let traits = pod.traits.clone();
+                        let tasks = kube.cluster.tasks_with(Some(group), &pod.demand, pod.rule, gang, traits);
+                        tasks.waits(&pod.reason, 1, [pod.name.clone()]);
+                    }
                 }
             }
         }
@@ -150,8 +166,15 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     }
     let mut first = group.least;
     let v = kube.cluster.group(&group.queue);
+    let mut word = String::new();
     if group.described.len() > 1 && first > 1 {
-        several_shapes(kube, name);
+        // Groups that are described by the same shapes start together in the same way.
+        let shape = |of: &Described| {
+            let demand: Vec<String> = of.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
+            format!("{} x ({}; {})", of.count, demand.join(","), of.rule)
+        };
+        let shapes: Vec<String> = group.described.iter().map(shape).collect();
+        word = format!("{}: least {first} of {}", group.queue, shapes.join(" "));
     }
     for (s, Described { count, demand, rule }) in group.described.iter().enumerate() {
         let together = first.min(*count);
@@ -160,42 +183,58 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
             if tasks > 0 {
                 let names = (from..from + tasks.min(MOST_TASK_NAMES)).map(|k| format!("{name} {s}.{k}"));
                 let names: Vec<String> = names.collect();
-                kube.cluster.tasks(Some(v), demand, *rule, gang).waits("", tasks, names);
+                let is_of_start = from == 0 && together > 0;
+                let together = if is_of_start { word.clone() } else { String::new() };
+                let part = if is_of_start { s } else { 0 };
+                let traits = Traits { together, part, ..Traits::default() };
+                kube.cluster.tasks_with(Some(v), demand, *rule, gang, traits).waits("", tasks, names);
             }
         }
     }
 }
 
-fn several_shapes(kube: &mut Kube, name: &str) {
-    kube.cluster
-        .left_out
-        .add("groups of pods of several shapes, each of which counts as a gang by itself", name);
-}
-
-/// By pod how many start together: of the first that have to, those that are alike; the others start one by one.
-fn gangs<'p>(
-    kube: &mut Kube,
-    name: &str,
-    pods: impl Iterator<Item = (&'p Amounts, usize)>,
-    least: u64,
-) -> Vec<u64> {
+/// By pod how many pods of its shape start together, and which shape of the start it is; a pod beyond those that have to start
+/// together starts alone.
+fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Vec<(u64, Option<usize>)> {
     let least = usize::try_from(least).unwrap_or(usize::MAX);
-    let mut alike: Ordered<(Vec<(usize, rug::Rational)>, usize), u64> = Ordered::default();
+    let mut shapes: Ordered<(Vec<(usize, rug::Rational)>, usize), u64> = Ordered::default();
     let of: Vec<Option<usize>> = pods
         .enumerate()
         .map(|(k, (demand, rule))| {
             (k < least).then(|| {
                 let demand = demand.iter().map(|(r, amount)| (*r, amount.clone())).collect();
-                let at = alike.place(&(demand, rule), || 0);
-                *alike.at(at) += 1;
+                let at = shapes.place(&(demand, rule), || 0);
+                *shapes.at(at) += 1;
                 at
             })
         })
         .collect();
-    if alike.entries().len() > 1 {
-        several_shapes(kube, name);
+    of.into_iter().map(|at| at.map_or((1, None), |at| (shapes.entries()[at].1, Some(at)))).collect()
+}
+
+/// The word by which pods of several shapes start together; the same for groups of the same queue whose pods are the same.
+/// Empty where they have one shape.
+fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String {
+    let mut word = format!("{queue}:");
+    let mut shapes = 0;
+    for (pod, (gang, part)) in pods.iter().zip(sizes) {
+        if *part == Some(shapes) {
+            shapes += 1;
+            let demand: Vec<String> = pod.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
+            let _ = write!(word, " {gang} x ({}; {}; {})", demand.join(","), pod.rule, pod.traits.priority);
+        }
     }
-    of.into_iter().map(|at| at.map_or(1, |at| alike.entries()[at].1)).collect()
+    if shapes > 1 { word } else { String::new() }
+}
+
+/// Whether a group says that its pods are not stopped for others: KAI's `preemptibility`, else a priority class from which on its
+/// pods are not preemptible (docs of KAI, "Workload Priority": build and inference).
+fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
+    if let Some(of) = spec.text_of("preemptibility")?.filter(|of| !of.is_empty()) {
+        return Ok(of.eq_ignore_ascii_case("non-preemptible"));
+    }
+    let class = spec.text_of("priorityClassName")?.unwrap_or_default();
+    Ok(matches!(class, "build" | "inference"))
 }
 
 /// How many pods a description makes.

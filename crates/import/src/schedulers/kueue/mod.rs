@@ -15,7 +15,7 @@ use evenhand_problem::groups::{GroupShareSpec, ShareOf, ShareOver};
 use evenhand_problem::snapshot::System;
 
 use super::classes::Part;
-use super::cluster::{Amounts, MOST_TASK_NAMES};
+use super::cluster::{Amounts, MOST_TASK_NAMES, Owned, Traits};
 use super::kube::{
     Flavour, Kube, Pod, Rule, Taint, Toleration, condition, full_name, labels, name, read_taints,
     read_toleration,
@@ -44,6 +44,7 @@ struct Workload {
     /// The queue that admitted it.
     admitted: Option<String>,
     is_active: bool,
+    priority: i64,
 }
 
 struct PodSet {
@@ -106,6 +107,38 @@ const JOB_NAMES: [&str; 5] = [
     "batch.kubernetes.io/job-name",
     "job-name",
 ];
+
+/// Most choices of flavours of a pod set that are told apart.
+const MOST_CHOICES: usize = 50;
+
+/// The rules of a pod set with one flavour of each resource group, and whether these are all choices.
+fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
+    let count = rule.flavours.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+    let count = match count {
+        None | Some(0 | 1) => return (Vec::new(), true),
+        Some(count) if count > MOST_CHOICES => return (Vec::new(), false),
+        Some(count) => count,
+    };
+    let choices = (0..count).map(|choice| {
+        let mut rest = choice;
+        let flavours = rule.flavours.iter().map(|of| {
+            let flavour = of[rest % of.len()].clone();
+            rest /= of.len();
+            vec![flavour]
+        });
+        Rule { flavours: flavours.collect(), ..rule.clone() }
+    });
+    (choices.map(|rule| kube.rules.place(&rule, || ())).collect(), true)
+}
+
+/// The word by which pod sets start together: the same for workloads of one queue whose pod sets are the same.
+fn word_of(queue: &str, shapes: &[(&PodSet, u64, usize, Traits)]) -> String {
+    let shape = |(set, _, rule, traits): &(&PodSet, u64, usize, Traits)| {
+        let demand: Vec<String> = set.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
+        format!("{} x ({}; {rule}; {})", set.count, demand.join(","), traits.priority)
+    };
+    format!("{queue}: {}", shapes.iter().map(shape).collect::<Vec<_>>().join(" with "))
+}
 
 impl Kueue {
     fn flavour(&mut self, at: At<'_>) -> Result<(), ImportError> {
@@ -203,11 +236,6 @@ impl Kueue {
             }
             sets.push(PodSet { name: set_name.to_owned(), count, demand, rule, flavours });
         }
-        if sets.len() > 1 {
-            kube.cluster
-                .left_out
-                .add("workloads of several pod sets, each of which counts as a gang by itself", &full);
-        }
         if at
             .path(&["status", "reclaimablePods"])?
             .is_some_and(|of| of.list().is_ok_and(|mut of| of.next().is_some()))
@@ -217,11 +245,14 @@ impl Kueue {
         let admitted = admission.map(|of| of.need("clusterQueue")?.name().map(str::to_owned)).transpose()?;
         let queue = spec.text_of("queueName")?.unwrap_or_default().to_owned();
         let is_active = spec.get("active")?.map_or(Ok(true), At::boolean)?;
-        self.workloads.push(Workload { name: full, namespace, queue, owners, sets, admitted, is_active });
+        let priority = spec.get("priority")?.map_or(Ok(0), At::integer)?;
+        let workload = Workload { name: full, namespace, queue, owners, sets, admitted, is_active, priority };
+        self.workloads.push(workload);
         Ok(())
     }
 
     fn finish(mut self, kube: &mut Kube) -> Result<(), ImportError> {
+        kube.quotas_of_pods = self.quotas.cover("pods");
         self.quotas.groups(kube, &self.flavours)?;
         // Which workload a pod belongs to, by all that may name it.
         let mut by_name: HashMap<&str, usize> = HashMap::new();
@@ -280,7 +311,11 @@ impl Kueue {
         placed[set] += 1;
         let group = kube.cluster.group(queue);
         let place = kube.cluster.place(node);
-        kube.cluster.tasks(Some(group), &pod.demand, pod.rule, of_set.count).runs(place, &pod.name);
+        let traits = Traits { priority: workload.priority, ..pod.traits.clone() };
+        kube.cluster.tasks_with(Some(group), &pod.demand, pod.rule, of_set.count, traits).runs(place, &pod.name);
+        let name = format!("Workload {}", workload.name);
+        let owned = Owned { owner: name.clone(), since: pod.since.clone(), gang: name };
+        kube.cluster.owned_by(&pod.name, owned);
     }
 
     /// A pod without a workload: of a queue by its label, or no task.
@@ -289,10 +324,9 @@ impl Kueue {
         let local = claimed.queue.as_ref().map(|queue| format!("{}/{queue}", pod.namespace));
         let queue = local.and_then(|local| self.local_queues.get(&local));
         match (queue, &pod.node) {
-            (Some(queue), Some(node)) => {
+            (Some(queue), Some(_)) => {
                 let group = kube.cluster.group(queue);
-                let place = kube.cluster.place(node);
-                kube.cluster.tasks(Some(group), &pod.demand, pod.rule, 1).runs(place, &pod.name);
+                kube.runs(group, pod, 1, "");
             }
             (Some(_), None) => {
                 kube.cluster.left_out.add("waiting pods of queues without a workload", &pod.name);
@@ -324,27 +358,39 @@ impl Kueue {
             kube.cluster.left_out.add(&format!("waiting workloads {why}"), &workload.name);
             return;
         }
+        let waits = workload.admitted.is_none();
+        let mut shapes = Vec::new();
         for (set, placed) in workload.sets.iter().zip(placed) {
             let left = set.count.saturating_sub(*placed);
             if left == 0 {
                 continue;
             }
             let mut rule = set.rule.clone();
-            rule.flavours = match &workload.admitted {
-                Some(_) => self.assigned(set),
-                None => self.possible(kube, queue, set),
-            };
+            rule.flavours = if waits { self.possible(kube, queue, set) } else { self.assigned(set) };
+            let (one_of, is_complete) = if waits { one_of(kube, &rule) } else { (Vec::new(), true) };
             let rule = kube.rules.place(&rule, || ());
-            let group = kube.cluster.group(queue);
-            let tasks = kube.cluster.tasks(Some(group), &set.demand, rule, set.count);
-            if workload.admitted.is_some() {
-                tasks.admitted += left;
-            } else {
+            let mut traits = Traits { priority: workload.priority, one_of, ..Traits::default() };
+            if !is_complete {
+                traits.not_modelled.push("which of many flavours a pod set gets".to_owned());
+            }
+            shapes.push((set, left, rule, traits));
+        }
+        // The pod sets of a workload start together.
+        let word = if waits && shapes.len() > 1 { word_of(queue, &shapes) } else { String::new() };
+        let group = kube.cluster.group(queue);
+        for (part, (set, left, rule, mut traits)) in shapes.into_iter().enumerate() {
+            if !word.is_empty() {
+                (traits.together, traits.part) = (word.clone(), part);
+            }
+            let tasks = kube.cluster.tasks_with(Some(group), &set.demand, rule, set.count, traits);
+            if waits {
                 let first = 0..left.min(MOST_TASK_NAMES);
                 let names = first.map(|k| {
                     if set.count == 1 { workload.name.clone() } else { format!("{} {k}", workload.name) }
                 });
                 tasks.waits("", left, names);
+            } else {
+                tasks.admitted += left;
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use evenhand_problem::snapshot::SUMMED_FLAVOURS;
+use evenhand_problem::snapshot::{SUMMED_FLAVOURS, Victims};
 use rug::Rational;
 
 use super::super::cluster::{LimitOn, Said};
@@ -36,6 +36,8 @@ struct Node {
     /// Resource groups: covered resources, flavours.
     groups: Vec<(Vec<String>, Vec<String>)>,
     is_stopped: bool,
+    /// Which tasks of other queues of the cohort it may stop, where it says so.
+    reclaims: Option<Victims>,
     reported: Vec<(&'static str, Option<String>, Option<Rational>)>,
 }
 
@@ -54,6 +56,13 @@ impl Quotas {
         let mut node = Node::read(kube, at, spec)?;
         node.parent = spec.first(&["cohortName", "cohort"])?.map(At::text).transpose()?.map(str::to_owned);
         node.parent = node.parent.filter(|name| !name.is_empty());
+        if let Some(policy) = spec.path(&["preemption", "reclaimWithinCohort"])? {
+            node.reclaims = Some(match policy.text()? {
+                "Never" => Victims::Never,
+                "LowerPriority" => Victims::LowerPriority,
+                _ => Victims::Any,
+            });
+        }
         node.is_stopped = spec.text_of("stopPolicy")?.is_some_and(|policy| policy != "None");
         if spec.get("admissionScope")?.is_some() {
             kube.cluster.left_out.add("admission by usage over time (admission fair sharing)", &name);
@@ -96,6 +105,12 @@ impl Quotas {
         node.parent = node.parent.filter(|name| !name.is_empty());
         self.cohorts.insert(name, node);
         Ok(())
+    }
+
+    /// Whether some quota is of a resource.
+    pub fn cover(&self, resource: &str) -> bool {
+        let mut nodes = self.queues.values().chain(self.cohorts.values());
+        nodes.any(|node| node.quotas.keys().any(|(of, _)| of == resource))
     }
 
     pub fn has(&self, queue: &str) -> bool {
@@ -186,6 +201,7 @@ impl Quotas {
         is_cohort: bool,
     ) {
         let v = kube.cluster.group(group);
+        kube.cluster.preemption.extend(node.reclaims.map(|across| (v, across)));
         let own: BTreeMap<(String, String), Rational> =
             node.quotas.iter().map(|(key, quota)| (key.clone(), quota.nominal.clone())).collect();
         // What there is to borrow from and to lend, by resource and flavour.

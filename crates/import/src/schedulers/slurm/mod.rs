@@ -102,7 +102,8 @@ impl Slurm {
         } else {
             text::read(bytes, &mut |piece| self.piece(piece, &mut version))?;
         }
-        self.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, ..Origin::default() });
+        let sha256 = bytes.sha256();
+        self.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, sha256 });
         Ok(())
     }
 
