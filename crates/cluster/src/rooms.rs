@@ -1,6 +1,9 @@
 //! What groups leave to a user: limits, what is kept back, weights of 0 that get nothing more (theory, section 9), and how
 //! far a user is from what the groups above it are promised.
 
+use std::sync::OnceLock;
+
+use evenhand_exact::{Lacks, Tasks};
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Problem, Promises, Rational};
 
@@ -16,6 +19,10 @@ pub struct Rooms<'p> {
     /// What the users of each hold, without what is kept back.
     held: Vec<Vector>,
     totals: Vector,
+    /// Tasks by user and class, where a group limits server classes.
+    tasks: Tasks,
+    /// Computed when the first lack is asked for.
+    lacks: OnceLock<Lacks<'p>>,
     /// What is left of limits on server classes: by group, in the order of its `on` and of the limits there.
     on: Vec<Vec<Vec<Rational>>>,
 }
@@ -64,7 +71,8 @@ impl<'p> Rooms<'p> {
                 }
             }
         }
-        Self { problem, promises, used, held, totals, on }
+        let tasks = if groups.limit_classes() { allocation.tasks.clone() } else { Tasks::new() };
+        Self { problem, promises, used, held, totals, tasks, lacks: OnceLock::new(), on }
     }
 
     /// What a user demands of resources that there are.
@@ -134,36 +142,10 @@ impl<'p> Rooms<'p> {
         least
     }
 
-    /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a guarantee above
-    /// it is reached (docs/axioms.md: the lack). Limits on server classes are not looked at.
+    /// Returns how many further tasks the guarantees above a user still entitle it to (docs/axioms.md: the lack).
     #[must_use]
     pub fn lack(&self, n: usize) -> Rational {
-        let groups = self.problem.groups();
-        let asked = self.asked(n);
-        let mut spare = vec![Rational::new(); asked.len()];
-        let left = self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &self.totals[n]));
-        let mut rooms: Vec<Rational> = left.into_iter().collect();
-        let never = groups.share().zero_weight == ZeroWeight::Never;
-        let mut is_promised = false;
-        for v in groups.above(groups.member(n).group) {
-            let is_shut = never && groups.list()[v].weight.is_zero();
-            let mut names_any = self.promises.guarantee[v].is_none() && !is_shut;
-            for ((r, d), spare) in asked.iter().zip(&mut spare) {
-                let used = &self.used[v][*r];
-                let promised = self.promises.promised(v, *r);
-                let limit = groups.list()[v].limit.iter().find(|(of, _)| of == r).map(|(_, most)| most);
-                let room = |mark: &Rational| (Rational::from(mark - used) + &*spare) / d;
-                rooms.extend(limit.into_iter().chain(promised).map(room));
-                names_any |= promised.is_some();
-                is_promised |= promised.is_some();
-                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r);
-                *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
-            }
-            if !names_any {
-                return Rational::new();
-            }
-        }
-        rooms.into_iter().min().filter(|least| is_promised && *least > 0).unwrap_or_default()
+        self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
     }
 
     /// What a group is promised, by resource that is named.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::Named;
 use evenhand_cluster::{End, Fit, Kind, Moves, Place, Row, Verdict, gang};
-use evenhand_exact::{Axiom, Claim, Outcome};
+use evenhand_exact::{Axiom, Claim, Evidence, Outcome};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Medium, Problem, Rational};
@@ -317,9 +317,38 @@ pub(crate) fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         });
     }
     if !verdict.is_within_limits() {
-        lines.push("What runs exceeds what servers have, or a limit.".to_owned());
+        lines.push(
+            more_is_promised(verdict)
+                .unwrap_or_else(|| "What runs exceeds what servers have, or a limit.".to_owned()),
+        );
     }
     lines
+}
+
+/// Says that the amounts kept back alone exceed a limit, or all servers, where these are what is exceeded the most.
+fn more_is_promised(verdict: &Verdict) -> Option<String> {
+    let problem = &verdict.problem;
+    let claim = verdict.claim(Axiom::Limits).filter(|claim| claim.holds == Some(false))?;
+    let Evidence::GroupLimit { group, resource, promised: Some(promised), .. } = claim.evidence.bare() else {
+        return None;
+    };
+    let bound = match group {
+        None => &problem.total_capacity()[*resource],
+        Some(v) => {
+            let limit = problem.groups().list()[*v].limit.iter();
+            limit.clone().find(|(r, _)| r == resource).map(|(_, most)| most)?
+        }
+    };
+    let bounded = match group {
+        None => "all servers have".to_owned(),
+        Some(v) => format!("the limit of {} is", problem.groups().list()[*v].name),
+    };
+    let resource = &problem.resources()[*resource];
+    Some(format!(
+        "More is promised than there is: {} {resource} are kept back, {bounded} {}.",
+        amount(resource, promised),
+        amount(resource, bound)
+    ))
 }
 
 fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
