@@ -601,8 +601,16 @@ impl<'s> Search<'s> {
         }
         if !self.problem().groups().list().is_empty() {
             let users = 0..self.problem().n_users();
-            let mut promised = users.filter(|n| self.problem().is_active(*n));
-            if promised.any(|n| trial.rooms.lack(n) > self.standing.rooms.lack(n)) {
+            let mut active = users.filter(|n| self.problem().is_active(*n));
+            if active.any(|n| trial.rooms.lack(n) > self.standing.rooms.lack(n)) {
+                return false;
+            }
+            // The kernel compares what runs, of which admitted tasks are no part.
+            let admitted = |n: usize| self.rules().admitted(n);
+            let mut active = (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n));
+            let has_admitted = (0..self.problem().n_users()).any(|n| admitted(n) > 0);
+            let lack = |of: &Standing<'_>, n: usize| of.rooms.lack_of_running(n, &admitted);
+            if has_admitted && active.any(|n| lack(&trial, n) > lack(&self.standing, n)) {
                 return false;
             }
         }

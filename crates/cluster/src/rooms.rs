@@ -1,6 +1,9 @@
 //! What groups leave to a user: limits, what is kept back, weights of 0 that get nothing more (theory, section 9), and how
 //! far a user is from what the groups above it are promised.
 
+use std::sync::OnceLock;
+
+use evenhand_exact::{Lacks, Tasks};
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Problem, Promises, Rational};
 
@@ -20,6 +23,10 @@ pub struct Rooms<'p> {
     held: Vec<Vector>,
     /// By user, with admitted tasks.
     totals: Vector,
+    /// Tasks by user and class, where a group limits server classes.
+    tasks: Tasks,
+    /// Computed when the first lack is asked for.
+    lacks: OnceLock<Lacks<'p>>,
     /// What is left of limits on server classes: by group, in the order of its `on` and of the limits there.
     on: Vec<Vec<Vec<Rational>>>,
     /// Whether limits on server classes count.
@@ -69,8 +76,10 @@ impl<'p> Rooms<'p> {
         let on = list.iter().map(|group| group.on.iter().map(stated).collect()).collect();
         let totals = vec![Rational::new(); problem.n_users()];
         let counts_classes = groups.limit_classes();
-        let mut rooms =
-            Self { problem, promises, is_kept, used: nothing(), held: nothing(), totals, on, counts_classes };
+        let tasks = if counts_classes { vec![Vec::new(); problem.n_users()] } else { Tasks::new() };
+        let lacks = OnceLock::new();
+        let (used, held) = (nothing(), nothing());
+        let mut rooms = Self { problem, promises, is_kept, used, held, totals, tasks, lacks, on, counts_classes };
         // Capacity that is kept back is used from the start.
         for v in groups.from_the_leaves() {
             let above = list[v].parent.unwrap_or(list.len());
@@ -121,6 +130,7 @@ impl<'p> Rooms<'p> {
         let groups = self.problem.groups();
         let root = groups.list().len();
         self.totals[n] += x;
+        self.lacks = OnceLock::new();
         for (r, d) in self.problem.users()[n].base_demand().entries() {
             let amount = Rational::from(d * x);
             let mut change = amount.clone();
@@ -141,6 +151,10 @@ impl<'p> Rooms<'p> {
     pub fn add_on_class(&mut self, n: usize, i: usize, x: &Rational) {
         if !self.counts_classes {
             return;
+        }
+        match self.tasks[n].iter_mut().find(|(of, _)| *of == i) {
+            Some((_, sum)) => *sum += x,
+            None => self.tasks[n].push((i, x.clone())),
         }
         for at in self.on_limits(n, i) {
             let taken = self.takes_of(at, n, i) * x;
@@ -287,36 +301,17 @@ impl<'p> Rooms<'p> {
         &self.totals
     }
 
-    /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a guarantee above
-    /// it is reached (docs/axioms.md: the lack). Limits on server classes are not looked at.
+    /// Returns how many further tasks the guarantees above a user still entitle it to (docs/axioms.md: the lack).
     #[must_use]
     pub fn lack(&self, n: usize) -> Rational {
-        let groups = self.problem.groups();
-        let asked = self.asked(n);
-        let mut spare = vec![Rational::new(); asked.len()];
-        let left = self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &self.totals[n]));
-        let mut rooms: Vec<Rational> = left.into_iter().collect();
-        let never = groups.share().zero_weight == ZeroWeight::Never;
-        let mut is_promised = false;
-        for v in groups.above(groups.member(n).group) {
-            let is_shut = never && groups.list()[v].weight.is_zero();
-            let mut names_any = self.promises.guarantee[v].is_none() && !is_shut;
-            for ((r, d), spare) in asked.iter().zip(&mut spare) {
-                let used = &self.used[v][*r];
-                let promised = self.promises.promised(v, *r);
-                let limit = groups.list()[v].limit.iter().find(|(of, _)| of == r).map(|(_, most)| most);
-                let room = |mark: &Rational| (Rational::from(mark - used) + &*spare) / d;
-                rooms.extend(limit.into_iter().chain(promised).map(room));
-                names_any |= promised.is_some();
-                is_promised |= promised.is_some();
-                let kept = self.promises.kept[v].iter().find(|(of, _)| of == r);
-                *spare += kept.map(|(_, kept)| over(kept, used)).unwrap_or_default();
-            }
-            if !names_any {
-                return Rational::new();
-            }
-        }
-        rooms.into_iter().min().filter(|least| is_promised && *least > 0).unwrap_or_default()
+        self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
+    }
+
+    /// The same of running tasks alone, without those that are admitted.
+    #[must_use]
+    pub fn lack_of_running(&self, n: usize, admitted: &dyn Fn(usize) -> u64) -> Rational {
+        let running = self.totals.iter().enumerate().map(|(m, total)| Rational::from(total - admitted(m)));
+        Lacks::new(self.problem, &running.collect::<Vec<_>>(), &self.tasks).of(n)
     }
 
     /// What a group is promised, by resource that is named.

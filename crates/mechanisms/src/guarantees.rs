@@ -1,7 +1,7 @@
 //! What can be guaranteed of an axiom, and on which problems.
 
 use evenhand_problem::groups::ZeroWeight;
-use evenhand_problem::{Problem, Promises, Rational};
+use evenhand_problem::{Group, Problem, Promises, Rational};
 
 /// What is known about an axiom of the allocations that a mechanism makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,9 @@ impl Condition {
             }
             Self::OneCriterion => "where the criterion does not depend on the class",
             Self::FirstFit => "by first fit, without groups and gangs",
-            Self::KeptWithinLimits => "where no limit is below what is kept back for subgroups",
+            Self::KeptWithinLimits => {
+                "where no limit, nor the capacity, is below the amounts kept back for subgroups"
+            }
             Self::NothingHeldBack => "where nothing is kept back and no group may get nothing",
         }
     }
@@ -94,14 +96,20 @@ impl Condition {
     }
 }
 
+/// Whether the amounts kept back for the child groups are within every limit, and those of all groups within the capacity of
+/// the resources that there are.
 fn is_kept_within_limits(problem: &Problem) -> bool {
     let list = problem.groups().list();
     let kept = Promises::new(problem.groups()).kept;
-    let of = |v: usize, r: usize| kept[v].iter().find(|(of, _)| *of == r).map(|(_, amount)| amount);
-    list.iter().enumerate().all(|(v, group)| {
-        group.limit.iter().all(|(r, most)| {
-            let below = (0..list.len()).filter(|child| list[*child].parent == Some(v));
-            below.filter_map(|child| of(child, *r)).sum::<Rational>() <= *most
-        })
-    })
+    let below = |parent: Option<usize>, r: usize| -> Rational {
+        let children = (0..list.len()).filter(|child| list[*child].parent == parent);
+        let of = |child: usize| kept[child].iter().find(|(of, _)| *of == r).map(|(_, amount)| amount);
+        children.filter_map(of).sum()
+    };
+    let is_within =
+        |(v, group): (usize, &Group)| group.limit.iter().all(|(r, most)| below(Some(v), *r) <= *most);
+    let capacity = problem.total_capacity();
+    let is_there = |r: &usize| !capacity[*r].is_zero();
+    list.iter().enumerate().all(is_within)
+        && (0..capacity.len()).filter(is_there).all(|r| below(None, r) <= capacity[r])
 }

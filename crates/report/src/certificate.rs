@@ -282,13 +282,18 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
                 }
             }
         }
-        Evidence::GroupLimit { group, resource, on, slack } => format!(
-            "tightest: {} of {}{}, {} left",
-            problem.resources()[*resource],
-            problem.groups().list()[*group].name,
-            if on.is_empty() { String::new() } else { format!(" on {}", problem.class_names(on)) },
-            decimal(slack)
-        ),
+        Evidence::GroupLimit { group, resource, on, slack, promised } => {
+            let resource = &problem.resources()[*resource];
+            let of = match group {
+                Some(v) => problem.groups().list()[*v].name.as_str(),
+                None => "all servers, with amounts that are kept back",
+            };
+            let on = if on.is_empty() { String::new() } else { format!(" on {}", problem.class_names(on)) };
+            let more = promised.as_ref().map_or_else(String::new, |promised| {
+                format!("; more is promised than there is: {} is kept back", decimal(promised))
+            });
+            format!("tightest: {resource} of {of}{on}, {} left{more}", decimal(slack))
+        }
         Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),
         Evidence::Entitlement { user: n, loss: Some(loss) } => {
             format!("{} has {} too few", user(*n), tasks(loss))

@@ -5,6 +5,7 @@ pub mod alone;
 mod bounds;
 pub mod filling;
 pub mod holdings;
+mod lack;
 pub mod parties;
 pub mod stated;
 mod tree;
@@ -12,7 +13,8 @@ pub mod within;
 
 use rug::Rational;
 
-use self::holdings::Holdings;
+use self::holdings::{Holdings, On};
+use self::lack::Lacks;
 use self::stated::DEPTH;
 use crate::case::{Case, Claim, Shown};
 use crate::names::at;
@@ -38,26 +40,29 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     Ok(divides && Coefficients::new(Share::Dominant, case)?.is_some())
 }
 
-/// No group uses more than its limit; margins are parts of the capacity.
+/// No group uses more than its limit, and the root no more than there is of what is kept back; margins are parts of the
+/// capacity.
 pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let mut margins = Vec::new();
-    let mut add = |r: usize, left: &Rational| {
-        margins.extend(at(&holdings.capacity, r).map(|capacity| Rational::from(left / capacity)));
-    };
-    for (v, group) in case.problem.groups.list.iter().enumerate() {
-        group.limit.iter().for_each(|(r, most)| add(*r, &Rational::from(most - &holdings.used[v][*r])));
+    for (v, used) in holdings.used.iter().enumerate() {
+        for (r, capacity) in &holdings.capacity {
+            let left = holdings.limit(v, *r).map(|most| Rational::from(most - &used[*r]));
+            margins.extend(left.map(|left| left / capacity));
+        }
     }
-    holdings.on.iter().for_each(|on| add(on.resource, &on.left));
+    let of_classes = |on: &On<'_>| Some(Rational::from(&on.left / at(&holdings.capacity, on.resource)?));
+    margins.extend(holdings.on.iter().filter_map(of_classes));
     Ok((margins.into_iter().min(), None))
 }
 
-/// Nobody who could use it lacks what all groups above it are promised.
+/// No user could have more of what all groups above it are promised.
 pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
+    let lacks = Lacks::new(&holdings)?;
     let margin = |n: usize| -> Checked<Rational> {
         work::spend(case.problem.users[n].demand.len() * DEPTH)?;
-        Ok(-holdings.lack(n)? / &case.g[n])
+        Ok(-lacks.of(n)? / &case.g[n])
     };
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }

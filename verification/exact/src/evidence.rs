@@ -208,14 +208,16 @@ pub enum Evidence {
     },
     /// Limits: the tightest (or most violated) limit of a group and its slack, in units of the resource.
     GroupLimit {
-        /// The group.
-        group: usize,
+        /// The group; `None`: the root, whose limit is the capacity of all servers.
+        group: Option<usize>,
         /// The resource.
         resource: usize,
         /// The server classes that the limit is about, ascending; empty: all servers.
         on: Vec<usize>,
         /// What is left of it.
         slack: Rational,
+        /// The sum of the amounts kept back for the child groups, where it alone exceeds the limit.
+        promised: Option<Rational>,
     },
     /// Sharing incentive and guarantees: the user with the least margin.
     Entitlement {

@@ -11,6 +11,7 @@
 //! | [`axiom`] | one file per axiom: its margin, and the evidence of it |
 //! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
 //! | [`Claim`], [`Parameters`], [`Certificate`] | claims with their evidence, read and written |
+//! | [`Lacks`] | how far users are below the guarantees above them |
 //! | [`check`], [`Verdict`] | what the kernel says of a certificate |
 //! | [`tree`] | hierarchical filling by its definition, which the mechanism runs |
 //! | [`Budget`] | what deriving a claim may cost |
@@ -65,8 +66,8 @@ mod share;
 mod sparse;
 pub mod tree;
 
-pub use axiom::Axiom;
 pub use axiom::feasible::is_feasible;
+pub use axiom::{Axiom, Lacks};
 pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
 pub use claim::{Claim, Outcome};

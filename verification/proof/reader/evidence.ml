@@ -38,7 +38,8 @@ let case (c : certificate) (groups : Groups.t) =
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups);
-    t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))) } in
+    t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))); t_owed = fun _ _ -> rational Q.zero } in
+  let h = { h with t_owed = memo2 v m (rpromised_use of_groups h v) } in
   (* In the order of Within.v *)
   let whole v = List.filter_map (fun r -> Option.map (fun _ -> { bar_group = v; bar_classes = []; bar_resource = r }) (of_groups.ceiling v r))
     (List.init m Fun.id) in

@@ -57,6 +57,7 @@ let lies (groups : Groups.t) s f =
     "promise", where (v > 0) (h (fun () -> { s.h with t_promise = put_option v m s.h.t_promise }));
     "kept back", where (v > 0) (h (fun () -> { s.h with t_kept_back = put2 v m s.h.t_kept_back }));
     "taken", where (s.grouping.limits_on <> []) (h (fun () -> { s.h with t_taken = put1 (List.length s.grouping.limits_on) s.h.t_taken }));
+    "owed", where (v > 0) (h (fun () -> { s.h with t_owed = put2 v m s.h.t_owed }));
     "total", h (fun () -> { s.h with t_total = put1 m s.h.t_total });
     "above", where users (h (fun () -> let n0 = Random.int n in
       { s.h with t_above = (fun i -> if i = n0 then 0 :: s.h.t_above i else s.h.t_above i) })) ] in

@@ -602,28 +602,70 @@ Lemma Forall2_in {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 l k -> In a l -> e
 Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
 Lemma Forall2_in_right {A} (R2 : A -> A -> Prop) l k a : Forall2 R2 k l -> In a l -> exists c, In c k /\ R2 c a.
 Proof. induction 1 as [|b c l k Hb HF IH]; simpl; intros I; [contradiction|]. destruct I as [<-|I]; [eauto|]. destruct (IH I) as (d & D & E1). eauto. Qed.
-Lemma left_on_same n i : (n < N)%nat -> (i < classes P)%nat ->
-  alike (left_on P G (held_in P G x) n i) (left_on Q G (held_in Q G y) n i).
+Lemma Forall2_with {A} (R2 : A -> A -> Prop) (Ok : A -> Prop) l k : Forall2 R2 l k -> (forall a, In a l -> Ok a) ->
+  Forall2 (fun a c => R2 a c /\ Ok a) l k.
+Proof. induction 1 as [|b c l k Hb HF IH]; intros I; constructor; [split; [exact Hb|apply I; left; reflexivity]|apply IH; intros; apply I; right; auto]. Qed.
+Lemma bars_on_range : Forall2 (fun b c => paired b c /\ (b_resource b < M)%nat) (bars_on P G) (bars_on Q G).
 Proof.
-  intros Hn Hi. unfold left_on. generalize 0%nat as k. induction bars_on_same as [|b c l l' Pa F IH]; intros k; simpl; [exact I|].
-  specialize (IH (Datatypes.S k)). destruct Pa as (Eg & Er & Em & Et). pose proof (Et n i Hn Hi) as Eti.
+  apply Forall2_with; [exact bars_on_same|]. intros b I. unfold bars_on in I. apply in_map_iff in I. destruct I as (o & <- & I).
+  apply filter_In in I. destruct I as [_ I]. apply Nat.ltb_lt in I. exact I.
+Qed.
+Section Held.
+Variables h h' : nat -> bar -> QArith_base.Q.
+Hypothesis Eh : forall k b c, paired b c -> (b_resource b < M)%nat -> h k b == h' k c.
+Lemma left_on_like n i : (n < N)%nat -> (i < classes P)%nat -> alike (left_on P G h n i) (left_on Q G h' n i).
+Proof.
+  intros Hn Hi. unfold left_on. generalize 0%nat as k. induction bars_on_range as [|b c l l' [Pa Hr] F IH]; intros k; simpl; [exact I|].
+  specialize (IH (Datatypes.S k)). pose proof (Eh k b c Pa Hr) as Eb. destruct Pa as (Eg & Er & Em & Et). pose proof (Et n i Hn Hi) as Eti.
   assert (Co : counts_on G b n i = counts_on G c n i).
   { unfold counts_on, below_bar. rewrite Eg. f_equal. apply lt_same; [reflexivity|exact Eti]. }
   rewrite Co. destruct (counts_on G c n i); [|exact IH].
-  assert (D : leaves_on (held_in P G x) (k, b) n i == leaves_on (held_in Q G y) (k, c) n i).
-  { unfold leaves_on, held_in. cbn [fst snd]. apply larger_ext; [reflexivity|].
-    rewrite !quo_eq, !sub_eq, Eti, Em, (paired_taken b c x y) by (auto; repeat split; auto). reflexivity. }
+  assert (D : leaves_on h (k, b) n i == leaves_on h' (k, c) n i).
+  { unfold leaves_on. cbn [fst snd]. apply larger_ext; [reflexivity|]. rewrite !quo_eq, !sub_eq, Eti, Em, Eb. reflexivity. }
   destruct (fold_right _ None (numbered (Datatypes.S k) l)), (fold_right _ None (numbered (Datatypes.S k) l')); simpl in IH |- *; try tauto.
   apply smaller_ext; [exact IH|exact D].
 Qed.
-Lemma left_below_same k n : (n < N)%nat -> (k <= classes P)%nat ->
-  alike (left_below P G (held_in P G x) (can_use P) k n) (left_below Q G (held_in Q G y) (can_use Q) k n).
+Lemma left_below_like k n : (n < N)%nat -> (k <= classes P)%nat ->
+  alike (left_below P G h (can_use P) k n) (left_below Q G h' (can_use Q) k n).
 Proof.
-  intros Hn. induction k; intros Hk; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). pose proof (left_on_same n k Hn ltac:(lia)) as L0.
+  intros Hn. induction k; intros Hk; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). pose proof (left_on_like n k Hn ltac:(lia)) as L0.
   assert (Cu : can_use P n k = can_use Q n k) by (apply lt_same; [reflexivity|apply (gamma_same P Q W V S); auto]).
   rewrite Cu. destruct (can_use Q n k); [destruct (left_on P G _ n k), (left_on Q G _ n k)|]; simpl in L0; try tauto;
     destruct (left_below P G _ _ k n), (left_below Q G _ _ k n); simpl in *; try tauto; rewrite !add_eq, IHk, ?L0; reflexivity.
 Qed.
+Lemma can_use_same n i : (n < N)%nat -> (i < classes P)%nat -> can_use P n i = can_use Q n i.
+Proof. intros. apply lt_same; [reflexivity|apply (gamma_same P Q W V S); auto]. Qed.
+Lemma counts_like b c n i : paired b c -> (n < N)%nat -> (i < classes P)%nat -> counts_on G b n i = counts_on G c n i.
+Proof.
+  intros (Eg & _ & _ & Et) Hn Hi. unfold counts_on, below_bar. rewrite Eg. f_equal. apply lt_same; [reflexivity|apply Et; auto].
+Qed.
+Lemma widest_like j b c n k : paired b c -> (b_resource b < M)%nat -> (n < N)%nat -> (k <= classes P)%nat ->
+  widest h (can_use P) k (j, b) n == widest h' (can_use Q) k (j, c) n.
+Proof.
+  intros Pa Hr Hn. pose proof (Eh j b c Pa Hr) as Eb. destruct Pa as (Eg & Er & Em & Et).
+  induction k; intros Hk; simpl; [reflexivity|]. rewrite can_use_same by (auto; lia). specialize (IHk ltac:(lia)).
+  destruct (can_use Q n k); [|exact IHk]. apply larger_ext; [|exact IHk]. unfold leaves_on. cbn [fst snd].
+  apply larger_ext; [reflexivity|]. rewrite !quo_eq, !sub_eq, Em, Eb, (Et n k) by (auto; lia). reflexivity.
+Qed.
+Lemma left_in_all_like n : (n < N)%nat -> alike (left_in_all P G h (can_use P) n) (left_in_all Q G h' (can_use Q) n).
+Proof.
+  intros Hn. unfold left_in_all. pose proof (left_below_like (classes P) n Hn (le_n _)) as Base. rewrite <- ec. revert Base.
+  generalize (left_below P G h (can_use P) (classes P) n) (left_below Q G h' (can_use Q) (classes P) n). intros a a' Base.
+  generalize 0%nat as k. induction bars_on_range as [|b c l l' [Pa Hr] F IH]; intros k; simpl; [exact Base|].
+  specialize (IH (Datatypes.S k)).
+  assert (Co : counts_everywhere P G (can_use P) b n = counts_everywhere Q G (can_use Q) c n).
+  { unfold counts_everywhere. rewrite <- ec. assert (A : forall j, (j <= classes P)%nat ->
+      all j (fun i => negb (can_use P n i) || counts_on G b n i) = all j (fun i => negb (can_use Q n i) || counts_on G c n i)).
+    { induction j; simpl; intros Hj; auto. rewrite can_use_same, (counts_like b c), IHj by (auto; lia). reflexivity. }
+    apply A. lia. }
+  rewrite Co. destruct (counts_everywhere Q G (can_use Q) c n); [|exact IH].
+  pose proof (widest_like k b c n (classes P) Pa Hr Hn (le_n _)) as E0.
+  destruct (fold_right _ a _), (fold_right _ a' _); simpl in IH |- *; try tauto. apply smaller_ext; auto.
+Qed.
+End Held.
+Lemma left_on_same n i : (n < N)%nat -> (i < classes P)%nat ->
+  alike (left_on P G (held_in P G x) n i) (left_on Q G (held_in Q G y) n i).
+Proof. intros Hn Hi. apply left_on_like; auto. intros k b c Pa _. apply paired_taken; auto. Qed.
 Lemma no_more_same a b z : alike a b -> no_more b z -> no_more a z.
 Proof. destruct a, b; simpl; try tauto. intros A B. rewrite A. exact B. Qed.
 Lemma placeable_same z : placeable Q G z -> placeable P G z.
@@ -638,9 +680,17 @@ Proof.
   destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa). specialize (Kz b Ib). destruct Pa as (Eg & Er & Em & Et).
   rewrite <- (paired_taken b c z z), <- Em by (repeat split; auto; intros ? ? _ _; reflexivity). exact Kz.
 Qed.
+Lemma root_holds_same r : (r < M)%nat -> root_holds P G x r == root_holds Q G y r.
+Proof.
+  intros Hr. unfold root_holds. rewrite <- eu. apply Qplus_comp; apply sum_ext.
+  - intros n Hn. destruct (on_top _); [|reflexivity]. unfold holds_of. rewrite <- ec. apply sum_ext. intros.
+    apply prod_same; [apply E|apply (s_base _ _ S)]; auto.
+  - intros v _. destruct (on_top _); [|reflexivity]. apply larger_ext; [apply use_same; auto|reflexivity].
+Qed.
 Lemma limits_kept_same eps : limits_kept P G eps x -> limits_kept Q G eps y.
 Proof.
-  intros [H H2]. split.
+  intros (H0 & H & H2). split; [|split].
+  - intros r Hr Kr Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto. rewrite <- root_holds_same by auto. apply H0; auto.
   - intros v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
     rewrite <- use_same by auto. apply H; auto.
   - intros c I Pos. destruct (Forall2_in_right _ _ _ c bars_on_same I) as (b & Ib & Pa).
@@ -660,20 +710,49 @@ Lemma names_same n v : (n < N)%nat -> names_some P G n v = names_some Q G n v.
 Proof.
   intros. unfold names_some. f_equal. rewrite <- er. apply all_same. intros. rewrite asks_same by auto. reflexivity.
 Qed.
-Lemma before_same r v l : (r < M)%nat -> before P G x r v l == before Q G y r v l.
+Lemma promised_use_same d v r : (r < M)%nat -> promised_use P G x d v r == promised_use Q G y d v r.
 Proof.
-  intros Hr. induction l as [|c l]; simpl; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
-  apply Qplus_comp; [|exact IHl]. apply larger_ext; [reflexivity|]. apply sub_same; [reflexivity|apply use_same; auto].
+  intros Hr. revert v. induction d; intros v; [reflexivity|]. cbn [promised_use]. destruct (states G v).
+  - apply smaller_ext; [apply use_same; auto|reflexivity].
+  - apply sum_ext. intros c _. destruct (child G v c); [|reflexivity]. apply larger_ext; [apply IHd|reflexivity].
+Qed.
+Lemma counted_same r v l : (r < M)%nat -> forall past k q q' s s', q == q' -> s == s' ->
+  counted P G x r v l past k q s == counted Q G y r v l past k q' s'.
+Proof.
+  intros Hr. induction l as [|c l IH]; intros past k q q' s s' Eq Es; [reflexivity|]. cbn [counted]. cbv zeta.
+  match goal with |- (if _ then ?a - _ else _) == (if _ then ?b - _ else _) => assert (Ed : a == b) end.
+  { destruct past; [|apply use_same; auto]. apply Qplus_comp; [apply larger_ext; [exact Eq|reflexivity]|].
+    apply sum_ext. intros b _. destruct (child G c b && negb (Nat.eqb b k)); [|reflexivity].
+    apply larger_ext; [apply promised_use_same; auto|reflexivity]. }
+  destruct (Nat.eqb c v).
+  - rewrite Ed, Es. reflexivity.
+  - apply IH; [exact Ed|]. rewrite Es. apply Qplus_comp; [reflexivity|]. apply larger_ext; [reflexivity|].
+    apply sub_same; [reflexivity|exact Ed].
+Qed.
+Lemma fraction_same n m r : (r < M)%nat -> fraction P G x n m r == fraction Q G y n m r.
+Proof.
+  intros Hr. unfold fraction. destruct (find (states G) (above G n)) as [w|]; [|reflexivity].
+  destruct (among_groups _ w); [reflexivity|]. destruct (topmost G n m) as [c|]; [|reflexivity].
+  destruct (promise G c r) as [g|]; [|reflexivity]. pose proof (use_same c r Hr) as U.
+  rewrite (lt_same g (use P G x c r) g (use Q G y c r)) by (auto; reflexivity). destruct (lt g (use Q G y c r)); [|reflexivity].
+  rewrite U. reflexivity.
+Qed.
+Lemma counted_in_same n k k' b c : paired b c -> (b_resource b < M)%nat -> counted_in P G x n k b == counted_in Q G y n k' c.
+Proof.
+  intros (Eg & Er & _ & Et) Hr. unfold counted_in, below_bar. rewrite <- eu, <- ec, Eg, <- Er. apply sum_ext. intros m Hm.
+  destruct (existsb _ _); [|reflexivity]. apply prod_same; [apply fraction_same; auto|]. apply sum_ext. intros i Hi.
+  apply prod_same; [apply E|apply Et]; auto.
 Qed.
 Lemma may_ask_same n z : (n < N)%nat -> may_ask Q G y n z -> may_ask P G x n z.
 Proof.
-  intros Hn (A & Lo & (v & Iv & B) & D). split; [|split; [|split]].
+  intros Hn (A & Lo & B & D). split; [|split; [|split]].
   - apply (within_same P Q S n _ (tasks Q y n + z)); auto. rewrite (tasks_same P Q S x y E n Hn). reflexivity.
-  - revert Lo. apply no_more_same. unfold left_in_all. rewrite <- ec. apply left_below_same; auto.
-  - exists v. rewrite names_same by auto. auto.
+  - revert Lo. apply no_more_same. apply left_in_all_like; auto.
+    intros k b c Pa Hr. apply counted_in_same; auto.
+  - exact B.
   - intros w Iw. destruct (D w Iw) as [D1 D2]. split.
     + unfold open_to. rewrite names_same by auto. exact D1.
-    + intros r mark Hr As Mk. rewrite use_same, before_same, (s_base _ _ S) by auto. apply D2; auto.
+    + intros r mark Hr As Mk. rewrite (counted_same r w (above G n) Hr false 0%nat 0 0 0 0), (s_base _ _ S) by (auto; reflexivity). apply D2; auto.
       * rewrite <- er. auto.
       * rewrite <- asks_same by auto. exact As.
 Qed.

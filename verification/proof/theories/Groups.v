@@ -47,12 +47,6 @@ Fixpoint promised (depth v r : nat) : option Q :=
   | S d => if states G v then guarantee G v r
            else gather V (fun c => if child v c then promised d c r else None)
   end.
-(** Whether it is promised anything, if only 0 of nothing *)
-Fixpoint has_promise (depth v : nat) : bool :=
-  match depth with
-  | O => false
-  | S d => states G v || negb (all V (fun c => negb (child v c && has_promise d c)))
-  end.
 Definition or0 (q : option Q) : Q := match q with Some q => q | None => 0 end.
 (** K: what is kept back for v, and what v uses, with what is kept back below *)
 Fixpoint kept_back (depth v r : nat) : Q :=
@@ -102,7 +96,14 @@ Fixpoint left_below (k n : nat) : option Q :=
   | O => Some 0
   | S k => match (if can n k then left_on n k else Some 0), left_below k n with Some a, Some b => Some (add b a) | _, _ => None end
   end.
-Definition left_in_all (n : nat) : option Q := left_below K n.
+(** A limit that counts n on every class where n can run leaves as much as on the class where a task takes the least of it. *)
+Definition counts_everywhere (b : bar) (n : nat) : bool := all K (fun i => negb (can n i) || counts_on b n i).
+Fixpoint widest (k : nat) (kb : nat * bar) (n : nat) : Q :=
+  match k with O => 0 | S k => if can n k then larger (leaves_on kb n k) (widest k kb n) else widest k kb n end.
+Definition left_in_all (n : nat) : option Q :=
+  fold_right (fun kb least => if counts_everywhere (snd kb) n
+    then Some (match least with Some l => smaller l (widest K kb n) | None => widest K kb n end) else least)
+    (left_below K n) (numbered 0 bars_on).
 End Left.
 Definition held_in (x : allocation) (_ : nat) (b : bar) : Q := taken b x.
 Definition can_use (n i : nat) : bool := lt 0 (gamma P n i).
@@ -114,29 +115,75 @@ Definition placeable (y : allocation) : Prop := feasible P y /\ forall b, In b b
 (** The axioms are about groups that divide resources. *)
 Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
 
-(** No group uses more than its limit, but for eps of the cluster. *)
+(** The use of the root: what users without a group hold, and the groups on top, with what is kept back for them *)
+Definition on_top (a : option nat) : bool := match a with None => true | Some _ => false end.
+Definition root_holds (x : allocation) (r : nat) : Q :=
+  sum N (fun n => if on_top (group_of G n) then holds_of x n r else 0) +
+  sum V (fun v => if on_top (parent G v) then larger (use x v r) (kept_for v r) else 0).
+Definition root_is_kept (r : nat) : Prop := exists v, (v < V)%nat /\ on_top (parent G v) = true /\ 0 < kept_for v r.
+(** No group uses more than its limit, and the root no more than there is of what is kept back, but for eps of the
+    cluster. *)
 Definition limits_kept (eps : Q) (x : allocation) : Prop :=
+  (forall r, (r < M)%nat -> root_is_kept r -> 0 < total P r -> root_holds x r - total P r <= eps * total P r) /\
   (forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
     use x v r - L <= eps * total P r) /\
   forall b, In b bars_on -> 0 < total P (b_resource b) -> taken b x - b_most b <= eps * total P (b_resource b).
 
-(** What n may ask for, z more tasks: it has so many left; whatever stands above it is promised something that n asks
-    for (or nothing at all, where it may grow without), something of it is; and n fills what is kept back below and not
-    used before it uses more of a group, which reaches neither its limit nor its promise; limits on classes leave as much,
-    where they count n on all. *)
+(** ** Guarantees (docs/axioms.md, "Guarantees: the lack") *)
 Definition asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (total P r).
 Definition is_named (v r : nat) : bool := match promise v r with Some _ => true | None => false end.
 Definition names_some (n v : nat) : bool := negb (all M (fun r => negb (asks n r && is_named v r))).
-Definition open_to (n v : nat) : bool := names_some n v || negb (has_promise V v) && (priced G v || negb (never G)).
-Definition unused (x : allocation) (r c : nat) : Q := larger 0 (kept_for c r - use x c r).
-Fixpoint before (x : allocation) (r v : nat) (l : list nat) : Q :=
-  match l with nil => 0 | c :: l' => if Nat.eqb c v then 0 else unused x r c + before x r v l' end.
+(** The guarantee of v bounds its users: v states it, or v has the weight 0 and gets nothing else. Each such guarantee has
+    to name a resource that n demands. *)
+Definition binds (v : nat) : bool := states G v || never G && negb (priced G v).
+Definition open_to (n v : nat) : bool := negb (binds v) || names_some n v.
+(** The promised use of v: the part of its use that a guarantee covers which v or a group below v states *)
+Fixpoint promised_use (x : allocation) (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => if states G v then smaller (use x v r) (or0 (promise v r))
+           else sum V (fun c => if child v c then larger (promised_use x d c r) (kept_for c r) else 0)
+  end.
+Definition owed (x : allocation) (v r : nat) : Q := promised_use x V v r.
+(** What counts as used of v when a user asks that stands below l, v being in l: up to the lowest group that states a
+    guarantee all use, above it ([past]) only promised use next to the path. [k] is the child on the path, [q] what counts of
+    it, [s] what is kept back for the groups below and not used, which more tasks of the user fill first. *)
+Fixpoint counted (x : allocation) (r v : nat) (l : list nat) (past : bool) (k : nat) (q s : Q) : Q :=
+  match l with
+  | nil => 0
+  | c :: l' =>
+    let q' := if past then larger q (kept_for k r) +
+                sum V (fun b => if child c b && negb (Nat.eqb b k) then larger (owed x b r) (kept_for b r) else 0)
+              else use x c r in
+    if Nat.eqb c v then q' - s
+    else counted x r v l' (past || states G c) c q' (s + larger 0 (kept_for c r - q'))
+  end.
+(** The fraction of the tasks of m that counts against limits on classes when n asks *)
+Definition among_groups (l : list nat) (v : nat) : bool := existsb (Nat.eqb v) l.
+Definition topmost (n m : nat) : option nat :=
+  find (states G) (rev (filter (fun c => negb (among_groups (above n) c)) (above m))).
+Definition fraction (x : allocation) (n m r : nat) : Q :=
+  match find (states G) (above n) with
+  | None => 1
+  | Some w => if among_groups (above m) w then 1 else
+    match topmost n m with
+    | None => 0
+    | Some c => match promise c r with
+      | None => 0
+      | Some g => if lt g (use x c r) then g / use x c r else 1
+      end
+    end
+  end.
+Definition counted_in (x : allocation) (n _k : nat) (b : bar) : Q :=
+  sum N (fun m => if below_bar b m then fraction x n m (b_resource b) * sum K (fun i => x m i * b_takes b m i) else 0).
+(** What n may ask for, z more tasks: it has so many left; some group above it states a guarantee; whatever counts against
+    the limits and guarantees above it leaves as much, and so do limits on classes, where they count n on all. *)
 Definition may_ask (x : allocation) (n : nat) (z : Q) : Prop :=
-  within_limit P n (tasks P x n + z) /\ no_more (left_in_all (held_in x) can_use n) z /\
-  (exists v, In v (above n) /\ names_some n v = true) /\
+  within_limit P n (tasks P x n + z) /\ no_more (left_in_all (counted_in x n) can_use n) z /\
+  (exists v, In v (above n) /\ states G v = true) /\
   forall v, In v (above n) -> open_to n v = true /\
-    forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
-      use x v r + (z * base P n r - before x r v (above n)) <= mark.
+    forall r mark, (r < M)%nat -> asks n r = true -> (binds v = true /\ promise v r = Some mark) \/ ceiling G v r = Some mark ->
+      counted x r v (above n) false 0 0 0 + z * base P n r <= mark.
 (** Nobody could ask for more than eps of what it would have alone. *)
 Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
   forall n z, user P n -> 0 <= z -> may_ask x n z -> z <= eps * g P n.
@@ -144,7 +191,7 @@ Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
 (** * Programs *)
 Record group_tables := {
   t_use : nat -> nat -> Q; t_promise : nat -> nat -> option Q; t_kept_back : nat -> nat -> Q; t_total : nat -> Q;
-  t_above : nat -> list nat; t_taken : nat -> Q (* of limits on classes *) }.
+  t_above : nat -> list nat; t_taken : nat -> Q (* of limits on classes *); t_owed : nat -> nat -> Q }.
 
 Definition rand_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (add a b) | Some a, None => Some a | None, b => b end.
@@ -181,7 +228,13 @@ Fixpoint same_list (a b : list nat) : bool :=
   match a, b with nil, nil => true | v :: a, w :: b => Nat.eqb v w && same_list a b | _, _ => false end.
 Definition check_forest : bool :=
   all V (stands V) && all N (fun n => match group_of G n with Some v => Nat.ltb v V | None => true end).
-Definition check_group_tables : bool :=
+Fixpoint rpromised_use (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => if states G v then smaller (t_use H v r) (or0 (t_promise H v r))
+           else rsum V (fun c => if child v c then larger (rpromised_use d c r) (t_kept_back H c r) else 0)
+  end.
+Definition check_plain_tables : bool :=
   check_forest &&
   all V (fun v => all M (fun r => eqq (t_use H v r) (ruse x V v r))) &&
   all V (fun v => all M (fun r => same (t_promise H v r) (rpromised V v r))) &&
@@ -189,45 +242,85 @@ Definition check_group_tables : bool :=
   all M (fun r => eqq (t_total H r) (rtotal_of r)) &&
   all N (fun n => same_list (t_above H n) (above n)) &&
   forallb (fun kb => eqq (t_taken H (fst kb)) (rtaken (snd kb) x)) (numbered 0 bars_on).
+Definition check_group_tables : bool :=
+  check_plain_tables && all V (fun v => all M (fun r => eqq (t_owed H v r) (rpromised_use V v r))).
 
 Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)).
 
+(** The root *)
+Definition t_root (r : nat) : Q :=
+  add (rsum N (fun n => if on_top (group_of G n) then rsum K (fun i => mul (x n i) (base P n r)) else 0))
+      (rsum V (fun v => if on_top (parent G v) then larger (t_use H v r) (t_kept_back H v r) else 0)).
+Definition t_root_is_kept (r : nat) : bool := any V (fun v => on_top (parent G v) && lt 0 (t_kept_back H v r)).
+Definition t_root_counts (r : nat) : bool := t_root_is_kept r && lt 0 (t_total H r).
 (** Every limit has a margin of m at least. *)
+Definition check_root_kept (m : Q) : bool :=
+  all M (fun r => negb (t_root_counts r) || le (mul m (t_total H r)) (sub (t_total H r) (t_root r))).
 Definition check_limits_kept (m : Q) : bool :=
-  all V (fun v => all M (fun r => match ceiling G v r with
+  check_root_kept m &&
+  (all V (fun v => all M (fun r => match ceiling G v r with
     | Some L => if lt 0 (t_total H r) then le (mul m (t_total H r)) (sub L (t_use H v r)) else true
     | None => true end)) &&
   forallb (fun kb => let c := t_total H (b_resource (snd kb)) in
-    negb (lt 0 c) || le (mul m c) (sub (b_most (snd kb)) (t_taken H (fst kb)))) (numbered 0 bars_on).
+    negb (lt 0 c) || le (mul m c) (sub (b_most (snd kb)) (t_taken H (fst kb)))) (numbered 0 bars_on)).
 (** One has just that. *)
 Definition limit_at (m : Q) (v r : nat) : bool :=
   lt 0 (t_total H r) &&
   match ceiling G v r with Some L => eqq (sub L (t_use H v r)) (mul m (t_total H r)) | None => false end.
 Definition limit_on_at (m : Q) (kb : nat * bar) : bool := let c := t_total H (b_resource (snd kb)) in
   lt 0 c && eqq (sub (b_most (snd kb)) (t_taken H (fst kb))) (mul m c).
+Definition root_at (m : Q) (r : nat) : bool :=
+  t_root_counts r && eqq (sub (t_total H r) (t_root r)) (mul m (t_total H r)).
 Definition check_group_limits (m : Q) : bool :=
-  check_limits_kept m && (any V (fun v => any M (limit_at m v)) || existsb (limit_on_at m) (numbered 0 bars_on)).
+  check_limits_kept m && (any M (root_at m) || (any V (fun v => any M (limit_at m v)) || existsb (limit_on_at m) (numbered 0 bars_on))).
 Definition check_unlimited : bool :=
-  all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)) &&
-  forallb (fun b => le (t_total H (b_resource b)) 0) bars_on.
+  all M (fun r => negb (t_root_counts r)) &&
+  (all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)) &&
+  forallb (fun b => le (t_total H (b_resource b)) 0) bars_on).
 
 Definition t_asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (t_total H r).
 Definition t_names (n v : nat) : bool := any M (fun r => t_asks n r && match t_promise H v r with Some _ => true | None => false end).
-Definition t_open (n v : nat) : bool := t_names n v || negb (has_promise V v) && (priced G v || negb (never G)).
+Definition t_open (n v : nat) : bool := negb (binds v) || t_names n v.
 Fixpoint t_before (r v : nat) (l : list nat) : Q :=
   match l with
   | nil => 0
   | c :: l' => if Nat.eqb c v then 0 else add (larger 0 (sub (t_kept_back H c r) (t_use H c r))) (t_before r v l')
   end.
-Definition opened (n : nat) : bool := existsb (t_names n) (t_above H n) && forallb (t_open n) (t_above H n).
+Fixpoint t_counted (r v : nat) (l : list nat) (past : bool) (k : nat) (q s : Q) : Q :=
+  match l with
+  | nil => 0
+  | c :: l' =>
+    let q' := if past then add (larger q (t_kept_back H k r))
+                (rsum V (fun b => if child c b && negb (Nat.eqb b k) then larger (t_owed H b r) (t_kept_back H b r) else 0))
+              else t_use H c r in
+    if Nat.eqb c v then sub q' s
+    else t_counted r v l' (past || states G c) c q' (add s (larger 0 (sub (t_kept_back H c r) q')))
+  end.
+Definition t_topmost (n m : nat) : option nat :=
+  find (states G) (rev (filter (fun c => negb (among_groups (t_above H n) c)) (t_above H m))).
+Definition t_fraction (n m r : nat) : Q :=
+  match find (states G) (t_above H n) with
+  | None => 1
+  | Some w => if among_groups (t_above H m) w then 1 else
+    match t_topmost n m with
+    | None => 0
+    | Some c => match t_promise H c r with
+      | None => 0
+      | Some g => if lt g (t_use H c r) then quo g (t_use H c r) else 1
+      end
+    end
+  end.
+Definition t_counted_in (n _k : nat) (b : bar) : Q :=
+  rsum N (fun m => if below_bar b m then mul (t_fraction n m (b_resource b)) (rsum K (fun i => mul (x m i) (b_takes b m i))) else 0).
+Definition opened (n : nat) : bool := existsb (states G) (t_above H n) && forallb (t_open n) (t_above H n).
 (** f of every bound on what n may ask for *)
 Definition t_held (k : nat) (_ : bar) : Q := t_taken H k.
 Definition every_room (f : Q -> bool) (n : nat) : bool :=
   match limit P n with Some l => f (sub l (t_tasks T n)) | None => true end &&
-  match left_in_all t_held (runs_on T) n with Some q => f q | None => true end &&
+  match left_in_all (t_counted_in n) (runs_on T) n with Some q => f q | None => true end &&
   forallb (fun v => all M (fun r => if t_asks n r then
-    let of_mark q := f (quo (sub (add q (t_before r v (t_above H n))) (t_use H v r)) (base P n r)) in
-    match t_promise H v r with Some q => of_mark q | None => true end &&
+    let of_mark q := f (quo (sub q (t_counted r v (t_above H n) false 0 0 0)) (base P n r)) in
+    match t_promise H v r with Some q => negb (binds v) || of_mark q | None => true end &&
     match ceiling G v r with Some q => of_mark q | None => true end else true)) (t_above H n).
 Definition asks_at_most (d : Q) (n : nat) : bool := negb (opened n) || negb (every_room (fun q => lt d q) n).
 Definition asks_at_least (d : Q) (n : nat) : bool := eqq d 0 || opened n && every_room (fun q => le d q) n.
@@ -286,41 +379,43 @@ Variable placed : bool.
 Hypothesis R : right P stated_x T placed.
 Hypothesis C : check_group_tables = true.
 
+Lemma plain_tables : check_plain_tables = true.
+Proof. unfold check_group_tables in C. apply andb_true_iff in C. apply C. Qed.
 Lemma forest : a_forest.
 Proof.
-  unfold check_group_tables, check_forest in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[[A B] _] _] _] _] _] _]. split; auto.
+  pose proof plain_tables as D. unfold check_plain_tables, check_forest in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[[A B] _] _] _] _] _] _]. split; auto.
   intros n v Hn E. specialize (B n Hn). rewrite E in B. apply Nat.ltb_lt. auto.
 Qed.
 Lemma use_is v r : (v < V)%nat -> (r < M)%nat -> t_use H v r == use x v r.
 Proof.
-  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[_ A] _] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  intros Hv Hr. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[_ A] _] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   apply eqq_iff in A. rewrite A. apply ruse_is.
 Qed.
 Lemma promise_is v r : (v < V)%nat -> (r < M)%nat -> alike (t_promise H v r) (promise v r).
 Proof.
-  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[_ _] A] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  intros Hv Hr. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[_ _] A] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   pose proof (rpromised_is V v r) as E. unfold promise.
   destruct (t_promise H v r) as [a|], (rpromised V v r) as [b|], (promised V v r) as [c|]; simpl in A, E |- *;
     try discriminate; try tauto. bools. rewrite A. auto.
 Qed.
 Lemma kept_is v r : (v < V)%nat -> (r < M)%nat -> t_kept_back H v r == kept_for v r.
 Proof.
-  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[_ _] _] A] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  intros Hv Hr. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[_ _] _] A] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
   apply eqq_iff in A. rewrite A. apply rkept_is.
 Qed.
 Lemma total_is r : (r < M)%nat -> t_total H r == total P r.
 Proof.
-  intros Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[_ _] _] _] A] _] _]. specialize (A r Hr). apply eqq_iff in A. rewrite A. apply rtotal_of_is.
+  intros Hr. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[_ _] _] _] A] _] _]. specialize (A r Hr). apply eqq_iff in A. rewrite A. apply rtotal_of_is.
 Qed.
 Lemma above_is n : (n < N)%nat -> t_above H n = above n.
 Proof.
-  intros Hn. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
-  destruct C as [[[[[[_ _] _] _] _] A] _]. specialize (A n Hn). revert A.
+  intros Hn. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [[[[[[_ _] _] _] _] A] _]. specialize (A n Hn). revert A.
   generalize (above n). generalize (t_above H n). induction l as [|a l IH]; intros [|b k]; simpl; try discriminate; auto.
   intros E. apply andb_true_iff in E. destruct E as [E F]. apply Nat.eqb_eq in E. rewrite (IH k F), E. reflexivity.
 Qed.
@@ -350,7 +445,7 @@ Proof.
 Qed.
 Lemma taken_is kb : In kb (numbered 0 bars_on) -> t_taken H (fst kb) == taken (snd kb) x.
 Proof.
-  intros I. unfold check_group_tables in C. rewrite !andb_true_iff in C. destruct C as [_ A]. rewrite forallb_forall in A.
+  intros I. pose proof plain_tables as D. unfold check_plain_tables in D. rewrite !andb_true_iff in D. destruct D as [_ A]. rewrite forallb_forall in A.
   specialize (A kb I). apply eqq_iff in A. rewrite A. apply rtaken_eq.
 Qed.
 Lemma bar_resource b : In b bars_on -> (b_resource b < M)%nat.
@@ -381,9 +476,34 @@ Proof.
   destruct (can' n k); [destruct (left_on h n k), (left_on h' n k)|]; simpl in D; try tauto;
     destruct (left_below h can k n), (left_below h' can' k n); simpl in *; try tauto; rewrite !add_eq, IHk, ?D; reflexivity.
 Qed.
-Lemma left_is n : (n < N)%nat -> alike (left_in_all t_held (runs_on T) n) (left_in_all (held_in x) can_use n).
+Lemma widest_ext h h' can can' kb n k : (k <= K)%nat -> h (fst kb) (snd kb) == h' (fst kb) (snd kb) ->
+  (forall i, (i < K)%nat -> can n i = can' n i) -> widest h can k kb n == widest h' can' k kb n.
 Proof.
-  intros Hn. apply left_below_ext; auto; [intros kb I; apply (taken_is kb I)|].
+  intros Hk A B. induction k; simpl; [reflexivity|]. specialize (IHk ltac:(lia)). rewrite B by lia.
+  destruct (can' n k); [|exact IHk]. apply larger_ext; [|exact IHk].
+  apply larger_ext; [reflexivity|]. rewrite !quo_eq, !sub_eq, A. reflexivity.
+Qed.
+Lemma everywhere_ext can can' b n : (forall i, (i < K)%nat -> can n i = can' n i) -> counts_everywhere can b n = counts_everywhere can' b n.
+Proof.
+  intros B. unfold counts_everywhere. assert (A : forall k, (k <= K)%nat -> all k (fun i => negb (can n i) || counts_on b n i) =
+    all k (fun i => negb (can' n i) || counts_on b n i)).
+  { induction k; simpl; intros Hk; auto. rewrite B, IHk by lia. reflexivity. }
+  apply A. lia.
+Qed.
+Lemma left_in_all_ext h h' can can' n : (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
+  (forall i, (i < K)%nat -> can n i = can' n i) -> alike (left_in_all h can n) (left_in_all h' can' n).
+Proof.
+  intros A B. unfold left_in_all. pose proof (left_below_ext h h' can can' K n (le_n K) A B) as Base. revert A Base.
+  generalize (left_below h can K n) (left_below h' can' K n). intros a a' A Base. induction (numbered 0 bars_on) as [|kb l IH]; simpl; [exact Base|].
+  rewrite (everywhere_ext can can' (snd kb) n B). specialize (IH (fun kb' I => A kb' (or_intror I))).
+  destruct (counts_everywhere can' (snd kb) n); [|exact IH].
+  pose proof (widest_ext h h' can can' kb n K (le_n K) (A kb (or_introl eq_refl)) B) as E.
+  destruct (fold_right _ a l), (fold_right _ a' l); simpl in *; try tauto. apply smaller_ext; auto.
+Qed.
+Lemma left_is n h h' : (n < N)%nat -> (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
+  alike (left_in_all h (runs_on T) n) (left_in_all h' can_use n).
+Proof.
+  intros Hn E. apply left_in_all_ext; auto.
   intros i Hi. apply (runs_on_eq P stated_x T placed R); auto.
 Qed.
 Lemma left_nonneg h n i : match left_on h n i with Some q => 0 <= q | None => True end.
@@ -401,20 +521,42 @@ Proof.
   split; intros [A B]; (split; [exact A|]); intros i Hi; specialize (B i Hi); apply negb_true_iff; auto.
 Qed.
 
+Lemma root_is r : (r < M)%nat -> t_root r == root_holds x r.
+Proof.
+  intros Hr. unfold t_root, root_holds. rewrite add_eq, !rsum_eq. apply Qplus_comp; apply sum_ext; intros k Hk.
+  - destruct (on_top _); [|reflexivity]. unfold holds_of. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq.
+  - destruct (on_top _); [|reflexivity]. apply larger_ext; [apply use_is|apply kept_is]; auto.
+Qed.
+Lemma root_is_kept_iff r : (r < M)%nat -> t_root_is_kept r = true <-> root_is_kept r.
+Proof.
+  intros Hr. unfold t_root_is_kept, root_is_kept. rewrite any_iff. split; intros (v & Hv & A); exists v.
+  - apply andb_true_iff in A. destruct A as [A B]. apply lt_iff in B. rewrite kept_is in B by auto. auto.
+  - destruct A as [A B]. split; [exact Hv|]. apply andb_true_iff. split; [exact A|]. apply lt_iff. rewrite kept_is by auto. exact B.
+Qed.
+Lemma root_counts_iff r : (r < M)%nat -> t_root_counts r = true <-> root_is_kept r /\ 0 < total P r.
+Proof. intros Hr. unfold t_root_counts. rewrite andb_true_iff, root_is_kept_iff, lt_iff, total_is by auto. reflexivity. Qed.
 Theorem check_limits_kept_sound m : check_limits_kept m = true -> limits_kept (- m) x.
 Proof.
-  unfold check_limits_kept. intros A. apply andb_true_iff in A. destruct A as [A A2]. bools. split.
-  2:{ intros b I Pos. rewrite forallb_forall in A2. destruct (numbered_all _ b I 0%nat) as [j J]. specialize (A2 _ J). cbv zeta in A2.
+  unfold check_limits_kept. intros A. apply andb_true_iff in A. destruct A as [A0 A]. apply andb_true_iff in A. destruct A as [A A2].
+  split; [|split].
+  - intros r Hr Kr Pos. unfold check_root_kept in A0. rewrite all_iff in A0. specialize (A0 r Hr). cbv beta in A0.
+    rewrite (proj2 (root_counts_iff r Hr) (conj Kr Pos)) in A0. simpl in A0. apply le_iff in A0.
+    rewrite mul_eq, sub_eq, total_is, root_is in A0 by auto. lra.
+  - bools. intros v r L Hv Hr E Pos. specialize (A v Hv). bools.
+    specialize (A r Hr). cbv beta in A. rewrite E in A. rewrite <- total_is in Pos by auto. pose proof Pos as Pos'.
+    apply lt_iff in Pos'. rewrite Pos' in A. bools. rewrite mul_eq, sub_eq, total_is, use_is in A by auto. lra.
+  - intros b I Pos. rewrite forallb_forall in A2. destruct (numbered_all _ b I 0%nat) as [j J]. specialize (A2 _ J). cbv zeta in A2.
       cbn [snd fst] in A2. pose proof (taken_is _ J) as Tk. cbn [snd fst] in Tk. rewrite <- total_is in Pos |- * by (apply bar_resource; auto). pose proof Pos as Pos'.
-      apply lt_iff in Pos'. rewrite Pos' in A2. simpl in A2. apply le_iff in A2. rewrite mul_eq, sub_eq, Tk in A2. lra. }
-  intros v r L Hv Hr E Pos. specialize (A v Hv). bools.
-  specialize (A r Hr). cbv beta in A. rewrite E in A. rewrite <- total_is in Pos by auto. pose proof Pos as Pos'.
-  apply lt_iff in Pos'. rewrite Pos' in A. bools. rewrite mul_eq, sub_eq, total_is, use_is in A by auto. lra.
+      apply lt_iff in Pos'. rewrite Pos' in A2. simpl in A2. apply le_iff in A2. rewrite mul_eq, sub_eq, Tk in A2. lra.
 Qed.
 Theorem check_group_limits_sound m : check_group_limits m = true -> least_eps (fun eps => limits_kept eps x) m.
 Proof.
   unfold check_group_limits. intros A. apply andb_true_iff in A. destruct A as [A B].
-  split; [apply check_limits_kept_sound; auto|]. intros eps [O O2]. apply orb_true_iff in B. destruct B as [B|B].
+  split; [apply check_limits_kept_sound; auto|]. intros eps (O0 & O & O2). apply orb_true_iff in B. destruct B as [B|B].
+  { apply any_iff in B. destruct B as (r & Hr & B). unfold root_at in B. apply andb_true_iff in B. destruct B as [E F].
+    apply root_counts_iff in E; auto. destruct E as [Kr Pos]. apply eqq_iff in F. rewrite sub_eq, mul_eq, total_is, root_is in F by auto.
+    pose proof (O0 r Hr Kr Pos). apply (below eps (- m) (total P r)); auto. lra. }
+  apply orb_true_iff in B. destruct B as [B|B].
   2:{ apply existsb_exists in B. destruct B as (kb & J & B). unfold limit_on_at in B. cbv zeta in B. apply andb_true_iff in B.
       destruct B as [E F]. apply lt_iff in E. apply eqq_iff in F. pose proof (numbered_in _ _ _ J) as I. pose proof (bar_resource _ I) as Hr.
       rewrite total_is in E by auto. rewrite sub_eq, mul_eq, total_is, (taken_is kb J) in F by auto. specialize (O2 _ I E).
@@ -427,11 +569,14 @@ Proof.
 Qed.
 Theorem check_unlimited_sound : check_unlimited = true -> forall eps, limits_kept eps x.
 Proof.
-  unfold check_unlimited. intros A eps. apply andb_true_iff in A. destruct A as [A A2]. split.
-  2:{ intros b I Pos. rewrite forallb_forall in A2. specialize (A2 b I). apply le_iff in A2.
-      rewrite total_is in A2 by (apply bar_resource; auto). lra. }
-  intros v r L Hv Hr E Pos. bools. specialize (A v Hv). bools. specialize (A r Hr).
-  cbv beta in A. rewrite E in A. bools. rewrite total_is in A by auto. lra.
+  unfold check_unlimited. intros A eps. apply andb_true_iff in A. destruct A as [A0 A]. apply andb_true_iff in A. destruct A as [A A2].
+  split; [|split].
+  - intros r Hr Kr Pos. rewrite all_iff in A0. specialize (A0 r Hr). cbv beta in A0.
+    rewrite (proj2 (root_counts_iff r Hr) (conj Kr Pos)) in A0. discriminate.
+  - intros v r L Hv Hr E Pos. bools. specialize (A v Hv). bools. specialize (A r Hr).
+    cbv beta in A. rewrite E in A. bools. rewrite total_is in A by auto. lra.
+  - intros b I Pos. rewrite forallb_forall in A2. specialize (A2 b I). apply le_iff in A2.
+      rewrite total_is in A2 by (apply bar_resource; auto). lra.
 Qed.
 
 Lemma asks_is n r : (r < M)%nat -> t_asks n r = asks n r.
@@ -448,67 +593,107 @@ Proof.
 Qed.
 Lemma open_is n v : (v < V)%nat -> t_open n v = open_to n v.
 Proof. intros Hv. unfold t_open, open_to. rewrite names_is by auto. reflexivity. Qed.
-Lemma before_is r v l : (r < M)%nat -> (forall c, In c l -> (c < V)%nat) -> t_before r v l == before x r v l.
+Lemma promised_use_is d v r : (v < V)%nat -> (r < M)%nat -> rpromised_use d v r == promised_use x d v r.
 Proof.
-  intros Hr. induction l as [|c l]; simpl; intros I; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
-  rewrite add_eq, IHl by auto. apply Qplus_comp; [|reflexivity]. unfold unused. apply larger_ext; [reflexivity|].
-  rewrite sub_eq, kept_is, use_is by auto. reflexivity.
+  intros Hv Hr. revert v Hv. induction d; intros v Hv; [reflexivity|]. cbn [rpromised_use promised_use]. destruct (states G v).
+  - apply smaller_ext; [apply use_is; auto|]. pose proof (promise_is v r Hv Hr) as E.
+    destruct (t_promise H v r), (promise v r); simpl in *; try tauto; reflexivity.
+  - rewrite rsum_eq. apply sum_ext. intros c Hc. destruct (child v c); [|reflexivity].
+    apply larger_ext; [apply IHd; auto|apply kept_is; auto].
 Qed.
+Lemma owed_is v r : (v < V)%nat -> (r < M)%nat -> t_owed H v r == owed x v r.
+Proof.
+  intros Hv Hr. pose proof C as D. unfold check_group_tables in D. rewrite !andb_true_iff, !all_iff in D.
+  destruct D as [_ A]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr). apply eqq_iff in A. rewrite A.
+  apply promised_use_is; auto.
+Qed.
+Lemma counted_is r v l : (r < M)%nat -> forall past k q q' s s', (forall c, In c l -> (c < V)%nat) -> (past = true -> (k < V)%nat) ->
+  q == q' -> s == s' -> t_counted r v l past k q s == counted x r v l past k q' s'.
+Proof.
+  intros Hr. induction l as [|c l IH]; intros past k q q' s s' I Hk Eq Es; [reflexivity|]. cbn [t_counted counted]. cbv zeta.
+  assert (Hc : (c < V)%nat) by (apply I; left; reflexivity).
+  match goal with |- (if _ then sub ?a _ else _) == (if _ then ?b - _ else _) => assert (E : a == b) end.
+  { destruct past; [|apply use_is; auto]. rewrite add_eq, rsum_eq. apply Qplus_comp.
+    - apply larger_ext; [exact Eq|apply kept_is; auto].
+    - apply sum_ext. intros b Hb. destruct (child c b && negb (Nat.eqb b k)); [|reflexivity].
+      apply larger_ext; [apply owed_is; auto|apply kept_is; auto]. }
+  destruct (Nat.eqb c v).
+  - rewrite sub_eq, E, Es. reflexivity.
+  - apply IH; auto; [intros; apply I; right; auto|]. rewrite add_eq, Es. apply Qplus_comp; [reflexivity|].
+    apply larger_ext; [reflexivity|]. rewrite sub_eq, E, kept_is by auto. reflexivity.
+Qed.
+Lemma fraction_is n m r : (n < N)%nat -> (m < N)%nat -> (r < M)%nat -> t_fraction n m r == fraction x n m r.
+Proof.
+  intros Hn Hm Hr. unfold t_fraction, fraction, t_topmost, topmost. rewrite !above_is by auto.
+  destruct (find (states G) (above n)) as [w|]; [|reflexivity]. destruct (among_groups (above m) w); [reflexivity|].
+  destruct (find (states G) (rev _)) as [c|] eqn:F; [|reflexivity]. apply find_some in F. destruct F as [F _].
+  apply in_rev, filter_In in F. destruct F as [F _]. pose proof (above_in m c Hm F) as Hc.
+  pose proof (promise_is c r Hc Hr) as E. destruct (t_promise H c r) as [a|], (promise c r) as [b|]; simpl in E; try tauto; [|reflexivity].
+  rewrite (lt_ext a (t_use H c r) b (use x c r)) by (auto; apply use_is; auto). destruct (lt b (use x c r)); [|reflexivity].
+  rewrite quo_eq, E, use_is by auto. reflexivity.
+Qed.
+Lemma counted_in_is n k k' b : (n < N)%nat -> In b bars_on -> t_counted_in n k b == counted_in x n k' b.
+Proof.
+  intros Hn I. unfold t_counted_in, counted_in. rewrite rsum_eq. apply sum_ext. intros m Hm. destruct (below_bar b m); [|reflexivity].
+  rewrite mul_eq, rsum_eq, fraction_is by (auto; apply bar_resource; auto). apply Qmult_comp; [reflexivity|].
+  apply sum_ext. intros. apply mul_eq.
+Qed.
+Lemma left_counted_is n : (n < N)%nat -> alike (left_in_all (t_counted_in n) (runs_on T) n) (left_in_all (counted_in x n) can_use n).
+Proof. intros Hn. apply left_is; auto. intros kb I. apply counted_in_is; auto. apply (numbered_in _ _ _ I). Qed.
 Lemma opened_iff n : (n < N)%nat -> opened n = true <->
-  ((exists v, In v (above n) /\ names_some n v = true) /\ forall v, In v (above n) -> open_to n v = true).
+  ((exists v, In v (above n) /\ states G v = true) /\ forall v, In v (above n) -> open_to n v = true).
 Proof.
   intros Hn. unfold opened. rewrite above_is, andb_true_iff, existsb_exists, forallb_forall by auto.
-  split; intros [[v [A B]] D]; (split; [exists v; split; auto|intros w I; specialize (D w I)]).
-  - rewrite <- names_is; auto. eapply above_in; eauto.
+  split; intros [A D]; (split; [exact A|intros w I; specialize (D w I)]).
   - rewrite <- open_is; auto. eapply above_in; eauto.
-  - rewrite names_is; auto. eapply above_in; eauto.
   - rewrite open_is; auto. eapply above_in; eauto.
 Qed.
 
 (** A room is a bound on what n may ask for. *)
 Lemma room_iff n v r mark z : (n < N)%nat -> (r < M)%nat -> In v (above n) -> asks n r = true ->
-  use x v r + (z * base P n r - before x r v (above n)) <= mark <->
-  z <= quo (sub (add mark (t_before r v (t_above H n))) (t_use H v r)) (base P n r).
+  counted x r v (above n) false 0 0 0 + z * base P n r <= mark <->
+  z <= quo (sub mark (t_counted r v (t_above H n) false 0 0 0)) (base P n r).
 Proof.
   intros Hn Hr Iv A. unfold asks in A. apply andb_true_iff in A. destruct A as [A _]. apply lt_iff in A.
-  pose proof (above_in n v Hn Iv) as Hv. rewrite quo_eq, sub_eq, add_eq, above_is, use_is by auto.
-  rewrite before_is by (auto; intros; eapply above_in; eauto). split; intros E.
+  rewrite quo_eq, sub_eq, above_is by auto.
+  rewrite (counted_is r v (above n) Hr false 0 0 0 0 0) by (try reflexivity; try discriminate; intros; eapply above_in; eauto).
+  generalize (counted x r v (above n) false 0 0 0). intros u. split; intros E.
   - apply le_quotient; auto. lra.
-  - assert (F : z * base P n r <= (mark + before x r v (above n) - use x v r) / base P n r * base P n r)
-      by (apply prod_le; [auto|lra]).
-    assert (F' : (mark + before x r v (above n) - use x v r) / base P n r * base P n r ==
-      mark + before x r v (above n) - use x v r) by (field; lra). lra.
+  - assert (F : z * base P n r <= (mark - u) / base P n r * base P n r) by (apply prod_le; [auto|lra]).
+    assert (F' : (mark - u) / base P n r * base P n r == mark - u) by (field; lra). lra.
 Qed.
+Definition is_mark (v r : nat) (mark : Q) : Prop := (binds v = true /\ promise v r = Some mark) \/ ceiling G v r = Some mark.
 Definition bounds (n : nat) (z : Q) : Prop := forall v, In v (above n) ->
-  forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
-    use x v r + (z * base P n r - before x r v (above n)) <= mark.
+  forall r mark, (r < M)%nat -> asks n r = true -> is_mark v r mark ->
+    counted x r v (above n) false 0 0 0 + z * base P n r <= mark.
 
-Lemma every_room_of n z f : (n < N)%nat -> within_limit P n (tasks P x n + z) -> no_more (left_in_all (held_in x) can_use n) z ->
+Lemma every_room_of n z f : (n < N)%nat -> within_limit P n (tasks P x n + z) -> no_more (left_in_all (counted_in x n) can_use n) z ->
   bounds n z -> (forall q, z <= q -> f q = true) -> every_room f n = true.
 Proof.
   intros Hn L Lo B F. unfold every_room. apply andb_true_iff. split; [apply andb_true_iff; split|].
-  2:{ apply (no_more_ext _ _ z (left_is n Hn)) in Lo. destruct (left_in_all t_held _ n); [apply F; exact Lo|reflexivity]. }
+  2:{ apply (no_more_ext _ _ z (left_counted_is n Hn)) in Lo. destruct (left_in_all (t_counted_in n) _ n); [apply F; exact Lo|reflexivity]. }
   - unfold within_limit in L. destruct (limit P n); auto. apply F. rewrite sub_eq, (tasks_is _ _ _ _ R) by auto. lra.
   - apply forallb_forall. intros v Iv. rewrite above_is in Iv by auto. apply all_iff. intros r Hr.
     rewrite asks_is by auto. destruct (asks n r) eqn:A; auto. pose proof (above_in n v Hn Iv) as Hv.
     pose proof (promise_is v r Hv Hr) as Pr. apply andb_true_iff. split.
-    + destruct (t_promise H v r) as [q|], (promise v r) as [q'|] eqn:E; simpl in Pr; try tauto.
-      apply F. apply (room_iff n v r q z Hn Hr Iv A). rewrite Pr. exact (B v Iv r q' Hr A (or_introl E)).
+    + destruct (binds v) eqn:Bi; [|destruct (t_promise H v r); reflexivity].
+      destruct (t_promise H v r) as [q|], (promise v r) as [q'|] eqn:E; simpl in Pr; try tauto.
+      apply F. apply (room_iff n v r q z Hn Hr Iv A). rewrite Pr. exact (B v Iv r q' Hr A (or_introl (conj Bi E))).
     + destruct (ceiling G v r) as [q|] eqn:E; [|reflexivity].
       apply F. apply (room_iff n v r q z Hn Hr Iv A). exact (B v Iv r q Hr A (or_intror E)).
 Qed.
 Lemma bounds_of n d : (n < N)%nat -> every_room (fun q => le d q) n = true ->
-  within_limit P n (tasks P x n + d) /\ no_more (left_in_all (held_in x) can_use n) d /\ bounds n d.
+  within_limit P n (tasks P x n + d) /\ no_more (left_in_all (counted_in x n) can_use n) d /\ bounds n d.
 Proof.
   intros Hn E. unfold every_room in E. apply andb_true_iff in E. destruct E as [E F]. apply andb_true_iff in E. destruct E as [E Lo].
   split; [|split].
-  2:{ apply (no_more_ext _ _ d (left_is n Hn)). destruct (left_in_all t_held _ n); [apply le_iff; exact Lo|exact I]. }
+  2:{ apply (no_more_ext _ _ d (left_counted_is n Hn)). destruct (left_in_all (t_counted_in n) _ n); [apply le_iff; exact Lo|exact I]. }
   - unfold within_limit. destruct (limit P n); auto. bools. rewrite sub_eq, (tasks_is _ _ _ _ R) in E by auto. lra.
   - intros v Iv r mark Hr A Or. rewrite forallb_forall in F. rewrite <- above_is in Iv by auto. specialize (F v Iv).
     rewrite above_is in Iv by auto. rewrite all_iff in F. specialize (F r Hr). rewrite asks_is, A in F by auto.
     apply andb_true_iff in F. destruct F as [F1 F2].
-    pose proof (promise_is v r (above_in n v Hn Iv) Hr) as Pr. destruct Or as [Or|Or].
-    + rewrite Or in Pr. destruct (t_promise H v r) as [q|]; simpl in Pr; [|tauto]. apply le_iff in F1.
+    pose proof (promise_is v r (above_in n v Hn Iv) Hr) as Pr. destruct Or as [[Bi Or]|Or].
+    + rewrite Or in Pr. rewrite Bi in F1. destruct (t_promise H v r) as [q|]; simpl in Pr, F1; [|tauto]. apply le_iff in F1.
       apply (room_iff n v r q d Hn Hr Iv A) in F1. rewrite <- Pr. exact F1.
     + rewrite Or in F2. apply le_iff in F2. apply (room_iff n v r mark d Hn Hr Iv A). exact F2.
 Qed.

@@ -128,8 +128,10 @@ Definition group_tables_of (G : grouping) : group_tables :=
   let promise := map (fun v => map (rpromised G V v) (seq 0 M)) (seq 0 V) in
   let over := map (above G) (seq 0 N) in
   let held := map (fun b => rtaken P G b x) (bars_on P G) in
-  {| t_use := table2 V M (ruse P G x V); t_promise := amounts promise; t_kept_back := table2 V M (rkept G V);
-     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil; t_taken := fun k => nth k held 0 |}.
+  let given := {| t_use := table2 V M (ruse P G x V); t_promise := amounts promise; t_kept_back := table2 V M (rkept G V);
+     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil; t_taken := fun k => nth k held 0; t_owed := fun _ _ => 0 |} in
+  {| t_use := t_use given; t_promise := t_promise given; t_kept_back := t_kept_back given; t_total := t_total given;
+     t_above := t_above given; t_taken := t_taken given; t_owed := table2 V M (rpromised_use G given V) |}.
 Definition better_placing (l : list (nat * list Q)) : claim :=
   let l := placing_of l in
   BetterPlacing l (places_of l) (table2 N K (fun n i =>

@@ -11,8 +11,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
 (** What is used, promised, kept back *)
 Definition the_tables (x : allocation) : group_tables := {| t_use := use P G x; t_promise := promise G; t_kept_back := kept_for G;
-  t_total := total P; t_above := above G; t_taken := fun _ => 0 |}.
-Definition on_top (a : option nat) : bool := match a with None => true | Some _ => false end.
+  t_total := total P; t_above := above G; t_taken := fun _ => 0; t_owed := fun _ _ => 0 |}.
 Section Tables.
 Variable H : group_tables.
 Variable tasks_of : nat -> Q.

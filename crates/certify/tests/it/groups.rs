@@ -168,7 +168,13 @@ fn a_limit_on_server_classes_is_named_by_them() {
         certify(&problem, &allocation, &requests, &Rational::new()).unwrap().certificate
     };
     let over = examine(8, 0);
-    let expected = Evidence::GroupLimit { group: 0, resource: 0, on: vec![0], slack: Rational::from(-5) };
+    let expected = Evidence::GroupLimit {
+        group: Some(0),
+        resource: 0,
+        on: vec![0],
+        slack: Rational::from(-5),
+        promised: None,
+    };
     assert_eq!((&over.claims[0].evidence, over.claims[0].holds), (&expected, Some(false)));
     assert_eq!(over.claims[0].margin, Some(Rational::from((-1, 4))));
     // It lacks four tasks of what it is promised, and old GPUs have no limit.

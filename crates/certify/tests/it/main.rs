@@ -14,6 +14,7 @@ mod least;
 mod nearly;
 mod one_more_unit;
 mod parties;
+mod promised;
 mod ps_dsf_full;
 mod ratio;
 mod stopped;

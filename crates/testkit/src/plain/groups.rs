@@ -35,10 +35,8 @@ impl Plain<'_> {
         }
     }
 
-    /// Whether a group or one of its subgroups states a guarantee.
-    fn has_guarantee(&self, v: usize) -> bool {
-        let stated = self.p().groups().list()[v].guarantee.is_some();
-        stated || self.subgroups(v).into_iter().any(|k| self.has_guarantee(k))
+    fn states_guarantee(&self, v: usize) -> bool {
+        self.p().groups().list()[v].guarantee.is_some()
     }
 
     pub(super) fn kept(&self, v: usize, r: usize) -> Rational {
@@ -49,7 +47,7 @@ impl Plain<'_> {
     }
 
     /// What a group uses when user `n` has so many tasks more.
-    pub(super) fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
+    pub fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
         let p = self.p();
         let own: Rational = self
             .users()
@@ -61,11 +59,6 @@ impl Plain<'_> {
             .sum();
         let below = self.subgroups(v).into_iter().map(|k| self.used(k, r, (n, more)).max(self.kept(k, r)));
         own + below.sum::<Rational>()
-    }
-
-    /// How many tasks more user `n` may have before a group uses that much of a resource that the user asks for.
-    fn until(&self, v: usize, r: usize, n: usize, mark: &Rational) -> Rational {
-        self.until_used(r, n, mark, &|more| self.used(v, r, (n, more)))
     }
 
     /// How many tasks more user `n` may have before `used` of them is so much.
@@ -85,6 +78,65 @@ impl Plain<'_> {
         far + (mark - there) / d
     }
 
+    /// The lowest group above a user that states a guarantee.
+    fn lowest_with_guarantee(&self, n: usize) -> Option<usize> {
+        let list = self.p().groups().list();
+        let mut above = self.p().groups().member(n).group;
+        while let Some(v) = above.filter(|v| !self.states_guarantee(*v)) {
+            above = list[v].parent;
+        }
+        above
+    }
+
+    /// The part of what a group uses that it, or the groups below it, are promised.
+    fn promised_use(&self, v: usize, r: usize) -> Rational {
+        if self.states_guarantee(v) {
+            return self.promised(v, r).unwrap_or_default().min(self.used(v, r, (usize::MAX, &zero())));
+        }
+        self.subgroups(v).into_iter().map(|k| self.promised_use(k, r).max(self.kept(k, r))).sum()
+    }
+
+    /// What counts as used of a group above user `n` when the user has so many tasks more: all of it, or beyond the group
+    /// that is promised something only what others are promised.
+    fn counted(&self, v: usize, r: usize, (n, more): (usize, &Rational), promised: usize) -> Rational {
+        let groups = self.p().groups().list();
+        let mut within = Some(v);
+        while let Some(group) = within {
+            if group == promised {
+                return self.used(v, r, (n, more));
+            }
+            within = groups[group].parent;
+        }
+        let mut sum = zero();
+        for k in self.subgroups(v) {
+            let used = match self.stands_in(n, k) {
+                true => self.counted(k, r, (n, more), promised),
+                false => self.promised_use(k, r),
+            };
+            sum += used.max(self.kept(k, r));
+        }
+        sum
+    }
+
+    /// The fraction of the tasks of user `m` that counts against limits on classes for user `n`.
+    fn fraction(&self, m: usize, n: usize, promised: usize, r: usize) -> Rational {
+        if self.stands_in(m, promised) {
+            return Rational::from(1);
+        }
+        let groups = 0..self.p().groups().list().len();
+        let apart = groups.filter(|v| self.stands_in(m, *v) && !self.stands_in(n, *v));
+        // The fewer groups it stands in, the nearer a group is to the root.
+        let depth =
+            |v: &usize| std::iter::successors(Some(*v), |v| self.p().groups().list()[*v].parent).count();
+        let Some(top) = apart.filter(|v| self.states_guarantee(*v)).min_by_key(depth) else { return zero() };
+        let used = self.used(top, r, (usize::MAX, &zero()));
+        match self.promised(top, r) {
+            None => zero(),
+            Some(promised) if promised < used => promised / used,
+            Some(_) => Rational::from(1),
+        }
+    }
+
     /// How many tasks a user lacks of what the groups above it are promised (docs/axioms.md, the lack).
     pub fn lack_of_promises(&self, n: usize) -> Rational {
         let p = self.p();
@@ -93,26 +145,26 @@ impl Plain<'_> {
         let asked: Vec<usize> = (0..p.n_resources())
             .filter(|r| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0)
             .collect();
-        let mut rooms: Vec<Rational> = self.left(n).into_iter().chain(self.left_on_classes(n)).collect();
-        let mut promises = 0;
+        let Some(promised) = self.lowest_with_guarantee(n) else { return zero() };
+        let mut rooms: Vec<Rational> =
+            self.left(n).into_iter().chain(self.rooms_on_classes(n, promised)).collect();
         let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
         for v in above {
             let group = &groups.list()[v];
-            let named: Vec<usize> =
-                asked.iter().copied().filter(|r| self.promised(v, *r).is_some()).collect();
-            let nothing = never && group.weight.is_zero() && !self.has_guarantee(v);
-            if nothing || (self.has_guarantee(v) && named.is_empty()) {
+            let is_bound = group.guarantee.is_some() || (never && group.weight.is_zero());
+            if is_bound && asked.iter().all(|r| self.promised(v, *r).is_none()) {
                 return zero();
             }
-            promises += named.len();
             for r in &asked {
                 let limit = group.limit.iter().find(|(of, _)| of == r).map(|(_, most)| most.clone());
-                let marks = limit.into_iter().chain(self.promised(v, *r));
-                rooms.extend(marks.map(|mark| self.until(v, *r, n, &mark)));
+                let guarantee = self.promised(v, *r).filter(|_| is_bound);
+                for mark in limit.into_iter().chain(guarantee) {
+                    let counted = |more: &Rational| self.counted(v, *r, (n, more), promised);
+                    rooms.push(self.until_used(*r, n, &mark, &counted));
+                }
             }
         }
-        let least = rooms.into_iter().min().filter(|_| promises > 0);
-        least.unwrap_or_default().max(zero())
+        rooms.into_iter().min().unwrap_or_default().max(zero())
     }
 
     /// What the users below a group take of a resource on some server classes.
@@ -158,11 +210,46 @@ impl Plain<'_> {
         limits.all(|(v, on)| on.limit.iter().all(|(r, most)| self.held_on(v, &on.servers, *r) <= *most))
     }
 
-    /// The least that they leave on each class, added up over the classes on which the user can run; `None` where one
-    /// has no limit.
-    fn left_on_classes(&self, n: usize) -> Option<Rational> {
-        let least = |i: usize| self.class_marks(n, i).into_iter().map(|(_, left)| left).min();
-        self.p().classes_of(n).map(least).sum()
+    /// How many tasks each limit on classes leaves user `n` on each of them for what `promised` above it is promised; by
+    /// limit, `None` on a class where it counts no task of the user.
+    fn left_on_classes(&self, n: usize, promised: usize) -> Vec<Vec<Option<Rational>>> {
+        let p = self.p();
+        let mut rows = Vec::new();
+        for (v, group) in p.groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v)) {
+            for on in &group.on {
+                for (r, most) in &on.limit {
+                    let mut left = most.clone();
+                    for m in self.users().filter(|m| self.stands_in(*m, v)) {
+                        let fraction = self.fraction(m, n, promised, *r);
+                        for k in &on.servers {
+                            left -= Rational::from(&self.x[m][*k] * &p.demand(m, *k)[*r]) * &fraction;
+                        }
+                    }
+                    let room = |i: usize| {
+                        let demand = p.demand(n, i)[*r].clone();
+                        let counts = on.servers.contains(&i) && demand > 0;
+                        counts.then(|| (left.clone() / demand).max(zero()))
+                    };
+                    rows.push(p.classes_of(n).map(room).collect());
+                }
+            }
+        }
+        rows
+    }
+
+    /// The same as bounds on all its tasks: by each limit that counts all of them, and by the least on each class.
+    fn rooms_on_classes(&self, n: usize, promised: usize) -> Vec<Rational> {
+        let rows = self.left_on_classes(n, promised);
+        let mut rooms: Vec<Rational> = Vec::new();
+        for row in &rows {
+            if row.iter().all(Option::is_some) {
+                rooms.extend(row.iter().flatten().max().cloned());
+            }
+        }
+        let classes = 0..self.p().classes_of(n).count();
+        let least = |i: usize| rows.iter().filter_map(|row| row[i].clone()).min();
+        rooms.extend(classes.map(least).sum::<Option<Rational>>());
+        rooms
     }
 
     /// The least margin of the limits.
@@ -179,6 +266,10 @@ impl Plain<'_> {
                     all.push((most - self.held_on(v, &on.servers, *r)) / &capacity[*r]);
                 }
             }
+        }
+        let is_kept = |r: &usize| (0..p.groups().list().len()).any(|v| self.kept(v, *r) > 0);
+        for r in (0..p.n_resources()).filter(|r| capacity[*r] > 0).filter(is_kept) {
+            all.push((&capacity[r] - self.used_by_all(r, (usize::MAX, &zero()))) / &capacity[r]);
         }
         all.into_iter().min()
     }

@@ -16,7 +16,7 @@ impl Plain<'_> {
     }
 
     /// What all users and groups of the root use of a resource when user `n` has so many tasks more.
-    fn used_by_all(&self, r: usize, (n, more): (usize, &Rational)) -> Rational {
+    pub(super) fn used_by_all(&self, r: usize, (n, more): (usize, &Rational)) -> Rational {
         let p = self.p();
         let mut all = zero();
         for m in self.users().filter(|m| p.groups().member(*m).group.is_none()) {

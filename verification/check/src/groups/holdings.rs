@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rug::Rational;
 
-use super::stated::DEPTH;
+use super::stated::{DEPTH, Group};
 use crate::allocation::Tasks;
 use crate::case::Case;
 use crate::json::Json;
@@ -25,6 +25,8 @@ pub struct Holdings<'c> {
     pub kept: Vec<Vec<Rational>>,
     /// `U_v`, that of the root last.
     pub used: Vec<Vec<Rational>>,
+    /// By group, the root last: the sum over the child groups of what is promised of their use, or kept back for them.
+    pub below: Vec<Vec<Rational>>,
     /// What is left of limits on server classes.
     pub on: Vec<On<'c>>,
 }
@@ -54,13 +56,21 @@ fn of_group(on: &[On<'_>], v: usize) -> Range<usize> {
     on.partition_point(|of| of.group < v)..on.partition_point(|of| of.group <= v)
 }
 
+fn promised_use(group: &Group, r: usize, used: &Rational, below: &Rational) -> Rational {
+    match &group.guarantee {
+        Some(stated) => at(stated, r).map_or_else(Rational::new, |promised| promised.min(used).clone()),
+        None => below.clone(),
+    }
+}
+
 impl<'c> Holdings<'c> {
     pub fn new(case: &'c Case<'c>) -> Checked<Self> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
         ensure_small(n.saturating_mul(m) <= CELLS, "groups times resources")?;
-        work::spend(8 * n * m)?;
+        work::spend(12 * n * m)?;
         let mut used = vec![vec![Rational::new(); m]; n + 1];
+        let mut below = used.clone();
         for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&case.total) {
             let of_group = &mut used[member.group.unwrap_or(n)];
             for (r, d) in &user.demand {
@@ -84,6 +94,9 @@ impl<'c> Holdings<'c> {
                 let (k, u) = (kept[v][r].clone(), used[v][r].clone());
                 let above = &mut used[group.parent.unwrap_or(n)][r];
                 *above = work::plus(above, (&u).max(&k))?;
+                let part = promised_use(group, r, &u, &below[v][r]);
+                let above = &mut below[group.parent.unwrap_or(n)][r];
+                *above = work::plus(above, &part.max(k.clone()))?;
                 kept[group.parent.unwrap_or(n)][r] += k;
             }
             let above = group.parent.filter(|above| groups.list[*above].guarantee.is_none());
@@ -94,7 +107,7 @@ impl<'c> Holdings<'c> {
             }
         }
         let on = Self::limits(case, &case.x, false)?;
-        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, on })
+        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, below, on })
     }
 
     /// What tasks leave of limits on server classes; and of limits on the whole cluster, of what the users of the groups
@@ -140,16 +153,6 @@ impl<'c> Holdings<'c> {
         Ok(tasks.min().map(|least| least.max(Rational::new())))
     }
 
-    /// The same on all classes on which it can run; `None` where there is none on one of them.
-    pub fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
-        if self.on.is_empty() {
-            return Ok(None);
-        }
-        let rooms = self.case.problem.classes_of(n).map(|i| self.left_on_class(n, i));
-        let rooms: Option<Vec<Rational>> = rooms.collect::<Checked<Vec<_>>>()?.into_iter().collect();
-        rooms.map(work::sum).transpose()
-    }
-
     /// The groups above a user, the root last: of each by resource that there is how much of it a task of the user asks for,
     /// and what is kept back and not used for the groups between, which more use fills first.
     pub fn way(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
@@ -165,6 +168,11 @@ impl<'c> Holdings<'c> {
             }
         }
         Ok(way)
+    }
+
+    /// The part of the use of a group that a guarantee covers, of its own or of a group below.
+    pub fn promised_use(&self, v: usize, r: usize) -> Rational {
+        promised_use(&self.case.problem.groups.list[v], r, &self.used[v][r], &self.below[v][r])
     }
 
     /// What is promised to a group, where that is named.
@@ -203,30 +211,6 @@ impl<'c> Holdings<'c> {
             }
         }
         Ok(stops)
-    }
-
-    /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
-    /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
-    pub fn lack(&self, n: usize) -> Checked<Rational> {
-        let groups = &self.case.problem.groups;
-        let mut rooms: Vec<Rational> = self.case.tasks_left(n).into_iter().collect();
-        rooms.extend(self.left_on_classes(n)?);
-        let mut is_promised = false;
-        for (v, steps) in self.way(n)?.into_iter().filter(|(v, _)| *v < groups.list.len()) {
-            let mut is_below = self.guarantee[v].is_none() && !groups.is_shut(v);
-            for Step { r, d, spare } in steps {
-                let promised = self.promised(v, r);
-                let marks = promised.into_iter().chain(at(&groups.list[v].limit, r));
-                rooms.extend(marks.map(|mark| (Rational::from(mark - &self.used[v][r]) + &spare) / d));
-                is_below |= promised.is_some();
-                is_promised |= promised.is_some();
-            }
-            if !is_below {
-                return Ok(Rational::new());
-            }
-        }
-        let least = rooms.into_iter().min().filter(|_| is_promised);
-        Ok(least.unwrap_or_default().max(Rational::new()))
     }
 }
 

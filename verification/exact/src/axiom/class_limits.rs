@@ -91,12 +91,4 @@ impl<'p> ClassLimits<'p> {
     pub fn concern(&self, n: usize) -> bool {
         !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.leave(n, i).is_some())
     }
-
-    /// How many tasks they leave to a user on all classes on which it can run; `None`: any number.
-    pub fn leave_in_all(&self, n: usize) -> Option<Rational> {
-        if self.list.is_empty() {
-            return None;
-        }
-        self.problem.classes_of(n).map(|i| self.leave(n, i).map(|(left, _)| left)).sum()
-    }
 }

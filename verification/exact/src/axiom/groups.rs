@@ -1,26 +1,17 @@
 //! What is promised to groups of users, and what they are allowed (theory, section 9).
 //!
-//! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts what is kept back
-//! for its subgroups, and what its users hold by their base demands, and none takes more on some server classes than it
-//! may there. Margin: the least
-//! $(L_{vr} - U_{vr}) / C_r$ over the limits of resources that some server has.
+//! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts amounts that are kept
+//! back for its subgroups, and what its users hold by their base demands. The root uses no more than there is of a resource
+//! of which something is kept back, $U_r \le C_r$. No group takes more on some server classes than its limit there. Margin:
+//! the least (bound − use) / $C_r$ over the resources that some server has.
 //!
-//! `guarantees`: no user with tasks left, and not at a limit, is below the guarantee of every group above it that has
-//! one. The lack of a user is how many tasks more it could run, whether there is room for them or not, before it has
-//! all its tasks, or a limit above it or one of those guarantees is reached:
-//!
-//! $$\min\Bigl(T_n - x_n, \min_{v, r} \frac{L_{vr} - U_{vr} + s_{vr}}{d_{nr}},
-//!   \min_{v, r} \frac{G_{vr} - U_{vr} + s_{vr}}{d_{nr}}\Bigr),$$
-//!
-//! with $s_{vr}$ what is kept back for the groups between `n` and `v` and not used, which more use fills first; 0
-//! for a user without such a group, where a guarantee above it names nothing that it asks for, and where a group
-//! above it has no guarantee, the weight 0, and so (`zero-weight: never`) nothing. Margin: minus the largest lack
-//! over `g_n`.
+//! `guarantees`: no user [lacks](crate::Lacks) anything that the groups above it are promised. Margin: minus the largest
+//! lack over `g_n`.
 
-use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Promises, Rational};
 
 use crate::axiom::class_limits::{ClassLimit, ClassLimits};
+use crate::axiom::lack::{Lacks, uses};
 use crate::axiom::rule::{Found, Rule, loss};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
@@ -30,24 +21,43 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// Groups times resources beyond which they are not judged: what is used of each takes about 50 bytes of memory.
+/// Groups times resources beyond which groups are not judged. Each takes about 50 bytes of memory, twice for lacks.
 const MOST_CELLS: usize = 1_000_000;
 /// The memory for that.
-const MOST_BYTES: u64 = 50_000_000;
+const MOST_BYTES: u64 = 100_000_000;
 
-/// What every group holds.
+/// What every group and the root use.
 pub(super) struct Holdings<'p> {
     pub problem: &'p Problem,
     pub promises: Promises,
     /// `U_v` by group and resource.
     pub used: Vec<Vec<Rational>>,
+    /// `U` of the root by resource, and the part of it that is kept back for groups.
+    pub root: Vec<OfRoot>,
     /// What is left of limits on server classes.
     pub on: ClassLimits<'p>,
 }
 
-/// A limit, and what is left of it.
+/// The use of a resource by all users and groups.
+#[derive(Clone, Default)]
+pub(super) struct OfRoot {
+    /// With amounts that are kept back.
+    pub used: Rational,
+    /// The sum of the amounts kept back.
+    pub kept: Rational,
+}
+
+impl OfRoot {
+    /// Whether the capacity bounds the use: something is kept back.
+    pub fn is_bounded(&self) -> bool {
+        !self.kept.is_zero()
+    }
+}
+
+/// A limit of a group or of the root, and what is left of it.
 struct Limited<'h> {
-    group: usize,
+    /// `None`: the root.
+    group: Option<usize>,
     resource: usize,
     /// Server classes; none: all.
     on: &'h [usize],
@@ -55,38 +65,45 @@ struct Limited<'h> {
     margin: Rational,
 }
 
+/// Total tasks by user, where groups and resources are not too many to be judged.
+fn totals(instance: &Instance<'_>) -> Result<Vec<Rational>, Refusal> {
+    let problem = instance.problem();
+    if problem.groups().list().len().saturating_mul(problem.n_resources()) > MOST_CELLS {
+        return Err(TooLarge::memory(MOST_BYTES).into());
+    }
+    instance.charge_all_users()?;
+    Ok((0..problem.n_users()).map(|n| instance.total(n)).collect())
+}
+
 impl<'p> Holdings<'p> {
     pub fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
         let problem = instance.problem();
-        let (groups, m) = (problem.groups(), problem.n_resources());
-        if groups.list().len().saturating_mul(m) > MOST_CELLS {
-            return Err(TooLarge::memory(MOST_BYTES).into());
-        }
-        instance.charge_all_users()?;
-        let promises = Promises::new(groups);
-        let mut used = vec![vec![Rational::new(); m]; groups.list().len()];
-        for (n, user) in problem.users().iter().enumerate() {
-            let Some(v) = groups.member(n).group else { continue };
-            let x = instance.total(n);
-            for (r, d) in user.base_demand().entries() {
-                used[v][*r] += Rational::from(d * &x);
+        let totals = totals(instance)?;
+        let promises = Promises::new(problem.groups());
+        let used = uses(problem, &promises, &totals);
+        let mut root = vec![OfRoot::default(); problem.n_resources()];
+        for (v, _) in problem.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
+            root.iter_mut().zip(&used[v]).for_each(|(root, own)| root.used += own);
+            for (r, kept) in &promises.kept[v] {
+                root[*r].kept += kept;
+                if used[v][*r] < *kept {
+                    root[*r].used += Rational::from(kept - &used[v][*r]);
+                }
             }
         }
-        for v in groups.from_the_leaves() {
-            let Some(parent) = groups.list()[v].parent else { continue };
-            let mut held = used[v].clone();
-            for (r, kept) in promises.kept[v].iter().filter(|(r, kept)| used[v][*r] < *kept) {
-                held[*r].clone_from(kept);
+        for (n, (user, x)) in problem.users().iter().zip(&totals).enumerate() {
+            if problem.groups().member(n).group.is_none() {
+                let held = user.base_demand().entries().iter();
+                held.for_each(|(r, d)| root[*r].used += Rational::from(d * x));
             }
-            used[parent].iter_mut().zip(held).for_each(|(sum, held)| *sum += held);
         }
-        Ok(Self { problem, promises, used, on: ClassLimits::new(instance)? })
+        Ok(Self { problem, promises, used, root, on: ClassLimits::new(instance)? })
     }
 
     /// Every limit of a resource that some server has.
     fn limits(&self) -> impl Iterator<Item = Limited<'_>> {
         let capacity = self.problem.total_capacity();
-        let limited = |group: usize, resource: usize, on, slack: Rational| {
+        let limited = |group: Option<usize>, resource: usize, on, slack: Rational| {
             let has = !capacity[resource].is_zero();
             has.then(|| Limited {
                 group,
@@ -98,54 +115,34 @@ impl<'p> Holdings<'p> {
         };
         let whole = self.problem.groups().list().iter().enumerate().flat_map(move |(v, group)| {
             let slack = move |r: usize, most: &Rational| Rational::from(most - &self.used[v][r]);
-            group.limit.iter().filter_map(move |(r, most)| limited(v, *r, &[][..], slack(*r, most)))
+            group.limit.iter().filter_map(move |(r, most)| limited(Some(v), *r, &[][..], slack(*r, most)))
         });
         let of_classes = self.on.list.iter().filter_map(move |of: &ClassLimit<'_>| {
-            limited(of.group, of.resource, of.servers, of.left.clone())
+            limited(Some(of.group), of.resource, of.servers, of.left.clone())
         });
-        whole.chain(of_classes)
+        let bounded = self.root.iter().enumerate().filter(|(_, root)| root.is_bounded());
+        let of_root = bounded.filter_map(move |(r, root)| {
+            limited(None, r, &[][..], Rational::from(&capacity[r] - &root.used))
+        });
+        whole.chain(of_classes).chain(of_root)
     }
 
-    /// The lack of a user, in tasks.
-    fn lack(&self, instance: &Instance<'_>, n: usize) -> Rational {
-        let groups = self.problem.groups();
-        let capacity = self.problem.total_capacity();
-        let user = &self.problem.users()[n];
-        let asked = || user.base_demand().entries().iter().filter(|(r, _)| !capacity[*r].is_zero());
-        // By resource that it asks for: what more use fills before it is more use of the group.
-        let mut spare = vec![Rational::new(); asked().count()];
-        let left = user.tasks().map(|tasks| tasks - instance.total(n));
-        let mut least: Option<Rational> = left.into_iter().chain(self.on.leave_in_all(n)).min();
-        let mut is_promised = false;
-        let never = groups.share().zero_weight == ZeroWeight::Never;
-        let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
-        for v in above {
-            let guarantee = self.promises.guarantee[v].as_ref();
-            // A group of weight 0 may get nothing beyond its guarantee.
-            let is_shut = never && groups.list()[v].weight.is_zero();
-            let mut names_any = guarantee.is_none() && !is_shut;
-            for ((r, d), spare) in asked().zip(&mut spare) {
-                let promised = self.promises.promised(v, *r);
-                for most in at(&groups.list()[v].limit, *r).into_iter().chain(promised) {
-                    let room = (Rational::from(most - &self.used[v][*r]) + &*spare) / d;
-                    least = Some(least.map_or(room.clone(), |least| least.min(room)));
-                }
-                names_any |= promised.is_some();
-                is_promised |= promised.is_some();
-                let kept = at(&self.promises.kept[v], *r);
-                if let Some(kept) = kept.filter(|kept| self.used[v][*r] < **kept) {
-                    *spare += Rational::from(kept - &self.used[v][*r]);
-                }
-            }
-            if !names_any {
-                return Rational::new();
-            }
+    /// The sum of the amounts kept back for the child groups, where it alone is more than the bound.
+    fn promised_beyond(&self, limited: &Limited<'_>) -> Option<Rational> {
+        let Limited { group, resource, on, .. } = limited;
+        if !on.is_empty() {
+            return None;
         }
-        least.filter(|least| is_promised && *least > 0).unwrap_or_default()
-    }
-
-    fn margin(&self, instance: &Instance<'_>, n: usize) -> Rational {
-        -(self.lack(instance, n) / instance.scale(n))
+        let (kept, bound) = match group {
+            None => (self.root[*resource].kept.clone(), &self.problem.total_capacity()[*resource]),
+            Some(v) => {
+                let groups = self.problem.groups().list().iter().enumerate();
+                let children = groups.filter(|(_, group)| group.parent == Some(*v)).map(|(k, _)| k);
+                let kept = children.filter_map(|k| at(&self.promises.kept[k], *resource)).sum();
+                (kept, at(&self.problem.groups().list()[*v].limit, *resource)?)
+            }
+        };
+        (kept > *bound).then_some(kept)
     }
 }
 
@@ -179,23 +176,22 @@ impl Rule for Limits {
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
         let holdings = Holdings::new(instance)?;
         let tightest = holdings.limits().min_by(|a, b| a.margin.cmp(&b.margin));
-        Ok(tightest.map(|Limited { group, resource, on, slack, margin }| Found {
-            yes: Evidence::GroupLimit { group, resource, on: on.to_vec(), slack },
-            no: None,
-            margin,
+        Ok(tightest.map(|tightest| {
+            let promised = holdings.promised_beyond(&tightest);
+            let Limited { group, resource, on, slack, margin } = tightest;
+            let yes = Evidence::GroupLimit { group, resource, on: on.to_vec(), slack, promised };
+            Found { yes, no: None, margin }
         }))
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
-        let Evidence::GroupLimit { group, resource, on, slack } = evidence else { return None };
+        let Evidence::GroupLimit { group, resource, on, slack, promised } = evidence else { return None };
         let classes = || Json::List(on.iter().map(|i| names.server_name(*i)).collect());
+        let group = group.map(|v| ("group", names.group_name(v)));
+        let always = [("resource", names.resource_name(*resource)), ("slack", number(slack))];
         let on = (!on.is_empty()).then(|| ("on", classes()));
-        let whole = [
-            ("group", names.group_name(*group)),
-            ("resource", names.resource_name(*resource)),
-            ("slack", number(slack)),
-        ];
-        Some(Json::object(whole.into_iter().chain(on)))
+        let promised = promised.as_ref().map(|promised| ("promised", number(promised)));
+        Some(Json::object(group.into_iter().chain(always).chain(on).chain(promised)))
     }
 }
 
@@ -216,9 +212,12 @@ impl Rule for Guarantees {
     }
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
-        let holdings = Holdings::new(instance)?;
+        let (totals, tasks) = (totals(instance)?, instance.tasks());
+        let steps = Lacks::steps_on_classes(instance.problem(), &tasks);
+        instance.budget().charge(instance.steps().saturating_mul(steps))?;
+        let lacks = Lacks::new(instance.problem(), &totals, &tasks);
         let active = (0..instance.problem().n_users()).filter(|n| instance.is_active(*n));
-        let least = active.map(|n| (holdings.margin(instance, n), n)).min();
+        let least = active.map(|n| (-(lacks.of(n) / instance.scale(n)), n)).min();
         Ok(least.map(|(margin, user)| Found {
             yes: Evidence::Entitlement { user, loss: None },
             no: Some(Evidence::Entitlement { user, loss: Some(loss(instance, user, &margin)) }),

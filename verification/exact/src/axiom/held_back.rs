@@ -50,8 +50,6 @@ pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
 pub(super) struct HeldBack<'p> {
     holdings: Holdings<'p>,
     capacity: Vec<Rational>,
-    /// `U_r` of the root; absent where nothing of `r` is kept back: what runs then ends at the classes alone.
-    used: Vec<Option<Rational>>,
 }
 
 impl<'p> HeldBack<'p> {
@@ -62,23 +60,7 @@ impl<'p> HeldBack<'p> {
             return Ok(None);
         }
         let holdings = Holdings::new(instance)?;
-        let mut used = vec![Rational::new(); problem.n_resources()];
-        let mut is_kept = vec![false; problem.n_resources()];
-        for (v, _) in problem.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
-            used.iter_mut().zip(&holdings.used[v]).for_each(|(sum, own)| *sum += own);
-            for (r, kept) in &holdings.promises.kept[v] {
-                used[*r] += unused(kept, &holdings.used[v][*r]);
-                is_kept[*r] |= *kept > 0;
-            }
-        }
-        for (n, user) in problem.users().iter().enumerate() {
-            if problem.groups().member(n).group.is_none() {
-                let x = instance.total(n);
-                user.base_demand().entries().iter().for_each(|(r, d)| used[*r] += Rational::from(d * &x));
-            }
-        }
-        let used = used.into_iter().zip(is_kept).map(|(used, is_kept)| is_kept.then_some(used)).collect();
-        Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings, used }))
+        Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings }))
     }
 
     /// How many tasks more everything that could stop a user leaves it.
@@ -113,7 +95,8 @@ impl<'p> HeldBack<'p> {
             }
         }
         let root = asked().zip(spare).filter_map(|((r, d), spare)| {
-            let left = unused(&self.capacity[*r], self.used[*r].as_ref()?) + spare;
+            let root = Some(&self.holdings.root[*r]).filter(|root| root.is_bounded())?;
+            let left = unused(&self.capacity[*r], &root.used) + spare;
             Some((left / d, Stop::KeptBack { resource: *r }))
         });
         stops.extend(root);

@@ -15,6 +15,7 @@ mod groups;
 mod held_back;
 pub mod integer_feasible;
 pub mod integer_pareto_optimal;
+mod lack;
 pub mod max_min;
 pub mod njc;
 mod non_wasteful;
@@ -31,6 +32,7 @@ use evenhand_problem::Problem;
 
 use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::{Inapplicable, Refusal};
+pub use lack::Lacks;
 use rule::Rule;
 
 /// The names of the axioms.
