@@ -15,11 +15,22 @@ use crate::certificate::Certificate;
 use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
-use crate::work::{Checked, about, ensure};
-use crate::{File, Options, Report, Usable};
+use crate::work::{Checked, about, ensure, refuse};
+use crate::{File, Options, Report, Unusable, Usable};
 
 /// The axioms that are claimed of what is held, the last two where there are groups.
 const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
+
+/// The rules of schedulers that are hierarchical filling by some share: `of`, `over`, `zero-weight` and `guarantees` of it,
+/// where they are not the default. Kueue adds flavours up, and Armada has multipliers.
+const SHARES: [(&str, [Option<&str>; 4]); 6] = [
+    ("hdrf", [None; 4]),
+    ("mesos", [None; 4]),
+    ("slurm", [None; 4]),
+    ("armada", [None; 4]),
+    ("kueue", [Some("surplus"), Some("lendable"), None, None]),
+    ("yunikorn", [None, Some("guarantee"), None, Some("compared")]),
+];
 
 /// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
 /// whose tasks it is short.
@@ -28,8 +39,8 @@ type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 struct Bundle<'j> {
     held: Certificate<'j>,
     due: Option<Certificate<'j>>,
-    /// What is due instead by a rule that divides every resource alone: its name, and by resource the tasks that fill it.
-    alone: (&'j str, Vec<Vector>),
+    /// The rule by which fair shares are computed here instead, since it divides every resource alone.
+    rule: Option<&'j Json<'j>>,
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     /// Absent where tasks have no servers.
@@ -45,7 +56,10 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     // The reader's largest tolerance is about all of them.
     let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
     bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
-    let reason = file.reason(raw, bundle.held.unmet(options)?, verdict)?;
+    let (of_rules, others) = options.require.iter().cloned().partition(|text| text.starts_with("rule:"));
+    let mut unmet = bundle.held.unmet(&Options { require: others, ..options.clone() })?;
+    unmet.extend(bundle.unmet_rules(of_rules)?);
+    let reason = file.reason(raw, unmet, verdict)?;
     let mut claims = Vec::new();
     for (of, part) in bundle.parts() {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
@@ -62,10 +76,15 @@ impl<'j> Bundle<'j> {
         let [kind, version, tolerance, held, due, rows, fits, moves] =
             raw.fields("kind version tolerance held due queues fits? moves?")?;
         version.count(1, 1)?;
-        let (stated, held) = (held.get("problem"), Certificate::read(held)?);
-        let (due, alone) = match due.get("rule").given() {
-            Some(_) => (None, alone::filled(stated, due)?),
-            None => (Some(Certificate::read(due)?), Default::default()),
+        let held = Certificate::read(held)?;
+        let rule = due.get("rule").given();
+        let due = match rule {
+            Some(rule) => {
+                due.fields::<1>("rule")?;
+                rule.word(&alone::RULES)?;
+                None
+            }
+            None => Some(Certificate::read(due)?),
         };
         let value = tolerance.number()?;
         if !(0..1).contains(&value) {
@@ -83,13 +102,55 @@ impl<'j> Bundle<'j> {
         let rows = rows.rows("name held due short? above? by?", row)?;
         let fits = fits.given().map(|raw| Gang::list(raw, problem)).transpose()?;
         let moves = moves.given().map(|raw| Moves::read(raw, problem)).transpose()?;
-        Ok(Self { held, due, alone, tolerance: value, rows, fits, moves })
+        Ok(Self { held, due, rule, tolerance: value, rows, fits, moves })
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
         let after = self.moves.iter().map(|moves| ("after", &moves.after));
         let due = self.due.iter().map(|due| ("due", due));
         [("held", &self.held)].into_iter().chain(due).chain(after)
+    }
+
+    /// Returns which of these required rules are not the one that fair shares follow.
+    fn unmet_rules(&self, required: Vec<String>) -> Usable<Vec<String>> {
+        let own = self.rules();
+        let known = || alone::RULES.iter().chain(&["tree"]).chain(SHARES.iter().map(|(name, _)| name));
+        let mut unmet = Vec::new();
+        for text in required {
+            let name = text.trim_start_matches("rule:");
+            if !known().any(|known| *known == name) {
+                let names = known().copied().collect::<Vec<_>>().join(", ");
+                return Err(Unusable::usage(&format!("--require {text}: expected a rule among {names}")));
+            }
+            if !own.contains(&name) {
+                unmet.push(format!(
+                    "`{text}` is required, and fair shares are those by `{}`",
+                    own.join("`, `")
+                ));
+            }
+        }
+        Ok(unmet)
+    }
+
+    /// Returns the names of the rule that fair shares follow. Several schedulers have the same one.
+    fn rules(&self) -> Vec<&str> {
+        if let Some(rule) = self.rule {
+            return rule.text().into_iter().collect();
+        }
+        let share = &self.held.problem.groups.share;
+        let is_own = |(name, words): &&(&str, [Option<&str>; 4])| {
+            let has_multipliers = !share.multipliers.is_empty() && *name != "armada";
+            share.words == *words && share.families == (*name == "kueue") && !has_multipliers
+        };
+        ["tree"].into_iter().chain(SHARES.iter().filter(is_own).map(|(name, _)| *name)).collect()
+    }
+
+    /// Returns by which rule fair shares are, in a sentence.
+    fn rule_in_words(&self) -> String {
+        match self.rule.map(Json::text) {
+            Some(Ok(rule)) => format!("fair shares: by the rule `{rule}`, each resource alone"),
+            _ => format!("fair shares: by hierarchical filling, the rule `{}`", self.rules().join("`, `")),
+        }
     }
 
     /// Whether everything that it states is true; what it says of queues, in sentences.
@@ -105,9 +166,10 @@ impl<'j> Bundle<'j> {
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case)?;
         let mut state = State::new(&queues, &self.held.allocation)?;
-        let due = match &self.due {
-            None => queues.held(|r, n| &self.alone.1[r][n])?,
-            Some(due) => {
+        let due = match (&self.due, self.rule) {
+            (None, None) => return refuse("fair shares have neither a rule nor a certificate"),
+            (None, Some(rule)) => about("due", alone::shares(&self.held.problem, rule))?,
+            (Some(due), _) => {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
                 ensure(is_due, "what is due is not what the filling ends with")?;
@@ -117,9 +179,7 @@ impl<'j> Bundle<'j> {
             }
         };
         let mut said = self.rows(&queues, &state, &due)?;
-        if self.due.is_none() {
-            said.push(format!("due: the filling of each resource alone, as `{}`", self.alone.0));
-        }
+        said.push(self.rule_in_words());
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         for gang in self.fits.iter().flatten() {
