@@ -69,14 +69,15 @@ struct Nodes<'p> {
 pub fn shares(problem: &Problem, rule: &Json<'_>) -> Checked<Vec<Vector>> {
     let nodes = Nodes::new(problem, [Rule::Kai, Rule::Volcano, Rule::Capacity][rule.word(&RULES)?])?;
     let (root, m) = (nodes.root, problem.resources.list.len());
-    let capacity = problem.total_capacity();
+    let total = problem.total_capacity();
+    let capacity: Vector = (0..m).map(|r| at(&total, r).cloned().unwrap_or_default()).collect();
     let mut shares = vec![vec![Rational::new(); m]; root + 1 + problem.users.len()];
-    for r in 0..m {
-        let asks = nodes.asks(r, &at(&capacity, r).cloned().unwrap_or_default())?;
-        shares[root][r] = at(&capacity, r).cloned().unwrap_or_default();
+    shares[root].clone_from(&capacity);
+    for (r, capacity) in capacity.iter().enumerate() {
+        let asks = nodes.asks(r, capacity)?;
         for v in &nodes.order {
             let parts = nodes.divide(*v, &shares[*v][r], &asks)?;
-            let left = Rational::from(&shares[*v][r] - work::sum(parts.clone())?);
+            let left = &shares[*v][r] - work::sum(parts.clone())?;
             ensure(left >= 0, "guarantees exceed what there is, and the rule gives them in full")?;
             let is_divided = *v == root || nodes.children[*v].is_empty() || left.is_zero();
             ensure(is_divided, "a queue has more than the queues in it, of which some have the weight 0")?;
@@ -175,7 +176,7 @@ impl<'p> Nodes<'p> {
         for v in &self.order {
             let groups = || self.children[*v].iter().filter(|k| **k < self.root);
             let kept = work::sum(groups().map(|k| asks[*k].kept.clone()).collect())?;
-            let left = Rational::from(&asks[*v].most - kept).max(Rational::new());
+            let left = (&asks[*v].most - kept).max(Rational::new());
             for k in groups() {
                 let most = work::plus(&left, &asks[*k].kept)?;
                 asks[*k].most = most.min(asks[*k].most.clone());
@@ -233,7 +234,7 @@ impl<'p> Nodes<'p> {
         let ask = |at: usize| &asks[children[at]];
         let promised = |at: usize| ask(at).first.clone().min(ask(at).request.clone());
         let mut parts: Vec<Rational> = (0..children.len()).map(promised).collect();
-        let mut left = Rational::from(share - work::sum(parts.clone())?);
+        let mut left = share - work::sum(parts.clone())?;
         let zero = Rational::new;
         if self.rule == Rule::Kai {
             let mut tiers = BTreeMap::<Reverse<Rational>, Vec<(usize, Claim)>>::new();
@@ -313,7 +314,7 @@ fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rati
     };
     let pace: Rational = claims.iter().filter(|claim| grows(claim)).map(|(_, claim)| &claim.weight).sum();
     if !pace.is_zero() {
-        level += Rational::from(&*left - gains(&level)?) / pace;
+        level += (&*left - gains(&level)?) / pace;
     }
     for (at, claim) in &claims {
         let gain = gain(claim, &level)?;
