@@ -25,7 +25,7 @@ pub struct Due {
 pub enum Proof {
     /// A certificate of the axiom `tree`.
     Tree(Box<Certificate>),
-    /// Every resource alone is filled once more, as by this rule.
+    /// The kernel computes the amounts of this rule, resource by resource, from its definition.
     Alone(Rule),
     /// Nothing, and why.
     Uncertified(&'static str),
@@ -97,8 +97,8 @@ impl Due {
     }
 }
 
-/// What is due by a rule that divides every resource alone is what fills it, where the parts of every queue come to what it
-/// has, and those of the root to no more.
+/// Returns the proof of amounts by a rule that divides every resource alone. The kernel asks for the same conditions: the
+/// queues in a queue have together what it has, and the queues of the root no more than there is.
 fn alone(problem: &Problem, rule: Rule, entitlements: &Entitlements) -> Proof {
     if rule == Rule::KaiSoleQueue {
         return Proof::Uncertified("the only queue of a priority is due more than it asks for");

@@ -127,6 +127,12 @@ fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'st
     is_larger.then_some("the quota of its cohort exceeds the servers")
 }
 
+/// Returns whether some queue of Volcano states what it deserves, as the plugin `capacity` asks for.
+fn deserves(snapshot: &Snapshot) -> bool {
+    let is_amount = |of: &Reported| of.value.as_ref().is_some_and(|value| *value > 0);
+    snapshot.reported.iter().any(|of| of.what == "deserved" && is_amount(of))
+}
+
 /// The rule of the scheduler that a snapshot is of; `None`: the problem's own share.
 #[must_use]
 pub fn rule_of(snapshot: &Snapshot) -> Option<Rule> {
@@ -134,6 +140,7 @@ pub fn rule_of(snapshot: &Snapshot) -> Option<Rule> {
     match snapshot.system? {
         System::Kueue => Some(Rule::Kueue),
         System::Kai => Some(Rule::Kai),
+        System::Volcano if deserves(snapshot) => Some(Rule::VolcanoCapacity),
         System::Volcano => Some(Rule::Volcano),
         System::Yunikorn => Some(Rule::YuniKorn),
         System::Slurm => Some(Rule::Slurm),

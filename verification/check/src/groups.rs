@@ -5,7 +5,7 @@ pub mod alone;
 mod bounds;
 pub mod filling;
 pub mod holdings;
-mod lack;
+pub mod lack;
 pub mod parties;
 pub mod stated;
 mod tree;

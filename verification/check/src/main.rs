@@ -14,7 +14,8 @@ Verifies a certificate of fairness, of a ratio or a worst load, or of a running 
   --problem PROBLEM        refuse a certificate that is not about this problem
   --allocation ALLOCATION  refuse a certificate that is not about this allocation
   --require AXIOM[:PARAMETER]  refuse one that does not claim it to hold, as in max-min:drfh; of a ratio or
-                           worst load: exact, or ratio:A for at least the part A; may be given several times
+                           worst load: exact, or ratio:A for at least the part A; of a running
+                           cluster also rule:NAME, as in rule:kai; may be given several times
   --max-tolerance T        refuse a larger tolerance (default: 1e-6)
   --sharing rdm|tdm        refuse resources that are not divided (rdm, default), or time that is not (tdm)
   --format table|json      how to say it (default: table)

@@ -1,8 +1,9 @@
 //! The shares of rules are those by which the mechanism `tree` compares.
 
-use crate::common::{random, refused};
+use crate::common::{random, refused, snapshot};
 
 use evenhand_cluster::certificate::of_verdict;
+use evenhand_cluster::reported::rule_of;
 use evenhand_cluster::{Due, Queues, TaskRules, Verdict, by_rule};
 use evenhand_mechanisms::tree::{self, Rule, Settings};
 use evenhand_problem::Rational;
@@ -42,8 +43,9 @@ fn what_is_divided_resource_by_resource_is_recomputed() {
         if problem.groups().limit_classes() {
             continue;
         }
-        for rule in [Rule::Kai, Rule::Volcano] {
-            let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), Some(rule), &Rational::new()).unwrap();
+        for rule in [Rule::Kai, Rule::Volcano, Rule::VolcanoCapacity] {
+            let of = Snapshot::new(problem.clone(), allocation.clone());
+            let found = Verdict::new(&of, Some(rule), &Rational::new()).unwrap();
             if found.due.uncertified().is_some() {
                 assert_eq!(rule, Rule::Kai, "seed {seed}");
                 uncertified += 1;
@@ -54,7 +56,13 @@ fn what_is_divided_resource_by_resource_is_recomputed() {
             assert_eq!(refused(&text), None, "{rule}, seed {seed}");
             let document: Value = serde_json::from_str(&text).unwrap();
             let other = if rule == Rule::Kai { "yunikorn" } else { "kai-sole-queue" };
-            for damage in [json!({"rule": other}), json!({"rule": rule.name(), "more": 1}), json!({})] {
+            let damages = [
+                json!({"rule": other}),
+                json!({"rule": rule.name(), "more": 1}),
+                json!({"rule": 1}),
+                json!({}),
+            ];
+            for damage in damages {
                 let mut damaged = document.clone();
                 damaged["due"] = damage;
                 assert!(refused(&damaged.to_string()).is_some(), "{rule}, seed {seed}");
@@ -70,7 +78,82 @@ fn what_is_divided_resource_by_resource_is_recomputed() {
             }
         }
     }
-    assert!(certified > 100 && uncertified > 5, "{certified} {uncertified}");
+    assert!(certified > 200 && uncertified > 5, "{certified} {uncertified}");
+}
+
+/// A bundle that states other fair shares than its rule gives, as of a scheduler that promises less than it does.
+fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
+    let gpu = |n: u64| json!({"gpu": n.to_string()});
+    let problem = json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "s", "capacity": {"gpu": 10}}], "groups": groups, "users": users});
+    let text = problem.to_string();
+    let read = evenhand_problem::format::Source { name: "problem", text: &text }.problem().unwrap();
+    let empty = evenhand_problem::Allocation::empty(read.n_users(), evenhand_problem::Sharing::Rdm);
+    let allocation = evenhand_cluster::placed(&empty, Vec::new());
+    let found = Verdict::new(&Snapshot::new(read.clone(), allocation.clone()), Some(Rule::Volcano), &Rational::new()).unwrap();
+    let mut document: Value = serde_json::from_str(&of_verdict(&found, &[]).unwrap()).unwrap();
+    document["due"] = json!({"rule": rule});
+    for (row, due) in document["queues"].as_array_mut().unwrap().iter_mut().zip(queues.as_array().unwrap()) {
+        row["due"] = due.as_u64().map_or_else(|| json!({}), gpu);
+        row["short"] = row["due"].clone();
+    }
+    document.to_string()
+}
+
+#[test]
+fn the_kernel_asks_whether_shares_can_be_had() {
+    let user = |name: &str, tasks: u32| json!({"name": format!("of {name}"), "group": name, "demand": {"gpu": 1}, "tasks": tasks});
+    // KAI gives 8 and 8 of 10 in full, and nobody can have that, whatever is stated.
+    let groups = json!([{"name": "a", "guarantee": {"gpu": 8}}, {"name": "b", "guarantee": {"gpu": 8}}]);
+    let users = json!([user("a", 9), user("b", 9)]);
+    for queues in [json!([5, 5]), json!([8, 8]), json!([8, 2])] {
+        let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
+        assert!(why.contains("guarantees exceed what there is, and the rule gives them in full"), "{why}");
+    }
+    // A queue has 5 of which its only subqueue, of weight 0, gets nothing.
+    let groups = json!([{"name": "p"}, {"name": "c", "parent": "p", "weight": 0}, {"name": "o"}]);
+    let users = json!([user("c", 9), user("o", 20)]);
+    for queues in [json!([0, 0, 10]), json!([5, 0, 5]), json!([5, 5, 5])] {
+        let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
+        assert!(why.contains("a queue has more than the queues in it"), "{why}");
+    }
+}
+
+#[test]
+fn a_rule_is_required_by_name() {
+    let report = |text: &str, rule: &str| {
+        let file = evenhand_check::File { name: "certificate".to_owned(), text: text.to_owned() };
+        let require = vec![format!("rule:{rule}")];
+        evenhand_check::check(&file, &evenhand_check::Options { require, ..Default::default() })
+    };
+    let (problem, allocation) = (0..)
+        .map(random)
+        .find(|(problem, _)| !problem.groups().list().is_empty() && !problem.groups().limit_classes())
+        .unwrap();
+    let names = ["kai", "volcano", "volcano-capacity", "kueue", "yunikorn", "mesos"];
+    let mut met = 0;
+    for rule in names.map(|name| name.parse::<Rule>().unwrap()) {
+        let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), Some(rule), &Rational::new()).unwrap();
+        let Ok(text) = of_verdict(&found, &[]) else { continue };
+        met += 1;
+        for other in names {
+            let report = report(&text, other).unwrap();
+            assert_eq!(
+                report.reason.is_none(),
+                other == rule.name(),
+                "{rule} as {other}: {:?}",
+                report.reason
+            );
+        }
+        // Whatever is not required, the rule is named.
+        let says =
+            |claim: &String| claim.starts_with("fair shares: ") && claim.contains(&format!("`{rule}`"));
+        assert!(report(&text, rule.name()).unwrap().claims.iter().any(says), "{rule}");
+        let is_tree = rule.per_resource().is_none();
+        assert_eq!(report(&text, "tree").unwrap().reason.is_none(), is_tree, "{rule}");
+        assert!(report(&text, "fifo").unwrap_err().what.contains("expected a rule among"));
+    }
+    assert!(met >= 5, "{met}");
 }
 
 #[test]
@@ -88,4 +171,38 @@ fn guarantees_that_are_only_compared_with_come_not_first() {
     };
     assert_eq!(of("compared"), [4, 8]);
     assert_eq!(of("first"), [6, 6]);
+}
+
+#[test]
+fn a_dump_of_volcano_that_says_what_queues_deserve_is_of_the_plugin_capacity() {
+    let document = |reported: Value| {
+        json!({"kind": "snapshot", "system": "volcano", "problem": {"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{"name": "n", "capacity": {"cpu": 10}}],
+            "groups": [{"name": "test", "guarantee": {"cpu": 5}, "lend": {"cpu": 5}},
+                       {"name": "test2", "guarantee": {"cpu": 5}, "lend": {"cpu": 5}},
+                       {"name": "other"}],
+            "users": [{"name": "t1", "group": "test", "demand": {"cpu": 1}, "tasks": 10},
+                      {"name": "t4", "group": "test2", "demand": {"cpu": 1}, "tasks": 5, "gang": 5},
+                      {"name": "o", "group": "other", "demand": {"cpu": 1}, "tasks": 9}]},
+            "allocation": {"kind": "allocation", "placements": [{"server": "n", "index": 0, "tasks": {"t1": 10}}]},
+            "reported": reported})
+        .to_string()
+    };
+    let deserved =
+        |value: u32| json!([{"group": "test", "what": "deserved", "resource": "cpu", "value": value}]);
+    // Volcano 3990: both deserve 5 of 10, one uses all, a gang of 5 of the other waits. A queue that deserves nothing is not
+    // below its fair share, however long it waits.
+    let of = snapshot(&document(deserved(5)));
+    assert_eq!(rule_of(&of), Some(Rule::VolcanoCapacity));
+    let found = Verdict::new(&of, rule_of(&of), &Rational::new()).unwrap();
+    assert_eq!(found.queues.iter().map(|row| row.fair_share[0].clone()).collect::<Vec<_>>(), [5, 5, 0]);
+    assert_eq!(found.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["test2"]);
+    assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
+    // Without it, and by choice, the plugin is `proportion`, to which nothing is guaranteed: thirds.
+    for reported in [json!([]), deserved(0)] {
+        let of = snapshot(&document(reported));
+        assert_eq!(rule_of(&of), Some(Rule::Volcano));
+        let found = Verdict::new(&of, rule_of(&of), &Rational::new()).unwrap();
+        assert!(found.queues.iter().all(|row| row.fair_share[0] == Rational::from((10, 3))));
+    }
 }

@@ -314,7 +314,7 @@ fn what_is_said_of_groups_fits() {
         fits_what(&levels, &["explain", "problem.json", "a.json", "--levels", "--rule", rule]);
     }
     fits_what(&levels, &["explain", "problem.json", "a.json", "--levels", "--no-nominal-first"]);
-    for rule in ["kai", "kai-sole-queue", "volcano"] {
+    for rule in ["kai", "kai-sole-queue", "volcano", "volcano-capacity"] {
         fits_what(&entitlements, &["solve", "problem.json", "--mechanism", "tree", "--rule", rule]);
         fits_what(&entitlements, &["explain", "problem.json", "a.json", "--levels", "--rule", rule]);
     }

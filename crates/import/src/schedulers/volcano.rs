@@ -3,12 +3,14 @@
 //! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
 //! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
 //!
-//! The rule is the plugin `proportion`: `spec.weight`, `spec.guarantee.resource` (kept from others, used or not) and
-//! `spec.capability`, of which 0 processors or bytes are no limit. Queues stand in a tree by `spec.parent`, or by the
-//! annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is its root. Pods of other
-//! schedulers are taken from their nodes. A group without pods waits with what its job describes.
+//! A queue states `spec.weight`, `spec.guarantee.resource` (kept from others, used or not), `spec.capability`, of which 0
+//! processors or bytes are no limit, and `spec.deserved`. The rule is the plugin `capacity` where some queue states what it
+//! deserves, else the plugin `proportion`. A queue that deserves `D`, of which `G` are kept from others, is promised `D`, and
+//! lends what exceeds `G`: `capacity` lets others use it, and takes it back for the queue. Queues stand in a tree by
+//! `spec.parent`, or by the annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is its
+//! root. Pods of other schedulers are taken from their nodes. A group without pods waits with what its job describes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
@@ -35,6 +37,10 @@ struct Volcano {
     jobs: Vec<(String, Vec<Described>)>,
     /// By identity of a job: its group.
     owned: HashMap<String, String>,
+    /// The amounts that queues deserve: by group, of each the resources.
+    deserved: Vec<(usize, Vec<(String, Rational)>)>,
+    /// Names of the queues that stand in another one.
+    below: Vec<String>,
 }
 
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
@@ -56,7 +62,54 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         }
     }
     volcano.groups.finish(&mut kube, &volcano.queues);
+    let (by, below) = if volcano.deserved.is_empty() {
+        (
+            "`proportion` divides among all queues at once, here each divides among those below it",
+            volcano.below,
+        )
+    } else {
+        (
+            "`capacity` reclaims from every queue that uses more than it deserves (`ancestorReclaimLevel` 0)",
+            volcano.below,
+        )
+    };
+    let what = format!("queues below others: {by}");
+    below.into_iter().for_each(|queue| kube.cluster.left_out.add(&what, queue));
+    deserve(&mut kube, volcano.deserved);
     kube.finish(part)
+}
+
+/// Promises to queues what they deserve, and lends what exceeds the guarantee that is kept for them. By default `capacity`
+/// compares only queues without subqueues with what they deserve.
+fn deserve(kube: &mut Kube, deserved: Vec<(usize, Vec<(String, Rational)>)>) {
+    let parents: HashSet<String> =
+        kube.cluster.groups.entries().iter().filter_map(|(_, group)| group.parent.clone()).collect();
+    for (v, amounts) in deserved {
+        let queue = kube.cluster.groups.entries()[v].0.clone();
+        if parents.contains(&*queue) {
+            let what = "what queues deserve that have others below them, which counts with `ancestorReclaimLevel` alone";
+            kube.cluster.left_out.add(what, queue);
+            continue;
+        }
+        let of = kube.cluster.groups.at(v);
+        let limit = of.limit.clone();
+        let guarantee = of.guarantee.get_or_insert_default();
+        for (resource, amount) in amounts.into_iter().filter(|(_, amount)| *amount > 0) {
+            let most = limit.iter().find(|(name, _)| *name == resource).map(|(_, most)| most.clone());
+            let amount = most.into_iter().fold(amount, Rational::min);
+            let kept = guarantee.iter().position(|(name, _)| *name == resource);
+            let at = kept.unwrap_or_else(|| {
+                guarantee.push((resource.clone(), Rational::new()));
+                of.lend.push((resource, Rational::new()));
+                guarantee.len() - 1
+            });
+            let (kept, lent) = (&mut guarantee[at].1, &mut of.lend[at].1);
+            if amount > *kept {
+                *lent = Rational::from(&amount - &*kept);
+                *kept = amount;
+            }
+        }
+    }
 }
 
 impl Volcano {
@@ -128,12 +181,6 @@ impl Volcano {
         let deserved = amounts(Some(spec), "deserved")?;
         let allocated = amounts(at.get("status")?, "allocated")?;
         let left_out = &mut kube.cluster.left_out;
-        if !deserved.is_empty() {
-            left_out.add(
-                "what queues deserve by the plugin `capacity`, which `proportion` does not ask for",
-                queue,
-            );
-        }
         if spec.get("reclaimable")?.is_some_and(|of| of.boolean().is_ok_and(|is| !is)) {
             self.groups.protected.insert(queue.to_owned());
         }
@@ -163,11 +210,10 @@ impl Volcano {
         }
         parent.take_if(|parent| parent.is_empty() || parent == ROOT);
         if parent.is_some() {
-            let what = "queues below others: `proportion` divides among all at once, here each divides among those below it";
-            kube.cluster.left_out.add(what, queue);
+            self.below.push(queue.to_owned());
         }
         let priority = spec.get("priority")?.map(At::number).transpose()?;
-        for (what, amounts) in [("deserved", deserved), ("allocated", allocated)] {
+        for (what, amounts) in [("deserved", deserved.clone()), ("allocated", allocated)] {
             kube.cluster.reported.extend(amounts.into_iter().map(|(resource, value)| Said {
                 group: Some(queue.to_owned()),
                 what,
@@ -185,6 +231,9 @@ impl Volcano {
         of.lend = guarantee.iter().map(|(name, _)| (name.clone(), Rational::new())).collect();
         of.guarantee = (!guarantee.is_empty()).then_some(guarantee);
         of.limit = limit;
+        if deserved.iter().any(|(_, amount)| *amount > 0) {
+            self.deserved.push((v, deserved));
+        }
         Ok(())
     }
 }

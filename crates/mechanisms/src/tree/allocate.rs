@@ -234,7 +234,9 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
             refuse("whole", "only `--rule kai` rounds entitlements; whole tasks are placed by `fill`")
         }
         None => Ok(None),
-        Some(PerResource::Volcano) if settings.whole => refuse("whole", "volcano does not round"),
+        Some(PerResource::Volcano | PerResource::VolcanoCapacity) if settings.whole => {
+            refuse("whole", "volcano does not round")
+        }
         Some(_) if settings.no_nominal_first => {
             refuse("no-nominal-first", "the rule puts guarantees first by itself")
         }

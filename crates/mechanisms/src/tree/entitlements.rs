@@ -3,6 +3,10 @@
 //! For each resource, from the root: among children with requests `q_k = min(what is asked for below, limit)`
 //! guarantees come first, `min(G_k, q_k)`, of what a group itself states; then levels rise up to `q_k`. What a group
 //! gets is divided among its children in the same way.
+//!
+//! Volcano keeps guarantees for their queues, where `lend` says so. A queue may use at most its *real capability*: the
+//! real capability of its parent (of the root: all of the resource) less what is kept for its siblings, and at most its
+//! own limit. Under `volcano-capacity` a guarantee is what the queue deserves, lent or not (`Division::deserving`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -26,10 +30,32 @@ pub struct Entitlements {
 /// A child of the root or of a group, and one resource.
 struct Child<'e> {
     guarantee: Rational,
-    /// `None`: any amount.
-    request: Option<Rational>,
+    request: Request,
     weight: &'e Rational,
     priority: i64,
+    /// The amount that its users deserve (`volcano-capacity`); 0 under all other rules.
+    deserved: Rational,
+    /// The amount that it requests beyond `request`, and that is divided last (`volcano-capacity`).
+    beyond: Rational,
+}
+
+/// The amount of a resource that is requested; `None`: any amount.
+type Request = Option<Rational>;
+
+/// The requests of one resource under `volcano-capacity`: by group, the root last.
+struct Deserving {
+    /// The amount that the queues below deserve, as far as their real capabilities allow.
+    deserved: Vec<Rational>,
+    /// The part of it that they request.
+    requested: Vec<Rational>,
+    /// The amount that queues request which deserve some other resource, and none of this one.
+    beyond: Vec<Rational>,
+}
+
+/// The requests of one resource.
+enum Requests {
+    Whole(Vec<Request>),
+    Deserving(Deserving),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,11 +150,16 @@ impl<'p> Division<'p> {
 
     /// Divides one resource, from the root.
     fn divide(&self, all: &mut Entitlements, r: usize) -> Option<()> {
-        let requests = self.requests(r);
+        let kept = self.kept(r);
+        let most = self.most(r, &kept);
+        let requests = match self.rule {
+            PerResource::VolcanoCapacity => Requests::Deserving(self.deserving(r, &most)),
+            _ => Requests::Whole(self.requests(r, &most)),
+        };
         for v in &self.from_the_root {
             let part = all.groups.get(*v).map_or(&self.capacity[r], |entitled| &entitled[r]).clone();
             let claims: Vec<Child<'_>> =
-                self.children[*v].iter().map(|k| self.child(*k, r, &requests)).collect();
+                self.children[*v].iter().map(|k| self.child(*k, r, &requests, &kept)).collect();
             for (k, part) in self.children[*v].iter().zip(self.parts(part, &claims)?) {
                 match k {
                     Node::Group(k) => all.groups[*k][r] = part,
@@ -139,53 +170,151 @@ impl<'p> Division<'p> {
         Some(())
     }
 
-    /// By group: what is asked for below, at most the limit; `None` where that is any amount.
-    fn requests(&self, r: usize) -> Vec<Option<Rational>> {
+    /// Returns what is kept of a resource for each group, used or not: what it states itself and does not lend.
+    fn kept(&self, r: usize) -> Vec<Rational> {
+        let kept = |v: usize| self.lent(v, r).map(|lent| (self.stated(v, r) - lent).max(Rational::new()));
+        (0..self.root()).map(|v| kept(v).unwrap_or_default()).collect()
+    }
+
+    /// Returns the guarantee that a group states itself: these schedulers do not add up the quotas of its children.
+    fn stated(&self, v: usize, r: usize) -> Rational {
+        let guarantee = self.problem.groups().list()[v].guarantee.iter().flatten();
+        amount(guarantee, r).cloned().unwrap_or_default()
+    }
+
+    /// Returns how much of its guarantee a group lends, where it says so.
+    fn lent(&self, v: usize, r: usize) -> Option<&Rational> {
+        amount(&self.problem.groups().list()[v].lend, r)
+    }
+
+    /// Returns what a group gets first. To Volcano, an amount that is lent is deserved, and not guaranteed.
+    fn guaranteed(&self, v: usize, r: usize, kept: &[Rational]) -> Rational {
+        let is_kept_alone = match self.rule {
+            PerResource::Kai { .. } => false,
+            PerResource::Volcano => self.lent(v, r).is_some(),
+            PerResource::VolcanoCapacity => true,
+        };
+        if is_kept_alone { kept[v].clone() } else { self.stated(v, r) }
+    }
+
+    /// Returns the most that each group, and the root, may use of a resource; `None`: any amount. Volcano calls it the
+    /// real capability.
+    fn most(&self, r: usize, kept: &[Rational]) -> Vec<Request> {
+        let list = self.problem.groups().list();
+        let limit = |v: usize| amount(&list[v].limit, r).cloned();
+        let mut most: Vec<Request> = (0..list.len()).map(limit).collect();
+        most.push(None);
+        if !self.rule.keeps_guarantees() {
+            return most;
+        }
+        most[self.root()] = Some(self.capacity[r].clone());
+        for v in &self.from_the_root {
+            let below = || self.children[*v].iter().filter_map(|k| k.group());
+            let all = below().map(|k| &kept[k]).sum::<Rational>();
+            let Some(beside) = most[*v].as_ref().map(|most| Rational::from(most - all)) else { continue };
+            let beside = beside.max(Rational::new());
+            for k in below() {
+                let real = Rational::from(&beside + &kept[k]);
+                most[k] = most[k].take().into_iter().chain([real]).min();
+            }
+        }
+        most
+    }
+
+    /// Returns what is requested below each group, and at most what it may use. The root comes last.
+    fn requests(&self, r: usize, most: &[Request]) -> Vec<Request> {
         let groups = self.problem.groups();
-        // The root comes last.
         let mut requests = vec![Some(Rational::new()); self.root() + 1];
-        let add = |sum: &mut Option<Rational>, request: Option<Rational>| {
+        let add = |sum: &mut Request, request: Request| {
             *sum = sum.take().zip(request).map(|(sum, request)| sum + request);
         };
         for n in 0..self.problem.n_users() {
             add(&mut requests[groups.member(n).group.unwrap_or(self.root())], self.request_of_user(n, r));
         }
         for v in self.from_the_root[1..].iter().rev() {
-            let group = &groups.list()[*v];
-            let limit = group.limit.iter().find(|(of, _)| *of == r).map(|(_, limit)| limit.clone());
-            let request = [requests[*v].take(), limit].into_iter().flatten().min();
+            let request = [requests[*v].take(), most[*v].clone()].into_iter().flatten().min();
             requests[*v].clone_from(&request);
-            add(&mut requests[group.parent.unwrap_or(self.root())], request);
+            add(&mut requests[groups.list()[*v].parent.unwrap_or(self.root())], request);
         }
         requests
     }
 
-    fn request_of_user(&self, n: usize, r: usize) -> Option<Rational> {
+    /// Returns what queues deserve and request of a resource.
+    ///
+    /// A queue without subqueues deserves its guarantee `D`, lent or not. Of a resource that it states, it requests what
+    /// it deserves at most. Of one that it does not state, it requests what the tasks need that also demand one that it
+    /// states: a scheduler that gives them the latter has to give them the former. A queue that deserves nothing
+    /// requests nothing, since Volcano reclaims nothing for it.
+    fn deserving(&self, r: usize, most: &[Request]) -> Deserving {
+        let groups = self.problem.groups();
+        let zeros = || vec![Rational::new(); self.root() + 1];
+        let (mut deserved, mut requested, mut beyond) = (zeros(), zeros(), zeros());
+        let deserves = |v: usize, r: usize| {
+            let stated = amount(groups.list()[v].guarantee.iter().flatten(), r);
+            stated.filter(|stated| **stated > 0 && !self.has_subgroups(v))
+        };
+        let mut requests: Vec<Request> = vec![Some(Rational::new()); self.root()];
+        for n in 0..self.problem.n_users() {
+            let Some(v) = groups.member(n).group else { continue };
+            let demand = self.problem.users()[n].base_demand().entries();
+            if deserves(v, r).is_some() || demand.iter().any(|(other, _)| deserves(v, *other).is_some()) {
+                let request = self.request_of_user(n, r);
+                requests[v] = requests[v].take().zip(request).map(|(sum, request)| sum + request);
+            }
+        }
+        for v in self.from_the_root[1..].iter().rev() {
+            let most = most[*v].as_ref().unwrap_or(&self.capacity[r]);
+            let request = requests[*v].take().into_iter().fold(most.clone(), Rational::min);
+            match deserves(*v, r) {
+                Some(stated) => {
+                    deserved[*v] = stated.clone().min(most.clone());
+                    requested[*v] = request.min(deserved[*v].clone());
+                }
+                None if self.has_subgroups(*v) => {
+                    let all = Rational::from(&requested[*v] + &beyond[*v]).min(most.clone());
+                    requested[*v] = std::mem::take(&mut requested[*v]).min(most.clone());
+                    beyond[*v] = all - &requested[*v];
+                }
+                None => beyond[*v] = request,
+            }
+            let parent = groups.list()[*v].parent.unwrap_or(self.root());
+            for sums in [&mut deserved, &mut requested, &mut beyond] {
+                let of_child = sums[*v].clone();
+                sums[parent] += of_child;
+            }
+        }
+        Deserving { deserved, requested, beyond }
+    }
+
+    fn has_subgroups(&self, v: usize) -> bool {
+        self.children[v].iter().any(|k| k.group().is_some())
+    }
+
+    fn request_of_user(&self, n: usize, r: usize) -> Request {
         let user = &self.problem.users()[n];
         let d = &user.base_demand()[r];
         if d.is_zero() { Some(Rational::new()) } else { user.tasks().map(|tasks| Rational::from(tasks * d)) }
     }
 
-    fn child(&self, node: Node, r: usize, requests: &[Option<Rational>]) -> Child<'_> {
-        match node {
+    fn child(&self, node: Node, r: usize, requests: &Requests, kept: &[Rational]) -> Child<'_> {
+        let (guarantee, weight, priority) = match node {
             Node::Group(v) => {
                 let group = &self.problem.groups().list()[v];
-                // These schedulers know what a queue itself states; its children's quotas do not add up to it.
-                let stated = group.guarantee.iter().flatten().find(|(of, _)| *of == r);
-                Child {
-                    guarantee: stated.map(|(_, amount)| amount.clone()).unwrap_or_default(),
-                    request: requests[v].clone(),
-                    weight: &group.weight,
-                    priority: group.priority,
-                }
+                (self.guaranteed(v, r, kept), &group.weight, group.priority)
             }
-            Node::User(n) => Child {
-                guarantee: Rational::new(),
-                request: self.request_of_user(n, r),
-                weight: self.problem.users()[n].weight(),
-                priority: 0,
-            },
-        }
+            Node::User(n) => (Rational::new(), self.problem.users()[n].weight(), 0),
+        };
+        let none = Rational::new;
+        let (request, deserved, beyond) = match (requests, node) {
+            (Requests::Whole(requests), Node::Group(v)) => (requests[v].clone(), none(), none()),
+            (Requests::Whole(_), Node::User(n)) => (self.request_of_user(n, r), none(), none()),
+            (Requests::Deserving(of), Node::Group(v)) => {
+                (Some(of.requested[v].clone()), of.deserved[v].clone(), of.beyond[v].clone())
+            }
+            // A user beside groups is a queue that deserves nothing.
+            (Requests::Deserving(_), Node::User(_)) => (Some(none()), none(), none()),
+        };
+        Child { guarantee, request, weight, priority, deserved, beyond }
     }
 
     /// What each child gets of a part.
@@ -207,7 +336,7 @@ impl<'p> Division<'p> {
                 give_whole(tiers, left, sole_takes_all, |k, gain| parts[k] += gain)?;
             }
             PerResource::Kai { sole_takes_all } => by_priority(children, &mut parts, left, sole_takes_all),
-            PerResource::Volcano if left < 0 => {
+            PerResource::Volcano | PerResource::VolcanoCapacity if left < 0 => {
                 let promised: Vec<usize> = (0..children.len()).filter(|k| parts[*k] > 0).collect();
                 // Equal fractions of what is promised, up to what is asked for.
                 let claim = |k: &usize| Claim {
@@ -219,25 +348,60 @@ impl<'p> Division<'p> {
                 promised.into_iter().zip(gains).for_each(|(k, gain)| parts[k] = gain);
             }
             PerResource::Volcano => {
-                let (last, first): (Vec<usize>, Vec<usize>) =
-                    (0..children.len()).partition(|k| children[*k].weight.is_zero());
-                let mut left = left;
-                for tier in [first, last] {
-                    let claim = |k: &usize| Claim {
-                        base: parts[*k].clone(),
-                        weight: Some(children[*k].weight)
-                            .filter(|w| !w.is_zero())
-                            .unwrap_or(&self.one)
-                            .clone(),
-                        room: children[*k].room(&parts[*k]),
-                    };
-                    let (gains, rest) = raise(&tier.iter().map(claim).collect::<Vec<_>>(), left);
-                    left = rest;
-                    tier.into_iter().zip(gains).for_each(|(k, gain)| parts[k] += gain);
-                }
+                let base = parts.clone();
+                let rooms = children.iter().zip(&parts).map(|(child, part)| child.room(part)).collect();
+                self.by_weight(children, &base, rooms, &mut parts, left);
+            }
+            PerResource::VolcanoCapacity => {
+                let claim = |(child, part): (&Child<'_>, &Rational)| Claim {
+                    base: part.clone(),
+                    weight: Some(&child.deserved).filter(|w| !w.is_zero()).unwrap_or(&self.one).clone(),
+                    room: child.room(part),
+                };
+                let claims: Vec<Claim> = children.iter().zip(&parts).map(claim).collect();
+                let (gains, left) = raise(&claims, left);
+                parts.iter_mut().zip(gains).for_each(|(part, gain)| *part += gain);
+                let base = vec![Rational::new(); children.len()];
+                let rooms = children.iter().map(|child| Some(child.beyond.clone())).collect();
+                self.by_weight(children, &base, rooms, &mut parts, left);
             }
         }
         Some(parts)
+    }
+
+    /// Raises the least `(base + gain) / w` of the children while something is left; a weight of 0 comes after all
+    /// others, and counts as 1 there.
+    fn by_weight(
+        &self,
+        children: &[Child<'_>],
+        base: &[Rational],
+        rooms: Vec<Request>,
+        parts: &mut [Rational],
+        mut left: Rational,
+    ) {
+        let (last, first): (Vec<usize>, Vec<usize>) =
+            (0..children.len()).partition(|k| children[*k].weight.is_zero());
+        for tier in [first, last] {
+            let claim = |k: &usize| Claim {
+                base: base[*k].clone(),
+                weight: Some(children[*k].weight).filter(|w| !w.is_zero()).unwrap_or(&self.one).clone(),
+                room: rooms[*k].clone(),
+            };
+            let (gains, rest) = raise(&tier.iter().map(claim).collect::<Vec<_>>(), left);
+            left = rest;
+            tier.into_iter().zip(gains).for_each(|(k, gain)| parts[k] += gain);
+        }
+    }
+}
+
+/// Returns the amount of a resource, where it is named.
+fn amount<'a>(amounts: impl IntoIterator<Item = &'a (usize, Rational)>, r: usize) -> Option<&'a Rational> {
+    amounts.into_iter().find(|(of, _)| *of == r).map(|(_, amount)| amount)
+}
+
+impl Node {
+    fn group(self) -> Option<usize> {
+        if let Self::Group(v) = self { Some(v) } else { None }
     }
 }
 

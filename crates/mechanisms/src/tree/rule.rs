@@ -24,6 +24,8 @@ pub enum Rule {
     KaiSoleQueue,
     /// Volcano's plugin `proportion`, resource by resource.
     Volcano,
+    /// Volcano's plugin `capacity`, resource by resource.
+    VolcanoCapacity,
 }
 
 names! { Rule:
@@ -36,6 +38,7 @@ names! { Rule:
     Kai = "kai", "entitlements resource by resource: quotas, then by priority what is left, by weight";
     KaiSoleQueue = "kai-sole-queue", "the same, where the only queue of a priority takes all that is left";
     Volcano = "volcano", "entitlements resource by resource: guarantees, then the least part by weight grows";
+    VolcanoCapacity = "volcano-capacity", "entitlements resource by resource: what queues deserve (their guarantees, lent or not)";
 }
 
 /// A rule that divides every resource alone, and gives entitlements in place of tasks.
@@ -48,6 +51,15 @@ pub enum PerResource {
     },
     /// Guarantees, then the least `e / w` rises; a weight of 0 comes last.
     Volcano,
+    /// Guarantees, then what queues deserve by equal fractions of it; the rest belongs to no queue.
+    VolcanoCapacity,
+}
+
+impl PerResource {
+    /// Returns whether no other queue may use what is guaranteed to a queue and not used by it.
+    pub(super) fn keeps_guarantees(self) -> bool {
+        matches!(self, Self::Volcano | Self::VolcanoCapacity)
+    }
 }
 
 impl Rule {
@@ -58,6 +70,7 @@ impl Rule {
             Self::Kai => Some(PerResource::Kai { sole_takes_all: false }),
             Self::KaiSoleQueue => Some(PerResource::Kai { sole_takes_all: true }),
             Self::Volcano => Some(PerResource::Volcano),
+            Self::VolcanoCapacity => Some(PerResource::VolcanoCapacity),
             _ => None,
         }
     }

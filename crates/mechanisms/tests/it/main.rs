@@ -1,5 +1,6 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
+mod alone;
 mod alpha;
 mod filling;
 mod fisher;

@@ -2,6 +2,7 @@
 //! no common denominators, nothing shared with `evenhand-exact` but its types. Here are certificates of
 //! allocations; [`ratio`] and [`worst_load`] judge the other kinds.
 
+pub mod alone;
 mod cluster;
 mod feasibility;
 mod filled;

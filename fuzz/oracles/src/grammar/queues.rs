@@ -11,7 +11,7 @@ use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS, quantity};
 pub const MOST_GROUPS: usize = 5;
 
 /// Rules that siblings are compared by; the empty one is the problem's own.
-const RULES: [&str; 11] = [
+const RULES: [&str; 12] = [
     "",
     "hdrf",
     "mesos",
@@ -21,6 +21,7 @@ const RULES: [&str; 11] = [
     "slurm",
     "kai",
     "volcano",
+    "volcano-capacity",
     "kueue no-nominal-first",
     "kai whole",
 ];

@@ -20,11 +20,22 @@ use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
 use crate::problem::Problem;
-use crate::work::{Checked, about, ensure};
-use crate::{File, Options, Report, Usable};
+use crate::work::{Checked, about, ensure, refuse};
+use crate::{File, Options, Report, Unusable, Usable};
 
 /// The axioms that are claimed of what is held, the last two where there are groups.
 const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
+
+/// The rules of schedulers that are hierarchical filling by some share: `of`, `over`, `zero-weight` and `guarantees` of it,
+/// where they are not the default. Kueue adds flavours up, and Armada has multipliers.
+const SHARES: [(&str, [Option<&str>; 4]); 6] = [
+    ("hdrf", [None; 4]),
+    ("mesos", [None; 4]),
+    ("slurm", [None; 4]),
+    ("armada", [None; 4]),
+    ("kueue", [Some("surplus"), Some("lendable"), None, None]),
+    ("yunikorn", [None, Some("guarantee"), None, Some("compared")]),
+];
 
 /// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
 /// whose tasks it is short.
@@ -33,8 +44,8 @@ type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 struct Bundle<'j> {
     held: Certificate<'j>,
     due: Option<Certificate<'j>>,
-    /// What is due instead by a rule that divides every resource alone: its name, and by resource the tasks that fill it.
-    alone: (&'j str, Vec<Vector>),
+    /// The rule by which fair shares are computed here instead, since it divides every resource alone.
+    rule: Option<&'j Json<'j>>,
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     rules: Rules,
@@ -53,8 +64,9 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     // The reader's largest tolerance is about all of them.
     let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
     bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
+    let (of_rules, others) = options.require.iter().cloned().partition(|text| text.starts_with("rule:"));
     let mut unmet = Vec::new();
-    let mut asked = options.clone();
+    let mut asked = Options { require: others, ..options.clone() };
     let is_snapshot = |file: &&File| file.parsed().is_ok_and(|raw| raw.get("kind").text() == Ok("snapshot"));
     if let Some(snapshot) = options.problem.as_ref().filter(is_snapshot) {
         asked.problem = None;
@@ -62,6 +74,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         unmet.extend((!is_same).then(|| "the certificate is about another snapshot".to_owned()));
     }
     unmet.extend(bundle.held.unmet(&asked)?);
+    unmet.extend(bundle.unmet_rules(of_rules)?);
     let reason = file.reason(raw, unmet, verdict)?;
     let mut claims = Vec::new();
     for (of, part) in bundle.parts() {
@@ -80,10 +93,15 @@ impl<'j> Bundle<'j> {
         let [kind, version, tolerance, held, due, rows, constraints, closed, sources, fits, moves] =
             raw.fields("kind version tolerance held due queues constraints? closed? sources? fits? moves?")?;
         version.count(1, 1)?;
-        let (stated, held) = (held.get("problem"), Certificate::read(held)?);
-        let (due, alone) = match due.get("rule").given() {
-            Some(_) => (None, alone::filled(stated, due)?),
-            None => (Some(Certificate::read(due)?), Default::default()),
+        let held = Certificate::read(held)?;
+        let rule = due.get("rule").given();
+        let due = match rule {
+            Some(rule) => {
+                due.fields::<1>("rule")?;
+                rule.word(&alone::RULES)?;
+                None
+            }
+            None => Some(Certificate::read(due)?),
         };
         let value = tolerance.number()?;
         if !(0..1).contains(&value) {
@@ -105,7 +123,7 @@ impl<'j> Bundle<'j> {
         let closed = closed.given().map_or(Ok(Vec::new()), |closed| problem.class_names.listed(closed))?;
         let rules = Rules::read(constraints, closed, problem)?;
         let sources = Self::sources(sources)?;
-        Ok(Self { held, due, alone, tolerance: value, rows, rules, sources, fits, moves })
+        Ok(Self { held, due, rule, tolerance: value, rows, rules, sources, fits, moves })
     }
 
     /// The files of dumps and their hashes, where these are stated.
@@ -150,6 +168,48 @@ impl<'j> Bundle<'j> {
         [("held", &self.held)].into_iter().chain(due).chain(after)
     }
 
+    /// Returns which of these required rules are not the one that fair shares follow.
+    fn unmet_rules(&self, required: Vec<String>) -> Usable<Vec<String>> {
+        let own = self.rules();
+        let known = || alone::RULES.iter().chain(&["tree"]).chain(SHARES.iter().map(|(name, _)| name));
+        let mut unmet = Vec::new();
+        for text in required {
+            let name = text.trim_start_matches("rule:");
+            if !known().any(|known| *known == name) {
+                let names = known().copied().collect::<Vec<_>>().join(", ");
+                return Err(Unusable::usage(&format!("--require {text}: expected a rule among {names}")));
+            }
+            if !own.contains(&name) {
+                unmet.push(format!(
+                    "`{text}` is required, and fair shares are those by `{}`",
+                    own.join("`, `")
+                ));
+            }
+        }
+        Ok(unmet)
+    }
+
+    /// Returns the names of the rule that fair shares follow. Several schedulers have the same one.
+    fn rules(&self) -> Vec<&str> {
+        if let Some(rule) = self.rule {
+            return rule.text().into_iter().collect();
+        }
+        let share = &self.held.problem.groups.share;
+        let is_own = |(name, words): &&(&str, [Option<&str>; 4])| {
+            let has_multipliers = !share.multipliers.is_empty() && *name != "armada";
+            share.words == *words && share.families == (*name == "kueue") && !has_multipliers
+        };
+        ["tree"].into_iter().chain(SHARES.iter().filter(is_own).map(|(name, _)| *name)).collect()
+    }
+
+    /// Returns by which rule fair shares are, in a sentence.
+    fn rule_in_words(&self) -> String {
+        match self.rule.map(Json::text) {
+            Some(Ok(rule)) => format!("fair shares: by the rule `{rule}`, each resource alone"),
+            _ => format!("fair shares: by hierarchical filling, the rule `{}`", self.rules().join("`, `")),
+        }
+    }
+
     /// Whether everything that it states is true; what it says of queues, in sentences.
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
@@ -163,9 +223,10 @@ impl<'j> Bundle<'j> {
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case, &self.rules)?;
         let mut state = State::new(&queues, &self.rules, &self.held.allocation)?;
-        let due = match &self.due {
-            None => queues.held(|r, n| &self.alone.1[r][n])?,
-            Some(due) => {
+        let due = match (&self.due, self.rule) {
+            (None, None) => return refuse("fair shares have neither a rule nor a certificate"),
+            (None, Some(rule)) => about("due", alone::shares(&self.held.problem, rule))?,
+            (Some(due), _) => {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
                 ensure(is_due, "what is due is not what the filling ends with")?;
@@ -175,9 +236,7 @@ impl<'j> Bundle<'j> {
             }
         };
         let mut said = self.rows(&queues, &state, &due)?;
-        if self.due.is_none() {
-            said.push(format!("fair shares: the filling of each resource alone, as `{}`", self.alone.0));
-        }
+        said.push(self.rule_in_words());
         let is_placed = self.held.allocation.placements.is_some();
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         if let Some(fits) = &self.fits {
@@ -204,7 +263,7 @@ impl<'j> Bundle<'j> {
         let case = queues.case;
         let mut could = vec![false; case.problem.users.len()];
         for gangs in fits {
-            let Some(first) = gangs.first() else { return crate::work::refuse("a start of no gangs") };
+            let Some(first) = gangs.first() else { return refuse("a start of no gangs") };
             let is_waiting = queues.waits(first.user, &state.totals) && !could[first.user];
             let stated = ensure(is_waiting, "it does not wait, or is stated twice")
                 .and_then(|()| {

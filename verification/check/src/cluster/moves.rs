@@ -9,6 +9,7 @@ use crate::allocation::{Allocation, Placement, sums};
 use crate::case::Case;
 use crate::certificate::Certificate;
 use crate::groups::holdings::Holdings;
+use crate::groups::lack::Lacks;
 use crate::json::Json;
 use crate::names::Amounts;
 use crate::problem::Problem;
@@ -89,9 +90,10 @@ impl<'j> Moves<'j> {
         }
         let before = Case::new(&held.problem, &held.allocation, Rational::new())?;
         let after = Case::new(&self.after.problem, &self.after.allocation, Rational::new())?;
-        let (lacked, lacks) = (Holdings::new(&before)?, Holdings::new(&after)?);
+        let (old, new) = (Holdings::new(&before)?, Holdings::new(&after)?);
+        let (lacked, lacks) = (Lacks::new(&old)?, Lacks::new(&new)?);
         for n in before.active() {
-            let is_kept = lacks.lack(n)? <= lacked.lack(n)?;
+            let is_kept = lacks.of(n)? <= lacked.of(n)?;
             let what = format!("user `{}` lacks more of a guarantee after them than before", before.user(n));
             ensure(is_kept, &what)?;
         }

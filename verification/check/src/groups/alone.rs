@@ -1,41 +1,325 @@
-//! What is due by a rule that divides every resource alone (theory, section 9): one resource after the other is filled, on one
-//! server that has all of it, where only what a group itself states is promised to it.
+//! The fair shares under a rule that divides every resource alone (docs/groups.md, "Each resource alone"), from the
+//! definitions: one resource after the other, from the root down, by filling up levels among siblings.
+//!
+//! A rule has a certificate only where its shares can be had. The shares of siblings may not exceed the share of their
+//! parent, as they do where KAI promises more than there is. And a group with subqueues may not have more than these,
+//! as it does where some of them have the weight 0.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use rug::Rational;
 
-use super::filling::ended;
-use super::stated::Share;
-use super::within::Within;
-use crate::allocation::Allocation;
-use crate::case::Case;
+use super::stated::DEPTH;
+use super::tree::Vector;
 use crate::json::Json;
-use crate::names::at;
-use crate::problem::{Class, Problem};
-use crate::work::Checked;
+use crate::names::{Amounts, at};
+use crate::problem::Problem;
+use crate::work::{self, Checked, ensure};
 
-/// The name of the rule, and by resource the tasks with which the filling ends, by user; the problem is read once for each.
-pub fn filled<'j>(problem: &Json<'_>, rule: &'j Json<'j>) -> Checked<(&'j str, Vec<Vec<Rational>>)> {
-    let [rule] = rule.fields("rule")?;
-    let is_kai = rule.word(&["volcano", "kai"])? == 1;
-    let resources = 0..Problem::read(problem)?.resources.list.len();
-    let filled = resources.map(|r| filled_with(r, Problem::read(problem)?, is_kai));
-    Ok((rule.text()?, filled.collect::<Checked<_>>()?))
+/// The names of the rules.
+pub const RULES: [&str; 3] = ["kai", "volcano", "volcano-capacity"];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    /// Guarantees in full. What is left goes by priority, then by weight.
+    Kai,
+    /// The plugin `proportion`: guarantees, then weights.
+    Volcano,
+    /// The plugin `capacity`: guarantees that are not lent, then those that are, in equal fractions.
+    Capacity,
 }
 
-fn filled_with(r: usize, mut problem: Problem, is_kai: bool) -> Checked<Vec<Rational>> {
-    problem.classes = vec![Class { count: 1, capacity: problem.total_capacity(), states_time: false }];
-    for user in &mut problem.users {
-        user.demand.retain(|(of, _)| *of == r);
-        (user.classes, user.demand_on, user.gamma) = (None, Vec::new(), Vec::new());
+/// What a group, the root or a user asks for of one resource.
+#[derive(Clone, Default)]
+struct Ask {
+    /// What of the guarantee is kept for it from others, used or not: what `lend` names and does not lend.
+    kept: Rational,
+    /// What it gets first.
+    first: Rational,
+    /// The most that it may use: its limit; for Volcano, also what guarantees of its siblings leave.
+    most: Rational,
+    /// What it requests; for `capacity`, of what it deserves.
+    request: Rational,
+    /// For `capacity`: what it deserves, and what it requests where it deserves some other resource and none of this.
+    deserved: Rational,
+    beyond: Rational,
+}
+
+/// An amount that is raised, the weight by which its level counts, and the most that it may be.
+struct Claim {
+    amount: Rational,
+    weight: Rational,
+    most: Rational,
+}
+
+/// The nodes of a problem: its groups, the root, its users.
+struct Nodes<'p> {
+    problem: &'p Problem,
+    rule: Rule,
+    root: usize,
+    /// By group, then the root: the nodes that the share of it is divided among. Users of a group without subgroups share
+    /// one queue, and are no nodes.
+    children: Vec<Vec<usize>>,
+    /// The root, then the groups, each before its subgroups.
+    order: Vec<usize>,
+}
+
+/// Returns the shares of every queue: of the groups, then of the users that stand in none.
+pub fn shares(problem: &Problem, rule: &Json<'_>) -> Checked<Vec<Vector>> {
+    let nodes = Nodes::new(problem, [Rule::Kai, Rule::Volcano, Rule::Capacity][rule.word(&RULES)?])?;
+    let (root, m) = (nodes.root, problem.resources.list.len());
+    let total = problem.total_capacity();
+    let capacity: Vector = (0..m).map(|r| at(&total, r).cloned().unwrap_or_default()).collect();
+    let mut shares = vec![vec![Rational::new(); m]; root + 1 + problem.users.len()];
+    shares[root].clone_from(&capacity);
+    for (r, capacity) in capacity.iter().enumerate() {
+        let asks = nodes.asks(r, capacity)?;
+        for v in &nodes.order {
+            let parts = nodes.divide(*v, &shares[*v][r], &asks)?;
+            let left = &shares[*v][r] - work::sum(parts.clone())?;
+            ensure(left >= 0, "guarantees exceed what there is, and the rule gives them in full")?;
+            let is_divided = *v == root || nodes.children[*v].is_empty() || left.is_zero();
+            ensure(is_divided, "a queue has more than the queues in it, of which some have the weight 0")?;
+            for (k, part) in nodes.children[*v].iter().zip(parts) {
+                shares[*k][r] = part;
+            }
+        }
     }
-    for group in &mut problem.groups.list {
-        let stated = at(group.guarantee.as_deref().unwrap_or_default(), r).cloned().unwrap_or_default();
-        (group.guarantee, group.lend, group.on) = (Some(vec![(r, stated)]), Vec::new(), Vec::new());
-        group.priority *= u32::from(is_kai);
+    let is_queue = |k: &usize| *k < root || (*k > root && nodes.parent(*k) == root);
+    let queues = shares.into_iter().enumerate().filter(|(k, _)| is_queue(k));
+    Ok(queues.map(|(_, share)| share).collect())
+}
+
+impl<'p> Nodes<'p> {
+    fn new(problem: &'p Problem, rule: Rule) -> Checked<Self> {
+        let groups = &problem.groups;
+        let root = groups.list.len();
+        work::spend((root + problem.users.len()).saturating_mul(DEPTH))?;
+        let mut order: Vec<usize> = (0..root).collect();
+        order.sort_by_cached_key(|v| groups.above(Some(*v)).count());
+        order.insert(0, root);
+        let mut nodes = Self { problem, rule, root, children: vec![Vec::new(); root + 1], order };
+        for v in 0..root {
+            let parent = nodes.parent(v);
+            nodes.children[parent].push(v);
+        }
+        let has_subgroups: Vec<bool> = nodes.children.iter().map(|below| !below.is_empty()).collect();
+        for k in root + 1..root + 1 + problem.users.len() {
+            let parent = nodes.parent(k);
+            if parent == root || has_subgroups[parent] {
+                nodes.children[parent].push(k);
+            }
+        }
+        Ok(nodes)
     }
-    let words = [is_kai.then_some("surplus"), None, is_kai.then_some("never"), None];
-    problem.groups.share = Share { words, multipliers: Vec::new(), families: false };
-    let nobody = vec![Vec::new(); problem.users.len()];
-    let nothing = Allocation { by_time: false, tasks: nobody, placements: None };
-    ended(&Case::new(&problem, &nothing, Rational::new())?, Vec::new(), &Within(Vec::new()))
+
+    /// Returns the node in which a group or a user stands.
+    fn parent(&self, k: usize) -> usize {
+        let groups = &self.problem.groups;
+        let group = groups.list.get(k).map(|group| group.parent);
+        group.unwrap_or_else(|| groups.members[k - self.root - 1].group).unwrap_or(self.root)
+    }
+
+    /// Returns the weight of a group or a user.
+    fn weight(&self, k: usize) -> &Rational {
+        let group = self.problem.groups.list.get(k).map(|group| &group.weight);
+        group.unwrap_or_else(|| &self.problem.users[k - self.root - 1].weight)
+    }
+
+    /// Returns what every node asks for of a resource of which there is so much.
+    fn asks(&self, r: usize, capacity: &Rational) -> Checked<Vec<Ask>> {
+        let (groups, users) = (&self.problem.groups, &self.problem.users);
+        work::spend(40 * (self.root + users.len()))?;
+        let stated = |v: usize| at(groups.list[v].guarantee.as_deref().unwrap_or_default(), r);
+        let promised: Rational = (0..self.root).filter_map(stated).sum();
+        // No node gets more than that, so a request of any amount is one of that much.
+        let all = promised + capacity;
+        let mut asks = vec![Ask { most: all.clone(), ..Ask::default() }; self.root + 1 + users.len()];
+        for (v, group) in groups.list.iter().enumerate() {
+            let promised = stated(v).cloned().unwrap_or_default();
+            let lent = at(&group.lend, r);
+            let kept = lent.map(|lent| Rational::from(&promised - lent).max(Rational::new()));
+            asks[v].kept = kept.clone().unwrap_or_default();
+            asks[v].first = match self.rule {
+                Rule::Kai => promised.clone(),
+                // To Volcano, an amount that is lent is deserved, and not guaranteed.
+                Rule::Volcano => kept.unwrap_or_else(|| promised.clone()),
+                Rule::Capacity => kept.unwrap_or_default(),
+            };
+            asks[v].deserved = promised;
+            asks[v].most = at(&group.limit, r).cloned().unwrap_or_else(|| all.clone());
+        }
+        if self.rule != Rule::Kai {
+            self.keep(capacity, &mut asks)?;
+        }
+        for (n, user) in users.iter().enumerate() {
+            let (k, own) = (self.root + 1 + n, at(&user.demand, r));
+            let tasks =
+                |d: &Rational| user.tasks.as_ref().map_or(Ok(all.clone()), |tasks| work::times(tasks, d));
+            asks[k].request = own.map_or(Ok(Rational::new()), tasks)?;
+            if self.rule == Rule::Capacity && !self.is_deserving(self.parent(k), r, &user.demand) {
+                asks[k].request = Rational::new();
+            }
+            let parent = self.parent(k);
+            asks[parent].request = work::plus(&asks[parent].request, &asks[k].request)?;
+        }
+        for v in self.order[1..].iter().rev() {
+            self.sum_up(*v, r, &mut asks)?;
+        }
+        Ok(asks)
+    }
+
+    /// Lowers the most that groups may use by what is kept for their siblings.
+    fn keep(&self, capacity: &Rational, asks: &mut [Ask]) -> Checked<()> {
+        asks[self.root].most.clone_from(capacity);
+        for v in &self.order {
+            let groups = || self.children[*v].iter().filter(|k| **k < self.root);
+            let kept = work::sum(groups().map(|k| asks[*k].kept.clone()).collect())?;
+            let left = (&asks[*v].most - kept).max(Rational::new());
+            for k in groups() {
+                let most = work::plus(&left, &asks[*k].kept)?;
+                asks[*k].most = most.min(asks[*k].most.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a queue deserves a resource, or some resource that a task of this demand asks for.
+    fn is_deserving(&self, v: usize, r: usize, demand: &Amounts) -> bool {
+        let is_deserved = |r: usize| self.deserves(v, r);
+        is_deserved(r) || demand.iter().any(|(other, _)| is_deserved(*other))
+    }
+
+    /// Returns whether a group without subgroups deserves a resource: some of it is promised to it, lent or not.
+    fn deserves(&self, v: usize, r: usize) -> bool {
+        let group = self.problem.groups.list.get(v);
+        let stated = group.and_then(|group| at(group.guarantee.as_deref().unwrap_or_default(), r));
+        stated.is_some_and(|stated| !stated.is_zero()) && self.children[v].is_empty()
+    }
+
+    /// Adds the request of a group, which is at most what it may use, to that of its parent.
+    fn sum_up(&self, v: usize, r: usize, asks: &mut [Ask]) -> Checked<()> {
+        let parent = self.parent(v);
+        let ask = &mut asks[v];
+        if self.rule == Rule::Capacity {
+            if self.children[v].is_empty() {
+                let request = std::mem::take(&mut ask.request).min(ask.most.clone());
+                ask.deserved = std::mem::take(&mut ask.deserved).min(ask.most.clone());
+                if self.deserves(v, r) {
+                    ask.request = request.min(ask.deserved.clone());
+                } else {
+                    ask.beyond = request;
+                }
+            } else {
+                let both = work::plus(&ask.request, &ask.beyond)?.min(ask.most.clone());
+                ask.request = std::mem::take(&mut ask.request).min(ask.most.clone());
+                ask.beyond = both - &ask.request;
+            }
+        } else {
+            ask.request = std::mem::take(&mut ask.request).min(ask.most.clone());
+        }
+        let Ask { request, deserved, beyond, .. } = ask.clone();
+        let above = &mut asks[parent];
+        above.request = work::plus(&above.request, &request)?;
+        above.beyond = work::plus(&above.beyond, &beyond)?;
+        above.deserved = work::plus(&above.deserved, &deserved)?;
+        Ok(())
+    }
+
+    /// Returns what every child of a node gets of its share.
+    fn divide(&self, v: usize, share: &Rational, asks: &[Ask]) -> Checked<Vec<Rational>> {
+        let children = &self.children[v];
+        work::spend(20 * children.len())?;
+        let ask = |at: usize| &asks[children[at]];
+        let promised = |at: usize| ask(at).first.clone().min(ask(at).request.clone());
+        let mut parts: Vec<Rational> = (0..children.len()).map(promised).collect();
+        let mut left = share - work::sum(parts.clone())?;
+        let zero = Rational::new;
+        if self.rule == Rule::Kai {
+            let mut tiers = BTreeMap::<Reverse<Rational>, Vec<(usize, Claim)>>::new();
+            for (at, k) in children.iter().enumerate().filter(|(_, k)| !self.weight(**k).is_zero()) {
+                let priority = self.problem.groups.list.get(*k).map(|group| group.priority.clone());
+                let most = Rational::from(&ask(at).request - &parts[at]);
+                let claim = Claim { amount: zero(), weight: self.weight(*k).clone(), most };
+                tiers.entry(Reverse(priority.unwrap_or_default())).or_default().push((at, claim));
+            }
+            for tier in tiers.into_values().take(if left > 0 { usize::MAX } else { 0 }) {
+                raise(tier, &mut left, &mut parts)?;
+            }
+            return Ok(parts);
+        }
+        if left < 0 {
+            // Equal fractions of what is guaranteed, as far as it is requested.
+            let claim = |at: usize| {
+                (at, Claim { amount: zero(), weight: ask(at).first.clone(), most: parts[at].clone() })
+            };
+            let claims = (0..children.len()).filter(|at| !parts[*at].is_zero()).map(claim).collect();
+            let mut fractions = vec![zero(); children.len()];
+            raise(claims, &mut share.clone(), &mut fractions)?;
+            return Ok(fractions);
+        }
+        let weight = |weight: &Rational| if weight.is_zero() { Rational::from(1) } else { weight.clone() };
+        if self.rule == Rule::Capacity {
+            let claim = |at: usize| {
+                let (weight, most) = (weight(&ask(at).deserved), ask(at).request.clone());
+                (at, Claim { amount: parts[at].clone(), weight, most })
+            };
+            let claims = (0..children.len()).map(claim).collect();
+            raise(claims, &mut left, &mut parts)?;
+        }
+        let claim = |at: usize| {
+            let (amount, most) = match self.rule {
+                Rule::Capacity => (zero(), ask(at).beyond.clone()),
+                _ => (parts[at].clone(), ask(at).request.clone()),
+            };
+            (at, Claim { amount, weight: weight(self.weight(children[at])), most })
+        };
+        let claims = (0..children.len()).map(claim);
+        let (last, first) = claims.partition(|(at, _)| self.weight(children[*at]).is_zero());
+        raise(first, &mut left, &mut parts)?;
+        raise(last, &mut left, &mut parts)?;
+        Ok(parts)
+    }
+}
+
+/// Raises the least levels, amounts over weights, together until nothing is left or every amount is the most that it may
+/// be, and adds what each gains to its part.
+fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rational]) -> Checked<()> {
+    claims.retain(|(_, claim)| claim.most > claim.amount);
+    work::spend(100 * claims.len())?;
+    // Between two of these levels the same amounts grow.
+    let ends = |(_, claim): &(usize, Claim)| {
+        [&claim.amount, &claim.most].map(|amount| Rational::from(amount / &claim.weight))
+    };
+    let mut levels: Vec<Rational> = claims.iter().flat_map(ends).collect();
+    levels.sort();
+    let gain = |claim: &Claim, level: &Rational| -> Checked<Rational> {
+        let amount = work::times(level, &claim.weight)?.max(claim.amount.clone());
+        Ok(amount.min(claim.most.clone()) - &claim.amount)
+    };
+    let gains = |level: &Rational| {
+        work::sum(claims.iter().map(|(_, claim)| gain(claim, level)).collect::<Checked<_>>()?)
+    };
+    // At the least level nothing is gained.
+    let (mut low, mut high) = (0, levels.len());
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if gains(&levels[middle])? <= *left { low = middle } else { high = middle }
+    }
+    let Some(mut level) = levels.get(low).cloned() else { return Ok(()) };
+    let grows = |claim: &(usize, Claim)| {
+        let [from, to] = ends(claim);
+        from <= level && level < to
+    };
+    let pace: Rational = claims.iter().filter(|claim| grows(claim)).map(|(_, claim)| &claim.weight).sum();
+    if !pace.is_zero() {
+        level += (&*left - gains(&level)?) / pace;
+    }
+    for (at, claim) in &claims {
+        let gain = gain(claim, &level)?;
+        *left -= &gain;
+        parts[*at] += gain;
+    }
+    Ok(())
 }

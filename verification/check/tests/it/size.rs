@@ -12,9 +12,9 @@ const MOST_OF_RESERVATIONS: usize = 800;
 /// Most lines of a module that stands beside: who checks an allocation without groups need not read it.
 const MOST_BESIDE: usize = 500;
 /// Most lines of these modules together.
-const MOST_OF_GROUPS: usize = 1420;
+const MOST_OF_GROUPS: usize = 1540;
 /// Most lines beside, of `cluster/`, that judge certificates of running clusters.
-const MOST_OF_CLUSTERS: usize = 400;
+const MOST_OF_CLUSTERS: usize = 460;
 /// The modules that stand beside: about groups.
 const BESIDE: [&str; 10] = [
     "groups.rs",

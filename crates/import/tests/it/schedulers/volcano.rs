@@ -75,6 +75,9 @@ fn queues_are_groups_and_groups_of_pods_gangs() {
     );
     assert!(groups.iter().all(|group| group.name != "root"));
     assert_eq!(["eng", "ml", "dev", "root/sci"].map(|name| group(name).weight.clone()), [3, 2, 8, 2]);
+    // Queue `ml` deserves 4 processors, and lends them.
+    assert_eq!(group("ml").guarantee, Some(vec![(0, Rational::from(4))]));
+    assert_eq!(group("ml").lend, [(0, Rational::from(4))]);
     // Of processors 0 is no limit; what is guaranteed is not lent.
     assert_eq!(group("eng").limit, [(1, Rational::from(gib(8)))]);
     assert_eq!(group("eng").guarantee, Some(vec![(0, Rational::from(2))]));
@@ -89,6 +92,64 @@ fn queues_are_groups_and_groups_of_pods_gangs() {
     let what = "groups that have no pods yet, of which what they ask for is not known";
     assert_eq!(left_out[what].1, ["x/g5"]);
     assert_eq!(left_out.keys().filter(|what| what.starts_with("queues below others")).count(), 1);
+}
+
+#[test]
+fn what_queues_deserve_is_promised_and_lent() {
+    let queue = |name: &str, spec: &str| {
+        format!(
+            "---\n{{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n"
+        )
+    };
+    let group = |name: &str, queue: &str| {
+        format!(
+            "---\n{{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {{name: {name}, namespace: x}}, spec: {{minMember: 1, queue: {queue}}}}}\n"
+        )
+    };
+    let queues = [
+        queue("dept", "deserved: {cpu: '9', memory: 9Gi}, guarantee: {resource: {cpu: '2'}}"),
+        queue(
+            "both",
+            "parent: dept, deserved: {cpu: '5', memory: 0}, guarantee: {resource: {cpu: '2', memory: 1Gi}}",
+        ),
+        queue("capped", "parent: dept, deserved: {cpu: '5', memory: 4Gi}, capability: {cpu: '3'}"),
+        queue("less", "deserved: {cpu: '1'}, guarantee: {resource: {cpu: '2'}}"),
+        queue("none", "weight: 2"),
+        group("g1", "both"),
+        group("g2", "capped"),
+        group("g3", "less"),
+        group("g4", "none"),
+    ]
+    .concat();
+    let pods = ["g1", "g2", "g3", "g4"].map(|group| pod(&format!("pod-{group}"), group, None)).concat();
+    let snapshot = exactly(System::Volcano, &[("nodes", NODES), ("queues", &queues), ("pods", &pods)]);
+    let groups = snapshot.problem.groups().list();
+    let promised = |name: &str| {
+        let group = groups.iter().find(|group| group.name == name).unwrap();
+        let text = |amounts: &[(usize, Rational)]| {
+            let text = |(r, amount): &(usize, Rational)| match r {
+                0 => format!("cpu {amount}"),
+                _ => format!("memory {}", Rational::from(amount / (1_u64 << 30))),
+            };
+            amounts.iter().map(text).collect::<Vec<_>>().join(", ")
+        };
+        let guarantee = group.guarantee.as_ref().map_or("-".to_owned(), |guarantee| text(guarantee));
+        format!("{guarantee}; {}", text(&group.lend))
+    };
+    // Amounts that are deserved, at most the capability, and that are guaranteed anyway are not lent.
+    assert_eq!(promised("both"), "cpu 5, memory 1; cpu 3, memory 0");
+    assert_eq!(promised("capped"), "cpu 3, memory 4; cpu 3, memory 4");
+    assert_eq!(promised("less"), "cpu 2; cpu 0");
+    assert_eq!(promised("none"), "-; ");
+    // A queue with others below it is promised what is guaranteed alone.
+    assert_eq!(promised("dept"), "cpu 2; cpu 0");
+    let left_out = left_out(&snapshot);
+    let what =
+        "what queues deserve that have others below them, which counts with `ancestorReclaimLevel` alone";
+    assert_eq!(left_out[what].1, ["dept"]);
+    let what = "queues below others: `capacity` reclaims from every queue that uses more than it deserves (`ancestorReclaimLevel` 0)";
+    assert_eq!(left_out[what].1, ["both", "capped"]);
+    assert!(snapshot.reported.iter().any(|said| said.what == "deserved"));
 }
 
 #[test]
