@@ -11,7 +11,7 @@ use evenhand_problem::{Allocation, Arithmetic, Placement};
 use rug::Rational;
 
 use super::classes::{Allowed, Class, Classes, Part, classes};
-use super::cluster::{Cluster, Shape, Tasks};
+use super::cluster::{Cluster, Tasks};
 use crate::ImportError;
 use crate::ordered::Ordered;
 
@@ -161,7 +161,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         }
         if sets.entries()[own].0.is_empty() {
             let rest = Tasks { waiting, admitted, ..Tasks::default() };
-            let why = nowhere(cluster, classes, &shape, may_use);
+            let why = nowhere(may_use);
             leave_out(cluster, why, rest);
             continue;
         }
@@ -172,7 +172,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
             let user = users.value(&key(own), UserTasks::default);
             match user.waiting.iter_mut().find(|(known, ..)| *known == reason) {
                 Some((_, tasks, names)) => {
-                    *tasks += waits.tasks;
+                    *tasks = tasks.saturating_add(waits.tasks);
                     names.extend(waits.names);
                 }
                 None => user.waiting.push((reason, waits.tasks, waits.names)),
@@ -183,16 +183,9 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
 }
 
 /// Why tasks fit on none of the classes that they may use.
-fn nowhere(cluster: &Cluster, classes: &Classes, shape: &Shape, may_use: &[usize]) -> &'static str {
+fn nowhere(may_use: &[usize]) -> &'static str {
     if may_use.is_empty() {
         return "waiting tasks that no server is allowed to run";
-    }
-    let fits = |s: &usize| {
-        let capacity = &cluster.servers.entries()[*s].1.capacity;
-        shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
-    };
-    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(fits)) {
-        return "waiting tasks that only fit on a server before it is rounded down";
     }
     "waiting tasks that fit on no server that they may use, not even alone"
 }
@@ -321,7 +314,9 @@ fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
                 (most.max(beyond.clone()), sum + beyond)
             });
             if in_all > 0 {
-                rounded.push(Rounded { server, resource, most, in_all });
+                let by_server = (0..).zip(class.servers.iter().map(|s| Rational::from(has(s) - capacity)));
+                let by_server = by_server.filter(|(_, beyond)| *beyond > 0).collect();
+                rounded.push(Rounded { server, resource, most, in_all, by_server });
             }
         }
     }
