@@ -199,6 +199,9 @@ impl<'a> At<'a> {
     /// A number of at least 0 without a unit.
     pub fn number(self) -> Found<Rational> {
         let text = self.scalar()?;
+        if text.contains('/') {
+            return Err(self.expected("a decimal number"));
+        }
         let value = number::parse(text).map_err(|error| self.error(error.to_string()))?;
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));
