@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_budget::charge;
+use evenhand_budget::{charge, room};
 use evenhand_problem::groups::{MemberSpec, Named};
 use evenhand_problem::on::{OnSpec, ServersSpec};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
@@ -49,9 +49,16 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     let users = users(&mut cluster, &classes, allowed);
     let problem = problem(&mut cluster, &classes, allowed, &users)?;
     let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
-    let names =
-        |class: &Class| class.servers.iter().map(|s| cluster.servers.entries()[*s].0.clone()).collect();
-    let servers = classes.list.iter().map(names).collect();
+    // A quota is no server that has a name.
+    let are_named = |class: &&Class| class.servers.iter().all(|s| !cluster.quotas.contains(s));
+    let names = |class: &Class| {
+        let servers = Some(class).filter(are_named).into_iter().flat_map(|class| &class.servers);
+        servers.map(|s| cluster.servers.entries()[*s].0.clone()).collect()
+    };
+    let mut servers: Vec<Vec<String>> = classes.list.iter().map(names).collect();
+    if servers.iter().all(Vec::is_empty) {
+        servers.clear();
+    }
     let rounded = rounded(&cluster, &classes);
     let allocation = allocation(&mut cluster, &problem, &users);
     let reported = reported(&cluster, &problem);
@@ -210,6 +217,8 @@ fn problem(
     users: &Users,
 ) -> Result<Problem, ImportError> {
     let resource = |r: usize| cluster.resources.entries()[r].0.clone();
+    let bytes: u64 = classes.kept.iter().map(|r| cluster.resources.entries()[*r].0.len() as u64 + 128).sum();
+    room(bytes.saturating_mul(classes.list.len() as u64), "the table of server classes and resources");
     let servers = classes.list.iter().map(|class| ServerSpec {
         name: class.name.clone(),
         count: Some(Rational::from(class.servers.len())),
@@ -323,7 +332,8 @@ fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
     rounded
 }
 
-/// What runs, on single servers; where work was admitted that has none yet, by class alone.
+/// What runs, on single servers; by class alone where work was admitted that has none yet, or where a class is the quota of
+/// servers that are not known.
 fn allocation(cluster: &mut Cluster, problem: &Problem, users: &[UserTasks]) -> Allocation {
     let mut tasks: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(users.len());
     let mut on_servers: BTreeMap<(usize, u64), Vec<(usize, Rational)>> = BTreeMap::new();
@@ -338,13 +348,16 @@ fn allocation(cluster: &mut Cluster, problem: &Problem, users: &[UserTasks]) -> 
     }
     let admitted: u64 = users.iter().map(|user| user.admitted).sum();
     let mut allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
-    if admitted == 0 {
+    if admitted == 0 && cluster.quotas.is_empty() {
         let placed = on_servers.into_iter();
         let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
         allocation.placements = Some(placed.collect());
         return allocation;
     }
     admit(&mut allocation, problem, users);
+    if admitted == 0 {
+        return allocation;
+    }
     let what = "tasks that are admitted and on no server yet: nothing is claimed about single servers";
     cluster.left_out.add_many(what, admitted, Vec::new());
     allocation

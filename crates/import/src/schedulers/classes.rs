@@ -72,6 +72,10 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
             None if !runs && !nobody_asks && !columns.is_asked[columns.of[server.profile]] => {
                 left_out.push(("servers that no task of the dump may use", name.clone()));
             }
+            None if cluster.quotas.contains(&s) => {
+                let capacity = kept.iter().map(|r| (*r, server.capacity.get(r).cloned().unwrap_or_default()));
+                found.push((vec![s], capacity.collect(), false));
+            }
             None => open.push(s),
         }
     }

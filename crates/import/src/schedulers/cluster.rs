@@ -1,6 +1,6 @@
 //! What every dump becomes first: servers, groups, and tasks by shape, with a list of what is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evenhand_budget::{Held, charge, hold};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, Named};
@@ -33,6 +33,8 @@ pub(super) struct Cluster {
     pub reported: Vec<Said>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
+    /// Servers that are no servers, but the quota of flavours of which the dump has no node: their places.
+    pub quotas: BTreeSet<usize>,
     memory: Memory,
 }
 
@@ -149,6 +151,7 @@ impl Cluster {
             reported: Vec::new(),
             sources: Vec::new(),
             left_out: LeftOut::default(),
+            quotas: BTreeSet::new(),
             memory: Memory::default(),
         };
         for name in always {

@@ -47,6 +47,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         "PodGroup" => kai.pod_group(kube, at),
         kind => kube.other(kind, at),
     })?;
+    let kinds = [("Node", "nodes"), ("Pod", "pods"), ("Queue", "queues"), ("PodGroup", "podgroups")];
+    kube.needs(&kinds, "nodes,pods,queues.scheduling.run.ai,podgroups.scheduling.run.ai")?;
     let Kai { groups, queues, promised_all } = kai;
     groups.finish(&mut kube, &queues);
     kube.settle();
