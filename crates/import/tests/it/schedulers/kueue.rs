@@ -257,7 +257,7 @@ fn quota_of_a_flavour_without_nodes() {
     let mut items = by_quota(&json!({"pool": "gpu"}), false);
     items.push(node("cpu0", "cpu"));
     let snapshot = read(&items);
-    assert_eq!(super::classes(&snapshot), ["1 x quota of gpu: 16"]);
+    assert_eq!(super::classes(&snapshot), ["1 x quota of gpu: 16 0"]);
     assert!(snapshot.allocation.placements.is_none());
     assert_eq!(users(&snapshot), ["a/1: cpu 1; 0 run, 14 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
     let said = left_out(&snapshot);
@@ -267,7 +267,7 @@ fn quota_of_a_flavour_without_nodes() {
     // With one node of the flavour nodes decide.
     items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
     let snapshot = read(&items);
-    assert_eq!(super::classes(&snapshot), ["1 x g: 2"]);
+    assert_eq!(super::classes(&snapshot), ["1 x g: 2 0"]);
     assert!(snapshot.allocation.placements.is_some());
 }
 
