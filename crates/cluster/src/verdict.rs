@@ -383,17 +383,17 @@ fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, R
     found
 }
 
-struct Judge<'j> {
-    queues: &'j Queues<'j>,
+struct Judge<'j, 'p> {
+    queues: &'j Queues<'p>,
     totals: Vector,
     waiting: Vec<bool>,
     held: Vec<Vector>,
     due: &'j Due,
-    rooms: Rooms<'j>,
+    rooms: Rooms<'p>,
     tolerance: &'j Rational,
 }
 
-impl Judge<'_> {
+impl Judge<'_, '_> {
     fn rows(&self) -> Vec<Row> {
         let ends = self.due.tasks.as_ref().map(|due| Ends::new(self.queues.problem, due));
         (0..self.queues.list.len()).map(|v| self.row(v, ends.as_ref())).collect()

@@ -193,7 +193,61 @@ fn bombs() -> Vec<Bomb> {
     );
     let many = problem(3_000, 100);
     add("3,000 users and 100 classes", "p.json", &many, &[&["compare", "p.json"], &["report", "p.json"]]);
+    for (what, system, file, text) in dumps() {
+        let arguments: &'static [&'static str] = match system {
+            "mesos" => &["import", "mesos", "d.json"],
+            "slurm" => &["import", "slurm", "d.txt"],
+            _ if file == "d.yaml" => &["import", "kubernetes", "d.yaml"],
+            _ => &["import", "kubernetes", "d.json"],
+        };
+        add(what, file, &text, &[arguments]);
+    }
     all
+}
+
+/// Dumps of schedulers: what is too much, the system, the name of the file, and the file.
+fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
+    let strokes = "/".repeat(20_000);
+    let role = format!(
+        r#"{{"slaves": [{{"id": "a", "resources": {{"cpus": 4}}}}], "frameworks": [{{"id": "f", "name": "n", "tasks":
+            [{{"id": "t", "state": "TASK_RUNNING", "slave_id": "a", "role": "{strokes}", "resources": {{"cpus": 1}}}}]}}]}}"#
+    );
+    let aliases = format!(
+        "kind: List\nitems:\n- kind: Pod\n  x:\n    a: &a \"{}\"\n    b: [{}]\n",
+        "x".repeat(400_000),
+        ["*a"; 99_000].join(",")
+    );
+    let fields: Vec<String> = (0..60_000).map(|i| format!(r#""{i:05}":1"#)).collect();
+    let fields = format!(r#"{{"kind":"List",{}}}"#, fields.join(","));
+    let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}":1"#)).collect();
+    let resources = resources.join(",");
+    let resources = format!(
+        r#"{{"kind":"List","items":[{{"kind":"Node","metadata":{{"name":"n"}},"status":{{"allocatable":{{{resources}}}}}}},
+            {{"kind":"Pod","metadata":{{"name":"p"}},"spec":{{"containers":[{{"resources":{{"requests":{{{resources}}}}}}}]}}}}]}}"#
+    );
+    let node = "NodeName=n1 CPUTot=8 RealMemory=1000 State=IDLE Partitions=p\n";
+    let job = |id: u32, array: &str, more: &str| {
+        format!(
+            "JobId={id} {array}JobName=x UserId=u(1) Account=a Partition=p NumNodes=1 TRES=cpu=1,mem=1M {more}\n"
+        )
+    };
+    let zeros = format!("JobState=RUNNING NodeList=n[{}1-2]", "0".repeat(65_535));
+    let zeros = format!("{node}{}", job(1, "", &zeros));
+    let tasks = ["1-1000000000"; 30_000].join(",");
+    let array = |id: u32| format!("ArrayJobId={id} ArrayTaskId={tasks} ");
+    let pending = "JobState=PENDING Reason=Resources";
+    let sum = format!("{node}{}{}", job(1, &array(1), pending), job(2, &array(2), pending));
+    let wide: String =
+        (1..3_000).map(|id| job(id, "", &format!("JobState=RUNNING NodeList=n1,{id}x[0-99998]"))).collect();
+    vec![
+        ("a role of 20,000 levels", "mesos", "d.json", role),
+        ("aliases that stand for 40 GB", "kubernetes", "d.yaml", aliases),
+        ("60,000 fields of a document", "kubernetes", "d.json", fields),
+        ("9,000 resources", "kubernetes", "d.json", resources),
+        ("a number of 65,535 digits", "slurm", "d.txt", zeros),
+        ("arrays of 3 x 10^13 tasks", "slurm", "d.txt", sum),
+        ("3,000 jobs on 100,000 nodes each", "slurm", "d.txt", format!("{node}{wide}")),
+    ]
 }
 
 /// A scenario of one job whose series has 10^12 points.

@@ -26,7 +26,8 @@ mod stream;
 mod table;
 
 use evenhand_problem::number;
-use evenhand_problem::problem::{Problem, ProblemError};
+use evenhand_problem::problem::{MAX_COUNT, Problem, ProblemError};
+use evenhand_problem::snapshot::Snapshot;
 use rug::Rational;
 use thiserror::Error;
 
@@ -50,19 +51,89 @@ fn amounts<const N: usize>(resources: [&str; N], amounts: [Rational; N]) -> Vec<
 
 /// Refuses a problem that could be written but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {
-    let name = |r: &usize| &problem.resources()[*r];
-    let servers = problem.servers().iter().flat_map(|class| {
-        let place = move |r| format!("server `{}`: capacity of `{}`", class.name(), name(r));
-        class.capacity().entries().iter().map(move |(r, value)| (value, place(r)))
-    });
-    let users = problem.users().iter().flat_map(|user| {
-        let place = move |r| format!("user `{}`: demand of `{}`", user.name(), name(r));
-        user.base_demand().entries().iter().map(move |(r, value)| (value, place(r)))
-    });
-    if let Some((_, place)) = servers.chain(users).find(|(value, _)| number::stated(value).is_none()) {
-        return Err(ImportError::TooLong { place });
-    }
+    let mut digits = Digits::default();
+    digits.problem(&problem)?;
     Ok(problem)
+}
+
+/// Refuses a snapshot that could be written but not read again.
+fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
+    let mut digits = Digits::default();
+    digits.problem(&snapshot.problem)?;
+    let problem = &snapshot.problem;
+    for said in &snapshot.reported {
+        let place = || match &said.resource {
+            Some(resource) => format!("the reported number `{}` of `{resource}`", said.what),
+            None => format!("the reported number `{}`", said.what),
+        };
+        said.value.iter().try_for_each(|value| digits.take(value, place))?;
+    }
+    for rounded in &snapshot.rounded {
+        let (server, resource) =
+            (problem.servers()[rounded.server].name(), &problem.resources()[rounded.resource]);
+        let place = || format!("server `{server}`: what is rounded of `{resource}`");
+        let by_server = rounded.by_server.iter().map(|(_, amount)| amount);
+        [&rounded.most, &rounded.in_all]
+            .into_iter()
+            .chain(by_server)
+            .try_for_each(|value| digits.take(value, place))?;
+    }
+    let waiting = snapshot.waiting.iter().map(|waiting| waiting.tasks);
+    let running: Rational = snapshot.allocation.totals().iter().sum();
+    if waiting.fold(running, |sum, tasks| sum + tasks) > MAX_COUNT {
+        return Err(ImportError::Dumps(format!("more than {MAX_COUNT} tasks run and wait")));
+    }
+    Ok(())
+}
+
+/// The digits of the numbers that are going to be written.
+#[derive(Default)]
+struct Digits(u64);
+
+impl Digits {
+    /// Counts a number, which is refused where the reader of files would refuse it.
+    fn take(&mut self, value: &Rational, place: impl Fn() -> String) -> Result<(), ImportError> {
+        /// Bits of numerator and denominator together whose digits are fewer than a number may have.
+        const FEW: u32 = 1_300;
+        let bits = value.numer().significant_bits().saturating_add(value.denom().significant_bits());
+        if bits > FEW && number::stated(value).is_none() {
+            return Err(ImportError::TooLong { place: place() });
+        }
+        // A digit has more than three bits.
+        self.0 += u64::from(bits / 3 + 2);
+        if self.0 > number::MAX_TOTAL_DIGITS {
+            let limit = number::MAX_TOTAL_DIGITS;
+            let message =
+                format!("the numbers have more than {limit} digits together, the most that a file may have");
+            return Err(ImportError::Dumps(message));
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) -> Result<(), ImportError> {
+        let name = |r: &usize| &problem.resources()[*r];
+        for class in problem.servers() {
+            for (r, value) in class.capacity().entries() {
+                self.take(value, || format!("server `{}`: capacity of `{}`", class.name(), name(r)))?;
+            }
+        }
+        for user in problem.users() {
+            for (r, value) in user.base_demand().entries() {
+                self.take(value, || format!("user `{}`: demand of `{}`", user.name(), name(r)))?;
+            }
+        }
+        for group in problem.groups().list() {
+            self.take(&group.weight, || format!("group `{}`: weight", group.name))?;
+            let on = group.on.iter().flat_map(|on| &on.limit).map(|entry| ("limit on classes", entry));
+            let guarantee = group.guarantee.iter().flatten().map(|entry| ("guarantee", entry));
+            let limit = group.limit.iter().map(|entry| ("limit", entry));
+            let lend = group.lend.iter().map(|entry| ("lend", entry));
+            for (what, (r, value)) in guarantee.chain(limit).chain(lend).chain(on) {
+                self.take(value, || format!("group `{}`: {what} of `{}`", group.name, name(r)))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What an importer made.
@@ -130,7 +201,7 @@ pub enum ImportError {
         /// The limit, in words.
         limit: String,
     },
-    /// A number of the problem is too long to be written into a problem file. Only a mean can be.
+    /// A number of the problem is too long to be written into a file: a mean or a sum of numbers that are not.
     #[error(
         "{place}: this number has more than {} digits, the most that a problem file may state",
         evenhand_problem::number::MAX_DIGITS

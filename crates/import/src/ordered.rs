@@ -56,6 +56,15 @@ impl<K: Clone + Eq + Hash, V> Ordered<K, V> {
         &mut self.entries[place].1
     }
 
+    /// Keeps the entries for which this holds, in their order.
+    pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
+        if self.entries.iter().any(|(key, value)| !keep(key, value)) {
+            self.entries.retain(|(key, value)| keep(key, value));
+            self.places =
+                self.entries.iter().zip(0..).map(|((key, _), place)| (key.clone(), place)).collect();
+        }
+    }
+
     /// Keys and values in their order.
     pub fn entries(&self) -> &[(K, V)] {
         &self.entries

@@ -238,6 +238,23 @@ pub struct Rounded {
     pub most: Rational,
     /// What all of them have beyond together.
     pub in_all: Rational,
+    /// What single servers have beyond the class, as pairs of the index of the server in the class and the amount.
+    ///
+    /// The indices ascend, and servers that have exactly what the class has are not listed. The list is empty where the
+    /// snapshot does not say which servers have more. Otherwise the amounts add up to `in_all`, and the largest is `most`.
+    pub by_server: Vec<(u64, Rational)>,
+}
+
+impl Rounded {
+    /// Returns what one server has beyond its class; `None` where the snapshot does not say which servers have more.
+    #[must_use]
+    pub fn beyond(&self, index: u64) -> Option<Rational> {
+        if self.by_server.is_empty() {
+            return None;
+        }
+        let found = self.by_server.binary_search_by_key(&index, |(index, _)| *index);
+        Some(found.map_or_else(|_| Rational::new(), |at| self.by_server[at].1.clone()))
+    }
 }
 
 impl Snapshot {

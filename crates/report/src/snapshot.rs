@@ -4,7 +4,7 @@ use evenhand_problem::{Rational, Snapshot};
 
 use crate::page::Page;
 use crate::table::{Cell, Table};
-use crate::text::{few, number};
+use crate::text::{self, few, number};
 
 /// Most names of a line that are shown.
 const NAMED: usize = 3;
@@ -60,12 +60,12 @@ fn resources(snapshot: &Snapshot) -> Table {
     };
     let running = allocation.totals();
     let waiting: Vec<Rational> = snapshot.waiting_by_user().into_iter().map(Rational::from).collect();
-    let amount = |amount: &Rational| Cell::text(number(amount));
+    let amount = |r: usize, of: &Rational| Cell::text(text::amount(&problem.resources()[r], of));
     Table::of(problem.resources().iter().enumerate())
         .words("resource", |(_, name)| name.as_str())
-        .numbers("capacity", |(r, _)| amount(&problem.total_capacity()[*r]))
-        .numbers("running", |(r, _)| amount(&sum(&running, *r)))
-        .numbers("waiting", |(r, _)| amount(&sum(&waiting, *r)))
+        .numbers("capacity", |(r, _)| amount(*r, &problem.total_capacity()[*r]))
+        .numbers("running", |(r, _)| amount(*r, &sum(&running, *r)))
+        .numbers("waiting", |(r, _)| amount(*r, &sum(&waiting, *r)))
         .table()
 }
 
@@ -82,8 +82,8 @@ fn rounded(snapshot: &Snapshot) -> Table {
     let part = |r: usize, in_all: &Rational| in_all / Rational::from(&problem.total_capacity()[r] + in_all);
     Table::of(rows)
         .words("resource", |(r, ..)| problem.resources()[*r].as_str())
-        .numbers("at most by", |(_, most, _)| Cell::text(number(most)))
-        .numbers("in all", |(.., in_all)| Cell::text(number(in_all)))
+        .numbers("at most by", |(r, most, _)| Cell::text(text::amount(&problem.resources()[*r], most)))
+        .numbers("in all", |(r, _, in_all)| Cell::text(text::amount(&problem.resources()[*r], in_all)))
         .numbers("of what servers have", |(r, _, in_all)| Cell::percent(&part(*r, in_all)))
         .table()
 }

@@ -13,6 +13,7 @@
 //! | [`agreement`] | the kernel and the plain judges on one certificate |
 //! | [`data`] | real cluster data, where it is there |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
+//! | [`dumps`] | dumps of schedulers changed at random |
 //! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |
 //!
 //! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
@@ -27,6 +28,7 @@ pub mod certificates;
 pub mod clusters;
 pub mod damage;
 pub mod data;
+pub mod dumps;
 pub mod examples;
 pub mod golden;
 pub mod judges;

@@ -37,6 +37,7 @@ pub use arguments::command_line;
 pub use audits::audit;
 pub use certificates::certificates;
 pub use evenhand_testkit::damage::{crossed, mutated};
+pub use evenhand_testkit::dumps::mutated_dump;
 pub use exports::export;
 pub use importers::importers;
 pub use pipeline::pipeline;

@@ -1,10 +1,12 @@
 //! `import`: a problem from real cluster data, or a snapshot from the dump of a scheduler.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::import::{self, GoogleOptions, GoogleUsers, Input, Options, google, openb};
-use evenhand::problem::format::{problem_to_json, snapshot_to_json};
+use evenhand::problem::Problem;
+use evenhand::problem::format::{MAX_FILE_BYTES, problem_to_json, snapshot_to_json};
 use evenhand::problem::snapshot::System;
 use evenhand::report;
 
@@ -43,10 +45,13 @@ fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Fail
     let inputs = call.files.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     let options = call.merge.clone().map_or_else(Options::default, |merge| Options { merge });
     let snapshot = import::snapshot(system, inputs, &options).map_err(Failure::input)?;
-    for warning in snapshot.problem.warnings() {
-        output::warn(common, warning.to_string());
-    }
+    warn(&snapshot.problem, common);
     let text = snapshot_to_json(&snapshot);
+    if text.len() as u64 > MAX_FILE_BYTES {
+        let message =
+            format!("the snapshot has more than {MAX_FILE_BYTES} bytes, the most that a file may have");
+        return Err(Failure::input(message));
+    }
     match &call.output {
         Some(path) => {
             files::write(path, &text)?;
@@ -55,6 +60,17 @@ fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Fail
         None => output::document(&text)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints each warning about a problem once.
+fn warn(problem: &Problem, common: &Common) {
+    let mut seen = HashSet::new();
+    for warning in problem.warnings() {
+        let warning = warning.to_string();
+        if seen.insert(warning.clone()) {
+            output::warn(common, warning);
+        }
+    }
 }
 
 fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
@@ -76,9 +92,7 @@ fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     for note in &imported.notes {
         output::note(common, note.to_string());
     }
-    for warning in imported.problem.warnings() {
-        output::warn(common, warning.to_string());
-    }
+    warn(&imported.problem, common);
     let text = problem_to_json(&imported.problem);
     match &call.output {
         Some(path) => {

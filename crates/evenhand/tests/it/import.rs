@@ -162,6 +162,70 @@ fn files_that_are_no_tables() {
     folder.run(&GOOGLE).fails_with(2, "machines.csv");
 }
 
+const NODE: &str = r#"{"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8", "memory": "30133911107584"}}}"#;
+const POD: &str = r#"{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "n", "containers":
+    [{"resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}]}, "status": {"phase": "Running"}}"#;
+
+fn list(items: &[&str]) -> String {
+    format!(r#"{{"kind": "List", "items": [{}]}}"#, items.join(","))
+}
+
+/// Memory is printed in units that people read.
+#[test]
+fn memory_of_a_snapshot_has_units() {
+    let folder = Folder::new();
+    folder.write("dump.json", list(&[NODE, POD]));
+    let text = folder.run(&["import", "kubernetes", "dump.json", "-o", "s.json"]).ends_with(0).stdout;
+    assert!(text.contains("27.41 TiB") && text.contains("1 GiB"), "{text}");
+    assert!(!text.contains("30133911107584"), "{text}");
+}
+
+/// A dump that lacks what decides is no cluster in which all is well.
+#[test]
+fn dumps_that_lack_what_decides_are_refused() {
+    let folder = Folder::new();
+    folder.write("nodes.json", list(&[NODE]));
+    let call = ["import", "kubernetes", "nodes.json", "-o", "s.json"];
+    folder.run(&call).fails_with(2, "no file has pods: add the output of kubectl get nodes,pods -A -o json");
+    folder.write("nodes.txt", "NodeName=n CPUTot=8 RealMemory=100 State=IDLE Partitions=p\n");
+    let call = ["import", "slurm", "nodes.txt", "-o", "s.json"];
+    folder.run(&call).fails_with(2, "no file has jobs: add the output of squeue --json");
+    folder
+        .run(&["import", "kueue", "nodes.json"])
+        .fails_with(2, "no file has clusterqueues: add the output of");
+    assert!(!folder.names().contains(&"s.json".to_owned()));
+}
+
+/// Two queues of eight GPUs each, of which one has 14 and the other waits for four. No node is known.
+#[test]
+fn quota_without_nodes_is_judged() {
+    let of = |name: &str| {
+        format!(
+            r#"{{"kind": "LocalQueue", "metadata": {{"name": "{name}", "namespace": "ns"}}, "spec": {{"clusterQueue": "{name}"}}}},
+            {{"kind": "ClusterQueue", "metadata": {{"name": "{name}"}}, "spec": {{"cohort": "org", "resourceGroups": [{{"coveredResources": ["gpu"],
+            "flavors": [{{"name": "f", "resources": [{{"name": "gpu", "nominalQuota": "8"}}]}}]}}]}}}}"#
+        )
+    };
+    let workload = |queue: &str, k: u32, status: &str| {
+        format!(
+            r#"{{"kind": "Workload", "metadata": {{"name": "{queue}{k}", "namespace": "ns"}}, "spec": {{"queueName": "{queue}", "podSets": [{{"count": 1,
+            "template": {{"spec": {{"containers": [{{"resources": {{"requests": {{"gpu": "1"}}}}}}]}}}}}}]}}, "status": {{{status}}}}}"#
+        )
+    };
+    let admitted = r#""admission": {"clusterQueue": "a", "podSetAssignments": [{"name": "main", "flavors": {"gpu": "f"}}]}"#;
+    let mut items =
+        vec![of("a"), of("b"), r#"{"kind": "ResourceFlavor", "metadata": {"name": "f"}}"#.to_owned()];
+    items.extend((0..14).map(|k| workload("a", k, admitted)));
+    items.extend((0..4).map(|k| workload("b", k, "")));
+    let folder = Folder::new();
+    folder.write("dump.json", list(&items.iter().map(String::as_str).collect::<Vec<_>>()));
+    let text = folder.run(&["import", "kueue", "dump.json", "-o", "s.json"]).ends_with(0).stdout;
+    assert!(text.contains("quota alone decides"), "{text}");
+    let found = folder.run(&["verdict", "s.json", "--format", "json"]).ends_with(1).json();
+    let text = found.to_string();
+    assert!(text.contains(r#""gpu":"12""#) && text.contains(r#""gpu":"14""#), "{text}");
+}
+
 fn import(source: &str, files: &[&Path], servers: u64, users: usize) -> Folder {
     let folder = Folder::new();
     let mut arguments = vec!["import", source];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_budget::charge;
+use evenhand_budget::{charge, room};
 use evenhand_problem::groups::{MemberSpec, Named};
 use evenhand_problem::on::{OnSpec, ServersSpec};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
@@ -13,7 +13,7 @@ use evenhand_problem::{Allocation, Arithmetic, Placement};
 use rug::Rational;
 
 use super::classes::{Allowed, Class, Classes, Part, classes};
-use super::cluster::{Cluster, Shape, Tasks, Traits};
+use super::cluster::{Cluster, Tasks, Traits};
 use crate::ImportError;
 use crate::ordered::Ordered;
 
@@ -51,14 +51,21 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     }
     let users = users(&mut cluster, &classes, allowed);
     let problem = problem(&mut cluster, &classes, allowed, &users)?;
-    let constraints = constraints(&classes, allowed, &users);
+    let constraints = constraints(&cluster, &classes, allowed, &users);
     let closed = closed(&cluster, &classes);
     let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
-    let names =
-        |class: &Class| class.servers.iter().map(|s| cluster.servers.entries()[*s].0.clone()).collect();
-    let servers = classes.list.iter().map(names).collect();
+    // A quota is no server that has a name.
+    let are_named = |class: &&Class| class.servers.iter().all(|s| !cluster.quotas.contains(s));
+    let names = |class: &Class| {
+        let servers = Some(class).filter(are_named).into_iter().flat_map(|class| &class.servers);
+        servers.map(|s| cluster.servers.entries()[*s].0.clone()).collect()
+    };
+    let mut servers: Vec<Vec<String>> = classes.list.iter().map(names).collect();
+    if servers.iter().all(Vec::is_empty) {
+        servers.clear();
+    }
     let rounded = rounded(&cluster, &classes);
-    let allocation = allocation(&users);
+    let allocation = allocation(&cluster, &problem, &users);
     let reported = reported(&cluster, &problem);
     let mut snapshot = Snapshot::new(problem, allocation);
     snapshot.system = Some(cluster.system);
@@ -103,7 +110,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
 }
 
 /// The constraints of users that have any.
-fn constraints(classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Constraint> {
+fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Constraint> {
     let mut list = Vec::new();
     for (user, (key, tasks)) in users.list.entries().iter().enumerate() {
         let own = &users.sets.entries()[key.classes].0;
@@ -129,7 +136,7 @@ fn constraints(classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Const
             class_sets,
             together,
             not_modelled,
-            admitted: tasks.admitted,
+            admitted: if cluster.quotas.is_empty() { tasks.admitted } else { 0 },
         };
         if of != (Constraint { user, ..Constraint::default() }) {
             list.push(of);
@@ -243,7 +250,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         }
         if sets.entries()[own].0.is_empty() {
             let rest = Tasks { waiting, admitted, ..Tasks::default() };
-            let why = nowhere(cluster, classes, &shape, may_use);
+            let why = nowhere(may_use);
             leave_out(cluster, why, rest);
             continue;
         }
@@ -254,7 +261,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
             let user = users.value(&key(own), UserTasks::default);
             match user.waiting.iter_mut().find(|(known, ..)| *known == reason) {
                 Some((_, tasks, names)) => {
-                    *tasks += waits.tasks;
+                    *tasks = tasks.saturating_add(waits.tasks);
                     names.extend(waits.names);
                 }
                 None => user.waiting.push((reason, waits.tasks, waits.names)),
@@ -265,16 +272,9 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
 }
 
 /// Why tasks fit on none of the classes that they may use.
-fn nowhere(cluster: &Cluster, classes: &Classes, shape: &Shape, may_use: &[usize]) -> &'static str {
+fn nowhere(may_use: &[usize]) -> &'static str {
     if may_use.is_empty() {
         return "waiting tasks that no server is allowed to run";
-    }
-    let fits = |s: &usize| {
-        let capacity = &cluster.servers.entries()[*s].1.capacity;
-        shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
-    };
-    if may_use.iter().any(|i| classes.list[*i].servers.iter().any(fits)) {
-        return "waiting tasks that only fit on a server before it is rounded down";
     }
     "waiting tasks that fit on no server that they may use, not even alone"
 }
@@ -299,6 +299,8 @@ fn problem(
     users: &Users,
 ) -> Result<Problem, ImportError> {
     let resource = |r: usize| cluster.resources.entries()[r].0.clone();
+    let bytes: u64 = classes.kept.iter().map(|r| cluster.resources.entries()[*r].0.len() as u64 + 128).sum();
+    room(bytes.saturating_mul(classes.list.len() as u64), "the table of server classes and resources");
     let servers = classes.list.iter().map(|class| ServerSpec {
         name: class.name.clone(),
         count: Some(Rational::from(class.servers.len())),
@@ -403,15 +405,18 @@ fn rounded(cluster: &Cluster, classes: &Classes) -> Vec<Rounded> {
                 (most.max(beyond.clone()), sum + beyond)
             });
             if in_all > 0 {
-                rounded.push(Rounded { server, resource, most, in_all });
+                let by_server = (0..).zip(class.servers.iter().map(|s| Rational::from(has(s) - capacity)));
+                let by_server = by_server.filter(|(_, beyond)| *beyond > 0).collect();
+                rounded.push(Rounded { server, resource, most, in_all, by_server });
             }
         }
     }
     rounded
 }
 
-/// What runs, on single servers. Tasks that are admitted and have no server are constraints.
-fn allocation(users: &[UserTasks]) -> Allocation {
+/// What runs, on single servers; by class alone where a class is the quota of servers that are not known. Tasks that are admitted
+/// and have no server are constraints, but of quotas they take their part.
+fn allocation(cluster: &Cluster, problem: &Problem, users: &[UserTasks]) -> Allocation {
     let mut tasks: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(users.len());
     let mut on_servers: BTreeMap<(usize, u64), Vec<(usize, Rational)>> = BTreeMap::new();
     for (n, user) in users.iter().enumerate() {
@@ -423,10 +428,50 @@ fn allocation(users: &[UserTasks]) -> Allocation {
         }
         tasks.push(by_class.into_iter().collect());
     }
-    let allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
-    let placed = on_servers.into_iter();
-    let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
-    Allocation { placements: Some(placed.collect()), ..allocation }
+    let mut allocation = Allocation { arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    if cluster.quotas.is_empty() {
+        let placed = on_servers.into_iter();
+        let placed = placed.map(|((server, index), tasks)| Placement { server, index, tasks });
+        allocation.placements = Some(placed.collect());
+    } else {
+        admit(&mut allocation, problem, users);
+    }
+    allocation
+}
+
+/// Puts admitted tasks on classes that have room for them, as many as fit on each, and the rest on the first.
+fn admit(allocation: &mut Allocation, problem: &Problem, users: &[UserTasks]) {
+    let mut free: Vec<Vec<Rational>> = problem
+        .servers()
+        .iter()
+        .map(|class| class.capacity().iter().map(|amount| Rational::from(amount * class.count())).collect())
+        .collect();
+    for (n, row) in allocation.tasks.iter().enumerate() {
+        for (i, tasks) in row {
+            for (r, demand) in problem.demand(n, *i).entries() {
+                free[*i][*r] -= Rational::from(demand * tasks);
+            }
+        }
+    }
+    for (n, user) in users.iter().enumerate().filter(|(_, user)| user.admitted > 0) {
+        let mut left = Rational::from(user.admitted);
+        let demand = problem.users()[n].base_demand().entries();
+        let classes: Vec<usize> = problem.classes_of(n).collect();
+        let mut given: BTreeMap<usize, Rational> = allocation.tasks[n].iter().cloned().collect();
+        for (position, i) in classes.iter().chain(classes.first()).enumerate() {
+            let room = demand.iter().map(|(r, amount)| Rational::from(&free[*i][*r] / amount).floor()).min();
+            let is_last = position == classes.len();
+            let room = room.unwrap_or_default().max(Rational::new());
+            let tasks = if is_last { left.clone() } else { room.min(left.clone()) };
+            if tasks.is_zero() {
+                continue;
+            }
+            left -= &tasks;
+            demand.iter().for_each(|(r, amount)| free[*i][*r] -= Rational::from(amount * &tasks));
+            *given.entry(*i).or_default() += tasks;
+        }
+        allocation.tasks[n] = given.into_iter().collect();
+    }
 }
 
 fn reported(cluster: &Cluster, problem: &Problem) -> Vec<Reported> {

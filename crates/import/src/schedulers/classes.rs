@@ -3,10 +3,14 @@
 //! Equal machines report slightly different amounts of memory. Those that differ by at most a given part become one class,
 //! which has the least of each amount. A server joins only if what runs on it fits in that; so the tasks of the dump fit
 //! in the problem, and what the class has less than its servers is known exactly.
+//!
+//! A waiting task may fit on a server and not on the class of the server, which has less. Servers on which such a task fits
+//! are then put into classes by themselves: the least amount of servers on which a task fits is enough for the task.
 
 use std::collections::BTreeMap;
 
-use evenhand_budget::charge;
+use evenhand_budget::{charge, operations, room, words_of_bits};
+use evenhand_problem::groups::Named;
 use rug::Rational;
 
 use super::cluster::{Amounts, Cluster, Server, add};
@@ -14,6 +18,10 @@ use crate::ordered::Ordered;
 
 /// Rounds in which servers whose tasks do not fit in a class are put together anew, before only equal ones are.
 const ROUNDS: usize = 8;
+/// Rounds in which servers are told apart by the waiting tasks that fit on them, before only equal ones are put together.
+const REFINEMENTS: usize = 8;
+/// Bytes of one amount of a class in memory.
+const OF_AN_AMOUNT: u64 = 128;
 
 /// The servers of a cluster as the problem will have them.
 pub(super) struct Classes {
@@ -48,8 +56,8 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
     let used = used(cluster);
     let kept = kept(cluster, &used);
     let columns = columns(cluster, allowed);
-    // Servers by column; closed ones are each on their own.
-    let mut open: Ordered<usize, Vec<usize>> = Ordered::default();
+    // Open servers, of which those of one column may become one class; closed ones are each on their own.
+    let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<(Vec<usize>, Amounts, bool)> = Vec::new();
     let nobody_asks = cluster.tasks.entries().is_empty();
     let mut left_out = Vec::new();
@@ -64,14 +72,30 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
             None if !runs && !nobody_asks && !columns.is_asked[columns.of[server.profile]] => {
                 left_out.push(("servers that no task of the dump may use", name.clone()));
             }
-            None => open.value(&columns.of[server.profile], Vec::new).push(s),
+            None if cluster.quotas.contains(&s) => {
+                let capacity = kept.iter().map(|r| (*r, server.capacity.get(r).cloned().unwrap_or_default()));
+                found.push((vec![s], capacity.collect(), false));
+            }
+            None => open.push(s),
         }
     }
     left_out.into_iter().for_each(|(why, name)| cluster.left_out.add(why, name));
     let servers = cluster.servers.entries();
-    let merging = Merging { servers, used: &used, kept: &kept, part };
-    for (_, members) in open.into_entries() {
-        merging.merge(members, ROUNDS, &mut |members, capacity| found.push((members, capacity, false)));
+    let waiting = Waiting::new(cluster, allowed);
+    let (mut merging, exact) = (Merging { servers, used: &used, kept: &kept, part }, Rational::new());
+    let mut told_apart: Vec<&Named> = Vec::new();
+    for round in 0.. {
+        let merged = merging.merge_columns(&open, &columns, &told_apart);
+        let lost = waiting.lost(&merging, &merged, &told_apart);
+        if lost.is_empty() {
+            found.extend(merged.into_iter().map(|(members, capacity)| (members, capacity, false)));
+            break;
+        }
+        if round == REFINEMENTS {
+            merging.part = &exact;
+        } else {
+            told_apart.extend(lost);
+        }
     }
     found.sort_unstable_by_key(|(members, ..)| members[0]);
     let mut of = vec![None; servers.len()];
@@ -88,6 +112,8 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
 
 /// What runs on each server.
 fn used(cluster: &Cluster) -> Vec<Amounts> {
+    /// Denominators of more bits make additions slow.
+    const SHORT: u32 = 256;
     let mut used = vec![Amounts::new(); cluster.servers.entries().len()];
     let at: Vec<Option<usize>> =
         cluster.places.entries().iter().map(|(name, ())| cluster.servers.find(name)).collect();
@@ -97,6 +123,12 @@ fn used(cluster: &Cluster) -> Vec<Amounts> {
         for (place, _) in &tasks.running {
             if let Some(s) = at[*place] {
                 add(&mut used[s], &demand);
+                for sum in demand.keys().filter_map(|r| used[s].get(r)) {
+                    let bits = sum.denom().significant_bits();
+                    if bits > SHORT {
+                        operations(1, words_of_bits(bits.into()), "the tasks of the dump");
+                    }
+                }
             }
         }
     }
@@ -149,6 +181,58 @@ fn columns(cluster: &Cluster, allowed: &Allowed) -> Columns {
     Columns { of, is_asked: columns.into_entries().into_iter().map(|(_, is_asked)| is_asked).collect() }
 }
 
+/// What tasks that wait ask for, each request once.
+struct Waiting<'w> {
+    allowed: &'w Allowed,
+    /// By rule: the demands.
+    demands: Vec<(usize, &'w Named)>,
+}
+
+impl<'w> Waiting<'w> {
+    fn new(cluster: &'w Cluster, allowed: &'w Allowed) -> Self {
+        let shapes = cluster.tasks.entries().iter();
+        let waiting = shapes.filter(|(_, tasks)| tasks.admitted > 0 || !tasks.waiting.entries().is_empty());
+        let mut seen = std::collections::HashSet::new();
+        let demands = waiting.map(|(shape, _)| (shape.rule, &shape.demand)).filter(|ask| seen.insert(*ask));
+        Self { allowed, demands: demands.collect() }
+    }
+
+    /// Returns the demands that fit on a server and not on its class, without those that are told apart already.
+    fn lost(
+        &self,
+        merging: &Merging<'_>,
+        classes: &[(Vec<usize>, Amounts)],
+        told_apart: &[&Named],
+    ) -> Vec<&'w Named> {
+        // A class of equal servers has what each of them has.
+        let rounded: Vec<(&Vec<usize>, &Amounts, Amounts)> = classes
+            .iter()
+            .filter(|(members, _)| members.len() > 1)
+            .map(|(members, least)| (members, least, merging.most(members)))
+            .filter(|(_, least, most)| *least != most)
+            .collect();
+        let looks: usize = self.demands.iter().map(|(_, demand)| demand.len() + 1).sum();
+        charge((looks * rounded.len()) as u64, "the classes of waiting tasks");
+        let is_enough = |capacity: &Amounts, demand: &Named| {
+            demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
+        };
+        let mut lost: Vec<&Named> = Vec::new();
+        for (rule, demand) in &self.demands {
+            let is_lost = |(members, least, most): &(&Vec<usize>, &Amounts, Amounts)| {
+                let profile = merging.servers[members[0]].1.profile;
+                self.allowed[*rule][profile]
+                    && !is_enough(least, demand)
+                    && is_enough(most, demand)
+                    && members.iter().any(|s| merging.fits(*s, demand))
+            };
+            if rounded.iter().any(is_lost) && !lost.contains(demand) && !told_apart.contains(demand) {
+                lost.push(demand);
+            }
+        }
+        lost
+    }
+}
+
 struct Merging<'m> {
     servers: &'m [(String, Server)],
     used: &'m [Amounts],
@@ -157,12 +241,42 @@ struct Merging<'m> {
 }
 
 impl Merging<'_> {
+    /// Puts servers of one column into classes; servers are told apart by which of some demands fit on them.
+    fn merge_columns(
+        &self,
+        open: &[usize],
+        columns: &Columns,
+        told_apart: &[&Named],
+    ) -> Vec<(Vec<usize>, Amounts)> {
+        let mut alike: Ordered<(usize, Vec<bool>), Vec<usize>> = Ordered::default();
+        charge((open.len() * (told_apart.len() + 1)) as u64, "putting servers into classes");
+        for s in open {
+            let fits = told_apart.iter().map(|demand| self.fits(*s, demand)).collect();
+            alike.value(&(columns.of[self.servers[*s].1.profile], fits), Vec::new).push(*s);
+        }
+        let mut classes = Vec::new();
+        for (_, members) in alike.into_entries() {
+            self.merge(members, ROUNDS, &mut |members, capacity| {
+                let amounts = (classes.len() as u64 + 1) * self.kept.len() as u64;
+                room(amounts * OF_AN_AMOUNT, "the table of server classes and resources");
+                classes.push((members, capacity));
+            });
+        }
+        classes
+    }
+
+    /// Whether a demand fits on a server that is empty.
+    fn fits(&self, s: usize, demand: &Named) -> bool {
+        let capacity = &self.servers[s].1.capacity;
+        demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
+    }
+
     /// Puts servers into classes, whose members and capacities are told.
     fn merge(&self, members: Vec<usize>, rounds: usize, tell: &mut impl FnMut(Vec<usize>, Amounts)) {
         let (none, exact) = (Rational::new(), rounds == 0);
         let part = if exact { &none } else { self.part };
         let mut rest = Vec::new();
-        for bucket in self.buckets(members, self.kept, part) {
+        for bucket in self.buckets(members, part) {
             let capacity = self.least(&bucket);
             let (fits, mut others): (Vec<_>, Vec<_>) = bucket.into_iter().partition(|s| {
                 // Of equal servers each has what it has, whatever runs there.
@@ -183,19 +297,35 @@ impl Merging<'_> {
         }
     }
 
-    /// Servers that differ by at most the part in each resource: parted by the first, then each of these by the next.
-    fn buckets(&self, members: Vec<usize>, resources: &[usize], part: &Part) -> Vec<Vec<usize>> {
-        let Some((r, others)) = resources.split_first() else { return vec![members] };
+    /// Splits servers into those that differ by at most the part in each resource.
+    fn buckets(&self, members: Vec<usize>, part: &Part) -> Vec<Vec<usize>> {
+        let mut buckets = vec![members];
+        for r in self.kept {
+            if buckets.iter().all(|bucket| bucket.len() == 1) {
+                break;
+            }
+            let mut finer = Vec::with_capacity(buckets.len());
+            buckets.into_iter().for_each(|bucket| self.split(bucket, *r, part, &mut finer));
+            buckets = finer;
+        }
+        buckets
+    }
+
+    /// Splits servers into those that differ by at most the part in one resource.
+    fn split(&self, members: Vec<usize>, r: usize, part: &Part, buckets: &mut Vec<Vec<usize>>) {
+        if members.len() == 1 {
+            return buckets.push(members);
+        }
         let mut by_amount: BTreeMap<&Rational, Vec<usize>> = BTreeMap::new();
         charge(members.len() as u64 * 8, "putting servers into classes");
         for s in members {
-            let amount = self.servers[s].1.capacity.get(r).unwrap_or(Rational::ZERO);
+            let amount = self.servers[s].1.capacity.get(&r).unwrap_or(Rational::ZERO);
             by_amount.entry(amount).or_default().push(s);
         }
-        let mut buckets: Vec<Vec<usize>> = Vec::new();
+        let first = buckets.len();
         let mut most: Option<Rational> = None;
         for (amount, mut servers) in by_amount {
-            match (&most, buckets.last_mut()) {
+            match (&most, buckets[first..].last_mut()) {
                 (Some(most), Some(last)) if amount <= most => last.append(&mut servers),
                 _ => {
                     // a - least <= part a
@@ -205,20 +335,23 @@ impl Merging<'_> {
                 }
             }
         }
-        buckets
-            .into_iter()
-            .flat_map(|mut bucket| {
-                bucket.sort_unstable();
-                self.buckets(bucket, others, part)
-            })
-            .collect()
+        buckets[first..].iter_mut().for_each(|bucket| bucket.sort_unstable());
     }
 
     /// The least of each amount.
     fn least(&self, members: &[usize]) -> Amounts {
-        let amount = |s: &usize, r: &usize| self.servers[*s].1.capacity.get(r).cloned().unwrap_or_default();
-        let of = |r: &usize| (*r, members.iter().map(|s| amount(s, r)).min().unwrap_or_default());
+        let of = |r: &usize| (*r, self.amounts(members, r).min().cloned().unwrap_or_default());
         self.kept.iter().map(of).collect()
+    }
+
+    /// The largest of each amount.
+    fn most(&self, members: &[usize]) -> Amounts {
+        let of = |r: &usize| (*r, self.amounts(members, r).max().cloned().unwrap_or_default());
+        self.kept.iter().map(of).collect()
+    }
+
+    fn amounts<'s>(&'s self, members: &[usize], r: &usize) -> impl Iterator<Item = &'s Rational> {
+        members.iter().map(move |s| self.servers[*s].1.capacity.get(r).unwrap_or(Rational::ZERO))
     }
 }
 

@@ -1,8 +1,10 @@
 //! What every dump becomes first: servers, groups, and tasks by shape, with a list of what is left out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use evenhand_budget::{Held, charge, hold};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, Named};
+use evenhand_problem::problem::MAX_COUNT;
 use evenhand_problem::snapshot::{MOST_NAMES, NotModelled, Origin, System, Victims};
 use rug::Rational;
 
@@ -35,6 +37,9 @@ pub(super) struct Cluster {
     pub reported: Vec<Said>,
     pub sources: Vec<Origin>,
     pub left_out: LeftOut,
+    /// Servers that are no servers, but the quota of flavours of which the dump has no node: their places.
+    pub quotas: BTreeSet<usize>,
+    memory: Memory,
 }
 
 /// What a dump says of a running task beside its place.
@@ -66,6 +71,22 @@ pub(super) struct Traits {
     /// What else decides whether a task could start.
     pub not_modelled: Vec<String>,
 }
+
+/// Memory for copies of names, which is taken from the budget before the copies are made.
+///
+/// A dump states a name once, and the snapshot may repeat it a million times: for every task of a job, for every server of
+/// a row, for every level above a queue.
+#[derive(Default)]
+struct Memory {
+    /// Bytes that are not yet taken from the budget.
+    pending: u64,
+    held: Vec<Held>,
+}
+
+/// Bytes that are taken from the budget at once.
+const AT_ONCE: u64 = 1 << 20;
+/// Bytes of a copy of a name beside its characters: its place in a list, and what the allocator adds.
+const OF_A_NAME: u64 = 64;
 
 /// A single server.
 #[derive(Debug, Clone, Default)]
@@ -145,7 +166,8 @@ impl LeftOut {
     }
 
     pub fn into_list(self) -> Vec<NotModelled> {
-        self.0.into_entries().into_iter().map(|(_, entry)| entry).collect()
+        let entries = self.0.into_entries().into_iter();
+        entries.map(|(_, entry)| NotModelled { count: entry.count.min(MAX_COUNT), ..entry }).collect()
     }
 }
 
@@ -166,6 +188,8 @@ impl Cluster {
             reported: Vec::new(),
             sources: Vec::new(),
             left_out: LeftOut::default(),
+            quotas: BTreeSet::new(),
+            memory: Memory::default(),
         };
         for name in always {
             cluster.resource(name);
@@ -207,6 +231,16 @@ impl Cluster {
         self.owned.insert(task.to_owned(), owned);
     }
 
+    /// Charges copies of a text before they are made; `what` says what they are for.
+    pub fn copies(&mut self, count: u64, bytes_each: usize, what: &str) {
+        let bytes = count.saturating_mul(bytes_each as u64 + OF_A_NAME);
+        charge(bytes / 16, what);
+        self.memory.pending = self.memory.pending.saturating_add(bytes);
+        if self.memory.pending >= AT_ONCE {
+            self.memory.held.push(hold(std::mem::take(&mut self.memory.pending), what));
+        }
+    }
+
     /// The place of a server on which tasks run.
     pub fn place(&mut self, server: &str) -> usize {
         self.places.place(server, || ())
@@ -222,6 +256,15 @@ impl Tasks {
         let waits = self.waiting.value(reason, Waits::default);
         waits.tasks = waits.tasks.saturating_add(tasks);
         waits.names.extend(names);
+    }
+
+    /// Adds the tasks of another shape, which count as tasks of this one.
+    pub fn merge(&mut self, other: Self) {
+        self.running.extend(other.running);
+        for (reason, waits) in other.waiting.into_entries() {
+            self.waits(&reason, waits.tasks, waits.names);
+        }
+        self.admitted = self.admitted.saturating_add(other.admitted);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Dumps in JSON, element by element: one or more documents in a file, of which the long lists are never in memory as a
 //! whole.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use evenhand_problem::Place;
@@ -83,9 +84,10 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut rest: Vec<(Box<str>, Tree)> = Vec::new();
+        let mut seen: HashSet<Box<str>> = HashSet::new();
         let mut path = self.path;
         while let Some(key) = map.next_key::<String>()? {
-            if rest.iter().any(|(known, _)| **known == *key) {
+            if !seen.insert(key.as_str().into()) {
                 return Err(A::Error::custom(format!("the field `{key}` is given twice")));
             }
             path.push(key);

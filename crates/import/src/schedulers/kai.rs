@@ -54,6 +54,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         "PodGroup" => kai.pod_group(kube, at),
         kind => kube.other(kind, at),
     })?;
+    let kinds = [("Node", "nodes"), ("Pod", "pods"), ("Queue", "queues"), ("PodGroup", "podgroups")];
+    kube.needs(&kinds, "nodes,pods,queues.scheduling.run.ai,podgroups.scheduling.run.ai")?;
     kai.memory_of_gpus(&mut kube);
     let Kai { mut groups, mut pods, queues, promised_all, .. } = kai;
     certain_fractions(&kube, &mut pods);

@@ -22,6 +22,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         }
         kind => kube.other(kind, at),
     })?;
+    kube.needs(&[("Node", "nodes"), ("Pod", "pods")], "nodes,pods")?;
     kube.finish(part)
 }
 

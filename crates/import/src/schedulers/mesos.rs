@@ -9,6 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use evenhand_problem::groups::MOST_DEPTH;
 use evenhand_problem::snapshot::{Origin, Snapshot, System};
 use rug::Rational;
 
@@ -17,7 +18,7 @@ use super::classes::Part;
 use super::cluster::{Amounts, Cluster, Server, add, take};
 use super::source::Bytes;
 use super::tree::{At, Item};
-use super::values;
+use super::{lacks, values};
 use crate::ImportError;
 
 const LISTS: &[&[&str]] = &[&["slaves"], &["frameworks"], &["roles"]];
@@ -50,6 +51,7 @@ struct Mesos {
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
     let cluster = Cluster::new(System::Mesos, &["cpus", "mem"]);
     let mut mesos = Mesos { cluster, frameworks: HashSet::new(), owners: HashMap::new(), has_roles: false };
+    let (mut has_agents, mut has_frameworks) = (false, false);
     for mut bytes in inputs {
         let (mut version, mut time) = (String::new(), String::new());
         let mut receive = |item: Item<'_>| {
@@ -65,6 +67,8 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
                     if let Some(started) = at.get("elected_time")? {
                         time = format!("leading since {}", started.scalar()?);
                     }
+                    has_agents |= at.names("slaves");
+                    has_frameworks |= at.names("frameworks");
                     if LISTS.iter().any(|list| at.names(list[0])) {
                         return Ok(());
                     }
@@ -78,6 +82,9 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         let sha256 = bytes.sha256();
         mesos.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, sha256 });
     }
+    let state = "curl http://MASTER:5050/state > state.json";
+    lacks(!has_agents, "agents (the list `slaves`)", state)?;
+    lacks(!has_frameworks, "frameworks", state)?;
     let left_out = &mut mesos.cluster.left_out;
     left_out.add_many(
         "what frameworks want beyond what runs, which Mesos does not know",
@@ -88,6 +95,16 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         left_out.add_many("weights and quotas: no file of /roles; roles count as equal", 0, Vec::new());
     }
     build(mesos.cluster, &vec![vec![true]], part)
+}
+
+/// The name of a role, which stands in the roles that its strokes part.
+fn role_name(at: At<'_>) -> Result<&str, ImportError> {
+    let role = at.name()?;
+    let levels = role.split('/').count();
+    match levels > MOST_DEPTH {
+        true => Err(at.error(format!("a role of {levels} levels: expected at most {MOST_DEPTH}"))),
+        false => Ok(role),
+    }
 }
 
 impl Mesos {
@@ -141,8 +158,8 @@ impl Mesos {
         if !self.frameworks.insert(id.to_owned()) {
             return Err(at.error(format!("the framework `{id}` is given twice")));
         }
-        let own_role = at.text_of("role")?.unwrap_or("*");
-        let roles: Vec<&str> = at.list_of("roles")?.map(At::text).collect::<Result<_, _>>()?;
+        let own_role = at.get("role")?.map_or(Ok("*"), role_name)?;
+        let roles: Vec<&str> = at.list_of("roles")?.map(role_name).collect::<Result<_, _>>()?;
         let mut held = Amounts::new();
         for task in at.list_of("tasks")? {
             let state = task.need("state")?.text()?;
@@ -155,8 +172,8 @@ impl Mesos {
             }
             let demand = self.amounts(Some(task.need("resources")?))?;
             add(&mut held, &demand);
-            let role = match task.text_of("role")? {
-                Some(role) => role,
+            let role = match task.get("role")? {
+                Some(role) => role_name(role)?,
                 None => roles.first().copied().unwrap_or(own_role),
             };
             let group = self.group(role, name, id);
@@ -194,6 +211,10 @@ impl Mesos {
 
     /// The group of a role, and of those that it stands in.
     fn role_group(&mut self, role: &str) -> usize {
+        if let Some(known) = self.cluster.groups.find(role) {
+            return known;
+        }
+        self.cluster.copies(4, role.len(), "the roles above a role");
         let group = self.cluster.group(role);
         if let Some((above, _)) = role.rsplit_once('/')
             && !above.is_empty()
@@ -206,7 +227,7 @@ impl Mesos {
 
     fn role(&mut self, at: At<'_>) -> Result<(), ImportError> {
         self.has_roles = true;
-        let name = at.need("name")?.name()?;
+        let name = role_name(at.need("name")?)?;
         let group = self.role_group(name);
         if let Some(weight) = at.get("weight")? {
             self.cluster.groups.at(group).weight = Some(weight.number()?);

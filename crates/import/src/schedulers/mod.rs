@@ -25,7 +25,7 @@ use evenhand_problem::Snapshot;
 use evenhand_problem::snapshot::System;
 use rug::Rational;
 
-use crate::{ImportError, Input};
+use crate::{ImportError, Input, writable_snapshot};
 use source::{Bytes, Feed, Receive};
 
 /// How a dump is read.
@@ -54,7 +54,7 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
         return Err(ImportError::Dumps(format!("a part of {part}: expected at least 0 and below 1")));
     }
     let inputs = inputs.into_iter().map(Bytes::new).collect();
-    match system {
+    let snapshot = match system {
         System::Slurm => slurm::read(inputs, part),
         System::Csv => tables::read(inputs, part),
         System::Kubernetes => kubernetes::read(inputs, part),
@@ -63,6 +63,16 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
         System::Kai => kai::read(inputs, part),
         System::Volcano => volcano::read(inputs, part),
         System::Yunikorn => yunikorn::read(inputs, part),
+    }?;
+    writable_snapshot(&snapshot)?;
+    Ok(snapshot)
+}
+
+/// Refuses dumps without what decides a verdict; `command` adds it.
+fn lacks(is_absent: bool, what: &str, command: &str) -> Result<(), ImportError> {
+    match is_absent {
+        true => Err(ImportError::Dumps(format!("no file has {what}: add the output of {command}"))),
+        false => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use evenhand_budget::charge;
+use evenhand_budget::{self as budget, charge};
 use evenhand_problem::{Place, printable};
 use sha2::{Digest, Sha256};
 
@@ -23,6 +23,8 @@ pub(super) struct Bytes {
     pub file: String,
     reader: Box<dyn Read>,
     packed: Rc<Cell<u64>>,
+    /// Bytes of the stored file that the budget knows of.
+    budgeted: u64,
     unpacked: u64,
     chunk: Box<[u8]>,
     at: usize,
@@ -41,6 +43,7 @@ impl Bytes {
             file,
             reader,
             packed,
+            budgeted: 0,
             unpacked: 0,
             chunk: vec![0; CHUNK].into(),
             at: 0,
@@ -82,6 +85,8 @@ impl Bytes {
                 (self.at, self.end) = (0, read);
                 self.unpacked += read as u64;
                 self.hash.update(&self.chunk[..read]);
+                let stored = self.packed.get();
+                budget::read(stored.saturating_sub(std::mem::replace(&mut self.budgeted, stored)));
                 charge(BYTE * read as u64, "the dump");
             }
             Err(source) if source.kind() == io::ErrorKind::Interrupted => return self.fill(),

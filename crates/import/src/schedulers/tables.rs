@@ -20,7 +20,7 @@ use super::build::build;
 use super::classes::Part;
 use super::cluster::{Amounts, Cluster, Server};
 use super::source::Bytes;
-use super::tree::shown;
+use super::tree::{LONGEST_NAME, shown};
 use crate::ImportError;
 use crate::input::split;
 use crate::ordered::Ordered;
@@ -42,16 +42,29 @@ struct Tables {
     /// Rows of servers, which are their profiles.
     rows: Ordered<String, ()>,
     teams: BTreeSet<String>,
+    /// First columns of the tables that are there.
+    found: BTreeSet<String>,
 }
 
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
     let cluster = Cluster::new(System::Csv, &[]);
-    let mut tables =
-        Tables { cluster, rules: Ordered::default(), rows: Ordered::default(), teams: BTreeSet::new() };
+    let mut tables = Tables {
+        cluster,
+        rules: Ordered::default(),
+        rows: Ordered::default(),
+        teams: BTreeSet::new(),
+        found: BTreeSet::new(),
+    };
     for mut bytes in inputs {
         tables.table(&mut bytes)?;
         let sha256 = bytes.sha256();
         tables.cluster.sources.push(Origin { file: bytes.file.clone(), sha256, ..Origin::default() });
+    }
+    for (first, what) in [("server", "servers"), ("task", "tasks")] {
+        let table = format!("a table that begins with the column `{first}`");
+        if !tables.found.contains(first) {
+            return Err(ImportError::Dumps(format!("no file has {what}: add {table}")));
+        }
     }
     let Tables { cluster, rules, rows, .. } = tables;
     for (rule, ()) in rules.entries() {
@@ -89,7 +102,12 @@ impl<'r> Row<'r> {
     }
 
     fn name(&self, column: &str) -> Result<&str, ImportError> {
-        self.get(column).ok_or_else(|| self.error(column, "expected a name"))
+        let name = self.get(column).ok_or_else(|| self.error(column, "expected a name"))?;
+        match name.len() > LONGEST_NAME {
+            true => Err(self
+                .error(column, format!("a name of {} bytes: expected at most {LONGEST_NAME}", name.len()))),
+            false => Ok(name),
+        }
     }
 
     fn amount(&self, column: &str, text: &str) -> Result<Rational, ImportError> {
@@ -151,7 +169,10 @@ impl Tables {
             }
         }
         match header {
-            Some(_) => Ok(()),
+            Some(header) => {
+                self.found.extend(header.into_iter().next());
+                Ok(())
+            }
             None => Err(bytes.error(0, format!("the file is empty: expected {expected}"))),
         }
     }
@@ -200,6 +221,8 @@ impl Tables {
         let profile = self.rows.place(name, || ());
         let count = row.whole("count", MOST_SERVERS)?;
         let capacity = row.resources(&SERVERS, &mut self.cluster)?;
+        self.cluster.copies(2 * count, name.len() + 8, "the servers of a row");
+        self.cluster.copies(count.saturating_mul(capacity.len() as u64), 64, "the servers of a row");
         for k in 0..count {
             let single = if count == 1 { name.to_owned() } else { format!("{name} #{k}") };
             if self.cluster.servers.find(&single).is_some() {
@@ -261,6 +284,9 @@ impl Tables {
         let demand = row.resources(&TASKS, &mut self.cluster)?;
         let on = row.get("on").unwrap_or_default().split('|').map(str::trim).filter(|name| !name.is_empty());
         let rule = self.rules.place(&on.map(str::to_owned).collect::<BTreeSet<_>>(), || ());
+        let named =
+            if row.get("server").is_some() { count } else { count.min(super::cluster::MOST_TASK_NAMES) };
+        self.cluster.copies(named, name.len() + 8, "the tasks of a row");
         let names = (0..count).map(|k| if count == 1 { name.to_owned() } else { format!("{name} #{k}") });
         match row.get("server") {
             Some(server) => {

@@ -42,6 +42,8 @@ type Found<T> = Result<T, ImportError>;
 
 /// Most characters of a value in a message.
 const SHOWN: usize = 60;
+/// Most bytes of a name, which the snapshot may repeat many times: four times what any scheduler accepts.
+pub(super) const LONGEST_NAME: usize = 1024;
 
 impl Tree {
     pub fn null() -> Self {
@@ -132,6 +134,9 @@ impl<'a> At<'a> {
     pub fn name(self) -> Found<&'a str> {
         match self.text()? {
             "" => Err(self.error("a name that is empty")),
+            name if name.len() > LONGEST_NAME => {
+                Err(self.error(format!("a name of {} bytes: expected at most {LONGEST_NAME}", name.len())))
+            }
             name => Ok(name),
         }
     }
@@ -199,6 +204,9 @@ impl<'a> At<'a> {
     /// A number of at least 0 without a unit.
     pub fn number(self) -> Found<Rational> {
         let text = self.scalar()?;
+        if text.contains('/') {
+            return Err(self.expected("a decimal number"));
+        }
         let value = number::parse(text).map_err(|error| self.error(error.to_string()))?;
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));

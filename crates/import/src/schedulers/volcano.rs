@@ -12,6 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use evenhand_problem::groups::MOST_DEPTH;
 use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
 
@@ -56,6 +57,9 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         }
         kind => kube.other(kind, at),
     })?;
+    let kinds = [("Node", "nodes"), ("Pod", "pods"), ("Queue", "queues"), ("PodGroup", "podgroups")];
+    let all = "nodes,pods,queues.scheduling.volcano.sh,podgroups.scheduling.volcano.sh,jobs.batch.volcano.sh";
+    kube.needs(&kinds, all)?;
     for (job, pods) in volcano.jobs {
         if let Some(group) = volcano.owned.get(&job) {
             volcano.groups.describe(group, pods);
@@ -245,7 +249,10 @@ fn above(
     path: At<'_>,
     weights: Option<At<'_>>,
 ) -> Result<(Option<String>, Option<Rational>), ImportError> {
-    let steps: Vec<&str> = path.text()?.split('/').collect();
+    let steps: Vec<&str> = path.name()?.split('/').collect();
+    if steps.len() > MOST_DEPTH {
+        return Err(path.error(format!("a path of {} levels: expected at most {MOST_DEPTH}", steps.len())));
+    }
     let stated: Vec<&str> = match weights {
         Some(weights) => weights.text()?.split('/').collect(),
         None => vec!["1"; steps.len()],
@@ -266,6 +273,7 @@ fn above(
     let mut parent: Option<String> = None;
     for k in 1..last {
         let name = steps[..=k].join("/");
+        kube.cluster.copies(4, name.len(), "the groups above a queue");
         let v = kube.cluster.group(&name);
         let of = kube.cluster.groups.at(v);
         (of.parent, of.weight) = (parent.take(), Some(weight(stated[k])?));

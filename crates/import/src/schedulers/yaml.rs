@@ -16,6 +16,8 @@ use crate::ImportError;
 
 /// Most values that aliases of one file may stand for together: configurations use them by the dozen, dumps not at all.
 const MOST_COPIES: usize = 100_000;
+/// Most bytes of the texts that they may stand for together.
+const MOST_COPIED_BYTES: usize = 1 << 24;
 
 /// Reads all documents of a file.
 pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportError> {
@@ -53,13 +55,14 @@ struct Events<'b> {
     line: u64,
     /// What anchors name, by their numbers.
     anchored: HashMap<usize, Tree>,
-    copies: usize,
+    /// Values that aliases stand for, and the bytes of their texts.
+    copies: Size,
 }
 
 impl<'b> Events<'b> {
     fn new(bytes: &'b mut Bytes) -> Self {
         let parser = Parser::new_from_iter(Chars { bytes });
-        Self { parser, line: 0, anchored: HashMap::new(), copies: 0 }
+        Self { parser, line: 0, anchored: HashMap::new(), copies: Size::default() }
     }
 
     fn next(&mut self) -> Result<Event<'b>, Fault> {
@@ -189,18 +192,26 @@ impl<'b> Events<'b> {
         let Some(tree) = self.anchored.get(&anchor) else {
             return Err(self.said("an alias of what is not complete".to_owned()));
         };
-        let (tree, size) = (tree.clone(), size(tree));
+        let size = size(tree);
         self.count(size)?;
-        Ok(tree)
+        match self.anchored.get(&anchor) {
+            Some(tree) => Ok(tree.clone()),
+            None => Err(self.said("an alias of what is not complete".to_owned())),
+        }
     }
 
-    fn count(&mut self, values: usize) -> Result<(), Fault> {
-        self.copies += values;
-        charge(values as u64, "the aliases of a YAML file");
-        if self.copies > MOST_COPIES {
-            let message =
-                format!("its aliases stand for more than {MOST_COPIES} values, the most that is accepted");
-            return Err(self.said(message));
+    fn count(&mut self, size: Size) -> Result<(), Fault> {
+        self.copies.values += size.values;
+        self.copies.bytes += size.bytes;
+        charge((size.values + size.bytes / 16) as u64, "the aliases of a YAML file");
+        let too_many = |most: usize, what: &str| {
+            format!("its aliases stand for more than {most} {what}, the most that is accepted")
+        };
+        if self.copies.values > MOST_COPIES {
+            return Err(self.said(too_many(MOST_COPIES, "values")));
+        }
+        if self.copies.bytes > MOST_COPIED_BYTES {
+            return Err(self.said(too_many(MOST_COPIED_BYTES, "bytes")));
         }
         Ok(())
     }
@@ -224,12 +235,25 @@ impl<'b> Events<'b> {
     }
 }
 
-/// Values of a tree.
-fn size(tree: &Tree) -> usize {
+/// How large a tree is.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    /// Of texts and names of fields.
+    bytes: usize,
+}
+
+fn size(tree: &Tree) -> Size {
+    let add = |sum: Size, of: Size| Size { values: sum.values + of.values, bytes: sum.bytes + of.bytes };
+    let one = |bytes: usize| Size { values: 1, bytes };
     match tree {
-        Tree::Bare(_) | Tree::Text(_) => 1,
-        Tree::List(list) => 1 + list.iter().map(size).sum::<usize>(),
-        Tree::Map(fields) => 1 + fields.iter().map(|(_, value)| size(value)).sum::<usize>(),
+        Tree::Bare(text) | Tree::Text(text) => one(text.len()),
+        Tree::List(list) => list.iter().map(size).fold(one(0), add),
+        Tree::Map(fields) => {
+            let of_fields =
+                fields.iter().map(|(key, value)| add(Size { values: 0, bytes: key.len() }, size(value)));
+            of_fields.fold(one(0), add)
+        }
     }
 }
 

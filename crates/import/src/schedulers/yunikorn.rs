@@ -18,7 +18,7 @@ use super::classes::Part;
 use super::cluster::{Amounts, Cluster, MOST_TASK_NAMES, Said, Server, take};
 use super::source::Bytes;
 use super::tree::{At, Item};
-use super::values;
+use super::{lacks, values};
 use crate::ImportError;
 use crate::ordered::Ordered;
 
@@ -75,6 +75,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         applications: Ordered::default(),
         without_guarantee: Vec::new(),
     };
+    let mut found: Vec<&str> = Vec::new();
     for mut bytes in inputs {
         let mut time = String::new();
         let mut receive = |item: Item<'_>| {
@@ -88,7 +89,10 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
                         time = format!("{} ns since 1970", stamp.scalar()?);
                     }
                     yunikorn.limits_of_users(at)?;
-                    if LISTS.iter().any(|list| at.names(list[0])) {
+                    let lists = LISTS.iter().map(|list| list[0]).filter(|list| at.names(list));
+                    let known = found.len();
+                    found.extend(lists);
+                    if found.len() > known {
                         return Ok(());
                     }
                     let message = "found neither `queues` nor `nodes` nor `applications`: expected /ws/v1/fullstatedump";
@@ -101,6 +105,10 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         let version = "YuniKorn, /ws/v1/fullstatedump".to_owned();
         let sha256 = bytes.sha256();
         yunikorn.cluster.sources.push(Origin { file: bytes.file.clone(), version, time, sha256 });
+    }
+    for list in LISTS {
+        let command = "curl http://SCHEDULER:9080/ws/v1/fullstatedump > dump.json";
+        lacks(!found.contains(&list[0]), list[0], command)?;
     }
     yunikorn.finish(part)
 }
@@ -352,6 +360,7 @@ impl Yunikorn {
                 1 => ask.name.clone(),
                 _ => format!("{} {k}", ask.name),
             });
+            self.cluster.copies(ask.copies.min(MOST_TASK_NAMES), ask.name.len(), "names of waiting tasks");
             let names: Vec<String> = names.collect();
             self.cluster.tasks(Some(group), &ask.demand, rule, gang).waits("", ask.copies, names);
             let what = "selectors, affinity and tolerations of waiting pods, which the dump does not have: they may use every server";

@@ -198,7 +198,7 @@ impl<'r, 't> Reader<'r, 't> {
             rounded: self.each(
                 object,
                 "rounded",
-                &["server", "resource", "most", "in_all"],
+                &["server", "resource", "most", "in_all", "by_server"],
                 Self::rounded,
             )?,
             constraints,
@@ -423,7 +423,47 @@ impl<'r, 't> Reader<'r, 't> {
             let message = "`most` is of one server and `in_all` of all servers of the class together";
             return Err(self.document.error(most_raw, message));
         }
-        Ok(Rounded { server, resource, most, in_all })
+        let by_server = self.beyond_by_server(object, server, &most, &in_all)?;
+        Ok(Rounded { server, resource, most, in_all, by_server })
+    }
+
+    /// Reads what single servers of a class have beyond the class; empty where that is not stated.
+    fn beyond_by_server(
+        &self,
+        object: &Object<'t>,
+        server: usize,
+        most: &Rational,
+        in_all: &Rational,
+    ) -> Stated<Vec<(u64, Rational)>> {
+        let Some(list) = object.get("by_server") else { return Ok(Vec::new()) };
+        let count = self.problem.servers()[server].count();
+        let mut by_server: Vec<(u64, Rational)> = Vec::new();
+        for raw in self.document.list(list)? {
+            let entry = self.document.object(raw)?;
+            entry.only(self.document, &["index", "amount"])?;
+            let index_raw = entry.need(self.document, "index")?;
+            let index = self.count(index_raw)?;
+            if index >= count {
+                let message = format!("found {index}: expected an integer from 0 to {}", count - 1);
+                return Err(self.document.error(index_raw, message));
+            }
+            if by_server.last().is_some_and(|(last, _)| *last >= index) {
+                let message = format!(
+                    "found {index} after {}: expected ascending indices",
+                    by_server[by_server.len() - 1].0
+                );
+                return Err(self.document.error(index_raw, message));
+            }
+            by_server.push((index, self.positive(entry.need(self.document, "amount")?)?));
+        }
+        let largest = by_server.iter().map(|(_, amount)| amount).max();
+        let sum: Rational = by_server.iter().map(|(_, amount)| amount).sum();
+        if largest != Some(most) || sum != *in_all {
+            let message =
+                "the largest amount of a server has to be `most`, and all of them together `in_all`";
+            return Err(self.document.error(list, message));
+        }
+        Ok(by_server)
     }
 
     /// That no more tasks run and wait than the problem says.
@@ -593,6 +633,12 @@ pub fn snapshot_to_json(snapshot: &Snapshot) -> String {
         line.text("resource", &problem.resources()[rounded.resource]);
         line.number("most", &rounded.most);
         line.number("in_all", &rounded.in_all);
+        if !rounded.by_server.is_empty() {
+            line.list("by_server", &rounded.by_server, |of, (index, amount)| {
+                of.plain("index", &index.to_string());
+                of.number("amount", amount);
+            });
+        }
     });
     file.some_lines("constraints", &snapshot.constraints, |line, of| {
         line.text("user", user(of.user));

@@ -34,7 +34,8 @@ fn good() -> Value {
                      {"what": "jobs", "value": 2}],
         "sources": [{"file": "squeue.json", "version": "Slurm 22.05.8"}],
         "not_modelled": [{"what": "reservations", "count": 2, "names": ["maint", "demo"]}],
-        "rounded": [{"server": "gpu", "resource": "cpu", "most": "1/2", "in_all": "3/4"}],
+        "rounded": [{"server": "gpu", "resource": "cpu", "most": "1/2", "in_all": "3/4",
+                     "by_server": [{"index": 0, "amount": "1/4"}, {"index": 1, "amount": "1/2"}]}],
     })
 }
 
@@ -69,6 +70,11 @@ fn a_snapshot_is_read_and_written() {
     assert_eq!(snapshot.reported[0].of, Subject::Group(1));
     assert_eq!(snapshot.reported[1].value, None);
     assert_eq!(snapshot.reported[3].of, Subject::Cluster);
+    let rounded = &snapshot.rounded[0];
+    assert_eq!(rounded.beyond(0), Some(Rational::from((1, 4))));
+    let mut unknown = rounded.clone();
+    unknown.by_server.clear();
+    assert_eq!(unknown.beyond(0), None);
     let text = snapshot_to_json(&snapshot);
     let again = Source { name: "s.json", text: &text }.snapshot().unwrap();
     assert_eq!(again, snapshot);
@@ -132,6 +138,37 @@ fn what_is_wrong_is_named_with_its_place() {
         ("/not_modelled/0/count", json!(1), "not_modelled[0].names: found 2 names"),
         ("/rounded/0/most", json!(0), "rounded[0].most: found 0: expected a number above 0"),
         ("/rounded/0/most", json!(1), "rounded[0].most: `most` is of one server"),
+        (
+            "/rounded/0/most",
+            json!("3/5"),
+            "rounded[0].by_server: the largest amount of a server has to be `most`",
+        ),
+        (
+            "/rounded/0/in_all",
+            json!("4/5"),
+            "rounded[0].by_server: the largest amount of a server has to be `most`",
+        ),
+        (
+            "/rounded/0/by_server",
+            json!([]),
+            "rounded[0].by_server: the largest amount of a server has to be `most`",
+        ),
+        (
+            "/rounded/0/by_server/1/index",
+            json!(2),
+            "rounded[0].by_server[1].index: found 2: expected an integer from 0 to 1",
+        ),
+        (
+            "/rounded/0/by_server/1/index",
+            json!(0),
+            "rounded[0].by_server[1].index: found 0 after 0: expected ascending",
+        ),
+        (
+            "/rounded/0/by_server/0/amount",
+            json!(0),
+            "rounded[0].by_server[0].amount: found 0: expected a number above 0",
+        ),
+        ("/rounded/0/by_server/0/more", json!(0), "unknown field `more`"),
         ("/rounded/0/in_all", json!(2), "rounded[0].most: `most` is of one server"),
         ("/rounded/0/resource", json!("mem"), "rounded[0].resource: the problem has no resource `mem`"),
         ("/extra", json!(1), "unknown field `extra`"),
@@ -164,6 +201,9 @@ fn the_schema_refuses_what_it_can() {
         ("/reported/0/value", json!("much")),
         ("/not_modelled/0/names", json!(vec!["n"; 21])),
         ("/rounded/0/most", json!(0)),
+        ("/rounded/0/by_server", json!([])),
+        ("/rounded/0/by_server/0/index", json!(-1)),
+        ("/rounded/0/by_server/0/amount", json!(0)),
         ("/extra", json!(1)),
     ] {
         let document = changed(pointer, &value);

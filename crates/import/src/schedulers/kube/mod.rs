@@ -4,7 +4,7 @@ pub(super) mod pod_groups;
 mod request;
 mod select;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use evenhand_problem::snapshot::{Origin, Snapshot, System};
 
@@ -13,11 +13,13 @@ use super::classes::Part;
 use super::cluster::{Amounts, Cluster, Owned, Server, Traits, add, take};
 use super::source::Bytes;
 use super::tree::{At, Item};
-use super::values;
+use super::{lacks, values};
 use crate::ImportError;
 use crate::ordered::Ordered;
 pub(super) use request::Quantities;
-pub(super) use select::{Flavour, Profile, Rule, Taint, Toleration, labels, read_taints, read_toleration};
+pub(super) use select::{
+    Flavour, Labels, Profile, Rule, Taint, Toleration, labels, read_taints, read_toleration,
+};
 
 /// Lists of objects: of `kubectl`, and of the snapshot that KAI's scheduler writes.
 const LISTS: &[&[&str]] = &[
@@ -65,6 +67,8 @@ pub(super) struct Kube {
     foreign: HashMap<String, Amounts>,
     /// Objects that have been read: kind, namespace, name.
     seen: HashSet<String>,
+    /// Kinds of objects that have been read, and kinds of which a list is there.
+    kinds: HashSet<String>,
     /// Nodes by how many pods they may run, and how many do.
     most_pods: HashMap<String, u64>,
     pods_on: HashMap<String, u64>,
@@ -145,6 +149,7 @@ impl Kube {
             nodes: HashMap::new(),
             foreign: HashMap::new(),
             seen: HashSet::new(),
+            kinds: HashSet::new(),
             most_pods: HashMap::new(),
             pods_on: HashMap::new(),
             quotas_of_pods: false,
@@ -163,7 +168,14 @@ impl Kube {
                 let at = item.at();
                 let is_list = |kind: &str| kind == "List" || (kind.ends_with("List") && kind.len() > 4);
                 let is_raw = at.is_document() && at.names("rawObjects");
-                if is_raw || (at.is_document() && is_list(at.document_kind())) {
+                if is_raw {
+                    self.kinds.extend(pod_groups::KINDS.iter().map(|(_, kind)| (*kind).to_owned()));
+                    return Ok(());
+                }
+                if at.is_document() && is_list(at.document_kind()) {
+                    // A list of one kind says how many there are, also where it is empty. A `List` holds any kinds, and an
+                    // empty kind looks like one that nobody asked for.
+                    self.kinds.insert(at.document_kind().trim_end_matches("List").to_owned());
                     return Ok(());
                 }
                 let kind = match at.text_of("kind")? {
@@ -185,6 +197,9 @@ impl Kube {
                 if !self.seen.insert(format!("{kind} {name}")) {
                     return Err(at.error(format!("the {kind} `{name}` is given twice")));
                 }
+                if !self.kinds.contains(kind) {
+                    self.kinds.insert(kind.to_owned());
+                }
                 take(self, kind, at)
             };
             values(&mut bytes, LISTS, SKIP, &mut receive)?;
@@ -194,6 +209,32 @@ impl Kube {
             self.cluster.sources.push(origin);
         }
         Ok(())
+    }
+
+    /// Refuses dumps without objects of these kinds, each with its name for `kubectl get`.
+    pub fn needs(&self, kinds: &[(&str, &str)], all: &str) -> Result<(), ImportError> {
+        kinds.iter().try_for_each(|(kind, plural)| {
+            lacks(!self.kinds.contains(*kind), plural, &format!("kubectl get {all} -A -o json > dump.json"))
+        })
+    }
+
+    /// Whether a node has all these labels.
+    pub fn has_node_with(&self, labels: &BTreeMap<String, String>) -> bool {
+        evenhand_budget::charge((self.nodes.len() * (labels.len() + 1)) as u64, "the nodes of flavours");
+        let has = |node: &Profile| labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+        self.nodes.values().any(has)
+    }
+
+    /// Adds the quota of flavours in place of their nodes, which are not known.
+    pub fn quota_server(&mut self, flavours: Vec<String>, capacity: Amounts) {
+        let mut name = format!("quota of {}", flavours.join(" and "));
+        while self.cluster.servers.find(&name).is_some() {
+            name.push('\'');
+        }
+        let server = Server { capacity, closed: None, hint: name.clone(), profile: 0 };
+        let s = self.cluster.servers.place(&name, || server);
+        self.cluster.quotas.insert(s);
+        self.nodes.insert(name, Profile { quota: Some(flavours), ..Profile::default() });
     }
 
     /// An object that no reader knows.
@@ -234,7 +275,7 @@ impl Kube {
         let hint = hint.into_iter().find_map(|key| labels.get(key)).cloned();
         let server = Server { capacity, closed, hint: hint.unwrap_or_else(|| "node".to_owned()), profile: 0 };
         self.cluster.servers.value(name, || server);
-        self.nodes.insert(name.to_owned(), Profile { labels, taints, name: None });
+        self.nodes.insert(name.to_owned(), Profile { labels, taints, ..Profile::default() });
         Ok(())
     }
 
@@ -483,7 +524,8 @@ impl Kube {
             let name = self.cluster.servers.entries()[s].0.clone();
             let Some(node) = self.nodes.remove(&name) else { continue };
             let labels = node.labels.into_iter().filter(|(key, _)| keys.contains(key.as_str())).collect();
-            let profile = Profile { labels, taints: node.taints, name: Some(name).filter(|_| names_nodes) };
+            let name = Some(name).filter(|_| names_nodes);
+            let profile = Profile { labels, taints: node.taints, name, quota: node.quota };
             self.cluster.servers.at(s).profile = profiles.place(&profile, || ());
         }
         evenhand_budget::charge(

@@ -182,6 +182,7 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
         for (tasks, gang, from) in [(together, together, 0), (count - together, 1, together)] {
             if tasks > 0 {
                 let names = (from..from + tasks.min(MOST_TASK_NAMES)).map(|k| format!("{name} {s}.{k}"));
+                kube.cluster.copies(tasks.min(MOST_TASK_NAMES), name.len(), "names of waiting pods");
                 let names: Vec<String> = names.collect();
                 let is_of_start = from == 0 && together > 0;
                 let together = if is_of_start { word.clone() } else { String::new() };
@@ -263,14 +264,16 @@ pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Opt
 pub(in super::super) fn kind_of_list(item: &Item<'_>) -> Option<&'static str> {
     let place = item.place.to_string();
     let list = place.strip_prefix("rawObjects.")?.split('[').next()?;
-    Some(match list {
-        "pods" => "Pod",
-        "nodes" => "Node",
-        "queues" => "Queue",
-        "podGroups" => "PodGroup",
-        "bindRequests" => "BindRequest",
-        "resourceClaims" => "ResourceClaim",
-        "topologies" => "Topology",
-        _ => return None,
-    })
+    KINDS.iter().find(|(name, _)| *name == list).map(|(_, kind)| *kind)
 }
+
+/// Lists of the snapshot of KAI, which has all of them, and the kinds of their objects.
+pub(in super::super) const KINDS: [(&str, &str); 7] = [
+    ("pods", "Pod"),
+    ("nodes", "Node"),
+    ("queues", "Queue"),
+    ("podGroups", "PodGroup"),
+    ("bindRequests", "BindRequest"),
+    ("resourceClaims", "ResourceClaim"),
+    ("topologies", "Topology"),
+];

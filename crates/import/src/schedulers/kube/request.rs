@@ -100,7 +100,12 @@ impl Quantities {
             sum.extend(requests);
         }
         add(&mut sum, &self.amounts(cluster, spec, "overhead")?);
-        Ok(sum)
+        match sum.values().all(|amount| stated(amount).is_some()) {
+            true => Ok(sum),
+            false => {
+                Err(spec.error(format!("its requests add up to a number of more than {MAX_DIGITS} digits")))
+            }
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(in super::super) struct Rule {
     pub tolerations: BTreeSet<Toleration>,
     /// Of each list one flavour.
     pub flavours: Vec<Vec<Flavour>>,
+    /// The flavour whose quota this rule is about; `None`: it is about the nodes of a pod.
+    pub quota_of: Option<String>,
 }
 
 /// All of these hold; without any the term holds nowhere.
@@ -60,6 +62,7 @@ pub(in super::super) struct Taint {
 /// Nodes of a flavour, and what its pods tolerate besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Flavour {
+    pub name: String,
     pub labels: BTreeMap<String, String>,
     pub tolerations: BTreeSet<Toleration>,
 }
@@ -72,6 +75,8 @@ pub(in super::super) struct Profile {
     pub taints: Vec<Taint>,
     /// The node's name, where some rule names nodes.
     pub name: Option<String>,
+    /// The flavours whose quota this is, in order; `None`: it is a node.
+    pub quota: Option<Vec<String>>,
 }
 
 impl Rule {
@@ -114,6 +119,15 @@ impl Rule {
     }
 
     pub fn allows(&self, node: &Profile) -> bool {
+        if let Some(quota) = &node.quota {
+            let is_part = |name: &String| quota.binary_search(name).is_ok();
+            let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| is_part(&flavour.name));
+            // Which nodes a pod asks for beside its flavour is a matter of nodes that are not known.
+            return match &self.quota_of {
+                Some(flavour) => is_part(flavour),
+                None => !self.flavours.is_empty() && self.flavours.iter().all(has_one),
+            };
+        }
         let has = |labels: &BTreeMap<String, String>| {
             labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
         };

@@ -3,12 +3,16 @@
 //! Follows Kueue 0.6 to 0.15, `kueue.x-k8s.io/v1beta1` and `v1beta2` (`cohort` and `cohortName`, `parent` and
 //! `parentName`), and the nodes and pods of Kubernetes: <https://kueue.sigs.k8s.io/docs/reference>.
 //!
+//! Flavours of which the dump has no node are judged by their quota alone: a class has the nominal quotas of a flavour (of
+//! one flavour for each resource group of a queue), and the allocation has no placements. Such are node groups that are
+//! scaled to zero, and dumps of users that may not list nodes.
+//!
 //! A workload that waits is a gang for each of its pod sets; one that was admitted is its pods, and what it has no pods of
 //! is admitted work without a server. Pods that belong to no workload are taken from the capacity of their nodes.
 
 mod quotas;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use evenhand_problem::Snapshot;
 use evenhand_problem::groups::{GroupShareSpec, ShareOf, ShareOver};
@@ -17,12 +21,13 @@ use evenhand_problem::snapshot::System;
 use super::classes::Part;
 use super::cluster::{Amounts, MOST_TASK_NAMES, Owned, Traits};
 use super::kube::{
-    Flavour, Kube, Pod, Rule, Taint, Toleration, condition, full_name, labels, name, read_taints,
+    Flavour, Kube, Labels, Pod, Rule, Taint, Toleration, condition, full_name, labels, name, read_taints,
     read_toleration,
 };
 use super::source::Bytes;
 use super::tree::At;
 use crate::ImportError;
+use crate::ordered::Ordered;
 use quotas::Quotas;
 
 /// A flavour as it is defined.
@@ -95,8 +100,25 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         families: true,
         ..GroupShareSpec::default()
     };
+    let all = "nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads";
+    kube.needs(&[("ClusterQueue", "clusterqueues")], all)?;
+    // Queues that are empty need no workload.
+    if !kueue.quotas.report_no_workload() {
+        kube.needs(&[("Workload", "workloads")], all)?;
+    }
+    kube.needs(&[("LocalQueue", "localqueues"), ("ResourceFlavor", "resourceflavors")], all)?;
     kueue.finish(&mut kube)?;
     kube.finish(part)
+}
+
+/// Flavours by name, one of each resource group.
+type Chosen<'f> = BTreeMap<&'f str, &'f Flavour>;
+
+/// A choice with one more flavour.
+fn chosen_too<'f>(chosen: &Chosen<'f>, flavour: &'f Flavour) -> Chosen<'f> {
+    let mut chosen = chosen.clone();
+    chosen.insert(&flavour.name, flavour);
+    chosen
 }
 
 /// Labels of a pod that name the job which it belongs to, of jobs that have jobs inside.
@@ -143,6 +165,7 @@ fn word_of(queue: &str, shapes: &[(&PodSet, u64, usize, Traits)]) -> String {
 impl Kueue {
     fn flavour(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let mut of = FlavourOf::default();
+        of.flavour.name = name(at)?.to_owned();
         if let Some(spec) = at.get("spec")? {
             of.flavour.labels = labels(spec, "nodeLabels")?;
             of.taints = read_taints(spec, "nodeTaints")?;
@@ -279,8 +302,66 @@ impl Kueue {
                 None => self.unclaimed(kube, claimed),
             }
         }
+        let mut asked: Ordered<Vec<Vec<Flavour>>, ()> = Ordered::default();
         for (workload, placed) in self.workloads.iter().zip(&placed) {
-            self.rest(kube, workload, placed);
+            self.rest(kube, workload, placed, &mut asked);
+        }
+        self.quota_servers(kube, &asked)
+    }
+
+    /// Puts quotas in place of the nodes that workloads may use, where the dump has none of these.
+    fn quota_servers(
+        &self,
+        kube: &mut Kube,
+        asked: &Ordered<Vec<Vec<Flavour>>, ()>,
+    ) -> Result<(), ImportError> {
+        /// Most combinations of flavours, one of each resource group.
+        const MOST: usize = 1000;
+        let mut wanted: BTreeSet<Vec<&str>> = BTreeSet::new();
+        for (lists, ()) in asked.entries() {
+            let mut combinations: Vec<Chosen<'_>> = vec![Chosen::new()];
+            for list in lists {
+                if combinations.len().saturating_mul(list.len()) > MOST {
+                    let message =
+                        format!("queues have more than {MOST} combinations of flavours without nodes");
+                    return Err(ImportError::Dumps(message));
+                }
+                let with = |of| list.iter().map(move |flavour| chosen_too(of, flavour));
+                combinations = combinations.iter().flat_map(with).collect();
+            }
+            let labels = |of: &Chosen<'_>| -> Labels {
+                of.values().flat_map(|flavour| flavour.labels.clone()).collect()
+            };
+            // Work that some node of the dump may run is judged by nodes.
+            if combinations.iter().any(|of| kube.has_node_with(&labels(of))) {
+                continue;
+            }
+            wanted.extend(combinations.iter().map(|of| of.keys().copied().collect::<Vec<_>>()));
+        }
+        let has_nodes = !kube.cluster.servers.entries().is_empty();
+        let names: BTreeSet<&str> = wanted.iter().flatten().copied().collect();
+        if !has_nodes {
+            let what = "servers: no file has nodes, so that quota alone decides and nothing is claimed about single servers (kubectl get nodes -o json adds them)";
+            kube.cluster.left_out.add_many(what, 0, Vec::new());
+        } else if !names.is_empty() {
+            let what = "flavours without any node in the dump, of which quota alone decides: nothing is claimed about single servers";
+            let count = names.len() as u64;
+            kube.cluster.left_out.add_many(what, count, names.iter().map(|name| (*name).to_owned()));
+        }
+        for flavours in &wanted {
+            let mut capacity = Amounts::new();
+            for flavour in flavours {
+                for (resource, quota) in self.quotas.of_flavour(flavour) {
+                    *capacity.entry(kube.cluster.resource(resource)).or_default() += quota;
+                }
+            }
+            kube.quota_server(flavours.iter().map(|name| (*name).to_owned()).collect(), capacity);
+        }
+        let shared = names.iter().filter(|name| wanted.iter().filter(|of| of.contains(name)).count() > 1);
+        let shared: Vec<String> = shared.map(|name| (*name).to_owned()).collect();
+        if !shared.is_empty() {
+            let what = "flavours without nodes that go with several others: each class has their whole quota, and limits of queues bound the sum";
+            kube.cluster.left_out.add_many(what, shared.len() as u64, shared);
         }
         Ok(())
     }
@@ -288,6 +369,10 @@ impl Kueue {
     /// A pod of a workload: it runs, or counts with what the workload has no servers for.
     fn placed(&self, kube: &mut Kube, claimed: &Claimed, w: usize, placed: &mut [u64]) {
         let (workload, pod) = (&self.workloads[w], &claimed.pod);
+        // Without nodes in the dump it is not known what a pod runs on: its workload counts as admitted.
+        if kube.cluster.servers.entries().is_empty() {
+            return;
+        }
         let (Some(queue), Some(node)) = (&workload.admitted, &pod.node) else {
             if let (None, Some(_)) = (&workload.admitted, &pod.node) {
                 kube.cluster
@@ -324,6 +409,11 @@ impl Kueue {
         let local = claimed.queue.as_ref().map(|queue| format!("{}/{queue}", pod.namespace));
         let queue = local.and_then(|local| self.local_queues.get(&local));
         match (queue, &pod.node) {
+            (Some(_), Some(_)) if kube.cluster.servers.entries().is_empty() => {
+                let what =
+                    "pods of queues without a workload, which run on nodes that the dump does not have";
+                kube.cluster.left_out.add(what, &pod.name);
+            }
             (Some(queue), Some(_)) => {
                 let group = kube.cluster.group(queue);
                 kube.runs(group, pod, 1, "");
@@ -341,7 +431,13 @@ impl Kueue {
     }
 
     /// What a workload has no running pods for.
-    fn rest(&self, kube: &mut Kube, workload: &Workload, placed: &[u64]) {
+    fn rest(
+        &self,
+        kube: &mut Kube,
+        workload: &Workload,
+        placed: &[u64],
+        asked: &mut Ordered<Vec<Vec<Flavour>>, ()>,
+    ) {
         let local = format!("{}/{}", workload.namespace, workload.queue);
         let Some(queue) = workload.admitted.as_ref().or_else(|| self.local_queues.get(&local)) else {
             kube.cluster
@@ -368,6 +464,10 @@ impl Kueue {
             let mut rule = set.rule.clone();
             rule.flavours = if waits { self.possible(kube, queue, set) } else { self.assigned(set) };
             let (one_of, is_complete) = if waits { one_of(kube, &rule) } else { (Vec::new(), true) };
+            if !rule.flavours.is_empty() {
+                asked.place(&rule.flavours, || ());
+            }
+            kube.cluster.copies(left.min(MOST_TASK_NAMES), workload.name.len(), "names of waiting pods");
             let rule = kube.rules.place(&rule, || ());
             let mut traits = Traits { priority: workload.priority, one_of, ..Traits::default() };
             if !is_complete {

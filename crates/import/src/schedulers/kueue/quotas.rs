@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use evenhand_budget::charge;
 use evenhand_problem::snapshot::{SUMMED_FLAVOURS, Victims};
 use rug::Rational;
 
@@ -117,6 +118,27 @@ impl Quotas {
         self.queues.contains_key(queue)
     }
 
+    /// Whether the status of every queue says that it has no workload, pending or admitted.
+    pub fn report_no_workload(&self) -> bool {
+        let counts = ["pendingWorkloads", "admittedWorkloads"];
+        let is_zero = |node: &Node, what: &str| {
+            let said = node.reported.iter().find(|(known, ..)| *known == what);
+            said.is_some_and(|(.., value)| value.as_ref().is_some_and(|count| count.is_zero()))
+        };
+        self.queues.values().all(|node| counts.iter().all(|what| is_zero(node, what)))
+    }
+
+    /// By resource the nominal quotas of a flavour, of all queues and cohorts together.
+    pub fn of_flavour(&self, flavour: &str) -> BTreeMap<&str, Rational> {
+        let mut sums: BTreeMap<&str, Rational> = BTreeMap::new();
+        for node in self.queues.values().chain(self.cohorts.values()) {
+            for ((resource, _), quota) in node.quotas.iter().filter(|((_, of), _)| of == flavour) {
+                *sums.entry(resource).or_default() += &quota.nominal;
+            }
+        }
+        sums
+    }
+
     pub fn is_stopped(&self, queue: &str) -> bool {
         self.queues.get(queue).is_some_and(|node| node.is_stopped)
     }
@@ -166,7 +188,9 @@ impl Quotas {
     fn refuse_cycles(&self) -> Result<(), ImportError> {
         for start in self.cohorts.keys() {
             let above = std::iter::successors(Some(start), |name| self.cohorts.get(*name)?.parent.as_ref());
-            if above.take(self.cohorts.len() + 1).count() > self.cohorts.len() {
+            let levels = above.take(self.cohorts.len() + 1).count();
+            charge(levels as u64, "the cohorts above others");
+            if levels > self.cohorts.len() {
                 let message = format!("the cohort `{start}` stands in itself, by way of its parents");
                 return Err(ImportError::Dumps(evenhand_problem::printable(&message)));
             }
@@ -181,6 +205,7 @@ impl Quotas {
         let nodes = nodes.chain(self.cohorts.iter().map(|(name, node)| (Some(name), node)));
         for (mut above, node) in nodes {
             while let Some(name) = above {
+                charge(node.quotas.len() as u64 * 8 + 1, "the quotas below cohorts");
                 let sums = totals.entry(name.clone()).or_default();
                 for (key, quota) in &node.quotas {
                     *sums.entry(key.clone()).or_default() += &quota.nominal;
@@ -227,7 +252,9 @@ impl Quotas {
                 let of = flavours.get(flavour).map(|of| of.flavour.clone()).unwrap_or_default();
                 if !of.labels.is_empty() {
                     // Where its pods may run is a matter of labels; taints are the pods'.
-                    let rule = Rule { labels: of.labels, tolerations: everything(), ..Rule::default() };
+                    let quota_of = Some(flavour.clone());
+                    let rule =
+                        Rule { labels: of.labels, tolerations: everything(), quota_of, ..Rule::default() };
                     let rule = kube.rules.place(&rule, || ());
                     kube.cluster.limits_on.push(LimitOn {
                         group: v,

@@ -4,8 +4,13 @@
 //! v0.0.43): the manual pages of these commands and the trackable resources of <https://slurm.schedmd.com/tres.html>. A
 //! megabyte of Slurm has 2^20 bytes.
 //!
-//! A job of one node is a task; one of several nodes is a gang of as many tasks, each with an equal part. A job that waits
-//! counts where only room or its place in the queue is missing; others are named with their reason.
+//! A job of one node is a task; one of several nodes is a gang of as many tasks, each with an equal part, and the gang of a
+//! shape is the number of nodes. A job that waits counts where only room, its place in the queue or a limit of the problem is
+//! missing; others are named with their reason. Of an array with a throttle only as many tasks count as may run at once.
+//!
+//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, where a limit names
+//! it or a node has several types. Jobs that name a type take both, as in Slurm's own counts. Jobs that name none take no type:
+//! Slurm does not hold them to a limit on a type either. Elsewhere types only decide which nodes a job may use.
 
 mod jobs;
 mod nodes;
@@ -13,8 +18,9 @@ mod shares;
 mod text;
 mod words;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use evenhand_problem::groups::{GroupSpec, MOST_DEPTH};
 use evenhand_problem::snapshot::{Origin, Snapshot, System};
 
 use super::build::build;
@@ -22,10 +28,10 @@ use super::classes::Part;
 use super::cluster::Cluster;
 use super::source::Bytes;
 use super::tree::{At, Item};
-use super::values;
+use super::{lacks, values};
 use crate::ImportError;
 use crate::ordered::Ordered;
-use jobs::Job;
+use jobs::{Job, Throttled, WAIT_FOR_A_LIMIT};
 use nodes::Node;
 use shares::Shares;
 use text::Piece;
@@ -42,8 +48,9 @@ struct Rule {
     features: Features,
     /// Types of generic resources.
     types: Vec<(String, String)>,
-    /// Only these; empty: any.
+    /// Only these, in order; empty: any.
     only: Vec<String>,
+    /// None of these, in order.
     not: Vec<String>,
 }
 
@@ -64,9 +71,21 @@ struct Slurm {
     rules: Ordered<Rule, ()>,
     profiles: HashMap<String, Profile>,
     /// Jobs that have been read.
-    jobs: HashMap<String, ()>,
+    jobs: HashSet<String>,
+    /// Tasks that run and wait, also those that are left out.
+    n_tasks: u64,
+    /// By array: tasks that run, then also those that may start.
+    running_of_arrays: HashMap<String, u64>,
+    throttled: Vec<Throttled>,
+    /// Generic resources of which some node has several types.
+    mixed: HashSet<String>,
     has_jobs: bool,
+    has_nodes: bool,
 }
+
+/// What the commands are that print what a dump lacks.
+const NODES: &str = "scontrol show nodes -o > nodes.txt";
+const JOBS: &str = "squeue --json > jobs.json (or scontrol show job -o > jobs.txt)";
 
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
     let mut slurm = Slurm {
@@ -74,15 +93,19 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         shares: Shares::default(),
         rules: Ordered::default(),
         profiles: HashMap::new(),
-        jobs: HashMap::new(),
+        jobs: HashSet::new(),
+        n_tasks: 0,
+        running_of_arrays: HashMap::new(),
+        throttled: Vec::new(),
+        mixed: HashSet::new(),
         has_jobs: false,
+        has_nodes: false,
     };
     for mut bytes in inputs {
         slurm.file(&mut bytes)?;
     }
-    if !slurm.has_jobs && !slurm.cluster.servers.entries().is_empty() {
-        slurm.cluster.left_out.add_many("jobs: no file has any", 0, Vec::new());
-    }
+    lacks(!slurm.has_nodes, "nodes", NODES)?;
+    lacks(!slurm.has_jobs, "jobs", JOBS)?;
     slurm.finish(part)
 }
 
@@ -112,7 +135,6 @@ impl Slurm {
         match place.split('[').next().unwrap_or_default() {
             "nodes" => self.node(Node::from_json(at)?, &|message| at.error(message)),
             "jobs" => {
-                self.has_jobs = true;
                 let job = Job::from_json(at)?;
                 self.job(&job, &|message| at.error(message))
             }
@@ -143,6 +165,9 @@ impl Slurm {
                 *time = number.scalar()?.to_owned();
             }
         }
+        // A list that is there says how many there are, also where it is empty.
+        self.has_jobs |= at.names("jobs");
+        self.has_nodes |= at.names("nodes");
         let is_known = LISTS.iter().any(|list| at.names(list[0])) || at.names("sinfo");
         if !is_known {
             return Err(at.error("found no list `nodes`, `jobs` or `shares`: expected a dump of Slurm"));
@@ -157,6 +182,10 @@ impl Slurm {
     fn piece(&mut self, piece: Piece<'_>, version: &mut String) -> Result<(), ImportError> {
         let record = match piece {
             Piece::Row(row) => return self.shares.read_row(&row, &mut self.cluster.left_out),
+            Piece::None(text) => {
+                self.has_jobs |= text.starts_with("No jobs");
+                return Ok(());
+            }
             Piece::Record(record) => record,
         };
         if record.get("NodeName")?.is_some() {
@@ -165,12 +194,17 @@ impl Slurm {
             {
                 *version = format!("Slurm {of_node}");
             }
+            self.has_nodes = true;
             let node = Node::from_record(&record)?;
             return self.node(node, &|message| record.error(message));
         }
         if record.get("JobId")?.is_some() {
             self.has_jobs = true;
             let job = Job::from_record(&record)?;
+            if record.has_odd_name {
+                let what = "jobs whose name looks like fields: the name ends before the last ` UserId=`, and only --json is certain";
+                self.cluster.left_out.add(what, record.need("JobId")?);
+            }
             return self.job(&job, &|message| record.error(message));
         }
         if let Some(name) = record.get("ReservationName")? {
@@ -191,8 +225,67 @@ impl Slurm {
         Ok(())
     }
 
+    /// Leaves types of generic resources out of the problem, unless they decide: a limit is about one, or a node has several.
+    ///
+    /// Elsewhere it is enough that a job which names a type runs on nodes that have it.
+    fn leave_types_to_rules(&mut self) {
+        let groups = self.cluster.groups.entries().iter();
+        let limited: HashSet<&String> =
+            groups.flat_map(|(_, group)| &group.limit).map(|(resource, _)| resource).collect();
+        let resources = self.cluster.resources.entries().iter();
+        let is_rule = |name: &String| {
+            words::type_of(name)
+                .is_some_and(|(kind, _)| !limited.contains(name) && !self.mixed.contains(kind))
+        };
+        let drops: Vec<bool> = resources.map(|(name, ())| is_rule(name)).collect();
+        if !drops.contains(&true) {
+            return;
+        }
+        for s in 0..self.cluster.servers.entries().len() {
+            self.cluster.servers.at(s).capacity.retain(|r, _| !drops[*r]);
+        }
+        for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
+            shape.demand.retain(|(r, _)| !drops[*r]);
+            self.cluster.tasks.value(&shape, Default::default).merge(tasks);
+        }
+    }
+
+    /// Names the tasks that wait for a limit which the dump does not have: that they could start is not known.
+    fn leave_out_unknown_limits(&mut self) {
+        let parents: HashMap<&str, &GroupSpec> =
+            self.cluster.groups.entries().iter().map(|(name, group)| (name.as_str(), group)).collect();
+        let mut unknown = Vec::new();
+        for (at, (shape, tasks)) in self.cluster.tasks.entries().iter().enumerate() {
+            for (reason, begin) in WAIT_FOR_A_LIMIT {
+                let Some(position) = tasks.waiting.find(reason) else { continue };
+                let own = shape.group.map(|v| &self.cluster.groups.entries()[v].1);
+                let mut above = std::iter::successors(own, |group| {
+                    group.parent.as_ref().and_then(|parent| parents.get(parent.as_str()).copied())
+                })
+                .take(MOST_DEPTH);
+                let is_limited = |group: &GroupSpec| group.limit.iter().any(|(of, _)| of.starts_with(begin));
+                if !above.any(is_limited) {
+                    unknown.push((at, position, reason));
+                }
+            }
+        }
+        for (at, position, reason) in unknown {
+            let waits = std::mem::take(self.cluster.tasks.at(at).waiting.at(position));
+            let what = format!(
+                "waiting tasks of jobs that may not start now: {reason}, a limit that the dump does not have"
+            );
+            self.cluster.left_out.add_many(&what, waits.tasks, waits.names);
+        }
+        for at in 0..self.cluster.tasks.entries().len() {
+            self.cluster.tasks.at(at).waiting.retain(|_, waits| waits.tasks > 0);
+        }
+    }
+
     fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
+        self.start_throttled();
         self.shares.finish(&mut self.cluster)?;
+        self.leave_out_unknown_limits();
+        self.leave_types_to_rules();
         let rules = self.rules.into_entries();
         let named: BTreeSet<&String> =
             rules.iter().flat_map(|(rule, ())| rule.only.iter().chain(&rule.not)).collect();
@@ -203,6 +296,10 @@ impl Slurm {
             profile.name = Some(name).filter(|name| named.contains(name));
             self.cluster.servers.at(s).profile = profiles.place(&profile, || ());
         }
+        evenhand_budget::charge(
+            (rules.len() * profiles.entries().len() * 4) as u64,
+            "the rules of jobs times nodes",
+        );
         let allowed = rules
             .iter()
             .map(|(rule, ())| profiles.entries().iter().map(|(profile, ())| rule.allows(profile)).collect());
@@ -212,7 +309,8 @@ impl Slurm {
 
 impl Rule {
     fn allows(&self, node: &Profile) -> bool {
-        let is_named = |list: &[String]| node.name.as_ref().is_some_and(|name| list.contains(name));
+        let is_named =
+            |list: &[String]| node.name.as_ref().is_some_and(|name| list.binary_search(name).is_ok());
         self.partitions.iter().any(|partition| node.partitions.contains(partition))
             && self.features.allow(&node.features)
             && self.types.iter().all(|of| node.types.contains(of))

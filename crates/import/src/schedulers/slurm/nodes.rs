@@ -142,6 +142,9 @@ impl Slurm {
         let mut capacity = Amounts::new();
         capacity.insert(self.cluster.resource("cpu"), node.cpus.clone());
         let memory = Rational::from(&node.megabytes * MEGABYTE);
+        if evenhand_problem::number::stated(&memory).is_none() {
+            return Err(fail("the memory is a number with too many digits".to_owned()));
+        }
         capacity.insert(self.cluster.resource("memory"), memory);
         let mut types = BTreeSet::new();
         let gres = words::gres(&node.gres).map_err(|message| fail(format!("gres: {message}")))?;
@@ -153,14 +156,20 @@ impl Slurm {
             let r = self.cluster.resource(&format!("gres/{}", gres.name));
             *capacity.entry(r).or_default() += &gres.count;
             if let Some(of) = &gres.of {
+                let r = self.cluster.resource(&format!("gres/{}:{of}", gres.name));
+                *capacity.entry(r).or_default() += &gres.count;
                 types.insert((gres.name.clone(), of.clone()));
             }
         }
-        let mut of_one_name: Vec<&String> = types.iter().map(|(name, _)| name).collect();
-        let all = of_one_name.len();
-        of_one_name.dedup();
-        if of_one_name.len() < all {
-            let what = "servers with several types of one generic resource, which are counted together";
+        let is_mixed = |name: &String| {
+            let of_name = gres.iter().filter(|gres| gres.is_consumed && gres.name == *name);
+            let kinds: BTreeSet<&Option<String>> = of_name.map(|gres| &gres.of).collect();
+            kinds.len() > 1
+        };
+        let names: BTreeSet<&String> = gres.iter().map(|gres| &gres.name).collect();
+        for name in names.into_iter().filter(|name| is_mixed(name)) {
+            self.mixed.insert(name.clone());
+            let what = "servers with several types of one generic resource: a job that names no type may have any of them";
             self.cluster.left_out.add(what, &node.name);
         }
         let closed = node.closed();

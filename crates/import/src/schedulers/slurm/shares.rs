@@ -21,21 +21,10 @@ const REPORTED: [&str; 7] =
 /// The shares of a level of the tree together, and the users that are ranked, in the words of Slurm's source.
 const LEVEL_SHARES: &str = "level_shares";
 const USERS: &str = "g_user_assoc_count";
-/// Limits of associations that the problem has not.
-const OTHER_LIMITS: [&str; 12] = [
-    "GrpJobs",
-    "GrpSubmit",
-    "GrpWall",
-    "GrpTRESMins",
-    "GrpTRESRunMins",
-    "MaxJobs",
-    "MaxTRES",
-    "MaxTRESPerNode",
-    "MaxSubmit",
-    "MaxWall",
-    "MaxTRESMins",
-    "Partition",
-];
+/// Half a unit of the last of six digits, to which normalized shares are shown.
+const ROUNDING: (u32, u32) = (1, 2_000_000);
+/// Slurm's name of the account that holds all others.
+const ROOT: &str = "root";
 
 /// An account, or a user of one.
 #[derive(Default)]
@@ -125,14 +114,22 @@ impl Shares {
         };
         let limit = match row.get("GrpTRES") {
             Some(text) => {
-                words::tres(text).map_err(|message| row.error("GrpTRES", message.to_string()))?.amounts
+                let tres = words::tres(text).map_err(|message| row.error("GrpTRES", message.to_string()))?;
+                for other in &tres.others {
+                    let what = format!("limits of associations: GrpTRES {other}");
+                    left_out.add(&what, association(name, user.trim()));
+                }
+                tres.amounts
             }
             None => Vec::new(),
         };
-        for other in OTHER_LIMITS {
-            if row.get(other).is_some_and(|cell| !cell.is_empty()) {
-                left_out.add(&format!("limits of associations: {other}"), association(name, user));
-            }
+        let others = row.header.iter().zip(&row.cells).filter(|(column, cell)| {
+            let is_limit =
+                column.starts_with("Grp") || column.starts_with("Max") || column.starts_with("Min");
+            (is_limit || *column == "Partition") && *column != "GrpTRES" && !cell.trim().is_empty()
+        });
+        for (other, _) in others {
+            left_out.add(&format!("limits of associations: {other}"), association(name, user.trim()));
         }
         let mut reported = Vec::new();
         for what in REPORTED {
@@ -203,16 +200,39 @@ impl Shares {
         Ok(self.accounts.entry(account.to_owned()).or_default())
     }
 
-    /// By account the shares of all that stands directly in it, where they are all stated.
+    /// By account the shares of all that stands directly in it, where they are all stated and nothing of the level is missing.
+    ///
+    /// `sshare` may be asked for some accounts or users alone. The normalized shares of a whole level add up to 1.
     fn levels(&self) -> HashMap<String, Option<Rational>> {
         let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
         let users = self.users.iter().map(|((account, _), entry)| (account, entry));
-        let mut levels: HashMap<String, Option<Rational>> = HashMap::new();
+        let mut levels: HashMap<String, Option<(Rational, Rational, u32)>> = HashMap::new();
         for (above, entry) in accounts.chain(users) {
-            let level = levels.entry(above.clone()).or_insert_with(|| Some(Rational::new()));
-            *level = level.take().zip(entry.weight.as_ref()).map(|(sum, weight)| sum + weight);
+            let level = levels.entry(above.clone()).or_insert_with(|| Some(Default::default()));
+            let stated = entry.reported.iter().find(|(what, _)| *what == "NormShares");
+            let parts = entry.weight.as_ref().zip(stated.and_then(|(_, value)| value.as_ref()));
+            *level = level.take().zip(parts).map(|((shares, normalized, count), (own, part))| {
+                (shares + own, normalized + part, count + 1)
+            });
         }
-        levels
+        let is_whole = |normalized: &Rational, count: u32| {
+            Rational::from(normalized - 1u32).abs() <= Rational::from(ROUNDING) * count
+        };
+        let whole = |(above, level): (String, Option<(Rational, Rational, u32)>)| {
+            let shares = level.filter(|(shares, normalized, count)| {
+                // No account below the root has any shares.
+                shares.is_zero() || is_whole(normalized, *count)
+            });
+            (above, shares.map(|(shares, ..)| shares))
+        };
+        levels.into_iter().map(whole).collect()
+    }
+
+    /// Whether the users of all accounts are listed: the accounts in which no account stands have users, and every level is
+    /// whole.
+    fn has_all_users(&self, levels: &HashMap<String, Option<Rational>>) -> bool {
+        levels.values().all(Option::is_some)
+            && self.accounts.keys().all(|account| levels.contains_key(account))
     }
 
     /// The usage of all accounts together, and how many users are ranked, where the users of all jobs are among them.
@@ -220,6 +240,7 @@ impl Shares {
         &self,
         cluster: &mut Cluster,
         of_jobs: &BTreeMap<String, BTreeSet<String>>,
+        levels: &HashMap<String, Option<Rational>>,
         is_root: impl Fn(&str) -> bool,
     ) {
         let root = self.accounts.iter().find(|(name, _)| is_root(name)).map(|(_, entry)| entry);
@@ -227,7 +248,9 @@ impl Shares {
         let mut said: Vec<_> = of_root.cloned().collect();
         let mut names =
             of_jobs.iter().flat_map(|(account, names)| names.iter().map(move |name| (account, name)));
-        if names.all(|(account, name)| self.users.contains_key(&(account.clone(), name.clone()))) {
+        let all_users = self.has_all_users(levels);
+        if all_users && names.all(|(account, name)| self.users.contains_key(&(account.clone(), name.clone())))
+        {
             said.push((USERS, Some(Rational::from(self.users.len()))));
         }
         let said = said.into_iter().filter(|_| root.is_some());
@@ -241,15 +264,17 @@ impl Shares {
         for (account, user) in self.users.keys() {
             users.entry(account.clone()).or_default().insert(user.clone());
         }
+        let has_jobs: BTreeSet<&str> = asked.iter().map(|(_, account, _)| account.as_str()).collect();
         // Until now each user of an account had a group.
         let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
         let jobs_only: Vec<String> =
             users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();
-        let is_root =
-            |name: &str| self.accounts.get(name).is_some_and(|entry| entry.parent.is_none() && self.has_tree);
+        let is_root = |name: &str| {
+            let entry = self.accounts.get(name).filter(|entry| entry.parent.is_none());
+            name == ROOT && self.has_tree && entry.is_some()
+        };
         if self.has_tree && !jobs_only.is_empty() {
-            let asked_of = |account: &String| asked.iter().any(|(_, of, _)| of == account);
-            for account in jobs_only.iter().filter(|account| asked_of(account)) {
+            for account in jobs_only.iter().filter(|account| has_jobs.contains(account.as_str())) {
                 cluster
                     .left_out
                     .add("accounts of jobs that sshare does not list: they stand beside all others", account);
@@ -260,10 +285,13 @@ impl Shares {
             cluster.left_out.add_many(what, 0, Vec::new());
         }
         let levels = self.levels();
-        self.report_cluster(cluster, &users, is_root);
+        self.report_cluster(cluster, &users, &levels, is_root);
+        if self.has_tree && !self.accounts.keys().any(|name| is_root(name)) {
+            let what = "the account `root` and its shares, which sshare does not list: no account is compared with the whole";
+            cluster.left_out.add_many(what, 0, Vec::new());
+        }
         for account in self.order.iter().chain(&jobs_only) {
-            let has_jobs = asked.iter().any(|(_, of, _)| of == account);
-            if is_root(account) && !has_jobs {
+            if is_root(account) && !has_jobs.contains(account.as_str()) {
                 continue;
             }
             let v = cluster.group(account);
@@ -316,7 +344,7 @@ impl Shares {
         let tasks = std::mem::take(&mut cluster.tasks).into_entries();
         for (mut shape, tasks) in tasks {
             shape.group = shape.group.map(|group| of_group[group]);
-            cluster.tasks.place(&shape, || tasks);
+            cluster.tasks.value(&shape, Default::default).merge(tasks);
         }
         Ok(())
     }

@@ -1,4 +1,10 @@
 //! What `scontrol -o`, `sshare -P` and `sacctmgr -P` print.
+//!
+//! `scontrol` quotes nothing, and users choose the name of a job, its comment, its files and its command line. Such a text may
+//! look like other fields of the job. The fields of a job are therefore told by their places, which are the same in Slurm
+//! 20.11 to 25.05 (`slurm_sprint_job_info` in src/api/job_info.c): the number of the job and of its array come first, then the
+//! name up to the last ` UserId=`, then fields that Slurm writes itself, and from `Command=` on texts of users again. JSON has
+//! no such doubt.
 
 use super::super::source::Bytes;
 use super::super::tree::shown;
@@ -9,6 +15,8 @@ pub(super) struct Record<'r> {
     bytes: &'r Bytes,
     pub line: u64,
     fields: Vec<(String, String)>,
+    /// Whether the name of a job looks like fields of a job.
+    pub has_odd_name: bool,
 }
 
 impl Record<'_> {
@@ -45,6 +53,8 @@ impl Record<'_> {
 pub(super) enum Piece<'r> {
     Record(Record<'r>),
     Row(Row<'r>),
+    /// A line which says that there are none: `No jobs in the system`.
+    None(&'r str),
 }
 
 /// A row of a table with a header.
@@ -87,7 +97,9 @@ pub(super) fn read(
             continue;
         }
         if let Some((at, text)) = record.take() {
-            take(Piece::Record(Record { bytes, line: at, fields: fields(&text) }))?;
+            let told = if text.starts_with(JOB) { job_fields(&text) } else { Ok((fields(&text), false)) };
+            let (fields, has_odd_name) = told.map_err(|message| bytes.error(at, message))?;
+            take(Piece::Record(Record { bytes, line: at, fields, has_odd_name }))?;
             pieces += 1;
         }
         let Some((at, text)) = line else { break };
@@ -108,6 +120,7 @@ pub(super) fn read(
             header = Some(text.split('|').map(|name| name.trim().to_owned()).collect());
         } else if pieces == 0 && text.starts_with("No ") {
             // "No reservations in the system".
+            take(Piece::None(&text))?;
             pieces += 1;
         } else {
             let message = format!(
@@ -121,7 +134,65 @@ pub(super) fn read(
 }
 
 /// What a record begins with.
-const STARTS: [&str; 4] = ["NodeName=", "JobId=", "PartitionName=", "ReservationName="];
+const STARTS: [&str; 4] = ["NodeName=", JOB, "PartitionName=", "ReservationName="];
+const JOB: &str = "JobId=";
+
+/// Fields of a job whose text is written by users.
+const FREE_TEXTS: [&str; 14] = [
+    " Command=",
+    " WorkDir=",
+    " Comment=",
+    " AdminComment=",
+    " SystemComment=",
+    " StdErr=",
+    " StdIn=",
+    " StdOut=",
+    " MailUser=",
+    " SubmitLine=",
+    " Extra=",
+    " Network=",
+    " BurstBuffer=",
+    " Container=",
+];
+
+/// The fields of a job, and whether its name looks like fields.
+///
+/// # Errors
+/// The job has more than one ` UserId=`, and a text that users write stands before the last of them: then it is not known
+/// whether the name or that text holds it.
+fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), String> {
+    let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
+    let Some((name, user)) = split else { return Ok((fields(text), false)) };
+    let swallowed = &text[name..user];
+    if swallowed.contains(" UserId=")
+        && let Some(field) = FREE_TEXTS.iter().find(|field| swallowed.contains(**field))
+    {
+        return Err(format!(
+            "the job has several fields UserId, and{field} stands between them: a name or a comment holds one; dump with --json"
+        ));
+    }
+    let rest = &text[user..];
+    let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
+    let mut told = fields(&text[..name]);
+    // What Slurm writes before the name stands nowhere else.
+    let is_before =
+        |field: &str| field.starts_with("Array") || field.starts_with("HetJob") || field == "JobId";
+    told.extend(fields(rest[..end].trim_start()).into_iter().filter(|(field, _)| !is_before(field)));
+    let after = fields(rest[end..].trim_start());
+    for asked in PER_PART {
+        // Slurm writes this field after all texts but a few, and at most once.
+        let is_known = told.iter().any(|(known, _)| known == asked);
+        let last = after.iter().rev().find(|(field, _)| field == asked);
+        told.extend(last.filter(|_| !is_known).cloned());
+    }
+    // The number of a heterogeneous job's components stands after the name.
+    let inside = fields(swallowed.trim_start());
+    let has_odd_name = inside.iter().filter(|(field, _)| field != "HetJobIdSet").count() > 1;
+    Ok((told, has_odd_name))
+}
+
+/// Fields with what a job asks for by part of it.
+pub(super) const PER_PART: [&str; 4] = ["TresPerNode", "TresPerJob", "TresPerSocket", "TresPerTask"];
 
 /// Parts of a text at blanks: one that names a field begins it, others belong to the field before.
 fn fields(text: &str) -> Vec<(String, String)> {

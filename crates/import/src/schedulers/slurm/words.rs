@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use evenhand_problem::number;
+use evenhand_budget::charge;
+use evenhand_problem::number::{self, MAX_DIGITS};
+use evenhand_problem::problem::MAX_COUNT;
 use rug::{Integer, Rational, ops::Pow};
 use thiserror::Error;
 
+use super::super::tree::shown;
+
 /// Most names that one list of hosts may stand for.
 const MOST_HOSTS: usize = 100_000;
+/// Most bytes of the name of a host: four times what Linux accepts.
+const LONGEST_HOST: usize = 256;
 /// Bytes of what Slurm calls a megabyte.
 pub(super) const MEGABYTE: u64 = 1 << 20;
 
@@ -18,7 +24,8 @@ pub(super) struct Unreadable(pub String);
 
 /// `8`, `62.50G`: a number with a unit of 1024, where `unit` is what a number without one means.
 pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
-    let wrong = || Unreadable(format!("`{text}` is no quantity: expected a number such as 8 or 62.50G"));
+    let wrong =
+        || Unreadable(format!("`{}` is no quantity: expected a number such as 8 or 62.50G", shown(text)));
     let power = match text.chars().last() {
         Some('K' | 'k') => Some(1),
         Some('M') => Some(2),
@@ -30,64 +37,74 @@ pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.contains(['/', 'e', 'E']);
     let value = number::parse(digits).ok().filter(|_| is_number).ok_or_else(wrong)?;
-    Ok(match power {
+    let value = match power {
         Some(power) => value * Integer::from(1024).pow(power),
         None => value * unit,
-    })
+    };
+    match number::stated(&value) {
+        Some(_) => Ok(value),
+        None => Err(Unreadable(format!("`{}` is a number of more than {MAX_DIGITS} digits", shown(text)))),
+    }
 }
 
-/// Amounts of trackable resources by the names of our resources: `cpu=8,mem=10G,gres/gpu=4`.
-///
-/// What is no resource of a server (billing, energy, nodes, files) is left out. A generic resource with a type counts under
-/// its name where the name is not given without.
+/// Amounts of trackable resources by the names of our resources: `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
 pub(super) struct Tres {
+    /// Resources of servers. A type of a generic resource (`gres/gpu:a100`) is a resource next to the generic resource
+    /// (`gres/gpu`), as Slurm counts both.
     pub amounts: Vec<(String, Rational)>,
-    pub nodes: Option<Rational>,
-    /// `(name, type)` of the generic resources that are given with a type.
-    pub types: Vec<(String, String)>,
-    pub licenses: Vec<String>,
+    /// Names of what is no resource of a server: `node`, `billing`, `energy`, licences and others.
+    pub others: Vec<String>,
 }
 
 pub(super) fn tres(text: &str) -> Result<Tres, Unreadable> {
-    let mut tres = Tres { amounts: Vec::new(), nodes: None, types: Vec::new(), licenses: Vec::new() };
-    let mut typed: Vec<(String, Rational)> = Vec::new();
+    let mut tres = Tres { amounts: Vec::new(), others: Vec::new() };
     for entry in text.split(',').filter(|entry| !entry.is_empty()) {
         let Some((name, value)) = entry.split_once('=') else {
-            return Err(Unreadable(format!("`{entry}` is no trackable resource: expected name=amount")));
+            let shown = shown(entry);
+            return Err(Unreadable(format!("`{shown}` is no trackable resource: expected name=amount")));
         };
         match name {
             "cpu" => tres.amounts.push(("cpu".to_owned(), amount(value, 1)?)),
             "mem" => tres.amounts.push(("memory".to_owned(), amount(value, MEGABYTE)?)),
-            "node" => tres.nodes = Some(amount(value, 1)?),
-            "billing" | "energy" | "vmem" | "pages" => {}
-            _ => match name.split_once('/') {
-                Some(("gres", kind)) => match kind.split_once(':') {
-                    Some((kind, of)) => {
-                        tres.types.push((kind.to_owned(), of.to_owned()));
-                        typed.push((format!("gres/{kind}"), amount(value, 1)?));
-                    }
-                    None => tres.amounts.push((name.to_owned(), amount(value, 1)?)),
-                },
-                Some(("license", of)) => tres.licenses.push(of.to_owned()),
-                _ => {}
-            },
-        }
-    }
-    let known = tres.amounts.len();
-    for (name, value) in typed {
-        if tres.amounts[..known].iter().any(|(known, _)| *known == name) {
-            continue;
-        }
-        match tres.amounts[known..].iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += value,
-            None => tres.amounts.push((name, value)),
+            _ if name.starts_with("gres/") => tres.amounts.push((name.to_owned(), amount(value, 1)?)),
+            _ => tres.others.push(name.to_owned()),
         }
     }
     let mut names: Vec<&str> = tres.amounts.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Unreadable(format!("`{}` is given twice", pair[0]))),
+        Some(pair) => Err(Unreadable(format!("`{}` is given twice", shown(pair[0])))),
         None => Ok(tres),
+    }
+}
+
+/// The generic resource and the type of `gres/gpu:a100`; `None` for a resource without a type.
+pub(super) fn type_of(resource: &str) -> Option<(&str, &str)> {
+    resource.strip_prefix("gres/")?.split_once(':')
+}
+
+impl Tres {
+    /// Types of generic resources that are named.
+    pub fn types(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.amounts.iter().filter_map(|(name, _)| type_of(name))
+    }
+
+    /// Adds the generic resources of which only types are given: what a job asks for of a type it asks for in all.
+    pub fn with_totals(mut self) -> Self {
+        let mut totals: Vec<(String, Rational)> = Vec::new();
+        for (name, amount) in &self.amounts {
+            let Some((kind, _)) = type_of(name) else { continue };
+            let total = format!("gres/{kind}");
+            if self.amounts.iter().any(|(known, _)| *known == total) {
+                continue;
+            }
+            match totals.iter_mut().find(|(known, _)| *known == total) {
+                Some((_, sum)) => *sum += amount,
+                None => totals.push((total, amount.clone())),
+            }
+        }
+        self.amounts.append(&mut totals);
+        self
     }
 }
 
@@ -122,8 +139,9 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
             [name] => (name, None),
             [name, of] => (name, Some(of.to_owned())),
             _ => {
+                let shown = shown(entry);
                 return Err(Unreadable(format!(
-                    "`{entry}` is no generic resource: expected name:type:count"
+                    "`{shown}` is no generic resource: expected name:type:count"
                 )));
             }
         };
@@ -157,23 +175,41 @@ pub(super) fn hosts(text: &str) -> Result<Vec<String>, Unreadable> {
         let mut names = vec![String::new()];
         let mut rest = part;
         while let Some(open) = rest.find('[') {
-            let wrong = || Unreadable(format!("`{part}` is no list of hosts"));
+            let wrong = || Unreadable(format!("`{}` is no list of hosts", shown(part)));
             let close = open + rest[open..].find(']').ok_or_else(wrong)?;
             let numbers = numbers(&rest[open + 1..close])?;
             if names.len().saturating_mul(numbers.len()).saturating_add(hosts.len()) > MOST_HOSTS {
-                return Err(Unreadable(format!("`{part}` stands for more than {MOST_HOSTS} hosts")));
+                let shown = shown(part);
+                return Err(Unreadable(format!("`{shown}` stands for more than {MOST_HOSTS} hosts")));
             }
             let before = &rest[..open];
+            let longest = numbers.iter().map(String::len).max().unwrap_or_default();
+            too_long(names.iter().map(String::len).max().unwrap_or_default() + before.len() + longest)?;
+            charge((names.len() * numbers.len()) as u64 * 16, "a list of hosts");
             let with = |name: &String| {
                 numbers.iter().map(|number| format!("{name}{before}{number}")).collect::<Vec<_>>()
             };
             names = names.iter().flat_map(with).collect();
             rest = &rest[close + 1..];
         }
+        too_long(names.iter().map(String::len).max().unwrap_or_default() + rest.len())?;
         names.iter_mut().for_each(|name| name.push_str(rest));
         hosts.append(&mut names);
+        if hosts.len() > MOST_HOSTS {
+            return Err(Unreadable(format!("a list of more than {MOST_HOSTS} hosts")));
+        }
     }
     Ok(hosts)
+}
+
+/// Refuses names that no host has, before they are made.
+fn too_long(bytes: usize) -> Result<(), Unreadable> {
+    match bytes > LONGEST_HOST {
+        true => {
+            Err(Unreadable(format!("the name of a host has {bytes} bytes: expected at most {LONGEST_HOST}")))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The numbers of `001-003,7`, with their zeros.
@@ -181,7 +217,8 @@ fn numbers(text: &str) -> Result<Vec<String>, Unreadable> {
     let mut numbers = Vec::new();
     for part in text.split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let wrong = || Unreadable(format!("`{part}` is no range of hosts"));
+        let wrong = || Unreadable(format!("`{}` is no range of hosts", shown(part)));
+        too_long(from.len())?;
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true => text.parse::<u64>().map_err(|_| wrong()),
             false => Err(wrong()),
@@ -190,20 +227,34 @@ fn numbers(text: &str) -> Result<Vec<String>, Unreadable> {
         if last < first || last - first >= MOST_HOSTS as u64 {
             return Err(wrong());
         }
+        if numbers.len() as u64 + (last - first) >= MOST_HOSTS as u64 {
+            return Err(wrong());
+        }
         numbers.extend((first..=last).map(|number| format!("{number:0width$}", width = from.len())));
     }
     Ok(numbers)
 }
 
-/// How many tasks `1-10:2,12%4` names, and the first of them.
-pub(super) fn array(text: &str, most: u64) -> Result<(u64, Vec<u64>), Unreadable> {
-    let (list, _) = text.split_once('%').unwrap_or((text, ""));
+/// The tasks of an array: `1-10:2,12%4`.
+pub(super) struct Array {
+    pub count: u64,
+    /// Numbers of the first tasks.
+    pub first: Vec<u64>,
+    /// How many tasks may run at once; `None`: all.
+    pub throttle: Option<u64>,
+}
+
+pub(super) fn array(text: &str, most: u64) -> Result<Array, Unreadable> {
+    let wrong = || Unreadable(format!("`{}` is no list of array tasks", shown(text)));
+    let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
+    let (list, throttle) = match text.split_once('%') {
+        Some((list, throttle)) => (list, Some(number(throttle.trim_end_matches(']'))?)),
+        None => (text, None),
+    };
     let (mut count, mut first) = (0u64, Vec::new());
     for part in list.trim_matches(['[', ']']).split(',') {
-        let wrong = || Unreadable(format!("`{text}` is no list of array tasks"));
         let (range, step) = part.split_once(':').unwrap_or((part, "1"));
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
         let (from, to, step) = (number(from)?, number(to)?, number(step)?);
         if to < from || step == 0 || to > 1_000_000_000 {
             return Err(wrong());
@@ -212,8 +263,12 @@ pub(super) fn array(text: &str, most: u64) -> Result<(u64, Vec<u64>), Unreadable
         let named = here.min(most.saturating_sub(first.len() as u64));
         first.extend((0..named).map(|k| from + k * step));
         count += here;
+        if count > MAX_COUNT {
+            return Err(Unreadable(format!("`{}` has more than {MAX_COUNT} tasks", shown(text))));
+        }
     }
-    Ok((count, first))
+    // A throttle of 0 is none.
+    Ok(Array { count, first, throttle: throttle.filter(|most| *most > 0) })
 }
 
 /// A required combination of features: `a100&ib`, `(a|b)&c`.
@@ -299,14 +354,20 @@ mod tests {
 
     #[test]
     fn trackable_resources() {
-        let parsed = tres("cpu=8,mem=10G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,license/x=1").unwrap();
-        let names: Vec<_> = parsed.amounts.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
-        assert_eq!(names, ["cpu 8", "memory 10737418240", "gres/gpu 4"]);
-        assert_eq!(parsed.types, [("gpu".to_owned(), "a100".to_owned())]);
-        assert_eq!((parsed.nodes, parsed.licenses), (Some(Rational::from(2)), vec!["x".to_owned()]));
-        let typed = tres("gres/gpu:a100=1,gres/gpu:h100=2").unwrap();
-        assert_eq!(typed.amounts, [("gres/gpu".to_owned(), Rational::from(3))]);
-        for wrong in ["cpu", "cpu=8x", "cpu=-8", "cpu=8,cpu=8"] {
+        let shown = |tres: Tres| -> Vec<String> {
+            tres.amounts.iter().map(|(name, amount)| format!("{name} {amount}")).collect()
+        };
+        let text = "cpu=8,mem=10G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,license/x=1";
+        let parsed = tres(text).unwrap();
+        assert_eq!(parsed.types().collect::<Vec<_>>(), [("gpu", "a100")]);
+        assert_eq!(parsed.others, ["node", "billing", "license/x"]);
+        let all = ["cpu 8", "memory 10737418240", "gres/gpu 4", "gres/gpu:a100 4"];
+        assert_eq!(shown(parsed), all);
+        assert_eq!(shown(tres(text).unwrap().with_totals()), all);
+        let typed = tres("gres/gpu:a100=1,gres/gpu:h100=2").unwrap().with_totals();
+        assert_eq!(shown(typed), ["gres/gpu:a100 1", "gres/gpu:h100 2", "gres/gpu 3"]);
+        let long = format!("cpu={}T", "9".repeat(400));
+        for wrong in ["cpu", "cpu=8x", "cpu=-8", "cpu=8,cpu=8", &long] {
             assert!(tres(wrong).is_err(), "{wrong}");
         }
     }
@@ -335,16 +396,28 @@ mod tests {
     fn lists_of_hosts() {
         assert_eq!(hosts("n[001-003,7],c1").unwrap(), ["n001", "n002", "n003", "n7", "c1"]);
         assert_eq!(hosts("r[1-2]n[1-2]x").unwrap(), ["r1n1x", "r1n2x", "r2n1x", "r2n2x"]);
-        for wrong in ["n[1-", "n[3-1]", "n[a]", "n[1-9999999]", "n[1-1000][1-1000]", "n[]"] {
+        let zeros = format!("n[{}1-2]", "0".repeat(65_535));
+        let long = format!("{}[1-2]", "n".repeat(300));
+        let many = format!("n[{}]", ["0-99999"; 3].join(","));
+        let parts = ["n[1-60000]"; 2].join(",");
+        let wrong = ["n[1-", "n[3-1]", "n[a]", "n[1-9999999]", "n[1-1000][1-1000]", "n[]"];
+        for wrong in wrong.into_iter().chain([zeros.as_str(), &long, &many, &parts]) {
             assert!(hosts(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn arrays() {
-        assert_eq!(array("49-60", 3).unwrap(), (12, vec![49, 50, 51]));
-        assert_eq!(array("1-10:3,12%4", 10).unwrap(), (5, vec![1, 4, 7, 10, 12]));
-        for wrong in ["", "a", "3-1", "1-5:0", "1-99999999999"] {
+        let read = |text: &str, most: u64| {
+            let Array { count, first, throttle } = array(text, most).unwrap();
+            (count, first, throttle)
+        };
+        assert_eq!(read("49-60", 3), (12, vec![49, 50, 51], None));
+        assert_eq!(read("1-10:3,12%4", 10), (5, vec![1, 4, 7, 10, 12], Some(4)));
+        assert_eq!(read("[1-2%1]", 10), (2, vec![1, 2], Some(1)));
+        assert_eq!(read("7%0", 10), (1, vec![7], None));
+        let many = ["1-1000000000"; 1001].join(",");
+        for wrong in ["", "a", "3-1", "1-5:0", "1-99999999999", "1%x", &many] {
             assert!(array(wrong, 3).is_err(), "{wrong}");
         }
     }

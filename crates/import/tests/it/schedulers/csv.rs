@@ -3,7 +3,7 @@
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::System;
 
-use super::{classes, exactly, refuses, users};
+use super::{classes, exactly, import, refuses, users};
 
 const SERVERS: &str = "server,count,cpu,memory\nbig,2,16,64Gi\nsmall,1,4,8Gi\n";
 const TEAMS: &str = "team,parent,weight,guarantee cpu,limit cpu\nresearch,,2,8,\nvision,research,,,10\n";
@@ -66,6 +66,38 @@ fn what_is_wrong_is_named_with_its_column() {
     with(2, "train,", ",", "k:2: task: expected a name");
     with(2, "full,4", "full,four", "k:3: cpu: `four` is not a number");
     with(2, "3,,big", "3,,bog", "no table of servers has a row `bog`");
-    refuses(System::Csv, &[("k", TASKS)], "no table of servers has a row");
+    let servers = "no file has servers: add a table that begins with the column `server`";
+    refuses(System::Csv, &[("k", TASKS)], servers);
+    let tasks = "no file has tasks: add a table that begins with the column `task`";
+    refuses(System::Csv, &[("s", SERVERS), ("t", TEAMS)], tasks);
+    with(
+        2,
+        "train,",
+        &format!("{},", "x".repeat(2000)),
+        "k:2: task: a name of 2000 bytes: expected at most 1024",
+    );
     refuses(System::Csv, &[("s", "")], "s: the file is empty: expected a table");
+}
+
+/// A task that fits on a server and not on what its class would be rounded down to.
+#[test]
+fn a_task_that_fits_only_before_rounding_stays_a_user() {
+    let servers = "server,count,cpu\nn1,1,100\nn2,1,101\nn3,1,101\nn4,1,100.5\n";
+    let tasks = |cpu: &str| format!("task,team,server,cpu\nbig,a,n1,100\nsmall,a,,1\nexact,b,,{cpu}\n");
+    let read = |cpu: &str| import(System::Csv, &[("s", servers), ("k", &tasks(cpu))], "3/200").unwrap();
+    let merged = read("100");
+    assert_eq!(classes(&merged), ["4 x servers: 100"]);
+    let rounded = &merged.rounded[0];
+    let half = Rational::from((1, 2));
+    assert_eq!(rounded.by_server, [(1, Rational::from(1)), (2, Rational::from(1)), (3, half)]);
+    assert_eq!((rounded.most.to_string(), rounded.in_all.to_string()), ("1".to_owned(), "5/2".to_owned()));
+    let merged = read("101");
+    assert_eq!(classes(&merged), ["2 x servers-1: 100", "2 x servers-2: 101"]);
+    assert_eq!(users(&merged)[2], "b/1: cpu 101; 0 run, 1 wait; servers-2");
+    assert!(merged.not_modelled.is_empty(), "{:?}", merged.not_modelled);
+    assert_eq!(merged.rounded[0].by_server, [(1, half_of(1))]);
+}
+
+fn half_of(x: u32) -> Rational {
+    Rational::from((x, 2))
 }

@@ -269,7 +269,9 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     refuses(System::Kubernetes, &[("dump", "[1]")], "dump: [0]: found `1`: expected an object");
     refuses(System::Kubernetes, &[("dump", "a: [1, 2")], "this is not YAML");
-    refuses(System::Kubernetes, &[("dump", &list(&[running("p", "a")]))], "the dump has no servers");
+    refuses(System::Kubernetes, &[("dump", &list(&[running("p", "a")]))], NO_NODES);
+    refuses(System::Kubernetes, &[("dump", &list(&[node("a", "8", "8Gi", "")]))], NO_PODS);
+    refuses(System::Kubernetes, &[("dump", &list(&[]))], NO_NODES);
     let elsewhere = list(&[node("a", "8", "8Gi", ""), running("p", "z")]);
     refuses(
         System::Kubernetes,
@@ -286,6 +288,68 @@ fn what_is_wrong_is_named_with_its_place() {
     );
 }
 
+const NO_NODES: &str = "no file has nodes: add the output of kubectl get nodes,pods -A -o json";
+const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pods -A -o json";
+
+/// A `List` without pods may be of a cluster without pods or of a command that did not ask for them; a list of pods says
+/// which.
+#[test]
+fn empty_lists_of_one_kind() {
+    let nodes = list(&[node("a", "8", "8Gi", "")]);
+    let pods = r#"{"kind": "PodList", "apiVersion": "v1", "items": []}"#;
+    let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
+    assert_eq!((snapshot.problem.n_users(), classes(&snapshot).len()), (0, 1));
+    refuses(System::Kubernetes, &[("nodes", &nodes), ("pods", &list(&[]))], NO_PODS);
+    // Pods that have ended say that pods were asked for.
+    let ended = list(&[pod("p", "1", "", r#""phase": "Succeeded""#)]);
+    assert_eq!(exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", &ended)]).problem.n_users(), 0);
+}
+
+/// What is written can be read: sums of numbers that can be read may have more digits than a number may have.
+#[test]
+fn sums_with_too_many_digits() {
+    let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
+    let dump = list(&[
+        node("a", "8", "8Gi", ""),
+        format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{long}}}}}"#),
+    ]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &dump)],
+        "dump: items[1].spec: its requests add up to a number of more than 400 digits",
+    );
+    // What is left of a node.
+    let daemon = running("d", "a")
+        .replace(r#""namespace": "ns""#, r#""namespace": "ns", "ownerReferences": [{"kind": "DaemonSet"}]"#);
+    let dump = list(&[
+        node("a", "1e399", "8Gi", ""),
+        daemon.replace(r#""cpu": "1""#, r#""cpu": "1n""#),
+        waiting("p", ""),
+    ]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &dump.replace(", },", "},"))],
+        "server `a`: capacity of `cpu`: this number has more than 400 digits",
+    );
+}
+
+/// Thousands of resources, each of which parts the servers.
+#[test]
+fn thousands_of_resources() {
+    let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
+    let resources = resources.join(",");
+    let node = |name: &str| {
+        format!(
+            r#"{{"kind": "Node", "metadata": {{"name": "{name}"}}, "status": {{"allocatable": {{{resources}}}}}}}"#
+        )
+    };
+    let pod = format!(
+        r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{"containers": [{{"resources": {{"requests": {{{resources}}}}}}}]}}}}"#
+    );
+    let snapshot = one(&[node("a"), node("b"), pod]);
+    assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
+}
+
 /// A few lines that ask for gigabytes, or for a deep stack.
 #[test]
 fn hostile_dumps() {
@@ -296,6 +360,14 @@ fn hostile_dumps() {
         bomb.push_str(&format!("{letter}: &{letter} [{}]\n", alias.trim_end_matches(", ")));
     }
     refuses(System::Kubernetes, &[("dump", &bomb)], "its aliases stand for more than 100000 values");
+    let long = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(400_000), ["*a"; 99_000].join(","));
+    refuses(System::Kubernetes, &[("dump", &long)], "its aliases stand for more than 16777216 bytes");
+    let fields: Vec<String> = (0..90_000).map(|i| format!(r#""{i:05}": 1"#)).collect();
+    refuses(
+        System::Kubernetes,
+        &[("dump", &format!(r#"{{"kind": "List", {}}}"#, fields.join(",")))],
+        NO_NODES,
+    );
     let deep = format!("{{\"items\": [{}", "[".repeat(100_000));
     refuses(System::Kubernetes, &[("dump", &deep)], "nested too deeply");
     let deep = format!("items: {}", "[".repeat(1_000));
@@ -312,9 +384,10 @@ fn published_dumps() {
         return;
     };
     let nodes = Input::open(&nodes.join("openb_node_list_gpu_node.k8s.yaml.gz")).unwrap();
-    let made = snapshot(System::Kubernetes, vec![nodes], &Options::default()).unwrap();
+    let none = Input::new("pods", std::io::Cursor::new(r#"{"kind": "PodList", "items": []}"#)).unwrap();
+    let made = snapshot(System::Kubernetes, vec![nodes, none], &Options::default()).unwrap();
     assert_eq!(made.problem.n_single_servers(), 1_213);
     let pods = Input::open(&pods.join("cloudability_pods.json.gz")).unwrap();
     let found = snapshot(System::Kubernetes, vec![pods], &Options::default()).unwrap_err().to_string();
-    assert!(found.contains("the dump has no servers"), "{found}");
+    assert!(found.contains("no file has nodes"), "{found}");
 }

@@ -187,6 +187,106 @@ fn taints_of_flavours() {
     assert!(shown.contains(&"b/1: cpu 1; 0 run, 1 wait; n1".to_owned()), "{shown:?}");
 }
 
+/// A dump without what decides is refused.
+#[test]
+fn dumps_that_lack_a_kind() {
+    let without = |kind: &str| -> Vec<Value> {
+        cluster("v1beta1").into_iter().filter(|item| item["kind"] != kind).collect()
+    };
+    for (kind, plural) in [
+        ("ClusterQueue", "clusterqueues"),
+        ("Workload", "workloads"),
+        ("LocalQueue", "localqueues"),
+        ("ResourceFlavor", "resourceflavors"),
+    ] {
+        let expected =
+            format!("no file has {plural}: add the output of kubectl get nodes,pods,clusterqueues,");
+        refuses(System::Kueue, &[("dump", &dump(&without(kind)))], &expected);
+    }
+    // Queues that say of themselves that they are empty need no workload, and a list of workloads may be empty.
+    let mut idle = without("Workload");
+    let list = r#"{"kind": "WorkloadList", "items": []}"#;
+    exactly(System::Kueue, &[("dump", &dump(&idle)), ("workloads", list)]);
+    for queue in idle.iter_mut().filter(|item| item["kind"] == "ClusterQueue") {
+        queue["status"] = json!({"pendingWorkloads": 0, "admittedWorkloads": 0});
+    }
+    exactly(System::Kueue, &[("dump", &dump(&idle))]);
+    idle[8]["status"]["pendingWorkloads"] = json!(1);
+    refuses(System::Kueue, &[("dump", &dump(&idle))], "no file has workloads");
+}
+
+/// Two queues of a cohort: `a` has 14 of 16 GPUs, and four workloads of `b` wait.
+fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
+    let local = |name: &str| json!({"kind": "LocalQueue", "metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": name}});
+    let quota = json!([quota("gpu", 8, &json!({}))]);
+    let mut items = vec![
+        json!({"kind": "ResourceFlavor", "metadata": {"name": "gpu"}, "spec": {"nodeLabels": flavour}}),
+        local("a"),
+        local("b"),
+        queue("a", Some("org"), &quota, "v1beta1"),
+        queue("b", Some("org"), &quota, "v1beta1"),
+    ];
+    items.extend((0..14).map(|k| workload(&format!("a{k}"), "a", 1, admitted.then_some("gpu"))));
+    items.extend((0..4).map(|k| workload(&format!("b{k}"), "b", 1, None)));
+    items
+}
+
+/// Without nodes the quota of a flavour takes their place, and nothing is said about single servers.
+#[test]
+fn quota_without_nodes() {
+    let snapshot = read(&by_quota(&json!({}), true));
+    assert_eq!(super::classes(&snapshot), ["1 x quota of gpu: 16"]);
+    assert!(snapshot.servers.is_empty());
+    assert!(snapshot.allocation.placements.is_none());
+    assert_eq!(users(&snapshot), ["a/1: cpu 1; 14 run, 0 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
+    let said = left_out(&snapshot);
+    assert!(
+        said.keys().any(|what| what.starts_with("servers: no file has nodes, so that quota alone decides"))
+    );
+    // Pods that run on nodes which are not in the dump are those of admitted workloads.
+    let mut items = by_quota(&json!({}), true);
+    items.extend((0..14).map(|k| pod(&format!("p{k}"), &format!("uid-a{k}"), "somewhere")));
+    assert_eq!(read(&items).problem, snapshot.problem);
+}
+
+/// A node group that is scaled to zero: the dump has nodes, and none of the flavour.
+#[test]
+fn quota_of_a_flavour_without_nodes() {
+    let mut items = by_quota(&json!({"pool": "gpu"}), false);
+    items.push(node("cpu0", "cpu"));
+    let snapshot = read(&items);
+    assert_eq!(super::classes(&snapshot), ["1 x quota of gpu: 16 0"]);
+    assert!(snapshot.allocation.placements.is_none());
+    assert_eq!(users(&snapshot), ["a/1: cpu 1; 0 run, 14 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
+    let said = left_out(&snapshot);
+    let what = said.iter().find(|(what, _)| what.starts_with("flavours without any node in the dump"));
+    assert_eq!(what.unwrap().1.1, ["gpu"]);
+    assert_eq!(said["servers that no task of the dump may use"].1, ["cpu0"]);
+    // With one node of the flavour nodes decide.
+    items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
+    let snapshot = read(&items);
+    assert_eq!(super::classes(&snapshot), ["1 x g: 2 0"]);
+    assert!(snapshot.allocation.placements.is_some());
+}
+
+/// A queue with two resource groups takes a flavour of each: a class has the quota of both.
+#[test]
+fn quotas_of_two_resource_groups() {
+    let mut items = by_quota(&json!({}), false);
+    items.push(json!({"kind": "ResourceFlavor", "metadata": {"name": "disk"}, "spec": {}}));
+    for queue in items.iter_mut().filter(|item| item["kind"] == "ClusterQueue") {
+        let group = json!({"coveredResources": ["disk"], "flavors": [{"name": "disk", "resources": [{"name": "disk", "nominalQuota": "5"}]}]});
+        queue["spec"]["resourceGroups"].as_array_mut().unwrap().push(group);
+    }
+    for workload in items.iter_mut().filter(|item| item["kind"] == "Workload") {
+        let container = &mut workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0];
+        container["resources"]["requests"]["disk"] = json!("1");
+    }
+    let snapshot = read(&items);
+    assert_eq!(super::classes(&snapshot), ["1 x quota of disk and gpu: 16 10"]);
+    assert_eq!(users(&snapshot)[0], "a/1: cpu 1, disk 1; 0 run, 14 wait; all");
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let with = |pointer: &str, value: Value, expected: &str| {

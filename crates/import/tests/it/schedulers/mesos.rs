@@ -79,7 +79,18 @@ fn what_is_wrong_is_named_with_its_place() {
         "the file is cut off: it ends while reading a string",
     );
     refuses(System::Mesos, &[("state", "{}")], "state: found neither `slaves` nor `frameworks` nor `roles`");
-    refuses(System::Mesos, &[("roles", ROLES)], "the dump has no servers");
+    let command = "add the output of curl http://MASTER:5050/state > state.json";
+    refuses(
+        System::Mesos,
+        &[("roles", ROLES)],
+        &format!("no file has agents (the list `slaves`): {command}"),
+    );
+    let agents = r#"{"slaves": [{"id": "a", "resources": {"cpus": 4}}]}"#;
+    refuses(System::Mesos, &[("state", agents)], &format!("no file has frameworks: {command}"));
+    let deep = ROLES.replacen("\"name\": \"", &format!("\"name\": \"{}", "a/".repeat(100)), 1);
+    refuses(System::Mesos, &[("roles", &deep)], "levels: expected at most 100");
+    let strokes = ROLES.replacen("\"name\": \"", &format!("\"name\": \"{}", "/".repeat(20_000)), 1);
+    refuses(System::Mesos, &[("roles", &strokes)], "bytes: expected at most 1024");
 }
 
 /// A real cluster of six agents and five frameworks: 131 tasks run, as another reader sums them.

@@ -181,7 +181,18 @@ fn what_is_wrong_is_named_with_its_place() {
     with("\"parent\": \"root\"", "\"parent\": \"ml\"", "no problem can be made of this: groups");
     with("\"name\": \"ml\"", "\"name\": \"eng\"", "queues: items[2]: the Queue `default/eng` is given twice");
     with("\"kind\": \"Queue\", ", "", "queues: items[0]: the field `kind` is missing");
-    refuses(System::Volcano, &[("queues", QUEUES)], "the dump has no servers");
+    refuses(
+        System::Volcano,
+        &[("queues", QUEUES)],
+        "no file has nodes: add the output of kubectl get nodes,pods,queues",
+    );
+    refuses(
+        System::Volcano,
+        &[("nodes", NODES)],
+        "no file has queues: add the output of kubectl get nodes,pods,queues",
+    );
+    let deep = format!("root{}/sci/dev", "/a".repeat(200));
+    with("root/sci/dev", &deep, "a path of 203 levels: expected at most 100");
     refuses(System::Volcano, &[("nodes", &NODES[..150])], "nodes");
     refuses(System::Volcano, &[("queues", &QUEUES[..900])], "the file is cut off");
 }

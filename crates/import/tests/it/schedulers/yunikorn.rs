@@ -132,4 +132,10 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     let without_nodes = DUMP.replace("\"nodesInfo\"", "\"others\"");
     refuses(System::Yunikorn, &[("dump", &without_nodes)], "the dump has no servers");
+    for list in ["queues", "nodes", "applications"] {
+        let without = DUMP.replacen(&format!("\"{list}\""), "\"others\"", 1);
+        let expected =
+            format!("no file has {list}: add the output of curl http://SCHEDULER:9080/ws/v1/fullstatedump");
+        refuses(System::Yunikorn, &[("dump", &without)], &expected);
+    }
 }
