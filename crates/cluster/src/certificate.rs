@@ -60,7 +60,7 @@ fn bundle(
     let names = Names { problem: &verdict.problem };
     let rows: Vec<String> = verdict.queues.iter().map(|row| format!("\n{}", names.row(row))).collect();
     let fits = verdict.starts.as_ref().map_or_else(String::new, |starts| {
-        let fits: Vec<String> = starts.could.iter().map(|fit| format!("\n{}", names.fit(fit))).collect();
+        let fits: Vec<String> = starts.could.iter().filter(|fit| !fit.is_beyond_rounding).map(|fit| format!("\n{}", names.fit(fit))).collect();
         format!(",\n\"fits\": [{}]", fits.join(","))
     });
     let stated: Vec<String> =
@@ -75,6 +75,7 @@ fn bundle(
         0 => String::new(),
         _ => format!(",\n\"closed\": {}", json!(closed)),
     };
+    let rounded = if verdict.is_rounded { ",\n\"rounded\": true" } else { "" };
     let sources: Vec<Value> = sources.iter().filter(|of| !of.sha256.is_empty()).map(source).collect();
     let sources = match sources.len() {
         0 => String::new(),
@@ -82,7 +83,7 @@ fn bundle(
     };
     let moves = moves.map_or_else(String::new, |moves| format!(",\n\"moves\": {moves}"));
     Ok(format!(
-        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{closed}{sources}{fits}{moves}}}\n",
+        "{{\"kind\": {}, \"version\": 1, \"tolerance\": {},\n\"held\": {},\n\"due\": {},\n\"queues\": [{}]{stated}{closed}{rounded}{sources}{fits}{moves}}}\n",
         json!(kind),
         json!(verdict.tolerance.to_string()),
         verdict.held.certificate.to_json().trim_end(),

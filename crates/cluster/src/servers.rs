@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evenhand_problem::snapshot::Rounded;
 use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
 use crate::queues::Vector;
@@ -27,6 +28,8 @@ pub struct Servers<'p> {
     problem: &'p Problem,
     /// How many empty ones of a class are looked at: with these there is room for a gang of any user.
     spare: usize,
+    /// What single servers have beyond their class.
+    beyond: Vec<Rounded>,
     /// By class, ascending by index.
     pub classes: Vec<Vec<Server>>,
 }
@@ -44,8 +47,19 @@ impl<'p> Servers<'p> {
     /// Of an allocation with placements; with empty servers of each class for `spare` tasks.
     #[must_use]
     pub fn new(problem: &'p Problem, placements: &[Placement], spare: u64) -> Self {
+        Self::unrounded(problem, placements, spare, Vec::new())
+    }
+
+    /// The same with what single servers have beyond their class.
+    #[must_use]
+    pub fn unrounded(
+        problem: &'p Problem,
+        placements: &[Placement],
+        spare: u64,
+        beyond: Vec<Rounded>,
+    ) -> Self {
         let spare = spare.min(MOST_SPARE) as usize;
-        let mut servers = Self { problem, spare, classes: vec![Vec::new(); problem.n_servers()] };
+        let mut servers = Self { problem, spare, beyond, classes: vec![Vec::new(); problem.n_servers()] };
         for placement in placements {
             let mut server = servers.empty(placement.server, placement.index);
             for (n, x) in placement.tasks.iter().filter(|(_, x)| !x.is_zero()) {
@@ -61,7 +75,10 @@ impl<'p> Servers<'p> {
     }
 
     fn empty(&self, class: usize, index: u64) -> Server {
-        let free = self.problem.servers()[class].capacity().to_vec();
+        let mut free = self.problem.servers()[class].capacity().to_vec();
+        for of in self.beyond.iter().filter(|of| of.server == class) {
+            free[of.resource] += of.beyond(index).unwrap_or_default();
+        }
         Server { index, free, tasks: BTreeMap::new() }
     }
 
@@ -70,7 +87,10 @@ impl<'p> Servers<'p> {
         let servers = &self.classes[class];
         let empty = servers.iter().filter(|server| server.tasks.is_empty()).count();
         let count = self.problem.servers()[class].count();
-        let missing = self.spare.saturating_sub(empty) as u64;
+        // Empty servers of a class that was rounded are not the same.
+        let is_rounded = self.beyond.iter().any(|of| of.server == class);
+        let spare = if is_rounded { MOST_SPARE as usize } else { self.spare };
+        let missing = spare.saturating_sub(empty) as u64;
         let missing = missing.min(count - (servers.len() as u64).min(count));
         if missing == 0 {
             return;

@@ -2,6 +2,7 @@
 //!
 //! Other files ask here and never look at free capacity or limits themselves.
 
+use evenhand_problem::snapshot::Rounded;
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::queues::gang;
@@ -69,6 +70,15 @@ impl<'p> Standing<'p> {
         let servers = Servers::new(problem, placements, most.max().unwrap_or(1));
         let rooms = Rooms::new(problem, allocation, |n| rules.admitted(n));
         Some(Self { problem, rules, servers, rooms })
+    }
+
+    /// The same cluster with what single servers have beyond their class; `None` where nothing is known of that.
+    #[must_use]
+    pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
+        let known: Vec<Rounded> = rounded.iter().filter(|of| !of.by_server.is_empty()).cloned().collect();
+        let placements = allocation.placements.as_ref().filter(|_| !known.is_empty())?;
+        let servers = Servers::unrounded(self.problem, placements, 1, known);
+        Some(Self { servers, ..self.clone() })
     }
 
     /// Adds tasks of a user on a server; takes them away where they are fewer than 0.

@@ -42,6 +42,8 @@ pub struct Verdict {
     pub unmet: Vec<Unmet>,
     /// Limits, servers and classes that are exceeded.
     pub excesses: Vec<Excess>,
+    /// Whether servers are rounded down to the least of their class.
+    pub is_rounded: bool,
 }
 
 /// Waiting tasks and whether they could start.
@@ -64,6 +66,8 @@ pub struct Fit {
     pub user: usize,
     /// Servers for its tasks.
     pub assignment: Assignment,
+    /// Whether it takes capacity that servers have beyond their class, and that the problem does not have.
+    pub is_beyond_rounding: bool,
 }
 
 /// Tasks of a user that are admitted and have no server.
@@ -197,7 +201,10 @@ impl Verdict {
         };
         let totals = rooms.totals().to_vec();
         let waiting = queues.waiting(&totals);
-        let starts = standing.as_ref().map(|standing| starts(standing, &waiting));
+        let starts = standing.as_ref().map(|standing| {
+            let unrounded = standing.unrounded(&allocation, &snapshot.rounded);
+            starts(standing, unrounded.as_ref(), &waiting)
+        });
         let excesses = excesses(&problem, &allocation, standing.as_ref(), &rooms);
         let amounts = queues.held(&totals);
         let judge = Judge { queues: &queues, totals, waiting, held: amounts, due: &due, rooms, tolerance };
@@ -215,6 +222,7 @@ impl Verdict {
             starts,
             unmet,
             excesses,
+            is_rounded: !snapshot.rounded.is_empty(),
             problem,
             rules,
         })
@@ -276,25 +284,31 @@ impl Verdict {
     }
 }
 
-/// What could start now.
-fn starts(standing: &Standing<'_>, waiting: &[bool]) -> Starts {
+/// What could start now: on servers as the problem has them, else on what they have beyond it.
+fn starts(standing: &Standing<'_>, unrounded: Option<&Standing<'_>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
     let mut starts = Starts::default();
     for n in (0..waiting.len()).filter(|n| waiting[*n] && rules.leads(*n)) {
-        match standing.find(n, &mut steps) {
+        let rounded = standing.find(n, &mut steps);
+        let is_beyond_rounding = !matches!(rounded, Answer::Yes(_)) && unrounded.is_some();
+        let answer = match unrounded.filter(|_| is_beyond_rounding) {
+            Some(unrounded) => unrounded.find(n, &mut steps),
+            None => rounded,
+        };
+        match answer {
             Answer::No => {}
             Answer::NotKnown => starts.not_known.push(n),
             Answer::Yes(assignment) => {
                 let is_modelled = rules.not_modelled(n).is_empty();
                 let list = if is_modelled { &mut starts.could } else { &mut starts.by_model };
-                list.push(Fit { user: n, assignment });
+                list.push(Fit { user: n, assignment, is_beyond_rounding });
             }
         }
     }
     let admitted: Vec<usize> = (0..waiting.len()).filter(|n| rules.admitted(*n) > 0).collect();
     if !admitted.is_empty() {
-        let free = standing.for_admitted();
+        let free = unrounded.unwrap_or(standing).for_admitted();
         for user in admitted {
             let answer = free.find_servers(rules.start(user), &mut steps);
             // What is not modelled makes a yes unknown.

@@ -323,7 +323,25 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines.extend(what_could_start(snapshot, verdict));
     lines.extend(guarantees(verdict));
     lines.extend(excesses(snapshot, verdict));
+    if verdict.is_rounded {
+        lines.push(rounding(snapshot));
+    }
     lines
+}
+
+/// Says how far servers are rounded down, and what that means for the verdict.
+fn rounding(snapshot: &Snapshot) -> String {
+    let problem = &snapshot.problem;
+    let part = |of: &evenhand_problem::snapshot::Rounded| {
+        let least = &problem.servers()[of.server].capacity()[of.resource];
+        let all = Rational::from(least + &of.most);
+        if all.is_zero() { Rational::new() } else { Rational::from(&of.most / all) }
+    };
+    let most = snapshot.rounded.iter().map(part).max().unwrap_or_default();
+    format!(
+        "Servers are rounded down, by {} at most: fair shares and guarantees are about the rounded servers.",
+        crate::text::percent(&most)
+    )
 }
 
 fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
@@ -349,7 +367,8 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     for fit in starts.could.iter().take(EXPLAINED) {
         let (what, servers) = one(fit);
-        lines.push(format!("{} could start now on {servers}.", capital(&what)));
+        let beyond = if fit.is_beyond_rounding { ", which has more than its class" } else { "" };
+        lines.push(format!("{} could start now on {servers}{beyond}.", capital(&what)));
     }
     if starts.could.len() > EXPLAINED {
         lines.push(format!("Tasks of {} more users could start now.", starts.could.len() - EXPLAINED));

@@ -43,6 +43,7 @@ fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Valu
         "tolerance": exact(&verdict.tolerance),
         "fair": verdict.is_fair(),
         "below_fair_share": verdict.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(),
+        "rounded": verdict.is_rounded,
         "work_conserving": verdict.is_work_conserving(),
         "queues": list(&verdict.queues, |row| queue(verdict, row)),
         "verdicts": claims.map(|(of, claim)| claim_of(of, claim)).collect::<Vec<_>>(),

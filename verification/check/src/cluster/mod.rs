@@ -49,6 +49,8 @@ struct Bundle<'j> {
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     rules: Rules,
+    /// Whether servers of the cluster may have more than the problem says.
+    is_rounded: bool,
     /// The dumps that it is about: file and hash.
     sources: Vec<(&'j str, &'j str)>,
     /// Starts that are possible; absent where tasks have no servers.
@@ -90,8 +92,8 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
 
 impl<'j> Bundle<'j> {
     fn read(raw: &'j Json<'j>) -> Checked<Self> {
-        let [kind, version, tolerance, held, due, rows, constraints, closed, sources, fits, moves] =
-            raw.fields("kind version tolerance held due queues constraints? closed? sources? fits? moves?")?;
+        let [kind, version, tolerance, held, due, rows, constraints, closed, rounded, sources, fits, moves] = raw
+            .fields("kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?")?;
         version.count(1, 1)?;
         let held = Certificate::read(held)?;
         let rule = due.get("rule").given();
@@ -123,7 +125,8 @@ impl<'j> Bundle<'j> {
         let closed = closed.given().map_or(Ok(Vec::new()), |closed| problem.class_names.listed(closed))?;
         let rules = Rules::read(constraints, closed, problem)?;
         let sources = Self::sources(sources)?;
-        Ok(Self { held, due, rule, tolerance: value, rows, rules, sources, fits, moves })
+        let is_rounded = rounded.given().map_or(Ok(false), Json::boolean)?;
+        Ok(Self { held, due, rule, tolerance: value, rows, rules, is_rounded, sources, fits, moves })
     }
 
     /// The files of dumps and their hashes, where these are stated.
@@ -159,7 +162,9 @@ impl<'j> Bundle<'j> {
         // Positions mean the same in both only where the problems are the same.
         let is_same_problem = same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
         let is_same_dump = Self::sources(snapshot.get("sources"))? == self.sources;
-        Ok(is_same_problem && is_same_rules && is_same_allocation && is_same_dump)
+        let rounded = snapshot.get("rounded").given().map_or(Ok(&[][..]), Json::list)?;
+        let is_same_rounding = rounded.is_empty() != self.is_rounded;
+        Ok(is_same_problem && is_same_rules && is_same_allocation && is_same_dump && is_same_rounding)
     }
 
     fn parts(&self) -> impl Iterator<Item = (&'static str, &Certificate<'j>)> {
@@ -241,6 +246,8 @@ impl<'j> Bundle<'j> {
         ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
         if let Some(fits) = &self.fits {
             said.extend(self.starts(&queues, &mut state, fits)?);
+            let rounded = "servers are rounded down: what could start on the rest of them is not claimed";
+            said.extend(self.is_rounded.then(|| rounded.to_owned()));
         }
         if let Some(moves) = &self.moves {
             ensure(

@@ -13,12 +13,12 @@ use super::stated::{DEPTH, Groups};
 use crate::names::at;
 use crate::work::{self, Checked};
 
-/// What an allocation leaves unmet of stated guarantees.
+/// The lacks of all users in an allocation.
 pub struct Lacks<'h, 'c> {
     holdings: &'h Holdings<'c>,
-    /// By limit on server classes: what the users that stand directly in a group hold of it.
+    /// By limit on server classes and by group: the use of the limit by users that stand directly in the group.
     direct: Vec<BTreeMap<usize, Rational>>,
-    /// How much of a limit counts for users below a group that states a guarantee, by both: it is the same for all.
+    /// Counted use by limit and by the lowest group that states a guarantee: the same for all users for which it is that.
     counted: RefCell<BTreeMap<(usize, usize), Rational>>,
 }
 
@@ -43,7 +43,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         &self.holdings.case.problem.groups
     }
 
-    /// The fraction of what the users directly in `group` hold of a resource that counts for users below `lowest`.
+    /// Returns the fraction of the use of a resource by users directly in `group` that counts for users below `lowest`.
     fn fraction(&self, group: usize, lowest: usize, r: usize) -> Rational {
         let groups = self.groups();
         let mut topmost = None;
@@ -112,7 +112,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
             case.problem.users[n].demand.iter().filter(|(r, _)| at(&holdings.capacity, *r).is_some());
         let mut steps: Vec<Step<'_>> =
             demand.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
-        // What counts of the child towards the user, from the lowest group that states a guarantee on.
+        // The child towards the user and its counted use, from the lowest group that states a guarantee on.
         let mut child: Option<(usize, Vec<Rational>)> = None;
         for v in groups.above_user(n) {
             work::spend(8 * steps.len() + 1)?;

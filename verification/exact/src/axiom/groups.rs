@@ -26,7 +26,7 @@ const MOST_CELLS: usize = 1_000_000;
 /// The memory for that.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// What every group and the root use.
+/// The use of every group and of the root.
 pub(super) struct Holdings<'p> {
     pub problem: &'p Problem,
     pub promises: Promises,

@@ -19,7 +19,7 @@ use evenhand_problem::{Problem, Promises, Rational};
 use crate::instance::Tasks;
 use crate::sparse::at;
 
-/// What every user lacks in an allocation, prepared once for all users.
+/// The lacks of all users in an allocation, prepared once.
 ///
 /// # Examples
 /// Two queues are promised 5 GPUs each, and one of them uses all 10.
@@ -64,10 +64,10 @@ struct ClassUse<'p> {
     of: BTreeMap<usize, Held>,
 }
 
-/// What the users of a group hold on the classes of a limit.
+/// The use of a limit on classes by the users of a group.
 #[derive(Debug, Clone, Default)]
 struct Held {
-    /// All of them.
+    /// All their use.
     all: Rational,
     /// The promised use of the child groups.
     below: Rational,
@@ -140,7 +140,7 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Counts what groups hold on the classes of every limit.
+    /// Counts the use of every limit on classes, by group.
     fn limit_classes(&mut self, tasks: &[Vec<(usize, Rational)>]) {
         let groups = self.problem.groups();
         for (group, of) in groups.list().iter().enumerate() {
@@ -181,7 +181,7 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// What a group below that of a limit holds on its classes within what it is promised.
+    /// Returns the promised part of the use of a limit on classes by a group below that of the limit.
     fn promised_on(&self, limit: &ClassUse<'_>, v: usize) -> Rational {
         let Some(held) = limit.of.get(&v) else { return Rational::new() };
         let Some(stated) = &self.problem.groups().list()[v].guarantee else { return held.below.clone() };
@@ -192,8 +192,8 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// How much of a limit on classes counts for a user with this path, whose group at position `lowest` is the lowest one
-    /// that states a guarantee.
+    /// Returns the counted use of a limit on classes for a user with this path, whose group at position `lowest` is the
+    /// lowest one that states a guarantee.
     fn counted_on(&self, limit: &ClassUse<'_>, path: &[usize], lowest: usize) -> Rational {
         let all = |v: usize| limit.of.get(&v).map(|held| held.all.clone()).unwrap_or_default();
         let end = path.iter().position(|v| *v == limit.group).unwrap_or_default();
@@ -287,7 +287,7 @@ impl<'p> Lacks<'p> {
         rooms.into_iter().min().map(|least| least.max(Rational::new())).unwrap_or_default()
     }
 
-    /// How many elementary steps [`Lacks::new`] and one [`Lacks::of`] for each user take on limits on classes.
+    /// Returns how many elementary steps [`Lacks::new`] and one [`Lacks::of`] for each user take on limits on classes.
     pub(super) fn steps_on_classes(problem: &Problem, tasks: &Tasks) -> u64 {
         let groups = problem.groups();
         if !groups.limit_classes() {

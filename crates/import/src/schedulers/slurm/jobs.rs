@@ -4,7 +4,7 @@ use evenhand_problem::number;
 use evenhand_problem::problem::MAX_COUNT;
 use rug::Rational;
 
-use super::super::cluster::{Amounts, MOST_TASK_NAMES};
+use super::super::cluster::{Amounts, MOST_TASK_NAMES, Owned, Traits};
 use super::super::tree::At;
 use super::nodes::{names, number as json_number};
 use super::text::{PER_PART, Record};
@@ -37,6 +37,8 @@ pub(super) struct Job {
     not: String,
     licenses: String,
     is_heterogeneous: bool,
+    /// Sorts running jobs by priority, the highest first, and then by their start, the oldest first.
+    order: String,
 }
 
 /// Why jobs wait that would start if there were room: the whole word, or how it begins.
@@ -98,6 +100,10 @@ impl Job {
             not: text("excluded_nodes")?,
             licenses: text("licenses")?,
             is_heterogeneous: some("het_job_id")?.is_some_and(|id| !id.is_zero()),
+            order: {
+                let start = some("start_time")?.unwrap_or_default();
+                order(some("priority")?, &format!("{:0>20}", start.to_string()))
+            },
         })
     }
 
@@ -141,6 +147,10 @@ impl Job {
             not: text("ExcNodeList")?,
             licenses: text("Licenses")?,
             is_heterogeneous: record.get("HetJobId")?.is_some(),
+            order: {
+                let priority = record.get("Priority")?.and_then(|text| words::amount(text, 1).ok());
+                order(priority, record.get("StartTime")?.unwrap_or_default())
+            },
         })
     }
 
@@ -166,6 +176,12 @@ impl Job {
             || WAIT_FOR_A_LIMIT.iter().any(|(limit, _)| *limit == reason)
             || WAIT_FOR_ROOM_BEGIN.iter().any(|begin| reason.starts_with(begin))
     }
+}
+
+/// A text that sorts a higher priority before a lower one, and then an earlier start before a later one.
+fn order(priority: Option<Rational>, start: &str) -> String {
+    let priority = priority.and_then(|priority| priority.numer().to_u64()).unwrap_or(0);
+    format!("{:020} {start}", u64::MAX - priority)
 }
 
 impl Slurm {
@@ -215,6 +231,8 @@ impl Slurm {
             return Err(fail(format!("the job `{name}` has no account")));
         }
         let group = self.shares.group(&mut self.cluster, &job.account, &job.user);
+        // A job of several nodes needs as many different ones.
+        let traits = Traits { on_distinct_servers: gang > 1, ..Traits::default() };
         if !is_pending {
             let hosts = words::hosts(&job.hosts).map_err(wrong("nodes"))?;
             if hosts.is_empty() {
@@ -228,8 +246,11 @@ impl Slurm {
             self.cluster.copies(hosts.len() as u64, name.len() + longest, "the tasks of a job");
             for host in hosts {
                 let place = self.cluster.place(&host);
-                self.cluster.tasks(Some(group), &demand, rule, gang).runs(place, &name);
+                self.cluster.tasks_with(Some(group), &demand, rule, gang, traits.clone()).runs(place, &name);
             }
+            let gang = if gang > 1 { format!("job {name}") } else { String::new() };
+            let owned = Owned { owner: String::new(), since: job.order.clone(), gang };
+            self.cluster.owned_by(&name, owned);
             return Ok(());
         }
         let (jobs, names, throttle) = match (&job.array, &job.tasks) {
@@ -265,7 +286,10 @@ impl Slurm {
                     names,
                 });
             }
-            _ => self.cluster.tasks(Some(group), &demand, rule, gang).waits(&reason, count, names),
+            _ => {
+                let tasks = self.cluster.tasks_with(Some(group), &demand, rule, gang, traits);
+                tasks.waits(&reason, count, names);
+            }
         }
         Ok(())
     }
@@ -314,7 +338,9 @@ impl Slurm {
             let mut names = waits.names;
             let beyond = names.split_off(names.len().min(usize::try_from(may_start).unwrap_or(usize::MAX)));
             if may_start > 0 {
-                let tasks = self.cluster.tasks(Some(waits.group), &waits.demand, waits.rule, waits.gang);
+                let traits = Traits { on_distinct_servers: waits.gang > 1, ..Traits::default() };
+                let group = Some(waits.group);
+                let tasks = self.cluster.tasks_with(group, &waits.demand, waits.rule, waits.gang, traits);
                 tasks.waits(&waits.reason, may_start * waits.gang, names);
             }
             if may_start < waits.jobs {
