@@ -285,7 +285,7 @@ impl Verdict {
 }
 
 /// What could start now: on servers as the problem has them, else on what they have beyond it.
-fn starts(standing: &Standing<'_>, unrounded: Option<&Standing<'_>>, waiting: &[bool]) -> Starts {
+fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
     let mut starts = Starts::default();

@@ -117,7 +117,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
     let text = std::fs::read_to_string(path).unwrap();
     let snapshot = Source { name: path, text: &text }.snapshot().unwrap();
-    let verdict = Verdict::new(&snapshot.problem, &snapshot.allocation, None, &0.into()).unwrap();
+    let verdict = Verdict::new(&snapshot, None, &0.into()).unwrap();
     let html = html::cluster(&snapshot, &verdict, &[]);
     assert!(is_balanced(&html), "{html}");
     is_styled_by_its_sheet_alone(&html);
