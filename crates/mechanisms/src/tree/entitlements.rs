@@ -211,7 +211,7 @@ impl<'p> Division<'p> {
         for v in &self.from_the_root {
             let below = || self.children[*v].iter().filter_map(|k| k.group());
             let all = below().map(|k| &kept[k]).sum::<Rational>();
-            let Some(beside) = most[*v].as_ref().map(|most| Rational::from(most - all)) else { continue };
+            let Some(beside) = most[*v].as_ref().map(|most| most - all) else { continue };
             let beside = beside.max(Rational::new());
             for k in below() {
                 let real = Rational::from(&beside + &kept[k]);
@@ -349,8 +349,9 @@ impl<'p> Division<'p> {
             }
             PerResource::Volcano => {
                 let base = parts.clone();
-                let rooms = children.iter().zip(&parts).map(|(child, part)| child.room(part)).collect();
-                self.by_weight(children, &base, rooms, &mut parts, left);
+                let rooms: Vec<Request> =
+                    children.iter().zip(&parts).map(|(child, part)| child.room(part)).collect();
+                self.by_weight(children, &base, &rooms, &mut parts, left);
             }
             PerResource::VolcanoCapacity => {
                 let claim = |(child, part): (&Child<'_>, &Rational)| Claim {
@@ -362,8 +363,8 @@ impl<'p> Division<'p> {
                 let (gains, left) = raise(&claims, left);
                 parts.iter_mut().zip(gains).for_each(|(part, gain)| *part += gain);
                 let base = vec![Rational::new(); children.len()];
-                let rooms = children.iter().map(|child| Some(child.beyond.clone())).collect();
-                self.by_weight(children, &base, rooms, &mut parts, left);
+                let rooms: Vec<Request> = children.iter().map(|child| Some(child.beyond.clone())).collect();
+                self.by_weight(children, &base, &rooms, &mut parts, left);
             }
         }
         Some(parts)
@@ -375,7 +376,7 @@ impl<'p> Division<'p> {
         &self,
         children: &[Child<'_>],
         base: &[Rational],
-        rooms: Vec<Request>,
+        rooms: &[Request],
         parts: &mut [Rational],
         mut left: Rational,
     ) {

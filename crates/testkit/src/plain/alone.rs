@@ -180,7 +180,7 @@ impl Resource<'_> {
     fn divide(&mut self, v: Option<usize>) {
         let children = self.children(v);
         let share = v.map_or_else(|| self.capacity.clone(), |v| self.entitled[v].clone());
-        for (child, part) in children.iter().zip(self.parts(&children, share)) {
+        for (child, part) in children.iter().zip(self.parts(&children, &share)) {
             match *child {
                 Child::Group(k) => {
                     self.entitled[k] = part;
@@ -191,7 +191,7 @@ impl Resource<'_> {
         }
     }
 
-    fn parts(&self, children: &[Child], share: Rational) -> Vec<Rational> {
+    fn parts(&self, children: &[Child], share: &Rational) -> Vec<Rational> {
         let requests: Vec<Option<Rational>> = children.iter().map(|k| self.request(*k)).collect();
         let kept: Vec<Rational> = children.iter().map(|k| self.guaranteed(*k)).collect();
         let first = kept.iter().zip(&requests);
