@@ -353,10 +353,11 @@ def judge(program, snapshot, held, pending):
     found = json.loads(run(program, "verdict", snapshot, "--format", "json", status=status))
     rows = {row["name"]: row for row in found["queues"]}
     for name, due in DUE.items():
-        said = {what: fractions.Fraction(rows[name][what].get("gres/gpu", "0")) for what in ("held", "due")}
-        check(said == {"held": held[name], "due": due}, f"{name}: {said}, and it holds {held[name]} of {due}")
-    check(sorted(found["short"]) == short, f"short are {found['short']}, and not {short}")
-    check(found["work_conserving"] is True, f"a job that waits fits: {found['fits']}")
+        said = {what: fractions.Fraction(rows[name][what].get("gres/gpu", "0")) for what in ("usage", "fair_share")}
+        check(said == {"usage": held[name], "fair_share": due}, f"{name}: {said}, and it uses {held[name]} of {due}")
+    below = found["below_fair_share"]
+    check(sorted(below) == short, f"below their fair share are {below}, and not {short}")
+    check(found["work_conserving"] is True, f"a waiting job could start: {found['could_start']}")
     return short
 
 
@@ -396,8 +397,8 @@ def test(program, out):
     short = judge(program, now, held, pending)
     check(not short, f"after the moves are short: {short}")
     # What was promised is what came.
-    promised = {row["name"]: row["held"] for row in json.loads(run(program, "verdict", after, "--format", "json"))["queues"]}
-    came = {row["name"]: row["held"] for row in json.loads(run(program, "verdict", now, "--format", "json"))["queues"]}
+    promised = {row["name"]: row["usage"] for row in json.loads(run(program, "verdict", after, "--format", "json"))["queues"]}
+    came = {row["name"]: row["usage"] for row in json.loads(run(program, "verdict", now, "--format", "json"))["queues"]}
     check(promised == came, f"after the moves queues hold {came}, and {promised} was promised")
     print(f"e2e: {len(moves['moves'])} moves, {len(stop)} jobs stopped and submitted again: nobody is short by a job", flush=True)
 

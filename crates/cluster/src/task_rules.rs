@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use evenhand_problem::snapshot::{Constraint, Snapshot, System, Victims};
+use evenhand_problem::snapshot::{Constraint, Snapshot, Victims};
 use evenhand_problem::{Problem, Rational};
 
 use crate::moves::Tasks;
@@ -41,7 +41,6 @@ pub struct TaskRules {
     gangs_of: Vec<Vec<usize>>,
     /// By class: whether its servers take no new tasks.
     closed: Vec<bool>,
-    system: Option<System>,
     /// Whether anything is stated at all.
     is_empty: bool,
 }
@@ -74,7 +73,7 @@ impl TaskRules {
         }
         let mut closed = vec![false; problem.n_servers()];
         snapshot.closed.iter().for_each(|of| closed[of.server] = true);
-        Self { list, starts, across, gangs, gangs_of, closed, system: snapshot.system, is_empty }
+        Self { list, starts, across, gangs, gangs_of, closed, is_empty }
     }
 
     /// Whether the snapshot names gangs of a user that run.
@@ -162,9 +161,6 @@ impl TaskRules {
             return false;
         }
         let is_lower = victim.priority < starting.priority;
-        if self.system == Some(System::Kubernetes) {
-            return is_lower;
-        }
         match problem.groups().member(n).group.map_or(Victims::Any, |v| self.across[v]) {
             Victims::Never => false,
             Victims::LowerPriority => is_lower,

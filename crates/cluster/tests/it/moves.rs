@@ -9,7 +9,7 @@ use evenhand_cluster::moves::{Limits, Moves};
 use evenhand_cluster::script::{named, script};
 use evenhand_cluster::{ClusterError, Verdict, gang};
 use evenhand_problem::Rational;
-use evenhand_problem::snapshot::{Constraint, Snapshot, System};
+use evenhand_problem::snapshot::{Constraint, Preemption, Snapshot, System, Victims};
 use serde_json::json;
 
 fn moved(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
@@ -135,8 +135,7 @@ fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
                   {"name": "b\n1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]},
         "allocation": {"kind": "allocation", "placements": [{"server": "s", "index": 0, "tasks": {"a/1": 4}}]},
         "waiting": [{"user": "b\n1", "tasks": 2, "names": ["b-1", "b-2"]}],
-        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x; rm -rf ~", "ns/it's", "-f", "ns/a-\n4"]}],
-        "constraints": [{"user": "b\n1", "priority": 1}]}"#;
+        "running": [{"user": "a/1", "server": "s", "index": 0, "names": ["ns/x; rm -rf ~", "ns/it's", "-f", "ns/a-\n4"]}]}"#;
     let of = |system: &str| snapshot(&text.replace("SYSTEM", system));
     let lines = |system: &str| {
         let of = of(system);
@@ -226,16 +225,18 @@ fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
     let (_, moves) = moved(&of, &Limits::default());
     assert_eq!(moves.list.len(), 2);
     assert!(moves.list.iter().all(|step| step.stop.keys().eq([&1])), "{:?}", moves.list);
-    // Strictly, nothing stops for a lower priority; on plain Kubernetes not even for an equal one.
+    // Strictly, nothing stops for a lower priority; where the policy says so, not even for an equal one.
     of.constraints = vec![rule(0, 10), rule(1, 10)];
     let strict = Limits { strict_priority: true, ..Limits::default() };
     assert!(moved(&of, &strict).1.list.is_empty());
     of.constraints = Vec::new();
     assert_eq!(moved(&of, &strict).1.list.len(), 2);
-    of.system = Some(System::Kubernetes);
-    assert!(moved(&of, &Limits::default()).1.list.is_empty());
+    for across in [Victims::LowerPriority, Victims::Never] {
+        of.preemption = vec![Preemption { group: 1, across }];
+        assert!(moved(&of, &Limits::default()).1.list.is_empty());
+    }
     // Protected tasks stay.
-    of.system = None;
+    of.preemption = Vec::new();
     of.constraints = (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();
     assert!(moved(&of, &Limits::default()).1.list.is_empty());
 }

@@ -22,8 +22,8 @@ fn with(snapshot: &str) -> Folder {
 fn one_move_after_which_all_is_well() {
     let folder = with(AHEAD);
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
-    assert_eq!(found["short"], json!(["b"]));
-    assert_eq!(found["queues"][1]["short"], json!({"gpu": "1"}));
+    assert_eq!(found["below_fair_share"], json!(["b"]));
+    assert_eq!(found["queues"][1]["lacking"], json!({"gpu": "1"}));
     let call = ["moves", "snap.json", "--after", "after.json", "-o", "moves.json", "--format", "json"];
     let moves = folder.run(&call).ends_with(0).json();
     assert_eq!((&moves["moves"].as_array().unwrap().len(), &moves["fewest"]), (&1, &json!(true)));
@@ -37,24 +37,24 @@ fn one_move_after_which_all_is_well() {
 fn an_idle_cluster_names_the_pod_and_the_node() {
     let found = with(IDLE).run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["work_conserving"], json!(false));
-    assert_eq!(found["fits"], json!([{"task": "a/pod-2", "user": "a/1", "server": "n2"}]));
+    assert_eq!(found["could_start"], json!([{"task": "a/pod-2", "user": "a/1", "server": "n2"}]));
     let text = with(IDLE).run(&["verdict", "snap.json"]).ends_with(1).stdout;
-    assert!(text.contains("a/pod-2 of a/1 fits now on n2."), "{text}");
+    assert!(text.contains("a/pod-2 of a/1 could start now on n2."), "{text}");
     let folder = with(IDLE);
     folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
     let page = folder.read("page.html");
-    assert_eq!(page.matches("a/pod-2 of a/1 fits now on n2.").count(), 1, "{page}");
+    assert_eq!(page.matches("a/pod-2 of a/1 could start now on n2.").count(), 1, "{page}");
 }
 
 #[test]
 fn a_fragmented_cluster_is_work_conserving() {
     let folder = with(FRAGMENTED);
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
-    assert_eq!((&found["work_conserving"], &found["fits"]), (&json!(true), &json!([])));
-    assert_eq!(found["queues"][0]["short"], json!({"gpu": "3"}));
+    assert_eq!((&found["work_conserving"], &found["could_start"]), (&json!(true), &json!([])));
+    assert_eq!(found["queues"][0]["lacking"], json!({"gpu": "3"}));
     // Nothing can be done about it, which is said.
     let text = folder.run(&["moves", "snap.json"]).ends_with(1).stdout;
-    assert!(text.contains("no further move was found"), "{text}");
+    assert!(text.contains("No further move was found"), "{text}");
     folder.run(&["verdict", "snap.json", "--tolerance", "1/4"]).ends_with(0);
 }
 
@@ -71,7 +71,7 @@ fn certificates_are_held_against_what_their_reader_has() {
         ["check", "c.json", "--problem", "problem.json", "--allocation", "a.json", "--require", "limits"];
     let text = folder.run(&call).ends_with(0).stdout;
     for said in [
-        "queue `research` is short by a task of `training`",
+        "queue `research` is below its fair share by a whole task, of `training`",
         "due: tree holds, margin 0",
         "held: limits holds",
     ] {
@@ -93,7 +93,7 @@ fn rules() {
     let held = |rule: &str| {
         let found =
             folder.run(&["verdict", "snap.json", "--rule", rule, "--format", "json"]).ends_with(1).json();
-        (found["certified"].clone(), found["queues"][0]["due"]["gpu"].clone())
+        (found["certified"].clone(), found["queues"][0]["fair_share"]["gpu"].clone())
     };
     assert_eq!(held("tree"), (json!(true), json!("20")));
     assert_eq!(held("hdrf").0, json!(true));
@@ -134,10 +134,10 @@ fn changes_and_what_they_bring() {
     let folder = with(CLUSTER);
     let call = ["what-if", "snap.json", "--set", "batch.weight=4", "--add", "gpu-node=1", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
-    assert_eq!(found["before"]["queues"][0]["due"]["gpu"], "20");
+    assert_eq!(found["before"]["queues"][0]["fair_share"]["gpu"], "20");
     let of = |name: &str| {
         let list = found["differences"].as_array().unwrap();
-        list.iter().find(|of| of["name"] == name).unwrap()["due"].clone()
+        list.iter().find(|of| of["name"] == name).unwrap()["fair_share"].clone()
     };
     assert_ne!(of("batch"), json!({}));
     folder.write("job.json", r#"{"name": "burst", "group": "product", "demand": {"gpu": 1}, "tasks": 9}"#);
@@ -286,14 +286,14 @@ fn the_page_of_a_snapshot() {
     folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
     let page = folder.read("page.html");
     for part in [
-        "What is due beside what is held",
-        "research holds 8, due 20",
+        "Usage next to the fair share",
+        "research uses 8 of its fair share of 20",
         "Insufficient gpu",
         "Content-Security-Policy",
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
-    assert_eq!(page.matches("is within its part").count(), 1, "each sentence is said once: {page}");
+    assert_eq!(page.matches("would still be within the share").count(), 1, "each sentence is said once: {page}");
     // The same from standard input; and a problem from there is compared.
     folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
     assert_eq!(folder.read("same.html"), page);

@@ -3,7 +3,7 @@
 //! Follows Kubernetes 1.24 to 1.34, `v1` of nodes and pods: <https://kubernetes.io/docs/reference/kubernetes-api>.
 
 use evenhand_problem::Snapshot;
-use evenhand_problem::snapshot::System;
+use evenhand_problem::snapshot::{System, Victims};
 
 use super::classes::Part;
 use super::kube::{Kube, Pod};
@@ -23,6 +23,9 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
         kind => kube.other(kind, at),
     })?;
     kube.needs(&[("Node", "nodes"), ("Pod", "pods")], "nodes,pods")?;
+    // Kubernetes itself stops pods for those of a higher priority alone.
+    let namespaces = 0..kube.cluster.groups.entries().len();
+    kube.cluster.preemption = namespaces.map(|group| (group, Victims::LowerPriority)).collect();
     kube.finish(part)
 }
 

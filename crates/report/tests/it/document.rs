@@ -111,7 +111,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     }
 }
 
-/// What is held and what is due, each with the claims that its table shows.
+/// What runs and the fair shares, each with the claims that its table shows.
 #[test]
 fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
@@ -126,7 +126,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     assert_eq!(texts.len(), 2);
     for (text, (stated, title)) in texts
         .iter()
-        .zip([(&verdict.held.certificate, "Axioms of what is held"), (due, "Axioms of what is due")])
+        .zip([(&verdict.held.certificate, "Axioms of what runs"), (due, "Axioms of the fair shares")])
     {
         assert_eq!(*text, stated.to_json());
         let (_, table) = html.split_once(title).unwrap();
