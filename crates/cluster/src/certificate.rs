@@ -60,7 +60,12 @@ fn bundle(
     let names = Names { problem: &verdict.problem };
     let rows: Vec<String> = verdict.queues.iter().map(|row| format!("\n{}", names.row(row))).collect();
     let fits = verdict.starts.as_ref().map_or_else(String::new, |starts| {
-        let fits: Vec<String> = starts.could.iter().filter(|fit| !fit.is_beyond_rounding).map(|fit| format!("\n{}", names.fit(fit))).collect();
+        let fits: Vec<String> = starts
+            .could
+            .iter()
+            .filter(|fit| !fit.is_beyond_rounding)
+            .map(|fit| format!("\n{}", names.fit(fit)))
+            .collect();
         format!(",\n\"fits\": [{}]", fits.join(","))
     });
     let stated: Vec<String> =
@@ -96,7 +101,8 @@ fn source(of: &Origin) -> Value {
     json!({"file": of.file, "sha256": of.sha256})
 }
 
-/// What is claimed of an allocation on single servers: that it is feasible, and so on.
+/// The certificate of an allocation on single servers: that it is feasible, and so on. Of an infeasible one nothing else is
+/// claimed.
 fn held(problem: &Problem, allocation: &Allocation) -> Result<Certificate, ClusterError> {
     let (instance, zero) = (Instance::new(problem, allocation)?, Rational::new());
     let mut axioms = vec![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::WorkConserving];
@@ -104,8 +110,12 @@ fn held(problem: &Problem, allocation: &Allocation) -> Result<Certificate, Clust
         axioms.extend([Axiom::Limits, Axiom::Guarantees]);
     }
     let claims = axioms.into_iter().map(|axiom| Claim::derive(axiom, &instance, &zero));
+    let mut claims: Vec<Claim> = claims.collect::<Result<_, _>>()?;
+    let is_infeasible =
+        claims.iter().any(|claim| claim.axiom == Axiom::Feasible && claim.holds == Some(false));
+    claims.retain(|claim| !is_infeasible || matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible));
     Ok(Certificate {
-        claims: claims.collect::<Result<_, _>>()?,
+        claims,
         problem: problem.clone(),
         allocation: allocation.clone(),
         problem_sha256: Some(problem_sha256(problem)),

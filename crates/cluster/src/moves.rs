@@ -151,7 +151,12 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
             }
         }
         let mut least = below[v].clone();
-        let waits = |n: &&usize| queues.waits(**n, totals) && queues.is_within(**n, &held[v], &due[v]);
+        // A user whose base demand names nothing is within every fair share, and keeps no queue below its own.
+        let waits = |n: &&usize| {
+            !queues.unit[**n].is_empty()
+                && queues.waits(**n, totals)
+                && queues.is_within(**n, &held[v], &due[v])
+        };
         for n in queues.users[v].iter().filter(waits) {
             let left = problem.users()[*n].tasks().map(|tasks| Rational::from(tasks - &totals[*n]));
             let gangs = left.map(|left| (left / gang(problem, *n)).floor());
@@ -431,7 +436,8 @@ impl<'s> Search<'s> {
             };
             let candidates = left.iter().filter(|(_, x)| **x >= 1).map(|(m, _)| (gives(*m), *m));
             let candidates = candidates.filter(|(gain, _)| *gain > 0);
-            let order = |(gain, m): &(Rational, usize)| (self.rules().of(*m).priority, Reverse(gain.clone()), *m);
+            let order =
+                |(gain, m): &(Rational, usize)| (self.rules().of(*m).priority, Reverse(gain.clone()), *m);
             let (_, m) = candidates.min_by_key(order)?;
             let Some(gone) = self.whole_start(m, Some(place), &stops, trial, stopped) else {
                 left.remove(&m);
@@ -618,8 +624,7 @@ impl<'s> Search<'s> {
         let (waiting, held) = (self.queues.waiting(totals), self.queues.held(totals));
         let none = Rational::new();
         (0..self.queues.list.len()).all(|v| {
-            self.is_below[v]
-                || self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_none()
+            self.is_below[v] || self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_none()
         })
     }
 

@@ -79,7 +79,8 @@ impl<'p> Rooms<'p> {
         let tasks = if counts_classes { vec![Vec::new(); problem.n_users()] } else { Tasks::new() };
         let lacks = OnceLock::new();
         let (used, held) = (nothing(), nothing());
-        let mut rooms = Self { problem, promises, is_kept, used, held, totals, tasks, lacks, on, counts_classes };
+        let mut rooms =
+            Self { problem, promises, is_kept, used, held, totals, tasks, lacks, on, counts_classes };
         // Capacity that is kept back is used from the start.
         for v in groups.from_the_leaves() {
             let above = list[v].parent.unwrap_or(list.len());
@@ -137,7 +138,8 @@ impl<'p> Rooms<'p> {
             for v in groups.above(groups.member(n).group) {
                 self.held[v][*r] += &amount;
                 let kept = self.promises.kept[v].iter().find(|(of, _)| of == r).map(|(_, kept)| kept);
-                let counted = |used: &Rational| kept.map_or(used.clone(), |kept| used.clone().max(kept.clone()));
+                let counted =
+                    |used: &Rational| kept.map_or(used.clone(), |kept| used.clone().max(kept.clone()));
                 let before = counted(&self.used[v][*r]);
                 self.used[v][*r] += &change;
                 change = counted(&self.used[v][*r]) - before;
@@ -204,7 +206,11 @@ impl<'p> Rooms<'p> {
     /// The bounds that amounts used below a group would break, and by how much; points 4, 6 and 7 of `may_start`
     /// (docs/verdict.md).
     #[must_use]
-    pub fn broken_bounds(&self, group: Option<usize>, amounts: &[(usize, Rational)]) -> Vec<(Bound, Rational)> {
+    pub fn broken_bounds(
+        &self,
+        group: Option<usize>,
+        amounts: &[(usize, Rational)],
+    ) -> Vec<(Bound, Rational)> {
         let groups = self.problem.groups();
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =

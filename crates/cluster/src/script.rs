@@ -191,7 +191,9 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
                     lines.push(command.clone());
                     written.push(command);
                 }
-                Err(why) => lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why))),
+                Err(why) => {
+                    lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why)))
+                }
             }
         }
         lines.extend(step.start.iter().map(|task| format!("# start {}", called(task))));
@@ -204,7 +206,9 @@ fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> R
     let Some(name) = name else { return Err("its name is not known".to_owned()) };
     let safe = |name: &str| {
         let is_plain = !name.is_empty() && printable(name) == name && !name.chars().any(char::is_control);
-        is_plain.then_some(()).ok_or_else(|| "its name has characters that a command should not have".to_owned())
+        is_plain
+            .then_some(())
+            .ok_or_else(|| "its name has characters that a command should not have".to_owned())
     };
     safe(name)?;
     match system.ok_or("the snapshot names no system")? {
@@ -212,7 +216,8 @@ fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> R
         System::Kubernetes | System::Kueue | System::Kai | System::Volcano | System::Yunikorn => {
             let Some(owner) = owner.filter(|owner| !owner.is_empty()) else {
                 let (namespace, pod) = in_namespace(name)?;
-                let namespace = namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
+                let namespace =
+                    namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
                 return Ok(format!("kubectl delete pod{namespace} -- {}", quoted(pod)));
             };
             safe(owner)?;
@@ -220,7 +225,10 @@ fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> R
             let (namespace, of) = in_namespace(of)?;
             let namespace = namespace.map(|of| format!(" --namespace={}", quoted(of))).unwrap_or_default();
             let patch = |resource: &str, field: &str| {
-                format!("kubectl patch {resource}{namespace} --type=merge --patch='{field}' -- {}", quoted(of))
+                format!(
+                    "kubectl patch {resource}{namespace} --type=merge --patch='{field}' -- {}",
+                    quoted(of)
+                )
             };
             match kind {
                 "Workload" => Ok(patch("workloads.kueue.x-k8s.io", r#"{"spec":{"active":false}}"#)),

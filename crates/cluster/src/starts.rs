@@ -329,7 +329,8 @@ impl<'s, 'p> Search<'s, 'p> {
                     self.free.push(server.free.clone());
                     self.free.len() - 1
                 });
-                let before = self.slots.last().filter(|before| before.part == part && before.place.class == class);
+                let before =
+                    self.slots.last().filter(|before| before.part == part && before.place.class == class);
                 let repeats = before.is_some_and(|before| self.free[before.server] == server.free);
                 self.slots.push(Slot { part, place, server: at, room, repeats });
                 self.takes.push(takes.clone());

@@ -364,7 +364,8 @@ fn excesses(
         }
     }
     for (user, tasks) in allocation.tasks.iter().enumerate() {
-        let barred = tasks.iter().filter(|(i, x)| !x.is_zero() && !problem.classes_of(user).any(|of| of == *i));
+        let barred =
+            tasks.iter().filter(|(i, x)| !x.is_zero() && !problem.classes_of(user).any(|of| of == *i));
         found.extend(barred.map(|(class, _)| Excess::NotAllowed { user, class: *class }));
     }
     found.extend(rooms.excesses());
@@ -469,10 +470,8 @@ impl Judge<'_, '_> {
             beyond(&beyond(&promised, &self.held[k][r]), &kept)
         };
         let by = most_first(neighbours.iter().map(|k| (*k, unused(*k))));
-        let borrowed: Rational = neighbours
-            .iter()
-            .map(|k| beyond(&self.held[*k][r], &promised(*k).unwrap_or_default()))
-            .sum();
+        let borrowed: Rational =
+            neighbours.iter().map(|k| beyond(&self.held[*k][r], &promised(*k).unwrap_or_default())).sum();
         let all: Rational = by.iter().map(|(_, amount)| amount).sum();
         let used = borrowed.min(all);
         (used > 0).then_some(Lent { resource: r, by, used })

@@ -74,11 +74,14 @@ fn answer(verdict: &Verdict) -> String {
     let below: Vec<&str> = verdict.below_fair_share().map(|row| row.queue.name.as_str()).collect();
     match below.len() {
         0 if verdict.is_fair() && verdict.is_known() => {
-            "Fair: no queue is below its fair share by a whole task, and no waiting task could start now.".to_owned()
+            "Fair: no queue is below its fair share by a whole task, and no waiting task could start now."
+                .to_owned()
         }
         0 => "No queue is below its fair share by a whole task.".to_owned(),
         1 => format!("One queue is below its fair share by a whole task: {}.", below[0]),
-        many => format!("{many} queues are below their fair share by a whole task: {}.", few(&below, EXPLAINED)),
+        many => {
+            format!("{many} queues are below their fair share by a whole task: {}.", few(&below, EXPLAINED))
+        }
     }
 }
 
@@ -115,10 +118,8 @@ fn who_is_over(verdict: &Verdict) -> Vec<String> {
         let amounts: Vec<String> = of.iter().map(|(r, value)| named_amount(problem, *r, value)).collect();
         amounts.join(" and ")
     };
-    let said: Vec<String> = over
-        .iter()
-        .map(|(v, of)| format!("{} by {}", verdict.queues[*v].queue.name, amounts(of)))
-        .collect();
+    let said: Vec<String> =
+        over.iter().map(|(v, of)| format!("{} by {}", verdict.queues[*v].queue.name, amounts(of))).collect();
     let mut lines = Vec::new();
     if !said.is_empty() {
         lines.push(format!("Over their fair share: {}.", few(&said, NAMED)));
@@ -149,12 +150,29 @@ fn next(verdict: &Verdict) -> Option<String> {
 
 /// An amount with its resource.
 fn named_amount(problem: &Problem, r: usize, value: &Rational) -> String {
-    format!("{} {}", amount(&problem.resources()[r], value), problem.resources()[r])
+    format!("{} {}", in_thousands(&amount(&problem.resources()[r], value)), problem.resources()[r])
+}
+
+/// A whole number of five digits or more with commas between thousands; other texts as they are.
+fn in_thousands(text: &str) -> String {
+    if text.len() < 5 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for (at, digit) in text.chars().enumerate() {
+        if at > 0 && (text.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
     let some = |row: &&Row, r: usize| {
-        !row.usage[r].is_zero() || !row.fair_share[r].is_zero() || row.guarantee.iter().any(|(of, _)| *of == r)
+        !row.usage[r].is_zero()
+            || !row.fair_share[r].is_zero()
+            || row.guarantee.iter().any(|(of, _)| *of == r)
     };
     let n = verdict.problem.n_resources();
     let ordered = in_order(&verdict.queues);
@@ -222,7 +240,11 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
     let uses = |r: usize| {
         let (usage, share) = (&row.usage[r], &row.fair_share[r]);
         let resource = &problem.resources()[r];
-        format!("{} of its fair share of {}", amount(resource, usage), named_amount(problem, r, share))
+        format!(
+            "{} of its fair share of {}",
+            in_thousands(&amount(resource, usage)),
+            named_amount(problem, r, share)
+        )
     };
     let uses: Vec<String> = lacking.map(|(r, _)| uses(r)).collect();
     let mut text = format!("{} uses {}.", row.queue.name, few(&uses, NAMED));
@@ -235,9 +257,13 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
             let what = what.replacen("Task a task", "A task", 1);
             let _ = write!(text, " {what} {verb} and would still be within the share.");
         }
-        None if verdict.tolerance.is_zero() => text.push_str(" Each waiting task is larger than what is left of it."),
+        None if verdict.tolerance.is_zero() => {
+            text.push_str(" Each waiting task is larger than what is left of it.")
+        }
         None => {
-            text.push_str(" Each waiting task is larger than what is left of it, or the tolerance covers it.");
+            text.push_str(
+                " Each waiting task is larger than what is left of it, or the tolerance covers it.",
+            );
         }
     }
     let ends: Vec<String> = row.ends.iter().map(|end| ends(problem, end)).collect();
@@ -251,7 +277,11 @@ fn ends(problem: &Problem, end: &End) -> String {
     match end {
         End::Resource(r) => format!("{} is full on the servers that it may use", problem.resources()[*r]),
         End::Limit(v, r) => {
-            format!("the limit of {} on {} is reached", problem.groups().list()[*v].name, problem.resources()[*r])
+            format!(
+                "the limit of {} on {} is reached",
+                problem.groups().list()[*v].name,
+                problem.resources()[*r]
+            )
         }
     }
 }
@@ -347,7 +377,10 @@ fn rounding(snapshot: &Snapshot) -> String {
 fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
     let Some(starts) = &verdict.starts else {
-        return vec!["The snapshot does not say on which servers tasks run, so what could start is not known.".to_owned()];
+        return vec![
+            "The snapshot does not say on which servers tasks run, so what could start is not known."
+                .to_owned(),
+        ];
     };
     let one = |fit: &Fit| {
         let all: Vec<Place> = fit.assignment.parts.iter().flat_map(|(_, places)| places.clone()).collect();
@@ -376,29 +409,52 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     for fit in starts.by_model.iter().take(EXPLAINED) {
         let (what, servers) = one(fit);
         let why = verdict.rules.not_modelled(fit.user).join(", ");
-        lines.push(format!("{} could start on {servers} by what is modelled. Not modelled: {why}.", capital(&what)));
+        lines.push(format!(
+            "{} could start on {servers} by what is modelled. Not modelled: {why}.",
+            capital(&what)
+        ));
     }
     if starts.by_model.len() > EXPLAINED {
         let more = starts.by_model.len() - EXPLAINED;
         lines.push(format!("Tasks of {more} more users could start by what is modelled."));
     }
     for admitted in starts.admitted.iter().take(EXPLAINED) {
-        let who = format!("{} of {}", tasks(&Rational::from(admitted.tasks)), problem.users()[admitted.user].name());
+        let who = format!(
+            "{} of {}",
+            tasks(&Rational::from(admitted.tasks)),
+            problem.users()[admitted.user].name()
+        );
         lines.push(match &admitted.answer {
             Answer::Yes(assignment) => {
-                let all: Vec<Place> = assignment.parts.iter().flat_map(|(_, places)| places.clone()).collect();
-                format!("{who}: admitted, on no server. Could start now on {}.", few(&places(&all, snapshot), NAMED))
+                let all: Vec<Place> =
+                    assignment.parts.iter().flat_map(|(_, places)| places.clone()).collect();
+                format!(
+                    "{who}: admitted, on no server. Could start now on {}.",
+                    few(&places(&all, snapshot), NAMED)
+                )
             }
             Answer::No => format!("{who}: admitted, on no server. No server has room for them now."),
-            Answer::NotKnown => format!("{who}: admitted, on no server. Whether they could start is not known."),
+            Answer::NotKnown => {
+                format!("{who}: admitted, on no server. Whether they could start is not known.")
+            }
         });
     }
     if !starts.not_known.is_empty() {
         let names: Vec<&str> = starts.not_known.iter().map(|n| problem.users()[*n].name()).collect();
-        lines.push(format!("Whether tasks of {} could start is not known: the search was too large.", few(&names, NAMED)));
+        lines.push(format!(
+            "Whether tasks of {} could start is not known: the search was too large.",
+            few(&names, NAMED)
+        ));
     }
-    if lines.is_empty() && !(verdict.is_fair() && verdict.below_fair_share().next().is_none()) {
+    if lines.is_empty() && !verdict.is_fair() {
         lines.push("No waiting task could start now.".to_owned());
+    }
+    let counts_parts = verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false));
+    if counts_parts && starts.could.is_empty() {
+        lines.push(
+            "The axiom `work-conserving` counts tasks one by one: a part of a start has room, the whole start has not."
+                .to_owned(),
+        );
     }
     lines
 }
@@ -424,9 +480,13 @@ fn guarantees(verdict: &Verdict) -> Vec<String> {
     let is_violated = verdict.claim(Axiom::Guarantees).is_some_and(|claim| claim.holds == Some(false));
     if is_violated && verdict.unmet.is_empty() {
         lines.push(match verdict.guarantees_can_be_met() {
-            Some(false) => "Not all guarantees are met, and the fair shares do not meet them all either.".to_owned(),
+            Some(false) => {
+                "Not all guarantees are met, and the fair shares do not meet them all either.".to_owned()
+            }
             Some(true) => "A guarantee is missed by less than a whole task.".to_owned(),
-            None => "Not all guarantees are met. By this rule it is not checked whether they can be.".to_owned(),
+            None => {
+                "Not all guarantees are met. By this rule it is not checked whether they can be.".to_owned()
+            }
         });
     }
     lines
@@ -445,7 +505,11 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
         }
         Excess::Class { class, resource: r, used, most } => {
             let class = problem.servers()[*class].name();
-            format!("The servers {class} have {}; their tasks take {}.", of(*r, most), amount(resource(*r), used))
+            format!(
+                "The servers {class} have {}; their tasks take {}.",
+                of(*r, most),
+                amount(resource(*r), used)
+            )
         }
         Excess::NotAllowed { user, class } => {
             let (user, class) = (problem.users()[*user].name(), problem.servers()[*class].name());
@@ -460,7 +524,12 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
                 amount(resource(*r), by_tasks)
             ),
             Bound::Limit(v, r) => {
-                format!("Group {} uses {}; its limit is {}.", group(*v), of(*r, used), amount(resource(*r), most))
+                format!(
+                    "Group {} uses {}; its limit is {}.",
+                    group(*v),
+                    of(*r, used),
+                    amount(resource(*r), most)
+                )
             }
             Bound::OnClasses(at) => {
                 let on = &problem.groups().list()[at.group].on[at.on];
@@ -485,7 +554,9 @@ fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
                 amount(resource(*r), &Rational::from(used - by_tasks)),
                 amount(resource(*r), most)
             ),
-            Bound::Weight(v) => format!("Group {} has the weight 0 and uses more than its guarantee.", group(*v)),
+            Bound::Weight(v) => {
+                format!("Group {} has the weight 0 and uses more than its guarantee.", group(*v))
+            }
         },
     };
     let mut lines: Vec<String> = verdict.excesses.iter().take(EXPLAINED).map(one).collect();
@@ -556,7 +627,8 @@ pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     }
     let closed = |of: &evenhand_problem::snapshot::Closed| {
         let count = snapshot.problem.servers()[of.server].count();
-        let names: Vec<String> = (0..count.min(NAMED as u64)).map(|k| snapshot.server_name(of.server, k)).collect();
+        let names: Vec<String> =
+            (0..count.min(NAMED as u64)).map(|k| snapshot.server_name(of.server, k)).collect();
         format!("{} takes no new tasks: {}.", few(&names, NAMED), of.reason)
     };
     lines.extend(snapshot.closed.iter().take(EXPLAINED).map(closed));
@@ -705,7 +777,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
         let fewest = if moves.are_fewest() {
             "Fewer moves do not suffice".to_owned()
         } else {
-            format!("At least {} are needed", moved_least(&moves.least))
+            format!("At least {} needed", needed(&moves.least, "are"))
         };
         lines.push(format!("{stopped} Then no queue is below its fair share by a whole task. {fewest}."));
     } else {
@@ -719,13 +791,18 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
             "{stopped} Then {} {are} still below the fair share by a whole task. {why}.",
             few(&after, EXPLAINED),
         ));
-        lines.push(format!("At least {} would be needed until no queue is.", moved_least(&moves.least)));
+        lines.push(format!("At least {} needed until no queue is.", needed(&moves.least, "would be")));
     }
     page.lines(lines)
 }
 
-fn moved_least(least: &Rational) -> String {
-    if *least == 1 { "1 move".to_owned() } else { format!("{} moves", decimal(least)) }
+/// `1 move is`, `3 moves are`, `3 moves would be`.
+fn needed(least: &Rational, verb: &str) -> String {
+    match (*least == 1, verb) {
+        (true, "are") => "1 move is".to_owned(),
+        (true, verb) => format!("1 move {verb}"),
+        (false, verb) => format!("{} moves {verb}", decimal(least)),
+    }
 }
 
 /// The name of a gauge, what it says, and which amounts of a queue it is of.

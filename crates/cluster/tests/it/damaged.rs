@@ -57,7 +57,8 @@ fn claimed(document: &Value) -> Vec<String> {
 
 fn certificates(seed: u64) -> [String; 2] {
     let (problem, allocation) = random(seed);
-    let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new()).unwrap();
+    let found =
+        Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new()).unwrap();
     let moves = Moves::new(&found, &Limits::default()).unwrap();
     [of_verdict(&found, &[]).unwrap(), of_moves(&found, &moves, &[]).unwrap()]
 }

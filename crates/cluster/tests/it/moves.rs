@@ -219,7 +219,8 @@ fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);
     let groups = json!([{"name": "a"}, {"name": "b"}]);
-    let mut of = cluster(2, &groups, &users, &[json!({"a/high": 1, "a/low": 1}), json!({"a/high": 1, "a/low": 1})]);
+    let mut of =
+        cluster(2, &groups, &users, &[json!({"a/high": 1, "a/low": 1}), json!({"a/high": 1, "a/low": 1})]);
     let rule = |user, priority| Constraint { user, priority, ..Constraint::default() };
     of.constraints = vec![rule(0, 10), rule(1, -10)];
     let (_, moves) = moved(&of, &Limits::default());
@@ -237,6 +238,7 @@ fn the_lowest_priority_stops_first_and_none_for_a_lower_one() {
     }
     // Protected tasks stay.
     of.preemption = Vec::new();
-    of.constraints = (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();
+    of.constraints =
+        (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();
     assert!(moved(&of, &Limits::default()).1.list.is_empty());
 }

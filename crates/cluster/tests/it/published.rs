@@ -126,8 +126,7 @@ fn volcano_lets_queues_deserve_more_than_there_is() {
     // The promise can be kept, and is not; two moves keep it.
     assert_eq!((found.unmet.len(), found.guarantees_can_be_met()), (1, Some(true)));
     assert_eq!(short(&found), ["a"]);
-    let moves =
-        moves::Moves::new(&found, &moves::Limits::default()).unwrap();
+    let moves = moves::Moves::new(&found, &moves::Limits::default()).unwrap();
     assert!(moves.list.len() == 2 && moves.are_fewest());
 }
 

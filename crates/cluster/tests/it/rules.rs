@@ -90,7 +90,9 @@ fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
     let read = evenhand_problem::format::Source { name: "problem", text: &text }.problem().unwrap();
     let empty = evenhand_problem::Allocation::empty(read.n_users(), evenhand_problem::Sharing::Rdm);
     let allocation = evenhand_cluster::placed(&empty, Vec::new());
-    let found = Verdict::new(&Snapshot::new(read.clone(), allocation.clone()), Some(Rule::Volcano), &Rational::new()).unwrap();
+    let found =
+        Verdict::new(&Snapshot::new(read.clone(), allocation.clone()), Some(Rule::Volcano), &Rational::new())
+            .unwrap();
     let mut document: Value = serde_json::from_str(&of_verdict(&found, &[]).unwrap()).unwrap();
     document["due"] = json!({"rule": rule});
     for (row, due) in document["queues"].as_array_mut().unwrap().iter_mut().zip(queues.as_array().unwrap()) {
@@ -133,7 +135,9 @@ fn a_rule_is_required_by_name() {
     let names = ["kai", "volcano", "volcano-capacity", "kueue", "yunikorn", "mesos"];
     let mut met = 0;
     for rule in names.map(|name| name.parse::<Rule>().unwrap()) {
-        let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), Some(rule), &Rational::new()).unwrap();
+        let found =
+            Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), Some(rule), &Rational::new())
+                .unwrap();
         let Ok(text) = of_verdict(&found, &[]) else { continue };
         met += 1;
         for other in names {

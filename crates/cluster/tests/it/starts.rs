@@ -87,7 +87,9 @@ fn moves_do_no_harm() {
             let before = running.clone();
             for task in &stop {
                 let position = running.tasks.iter().position(|of| of == task);
-                running.tasks.remove(position.unwrap_or_else(|| panic!("seed {seed}: {task:?} does not run")));
+                running
+                    .tasks
+                    .remove(position.unwrap_or_else(|| panic!("seed {seed}: {task:?} does not run")));
                 let rule = running.constraint(task.0);
                 assert!(!rule.protected, "seed {seed}: a protected task stops");
                 if strict {
@@ -104,7 +106,10 @@ fn moves_do_no_harm() {
             let (old, new) = (before.allocation(), running.allocation());
             let (old, new) = (Plain::new(&of.problem, &old), Plain::new(&of.problem, &new));
             for n in new.active() {
-                assert!(new.lack_of_promises(n) <= old.lack_of_promises(n), "seed {seed}, move {at}: the lack of user {n} grows");
+                assert!(
+                    new.lack_of_promises(n) <= old.lack_of_promises(n),
+                    "seed {seed}, move {at}: the lack of user {n} grows"
+                );
             }
             moves_seen += 1;
             stops_seen += stop.len();
@@ -124,7 +129,9 @@ fn moves_do_no_harm() {
             }
         }
     }
-    println!("{tried} snapshots with a queue below its fair share, {moves_seen} moves, {stops_seen} stops, {fewest} proven fewest");
+    println!(
+        "{tried} snapshots with a queue below its fair share, {moves_seen} moves, {stops_seen} stops, {fewest} proven fewest"
+    );
     assert!(moves_seen > 100 && stops_seen > 30 && fewest > 20, "{moves_seen} {stops_seen} {fewest}");
 }
 

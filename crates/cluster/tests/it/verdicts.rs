@@ -204,7 +204,8 @@ fn certificates_of_random_clusters_are_accepted() {
     let (mut short, mut fits, mut unmet) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);
-        let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new()).unwrap();
+        let found = Verdict::new(&Snapshot::new(problem.clone(), allocation.clone()), None, &Rational::new())
+            .unwrap();
         assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None, "seed {seed}");
         short += usize::from(found.below_fair_share().next().is_some());
         fits += usize::from(!found.is_work_conserving());

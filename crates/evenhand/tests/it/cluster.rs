@@ -293,7 +293,11 @@ fn the_page_of_a_snapshot() {
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
-    assert_eq!(page.matches("would still be within the share").count(), 1, "each sentence is said once: {page}");
+    assert_eq!(
+        page.matches("would still be within the share").count(),
+        1,
+        "each sentence is said once: {page}"
+    );
     // The same from standard input; and a problem from there is compared.
     folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
     assert_eq!(folder.read("same.html"), page);

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
 mod bench;
+mod cases;
 mod certificates;
 mod class_limits;
 mod cluster;

@@ -78,7 +78,8 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     snapshot.closed = closed;
     let groups = snapshot.problem.groups().list().len();
     let preemption = cluster.preemption.iter().filter(|(group, _)| *group < groups);
-    snapshot.preemption = preemption.map(|(group, across)| Preemption { group: *group, across: *across }).collect();
+    snapshot.preemption =
+        preemption.map(|(group, across)| Preemption { group: *group, across: *across }).collect();
     for (n, user) in users.into_iter().enumerate() {
         let waiting = user.waiting.into_iter();
         snapshot.waiting.extend(waiting.map(|(reason, tasks, names)| Waiting {

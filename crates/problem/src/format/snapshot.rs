@@ -17,8 +17,8 @@ use crate::number::format_stated;
 use crate::place::Place;
 use crate::problem::{MAX_COUNT, Problem, ServerClass, User};
 use crate::snapshot::{
-    Closed, Constraint, MOST_NAMES, NotModelled, Origin, Preemption, Reported, Rounded, Running, Snapshot, Subject,
-    System, Victims, Waiting,
+    Closed, Constraint, MOST_NAMES, NotModelled, Origin, Preemption, Reported, Rounded, Running, Snapshot,
+    Subject, System, Victims, Waiting,
 };
 
 /// Largest absolute value of a priority: Kubernetes' largest is 2,000,001,000, Slurm's fits into 32 bits.
@@ -247,7 +247,8 @@ impl<'r, 't> Reader<'r, 't> {
         let value = self.document.number(raw)?;
         let whole = if value.is_integer() { value.numer().to_i64() } else { None };
         whole.filter(|priority| priority.abs() <= MOST_PRIORITY).ok_or_else(|| {
-            self.document.error(raw, format!("found {}: expected a whole number from -2^40 to 2^40", raw.get()))
+            self.document
+                .error(raw, format!("found {}: expected a whole number from -2^40 to 2^40", raw.get()))
         })
     }
 
@@ -327,8 +328,12 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     fn running(&self, object: &Object<'t>) -> Stated<Vec<Running>> {
-        let running =
-            self.each(object, "running", &["user", "server", "index", "names", "owners", "gangs"], Self::one_running)?;
+        let running = self.each(
+            object,
+            "running",
+            &["user", "server", "index", "names", "owners", "gangs"],
+            Self::one_running,
+        )?;
         let mut seen = HashSet::new();
         let key = |running: &Running| (running.user, running.server, running.index);
         match running.iter().position(|running| !seen.insert(key(running))) {

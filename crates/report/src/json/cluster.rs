@@ -24,8 +24,7 @@ fn fields(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> Valu
     let starts = verdict.starts.as_ref();
     let each = |of: &[Fit]| of.iter().flat_map(|fit| fit_of(snapshot, problem, fit)).collect::<Vec<_>>();
     let user = |n: usize| problem.users()[n].name();
-    let not_known =
-        starts.map(|starts| starts.not_known.iter().map(|n| user(*n)).collect::<Vec<_>>());
+    let not_known = starts.map(|starts| starts.not_known.iter().map(|n| user(*n)).collect::<Vec<_>>());
     let admitted = starts.map(|starts| {
         list(&starts.admitted, |of| {
             let could_start = match of.answer {

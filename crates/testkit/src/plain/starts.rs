@@ -128,7 +128,9 @@ impl<'s> Running<'s> {
     /// What the users of a group take of a resource on some classes.
     fn taken_on(&self, v: usize, classes: &[usize], r: usize) -> Rational {
         let mut sum = Rational::new();
-        for (n, class, _) in self.tasks.iter().filter(|(n, class, _)| self.is_in(*n, v) && classes.contains(class)) {
+        for (n, class, _) in
+            self.tasks.iter().filter(|(n, class, _)| self.is_in(*n, v) && classes.contains(class))
+        {
             sum += &self.p().demand(*n, *class)[r];
         }
         for n in (0..self.p().n_users()).filter(|n| self.is_in(*n, v)) {
@@ -153,7 +155,8 @@ impl<'s> Running<'s> {
     pub fn may_start(&self, start: &[Task]) -> bool {
         let Some((first, ..)) = start.first() else { return false };
         let users = self.together(*first);
-        let counts = users.iter().all(|n| start.iter().filter(|(m, ..)| m == n).count() as u64 == self.gang(*n));
+        let counts =
+            users.iter().all(|n| start.iter().filter(|(m, ..)| m == n).count() as u64 == self.gang(*n));
         let all = start.iter().all(|(n, ..)| users.contains(n));
         counts && all && self.waits(*first) && self.servers_allow(start) && self.groups_allow(start)
     }
@@ -227,9 +230,10 @@ impl<'s> Running<'s> {
             }
         }
         let is_kept = |r: &&usize| (0..groups.list().len()).any(|v| self.kept(v, **r) > 0);
-        asked.iter().filter(is_kept).all(|r| {
-            after.used_by_all(*r) <= self.used_by_all(*r).max(p.total_capacity()[*r].clone())
-        })
+        asked
+            .iter()
+            .filter(is_kept)
+            .all(|r| after.used_by_all(*r) <= self.used_by_all(*r).max(p.total_capacity()[*r].clone()))
     }
 
     /// Every server.
@@ -245,8 +249,7 @@ impl<'s> Running<'s> {
             return None;
         }
         let users = self.together(n);
-        let users: Vec<usize> =
-            users.into_iter().flat_map(|m| (0..self.gang(m)).map(move |_| m)).collect();
+        let users: Vec<usize> = users.into_iter().flat_map(|m| (0..self.gang(m)).map(move |_| m)).collect();
         self.try_all(&users, &mut Vec::new())
     }
 

@@ -92,8 +92,10 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
 
 impl<'j> Bundle<'j> {
     fn read(raw: &'j Json<'j>) -> Checked<Self> {
-        let [kind, version, tolerance, held, due, rows, constraints, closed, rounded, sources, fits, moves] = raw
-            .fields("kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?")?;
+        let [kind, version, tolerance, held, due, rows, constraints, closed, rounded, sources, fits, moves] =
+            raw.fields(
+                "kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?",
+            )?;
         version.count(1, 1)?;
         let held = Certificate::read(held)?;
         let rule = due.get("rule").given();
@@ -160,7 +162,8 @@ impl<'j> Bundle<'j> {
         let is_same_allocation = allocation == self.held.allocation;
         problem.groups.share = Problem::read(raw.get("held").get("problem"))?.groups.share;
         // Positions mean the same in both only where the problems are the same.
-        let is_same_problem = same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
+        let is_same_problem =
+            same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
         let is_same_dump = Self::sources(snapshot.get("sources"))? == self.sources;
         let rounded = snapshot.get("rounded").given().map_or(Ok(&[][..]), Json::list)?;
         let is_same_rounding = rounded.is_empty() != self.is_rounded;
@@ -291,18 +294,20 @@ impl<'j> Bundle<'j> {
             let list = if self.rules.is_not_modelled(n) { &mut not_modelled } else { &mut not_checked };
             list.push(format!("`{}`", case.user(n)));
         }
-        let mut said = Vec::new();
-        let others = if not_checked.is_empty() { "no other waiting user could start a gang" } else { "of others:" };
-        said.push(match fits.len() {
-            0 if not_checked.is_empty() => "could start now: no waiting user".to_owned(),
-            count => format!("could start now: {count} users; {others}"),
+        let mut said = vec![match fits.len() {
+            0 => "could start now, by this certificate: no waiting user".to_owned(),
+            1 => "could start now: a gang of 1 waiting user".to_owned(),
+            count => format!("could start now: gangs of {count} waiting users"),
+        }];
+        said.push(match not_checked.len() {
+            0 => "no other waiting user could start a gang".to_owned(),
+            _ => format!("not checked whether they could start: {}", not_checked.join(", ")),
         });
-        if !not_checked.is_empty() {
-            said.push(format!("not checked whether they could start: {}", not_checked.join(", ")));
-        }
         if !not_modelled.is_empty() {
             let names = not_modelled.join(", ");
-            said.push(format!("not claimed, since something that is not modelled decides: whether {names} could start"));
+            said.push(format!(
+                "not claimed, since something that is not modelled decides: whether {names} could start"
+            ));
         }
         Ok(said)
     }
@@ -324,13 +329,24 @@ impl<'j> Bundle<'j> {
                 ensure(is_found, &format!("queue `{name}`: an amount is not what follows"))?;
             }
             let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
-            let what = format!("queue `{name}`: whether it is below its fair share by a whole task is not what follows");
+            let what = format!(
+                "queue `{name}`: whether it is below its fair share by a whole task is not what follows"
+            );
             ensure(found == *by, &what)?;
-            let user = |n| format!("queue `{name}` is below its fair share by a whole task, of `{}`", queues.case.user(n));
+            let user = |n| {
+                format!(
+                    "queue `{name}` is below its fair share by a whole task, of `{}`",
+                    queues.case.user(n)
+                )
+            };
             let who = by.map(user);
             said.extend(who);
         }
-        Ok(if said.is_empty() { vec!["no queue is below its fair share by a whole task".to_owned()] } else { said })
+        Ok(if said.is_empty() {
+            vec!["no queue is below its fair share by a whole task".to_owned()]
+        } else {
+            said
+        })
     }
 }
 

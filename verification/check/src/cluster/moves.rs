@@ -40,7 +40,12 @@ impl<'j> Moves<'j> {
     }
 
     /// Replays them; in a sentence, how many there are, and who is below its fair share after them.
-    pub fn verify(&self, mut state: State<'_, '_>, due: &[Vector], held: &Certificate<'_>) -> Checked<String> {
+    pub fn verify(
+        &self,
+        mut state: State<'_, '_>,
+        due: &[Vector],
+        held: &Certificate<'_>,
+    ) -> Checked<String> {
         let queues = state.queues();
         let least = queues.least_starts(&state.held, due, &state.totals)?;
         ensure(least == self.least, "the least number of moves is not what follows")?;

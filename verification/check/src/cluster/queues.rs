@@ -3,9 +3,9 @@
 
 use rug::Rational;
 
+use super::starts::Rules;
 use crate::case::Case;
 use crate::groups::stated::DEPTH;
-use super::starts::Rules;
 use crate::names::Amounts;
 use crate::work::{self, Checked};
 
@@ -74,7 +74,8 @@ impl<'c> Queues<'c> {
     /// Whether a user waits: it and all users that start with it can run somewhere and have a gang of tasks left.
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let has_gang = |n: &usize| {
-            let left = self.case.problem.users[*n].tasks.as_ref().map(|tasks| Rational::from(tasks - &totals[*n]));
+            let left =
+                self.case.problem.users[*n].tasks.as_ref().map(|tasks| Rational::from(tasks - &totals[*n]));
             self.case.is_active(*n) && left.is_none_or(|left| left >= self.gang[*n])
         };
         self.rules.start(n).iter().all(has_gang)
@@ -132,7 +133,9 @@ impl<'c> Queues<'c> {
             }
             let mut least = below[v].clone();
             for n in &self.users[v] {
-                if !self.waits(*n, totals) || !self.is_within(*n, &held[v], &due[v])? {
+                // A user whose base demand names nothing keeps no queue below its fair share.
+                let waits = !self.unit[*n].is_empty() && self.waits(*n, totals);
+                if !waits || !self.is_within(*n, &held[v], &due[v])? {
                     continue;
                 }
                 work::spend(6 * self.unit[*n].len())?;

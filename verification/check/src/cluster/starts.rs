@@ -77,7 +77,10 @@ impl Rules {
             list[n] = Rule {
                 is_protected: truth(protected)?,
                 on_distinct_servers: truth(distinct)?,
-                class_sets: sets.iter().map(|set| problem.class_names.listed(set)).collect::<Checked<Vec<_>>>()?,
+                class_sets: sets
+                    .iter()
+                    .map(|set| problem.class_names.listed(set))
+                    .collect::<Checked<Vec<_>>>()?,
                 together: together.given().map_or(Ok(""), Json::text)?.to_owned(),
                 is_not_modelled: !texts.is_empty(),
                 admitted: admitted.given().map_or(Ok(0), |admitted| admitted.count(0, MOST))?,
@@ -204,7 +207,9 @@ impl<'q, 'c> State<'q, 'c> {
             ensure(*there >= 0, "more tasks stop on a server than run there")?;
             work::spend(limits.len())?;
             for at in &limits {
-                let taken = self.on[*at].takes(self.queues.case.problem, n, *class).map(|d| Rational::from(d * &tasks));
+                let taken = self.on[*at]
+                    .takes(self.queues.case.problem, n, *class)
+                    .map(|d| Rational::from(d * &tasks));
                 self.on[*at].left -= taken.unwrap_or_default();
             }
             sum += tasks;
@@ -288,7 +293,8 @@ impl<'q, 'c> State<'q, 'c> {
                 let mut left = at(&problem.classes[*class].capacity, *r).cloned().unwrap_or_default();
                 work::spend(2 * tasks.len())?;
                 for (m, x) in tasks {
-                    left -= at(problem.demand(*m, *class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
+                    left -=
+                        at(problem.demand(*m, *class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
                 }
                 ensure(left >= 0, &format!("a server has too little for {d} of a resource"))?;
             }

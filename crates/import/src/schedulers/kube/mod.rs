@@ -117,7 +117,8 @@ pub(super) fn full_name(at: At<'_>) -> Result<String, ImportError> {
 fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
     let mut found = String::new();
     for owner in metadata.list_of("ownerReferences")? {
-        let (kind, name) = (owner.text_of("kind")?.unwrap_or_default(), owner.text_of("name")?.unwrap_or_default());
+        let (kind, name) =
+            (owner.text_of("kind")?.unwrap_or_default(), owner.text_of("name")?.unwrap_or_default());
         let is_controller = owner.get("controller")?.map_or(Ok(false), At::boolean)?;
         if (found.is_empty() || is_controller) && !kind.is_empty() {
             found = format!("{kind} {namespace}/{name}");
@@ -317,8 +318,7 @@ impl Kube {
         let namespace = metadata.text_of("namespace")?.unwrap_or("default").to_owned();
         let priority = spec.get("priority")?.map_or(Ok(0), At::integer)?;
         let class = spec.text_of("priorityClassName")?.unwrap_or_default();
-        let is_protected =
-            namespace == SYSTEM || CRITICAL.contains(&class) || priority >= LEAST_CRITICAL;
+        let is_protected = namespace == SYSTEM || CRITICAL.contains(&class) || priority >= LEAST_CRITICAL;
         let traits = Traits { priority, is_protected, ..Traits::default() };
         let owner = owner(metadata, &namespace)?;
         let since = status.map_or(Ok(None), |status| status.text_of("startTime"))?;
@@ -452,7 +452,11 @@ impl Kube {
                 *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
                 continue;
             }
-            let running = super::cluster::Tasks { running: tasks.running, admitted: tasks.admitted, ..Default::default() };
+            let running = super::cluster::Tasks {
+                running: tasks.running,
+                admitted: tasks.admitted,
+                ..Default::default()
+            };
             if !running.running.is_empty() || running.admitted > 0 {
                 *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = running;
             }
@@ -479,19 +483,22 @@ impl Kube {
                 add(used.entry(cluster.places.entries()[*place].0.as_str()).or_default(), &demand);
             }
         }
-        cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none()).any(|(name, server)| {
-            let Some(most) = self.most_pods.get(name) else { return false };
-            let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
-            evenhand_budget::charge(20 * waits.len() as u64, "places for pods on nodes");
-            waits.iter().any(|(shape, tasks)| {
-                let room = shape.demand.iter().map(|(r, d)| {
-                    let has = server.capacity.get(r).cloned().unwrap_or_default();
-                    let used = used.get(name.as_str()).and_then(|used| used.get(r)).cloned().unwrap_or_default();
-                    ((has - used) / d).floor()
-                });
-                room.min().is_some_and(|room| room.min(rug::Rational::from(*tasks)) > left)
-            })
-        })
+        cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none()).any(
+            |(name, server)| {
+                let Some(most) = self.most_pods.get(name) else { return false };
+                let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
+                evenhand_budget::charge(20 * waits.len() as u64, "places for pods on nodes");
+                waits.iter().any(|(shape, tasks)| {
+                    let room = shape.demand.iter().map(|(r, d)| {
+                        let has = server.capacity.get(r).cloned().unwrap_or_default();
+                        let used =
+                            used.get(name.as_str()).and_then(|used| used.get(r)).cloned().unwrap_or_default();
+                        ((has - used) / d).floor()
+                    });
+                    room.min().is_some_and(|room| room.min(rug::Rational::from(*tasks)) > left)
+                })
+            },
+        )
     }
 
     /// The memory of a GPU in MiB, where all nodes with GPUs state the same one.

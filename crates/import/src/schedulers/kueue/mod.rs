@@ -397,7 +397,9 @@ impl Kueue {
         let group = kube.cluster.group(queue);
         let place = kube.cluster.place(node);
         let traits = Traits { priority: workload.priority, ..pod.traits.clone() };
-        kube.cluster.tasks_with(Some(group), &pod.demand, pod.rule, of_set.count, traits).runs(place, &pod.name);
+        kube.cluster
+            .tasks_with(Some(group), &pod.demand, pod.rule, of_set.count, traits)
+            .runs(place, &pod.name);
         let name = format!("Workload {}", workload.name);
         let owned = Owned { owner: name.clone(), since: pod.since.clone(), gang: name };
         kube.cluster.owned_by(&pod.name, owned);
