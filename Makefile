@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e e2e-slurm damage answers proof lint bench peers accuracy-peers fuzz address drive
+.PHONY: help setup build install demo test wheel test-python test-readme package test-packages dist dist-twice doc book e2e e2e-slurm damage snapshots answers proof lint bench peers accuracy-peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -76,6 +76,11 @@ damage: setup ## judge damaged certificates by the kernel and plainly, a million
 proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
+
+# Seeds of random snapshots: 10,000 take some minutes.
+SNAPSHOTS ?= 0..10000
+snapshots: setup ## hold verdicts and moves of random snapshots against plain loops (SNAPSHOTS=FROM..TO)
+	@EVENHAND_SNAPSHOTS=$(SNAPSHOTS) scripts/build.sh $(CARGO) test --release $(CARGO_FLAGS) -p evenhand-cluster --test it starts:: -- --nocapture
 
 # Random problems of 18 shapes, other ones for every start; 5,600 of each are 100,000.
 ANSWERS ?= 5600

@@ -276,21 +276,32 @@ impl<'s> Search<'s> {
         }
         let start = self.rules().start(n);
         let is_single = start.len() == 1 && gang(self.problem(), n) == 1;
-        let mut candidates = if is_single { self.singles(n, &may_stop) } else { Vec::new() };
-        if !is_single {
-            candidates.extend(self.gangs(n, &may_stop));
+        let mut candidates = if is_single { self.singles(n, &may_stop) } else { self.gangs(n, &may_stop) };
+        candidates.sort_by_key(|(cost, ..)| *cost);
+        // Limits may need more stops than a server does. A candidate is taken as soon as no later one can cost less.
+        let mut complete: Vec<(Cost, Assignment, Stops)> = Vec::new();
+        let mut candidates = candidates.into_iter().peekable();
+        while candidates.peek().is_some() || !complete.is_empty() {
+            complete.sort_by_key(|(cost, ..)| *cost);
+            let least = complete.first().map(|(cost, ..)| *cost);
+            let next = candidates.peek().map(|(cost, ..)| *cost);
+            if let Some(cost) = least
+                && next.is_none_or(|next| cost <= next)
+            {
+                let (_, assignment, stop) = complete.remove(0);
+                let step = new_move(v, &assignment, stop);
+                if self.is_harmless(&step) {
+                    return Some(step);
+                }
+                continue;
+            }
+            if let Some((_, assignment, stops)) = candidates.next()
+                && let Some(stops) = self.with_limits(&assignment, stops, &may_stop)
+            {
+                complete.push((self.cost(&stops), assignment, stops));
+            }
         }
-        let complete = candidates.into_iter().filter_map(|(assignment, stops)| {
-            let stops = self.with_limits(&assignment, stops, &may_stop)?;
-            Some((self.cost(&stops), assignment, stops))
-        });
-        let mut complete: Vec<(Cost, Assignment, Stops)> = complete.collect();
-        // A stable sort: servers keep their order among equals.
-        complete.sort_by_key(|(cost, ..)| *cost);
-        complete.into_iter().find_map(|(_, assignment, stop)| {
-            let step = new_move(v, &assignment, stop);
-            self.is_harmless(&step).then_some(step)
-        })
+        None
     }
 
     fn cost(&self, stops: &Stops) -> Cost {
@@ -322,20 +333,21 @@ impl<'s> Search<'s> {
     }
 
     /// Servers for a start of one task, the most promising first, with the tasks to stop on each.
-    fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Assignment, Stops)> {
+    fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
         let found = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
         let found = found.into_iter().take(CANDIDATES);
-        found.map(|(_, place, stops)| (one(place), stops)).collect()
+        found.map(|(_, place, stops)| (self.cost(&stops), one(place), stops)).collect()
     }
 
     /// Servers for a start of several tasks, task by task on a trial, each on the server with the cheapest stops; once for
     /// each set of classes on which its gangs may run.
-    fn gangs(&self, n: usize, may_stop: &[bool]) -> Vec<(Assignment, Stops)> {
+    fn gangs(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let start = self.rules().start(n);
         let sets = |m: &usize| self.rules().of(*m).class_sets.len().max(1);
         let choices = start.iter().map(sets).product::<usize>().min(CANDIDATES);
-        (0..choices).filter_map(|choice| self.gangs_on(start, choice, may_stop)).collect()
+        let found = (0..choices).filter_map(|choice| self.gangs_on(start, choice, may_stop));
+        found.map(|(assignment, stops)| (self.cost(&stops), assignment, stops)).collect()
     }
 
     fn gangs_on(&self, start: &[usize], choice: usize, may_stop: &[bool]) -> Option<(Assignment, Stops)> {
@@ -357,7 +369,8 @@ impl<'s> Search<'s> {
                     if rule.distinct_servers { places.iter().copied().collect() } else { BTreeSet::new() };
                 let found = self.places(*n, &taken, set, may_stop, &trial, &stop);
                 let (_, place, stops) = found.into_iter().next()?;
-                add_stops(&mut trial, &mut stop, stops);
+                stop_tasks(&mut trial, &stops.tasks);
+                stop.add(stops);
                 trial.change(*n, place, &Rational::from(1));
                 places.push(place);
             }
@@ -535,34 +548,46 @@ impl<'s> Search<'s> {
 
     /// The stops of a start with those that limits above it need: tasks under a limit that is used up make room there,
     /// wherever they run (on its classes where it is a limit on classes).
-    fn with_limits(&self, assignment: &Assignment, mut stops: Stops, may_stop: &[bool]) -> Option<Stops> {
+    fn with_limits(&mut self, assignment: &Assignment, stops: Stops, may_stop: &[bool]) -> Option<Stops> {
+        stop_tasks(&mut self.standing, &stops.tasks);
+        let mut stops = stops;
+        let found = self.stop_under_limits(assignment, &mut stops, may_stop);
+        start_tasks(&mut self.standing, &stops.tasks);
+        found.then_some(stops)
+    }
+
+    /// Stops tasks until limits leave room for a start; false where none helps any more. The tasks of `stops` have stopped, and
+    /// those that are added to them stop.
+    fn stop_under_limits(&mut self, assignment: &Assignment, stops: &mut Stops, may_stop: &[bool]) -> bool {
         let problem = self.problem();
-        let mut trial = self.standing.clone();
-        stop_tasks(&mut trial, &stops.tasks);
-        let (first, _) = assignment.parts.first()?;
+        let Some((first, _)) = assignment.parts.first() else { return false };
         let amounts = self.rules().amounts(problem, *first);
         let group = problem.groups().member(*first).group;
         loop {
-            let mut broken = trial.rooms.broken_bounds(group, &amounts);
-            let on = trial.broken_on_limits(assignment);
+            let mut broken = self.standing.rooms.broken_bounds(group, &amounts);
+            let on = self.standing.broken_on_limits(assignment);
             broken.extend(on.into_iter().map(|(at, excess)| (Bound::OnClasses(at), excess)));
             if broken.is_empty() {
-                return Some(stops);
+                return true;
             }
             let users = (0..may_stop.len()).filter(|m| may_stop[*m]);
             let mut candidates: Vec<_> = users
                 .filter_map(|m| {
-                    let gain = self.relief(&trial, m, &broken);
+                    let gain = self.relief(&self.standing, m, &broken);
                     (gain > 0).then(|| ((self.rules().of(m).priority, Reverse(gain), m), m))
                 })
                 .collect();
             candidates.sort();
+            // The standing is the cluster after the stops, so no stop counts twice.
             let gone = candidates.into_iter().find_map(|(_, m)| {
-                let place = broken.iter().find_map(|(bound, _)| self.place_under(&trial, m, bound));
-                self.whole_start(m, place, &Stops::default(), &trial, &stops)
-            })?;
+                let place = broken.iter().find_map(|(bound, _)| self.place_under(&self.standing, m, bound));
+                let stopped = Stops { tasks: BTreeMap::new(), gangs: stops.gangs.clone() };
+                self.whole_start(m, place, &Stops::default(), &self.standing, &stopped)
+            });
+            let Some(gone) = gone else { return false };
             evenhand_budget::charge(1_000, "looking for tasks to stop under a limit");
-            add_stops(&mut trial, &mut stops, gone);
+            stop_tasks(&mut self.standing, &gone.tasks);
+            stops.add(gone);
         }
     }
 
@@ -596,44 +621,53 @@ impl<'s> Search<'s> {
 
     /// Whether a move does no harm: the start may start after the stops, no excess and no user's lack grows, and no queue
     /// becomes below its fair share by a whole task.
-    fn is_harmless(&self, step: &Move) -> bool {
-        let mut trial = self.standing.clone();
-        stop_tasks(&mut trial, &step.stop);
-        if trial.may_start(&assignment_of(&step.start)).is_err() {
-            return false;
-        }
-        for (n, tasks) in &step.start {
-            tasks.iter().for_each(|(at, count)| trial.change(*n, *at, &Rational::from(*count)));
-        }
-        if !self.problem().groups().list().is_empty() {
-            let users = 0..self.problem().n_users();
-            let mut active = users.filter(|n| self.problem().is_active(*n));
-            if active.any(|n| trial.rooms.lack(n) > self.standing.rooms.lack(n)) {
-                return false;
+    fn is_harmless(&mut self, step: &Move) -> bool {
+        let users: Vec<usize> =
+            (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n)).collect();
+        let has_groups = !self.problem().groups().list().is_empty();
+        let rules = self.rules();
+        let has_admitted = (0..self.problem().n_users()).any(|n| rules.admitted(n) > 0);
+        // The kernel compares what runs, of which admitted tasks are no part.
+        let lacks = |standing: &Standing<'_>| -> Vec<Rational> {
+            let admitted = |n: usize| rules.admitted(n);
+            let mut lacks: Vec<Rational> = Vec::new();
+            if has_groups {
+                lacks.extend(users.iter().map(|n| standing.rooms.lack(*n)));
             }
-            // The kernel compares what runs, of which admitted tasks are no part.
-            let admitted = |n: usize| self.rules().admitted(n);
-            let mut active = (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n));
-            let has_admitted = (0..self.problem().n_users()).any(|n| admitted(n) > 0);
-            let lack = |of: &Standing<'_>, n: usize| of.rooms.lack_of_running(n, &admitted);
-            if has_admitted && active.any(|n| lack(&trial, n) > lack(&self.standing, n)) {
-                return false;
+            if has_groups && has_admitted {
+                lacks.extend(standing.rooms.lacks_of_running(&users, &admitted));
             }
+            lacks
+        };
+        let before = lacks(&self.standing);
+        stop_tasks(&mut self.standing, &step.stop);
+        let may = self.standing.may_start(&assignment_of(&step.start)).is_ok();
+        if may {
+            start_tasks(&mut self.standing, &step.start);
         }
-        let totals = trial.rooms.totals();
-        let (waiting, held) = (self.queues.waiting(totals), self.queues.held(totals));
-        let none = Rational::new();
-        (0..self.queues.list.len()).all(|v| {
-            self.is_below[v] || self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_none()
-        })
+        let is_harmless = may && {
+            let after = lacks(&self.standing);
+            let is_worse = before.iter().zip(&after).any(|(before, after)| after > before);
+            let totals = self.standing.rooms.totals();
+            let (waiting, held) = (self.queues.waiting(totals), self.queues.held(totals));
+            let none = Rational::new();
+            let becomes_below = |v: usize| {
+                !self.is_below[v]
+                    && self.queues.short_by(v, &held[v], &self.due[v], &waiting, &none).is_some()
+            };
+            !is_worse && !(0..self.queues.list.len()).any(becomes_below)
+        };
+        if may {
+            stop_tasks(&mut self.standing, &step.start);
+        }
+        start_tasks(&mut self.standing, &step.stop);
+        is_harmless
     }
 
     fn take(&mut self, step: &Move) {
         stop_tasks(&mut self.standing, &step.stop);
         self.gone.extend(&step.gangs);
-        for (n, tasks) in &step.start {
-            tasks.iter().for_each(|(at, count)| self.standing.change(*n, *at, &Rational::from(*count)));
-        }
+        start_tasks(&mut self.standing, &step.start);
         let totals = self.standing.rooms.totals();
         self.held = self.queues.held(totals);
         self.waiting = self.queues.waiting(totals);
@@ -647,13 +681,21 @@ fn stop_tasks(standing: &mut Standing<'_>, stops: &BTreeMap<usize, Tasks>) {
     }
 }
 
-/// Takes tasks away from a cluster, and adds them to a list of stops.
-fn add_stops(standing: &mut Standing<'_>, list: &mut Stops, stops: Stops) {
-    stop_tasks(standing, &stops.tasks);
-    list.gangs.extend(stops.gangs);
-    for (m, tasks) in stops.tasks {
-        for (at, count) in tasks {
-            *list.tasks.entry(m).or_default().entry(at).or_default() += count;
+/// Adds tasks to a cluster.
+fn start_tasks(standing: &mut Standing<'_>, starts: &BTreeMap<usize, Tasks>) {
+    for (n, tasks) in starts {
+        tasks.iter().for_each(|(at, count)| standing.change(*n, *at, &Rational::from(*count)));
+    }
+}
+
+impl Stops {
+    /// Adds other stops.
+    fn add(&mut self, stops: Self) {
+        self.gangs.extend(stops.gangs);
+        for (m, tasks) in stops.tasks {
+            for (at, count) in tasks {
+                *self.tasks.entry(m).or_default().entry(at).or_default() += count;
+            }
         }
     }
 }

@@ -313,11 +313,12 @@ impl<'p> Rooms<'p> {
         self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
     }
 
-    /// The same of running tasks alone, without those that are admitted.
+    /// The same of some users, for running tasks alone, without those that are admitted.
     #[must_use]
-    pub fn lack_of_running(&self, n: usize, admitted: &dyn Fn(usize) -> u64) -> Rational {
+    pub fn lacks_of_running(&self, users: &[usize], admitted: &dyn Fn(usize) -> u64) -> Vec<Rational> {
         let running = self.totals.iter().enumerate().map(|(m, total)| Rational::from(total - admitted(m)));
-        Lacks::new(self.problem, &running.collect::<Vec<_>>(), &self.tasks).of(n)
+        let lacks = Lacks::new(self.problem, &running.collect::<Vec<_>>(), &self.tasks);
+        users.iter().map(|n| lacks.of(*n)).collect()
     }
 
     /// What a group is promised, by resource that is named.
