@@ -243,7 +243,8 @@ impl Slurm {
                 *self.running_of_arrays.entry(array.clone()).or_default() += 1;
             }
             let longest = hosts.iter().map(String::len).max().unwrap_or_default();
-            self.cluster.copies(hosts.len() as u64, name.len() + longest, "the tasks of a job");
+            // The name of a host is kept in two tables, and that of the job for each of them.
+            self.cluster.copies(3 * hosts.len() as u64, name.len().max(longest), "the tasks of a job");
             for host in hosts {
                 let place = self.cluster.place(&host);
                 self.cluster.tasks_with(Some(group), &demand, rule, gang, traits.clone()).runs(place, &name);

@@ -174,10 +174,12 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), String> {
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
     let mut told = fields(&text[..name]);
-    // What Slurm writes before the name stands nowhere else.
-    let is_before =
-        |field: &str| field.starts_with("Array") || field.starts_with("HetJob") || field == "JobId";
-    told.extend(fields(rest[..end].trim_start()).into_iter().filter(|(field, _)| !is_before(field)));
+    // The key of a user's accounting may hold anything; Slurm writes the array of a job before it.
+    let head = fields(rest[..end].trim_start());
+    let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
+    let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");
+    let kept = head.into_iter().enumerate().filter(|(at, (field, _))| *at <= key || !is_of_array(field));
+    told.extend(kept.map(|(_, field)| field));
     let after = fields(rest[end..].trim_start());
     for asked in PER_PART {
         // Slurm writes this field after all texts but a few, and at most once.

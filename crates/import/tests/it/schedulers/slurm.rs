@@ -236,6 +236,9 @@ fn what_is_wrong_is_named_with_its_place() {
     with(&array(&many), "has more than 1000000000000 tasks");
     let large = ["1-1000000000"; 900].join(",");
     let two = [array(&large), array(&large).replace("Id=1 ", "Id=2 ")].concat();
+    // Whoever puts the array after the user is understood as well.
+    let after = |id: &str| job(id, &format!("ArrayJobId={id} ArrayTaskId={large}"));
+    with(&[after("1"), after("2")].concat(), "j.txt:2: with this job more than 1000000000000 tasks");
     with(&two, "j.txt:2: with this job more than 1000000000000 tasks run and wait");
     with(
         &job("1", "AllocTRES=cpu=1"),
