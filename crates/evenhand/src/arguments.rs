@@ -228,8 +228,8 @@ pub struct Check {
     #[arg(long)]
     pub allocation: Option<PathBuf>,
     /// Axiom that must be claimed to hold; may be given several times. max-min and proportional need
-    /// their parameter: max-min:drfh, proportional:1
-    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::axiom())]
+    /// their parameter: max-min:drfh, proportional:1. Of a verdict also rule:NAME, of a ratio exact or ratio:A
+    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::required())]
     pub require: Vec<String>,
     /// Largest tolerance that is accepted (default: 1e-6)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]

@@ -47,6 +47,13 @@ pub fn axiom() -> Name {
     Name { with_parameter: true, ..Name::of(values) }
 }
 
+/// What `check --require` asks for: an axiom, `rule:NAME` of a verdict, `exact` or `ratio:A` of a packing certificate.
+pub fn required() -> Name {
+    let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
+    let others = ["rule", "exact", "ratio"].into_iter().map(PossibleValue::new);
+    Name { with_parameter: true, ..Name::of(values.chain(others)) }
+}
+
 /// A property of a mechanism.
 pub fn property() -> Name {
     Name::of(Property::ALL.iter().map(|property| PossibleValue::new(property.name())))

@@ -54,8 +54,8 @@ fn a_parent_without_numbers_hides_no_missed_guarantee() {
         let (problem, allocation) = (case(&format!("{name}.json")), case("g.alloc.json"));
         let call = ["certify", problem.to_str().unwrap(), allocation.to_str().unwrap(), "--format", "json"];
         let found = folder.run(&call).ends_with(1).json();
-        let verdicts = found["verdicts"].as_array().unwrap();
-        let guarantees = verdicts.iter().find(|of| of["axiom"] == "guarantees").unwrap();
+        let claims = found["claims"].as_array().unwrap();
+        let guarantees = claims.iter().find(|of| of["axiom"] == "guarantees").unwrap();
         assert_eq!((&guarantees["holds"], &guarantees["margin"]), (&json!(false), &json!("-1")), "{name}");
     }
 }
@@ -68,12 +68,14 @@ fn tasks_that_stop_under_a_limit_make_room_there() {
         ("c", 3),
         ("f54-kueue-3948", 1),
         ("kueue-quota-2", 2),
-        ("kueue-quota-3", 2),
     ] {
         let found = moves(&snapshot(name));
         assert_eq!(found["moves"].as_array().unwrap().len(), count, "{name}");
         assert_eq!((&found["short_after"], &found["fewest"]), (&json!([]), &json!(true)), "{name}");
     }
+    // Both queues are promised 3 of the 4 GPUs: a second move would leave the other one below its guarantee.
+    let found = moves(&snapshot("kueue-quota-3"));
+    assert_eq!((found["moves"].as_array().unwrap().len(), &found["short_after"]), (1, &json!(["a"])));
 }
 
 #[test]
@@ -99,7 +101,8 @@ fn a_limit_on_two_classes_counts_once_for_a_gang() {
     for name in ["a2", "e", "verdict-on-two-classes"] {
         let folder = snapshot(name);
         let found = folder.run(&["verdict", "snap.json", "--format", "json"]).json();
-        assert_eq!(found["could_start"], json!([]), "{name}");
+        let starts = found["could_start"].as_array().unwrap();
+        assert!(starts.iter().all(|of| of["user"] != "u"), "{name}: {starts:?}");
     }
 }
 

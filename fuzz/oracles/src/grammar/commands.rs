@@ -210,6 +210,7 @@ pub const COMMANDS: &[CommandLine] = &[
         options: &[
             ("--most", Few),
             ("--pinned", Name),
+            ("--priority", Named(&[("strict", ""), ("policy", "")])),
             ("--rule", Named(Rule::NAMES)),
             ("--after", Output),
             ("--output", Output),

@@ -98,7 +98,7 @@ pub(super) fn read(
         }
         if let Some((at, text)) = record.take() {
             let told = if text.starts_with(JOB) { job_fields(&text) } else { Ok((fields(&text), false)) };
-            let (fields, has_odd_name) = told.map_err(|message| bytes.error(at, message))?;
+            let (fields, has_odd_name) = told.map_err(|unknown| bytes.error(at, unknown.to_string()))?;
             take(Piece::Record(Record { bytes, line: at, fields, has_odd_name }))?;
             pieces += 1;
         }
@@ -155,21 +155,29 @@ const FREE_TEXTS: [&str; 14] = [
     " Container=",
 ];
 
+/// It is not known where the name of a job ends.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the job has several fields UserId, and{field} stands between them: a name or a comment holds one; dump with --json"
+)]
+struct NotKnown {
+    /// A text of a user that stands between them, with a blank before it.
+    field: &'static str,
+}
+
 /// The fields of a job, and whether its name looks like fields.
 ///
 /// # Errors
 /// The job has more than one ` UserId=`, and a text that users write stands before the last of them: then it is not known
 /// whether the name or that text holds it.
-fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), String> {
+fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
     let Some((name, user)) = split else { return Ok((fields(text), false)) };
     let swallowed = &text[name..user];
     if swallowed.contains(" UserId=")
         && let Some(field) = FREE_TEXTS.iter().find(|field| swallowed.contains(**field))
     {
-        return Err(format!(
-            "the job has several fields UserId, and{field} stands between them: a name or a comment holds one; dump with --json"
-        ));
+        return Err(NotKnown { field: field.trim_end_matches('=') });
     }
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
