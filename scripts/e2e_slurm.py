@@ -2,6 +2,10 @@
 """Starts a real Slurm of 30 nodes on this machine (controller, accounting, node daemons), lets three accounts submit jobs until
 some wait, and holds what `evenhand` says of it against what Slurm says: before and after jobs are stopped and started by `moves`.
 
+A second scene in the same cluster has a job of two nodes, a limit on GPUs of one type and arrays with a throttle. Three verdicts
+are compared with Slurm: while no waiting job has room, while jobs have room and Slurm holds them back, and after Slurm started
+these jobs.
+
     scripts/e2e_slurm.py PROGRAM OUT
 
 Root installs Debian's packages where they are missing; without root, packages or a network the test is skipped, and says so. All
@@ -14,6 +18,7 @@ import fractions
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -28,6 +33,11 @@ PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "sacctmgr", "munged", "
 GPU_NODES, CPU_NODES = 20, 10
 GPU_NODE = {"cpu": 64, "memory": 256_000, "gres/gpu": 8}
 CPU_NODE = {"cpu": 128, "memory": 512_000}
+GPU_TYPE = "a100"
+#: The limit of the account `vision` on GPUs of this type, in the second scene.
+TYPED_LIMIT = 4
+#: Tasks of each array in the second scene, and how many of them may run at once.
+ARRAY_TASKS, THROTTLE = 6, 2
 #: What a job of the partition with GPUs asks for.
 JOB = {"cpu": 8, "memory": 10_240, "gres/gpu": 4}
 #: Accounts that submit, in this order, and how many jobs each does in a round.
@@ -176,19 +186,19 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=localhost
 AccountingStoragePort={ports + 1}
 AccountingStoragePass={munge}
-AccountingStorageEnforce=associations
-AccountingStorageTRES=gres/gpu
+AccountingStorageEnforce=associations,limits
+AccountingStorageTRES=gres/gpu,gres/gpu:{GPU_TYPE}
 PriorityType=priority/multifactor
 PriorityWeightFairshare=10000
 GresTypes=gpu
 SlurmdParameters=config_overrides
 KillWait=2
-NodeName=n[001-0{GPU_NODES}] CPUs={GPU_NODE["cpu"]} RealMemory={GPU_NODE["memory"]} Gres=gpu:a100:{GPU_NODE["gres/gpu"]} {of(ports + 3, GPU_NODES)}
+NodeName=n[001-0{GPU_NODES}] CPUs={GPU_NODE["cpu"]} RealMemory={GPU_NODE["memory"]} Gres=gpu:{GPU_TYPE}:{GPU_NODE["gres/gpu"]} {of(ports + 3, GPU_NODES)}
 NodeName=c[001-0{CPU_NODES}] CPUs={CPU_NODE["cpu"]} RealMemory={CPU_NODE["memory"]} {of(ports + 3 + GPU_NODES, CPU_NODES)}
 PartitionName=gpu Nodes=n[001-0{GPU_NODES}] Default=YES MaxTime=INFINITE State=UP
 PartitionName=cpu Nodes=c[001-0{CPU_NODES}] MaxTime=INFINITE State=UP
 """, 0o644)  # fmt: skip
-        self.write("gres.conf", f"NodeName=n[001-0{GPU_NODES}] Name=gpu Type=a100 File={f}/dev/gpu[0-{GPU_NODE['gres/gpu'] - 1}]\n", 0o644)
+        self.write("gres.conf", f"NodeName=n[001-0{GPU_NODES}] Name=gpu Type={GPU_TYPE} File={f}/dev/gpu[0-{GPU_NODE['gres/gpu'] - 1}]\n", 0o644)
         self.start("slurmdbd", "-D")
         until(lambda: works("sacctmgr", "-i", "add", "cluster", "demo"), "accounting answers")
         run("sacctmgr", "-i", "add", "account", "research", "Fairshare=2")
@@ -249,14 +259,21 @@ def run(*command, status=0, text=None):
 
 def submit(account, *arguments):
     asked = arguments or [f"--gres=gpu:{JOB['gres/gpu']}", f"--cpus-per-task={JOB['cpu']}", f"--mem={JOB['memory']}M"]
-    run("sbatch", f"--account={account}", *asked, "--ntasks=1", "--chdir=/", "--output=/dev/null", "--wrap=exec sleep 600")
+    sbatch(account, "--ntasks=1", *asked)
+
+
+def sbatch(account, *arguments):
+    """Submits a job and returns its id."""
+    files = ["--chdir=/", "--output=/dev/null"]
+    return run("sbatch", "--parsable", f"--account={account}", *arguments, *files, "--wrap=exec sleep 600").strip()
 
 
 def jobs():
-    """Of every job: id, account, state, reason, nodes and what it takes, as `squeue` says."""
-    form = "JobID:|,Account:|,StateCompact:|,Reason:|,NodeList:|,tres-alloc:|,tres-per-node:|"
-    lines = [line.split("|") for line in run("squeue", "-h", "-O", form).splitlines()]
-    return [dict(zip(("id", "account", "state", "reason", "node", "tres"), map(str.strip, line))) for line in lines]
+    """Returns what `squeue` says of every job and every task of an array."""
+    form = "JobArrayID:|,Account:|,StateCompact:|,Reason:|,NodeList:|,tres-alloc:|,Name:|,NumNodes:|"
+    lines = [line.split("|") for line in run("squeue", "-h", "--array", "-O", form).splitlines()]
+    fields = ("id", "account", "state", "reason", "node", "tres", "name", "nodes")
+    return [dict(zip(fields, map(str.strip, line))) for line in lines]
 
 
 def tres(text):
@@ -299,8 +316,8 @@ def dumped(program, out, name):
     return snapshot
 
 
-def compare(snapshot):
-    """The sums of a snapshot are those of `sinfo` and `squeue`."""
+def compare(snapshot, left_out=()):
+    """Checks that the sums of a snapshot are those of `sinfo` and `squeue`, without the waiting jobs with the ids `left_out`."""
     of = json.loads(snapshot.read_text())
     number = lambda value: fractions.Fraction(str(value))  # noqa: E731
     totals, held, waits = collections.Counter(), collections.Counter(), collections.Counter()
@@ -325,6 +342,8 @@ def compare(snapshot):
         gpus = lambda text: int(text.split("(")[0].rpartition(":")[2]) if text.startswith("gpu") else 0  # noqa: E731
         said.update({"cpu": int(cpus.split("/")[3]), "memory": int(memory) * MEBIBYTE, "gres/gpu": gpus(gres)})
         taken[node] = {"cpu": int(cpus.split("/")[0]), "memory": int(used) * MEBIBYTE, "gres/gpu": gpus(gres_used)}
+    if f"gres/gpu:{GPU_TYPE}" in totals:
+        said[f"gres/gpu:{GPU_TYPE}"] = said["gres/gpu"]
     check(totals == said, f"the snapshot has {dict(totals)}, sinfo says {dict(said)}")
     for node, amounts in taken.items():
         for resource, amount in amounts.items():
@@ -334,8 +353,8 @@ def compare(snapshot):
     for job in jobs():
         if job["state"] == "R":
             running.update({(job["account"], r): amount for r, amount in tres(job["tres"]).items() if r in totals})
-        else:
-            pending[job["account"]] += 1
+        elif job["id"] not in left_out:
+            pending[job["account"]] += int(job["nodes"])
     check(held == running, f"the snapshot has running {dict(held)}, squeue says {dict(running)}")
     check(waits == pending, f"the snapshot has waiting {dict(waits)}, squeue says {dict(pending)}")
     return {account: running[account, "gres/gpu"] for account in ROUND}, pending
@@ -403,6 +422,155 @@ def test(program, out):
     print(f"e2e: {len(moves['moves'])} moves, {len(stop)} jobs stopped and submitted again: nobody is short by a job", flush=True)
 
 
+def states():
+    """Counts the jobs by name, state and, of waiting jobs, the reason why they wait."""
+    return collections.Counter((job["name"], job["state"], job["reason"] if job["state"] == "PD" else "") for job in jobs())
+
+
+def become(expected):
+    """Waits until the jobs of Slurm are in the expected states, and checks that they stay there."""
+    try:
+        until(lambda: states() == expected, "jobs are in their expected states")
+        settled()
+        check(states() == expected, "jobs leave their expected states")
+    except Fault as fault:
+        raise Fault(f"{fault}: Slurm has {dict(states())}, expected {dict(expected)}") from fault
+
+
+def waiting_ids(*names):
+    """Returns the ids of the waiting jobs with these names, those of an array in their order."""
+    return [job["id"] for job in jobs() if job["state"] == "PD" and job["name"] in names]
+
+
+def judge_starts(program, snapshot, could_start):
+    """Checks that the verdict names exactly these jobs, each with its number of servers, as jobs that could start now."""
+    certificate = snapshot.with_name("verdict.json")
+    found = json.loads(said_of(program, "verdict", snapshot, "--format", "json", "-o", certificate))
+    run(program, "check", certificate, "--require", "feasible")
+    servers = collections.defaultdict(set)
+    for start in found["could_start"]:
+        servers[start["task"]].add(start["server"])
+    said = {task: len(names) for task, names in servers.items()}
+    check(said == could_start, f"by the verdict {said} could start on so many servers, by Slurm {could_start}")
+    conserving = found["work_conserving"]
+    check(conserving is not bool(could_start), f"work-conserving is {conserving}, and {could_start} could start")
+    for answer in ("could_start_by_model", "could_start_not_known"):
+        check(not found[answer], f"the verdict has {answer}: {found[answer]}")
+    # Slurm starts jobs without a type beyond a limit on a type, and then counts the type that they got.
+    typed, used = f"gres/gpu:{GPU_TYPE}", counted("vision")
+    usage = {row["name"]: row["usage"].get(typed, "0") for row in found["queues"]}["vision"]
+    check(usage == used, f"vision uses {usage} {typed} by the verdict, {used} by Slurm")
+    exceeded = [("vision", typed, used, str(TYPED_LIMIT))] if int(used) > TYPED_LIMIT else []
+    said = [tuple(row.get(part) for part in ("group", "resource", "usage", "limit")) for row in found["exceeded"]]
+    check(said == exceeded, f"by the verdict {said} are exceeded, by Slurm {exceeded}")
+
+
+def judge_moves(program, snapshot, expected):
+    """Checks that `moves` starts exactly these jobs, each on its number of servers, and stops none."""
+    certificate = snapshot.with_name("moves.json")
+    found = json.loads(said_of(program, "moves", snapshot, "--format", "json", "-o", certificate))
+    run(program, "check", certificate)
+    servers = collections.defaultdict(set)
+    for start in (start for step in found["moves"] for start in step["start"]):
+        servers[start["task"]].add(start["server"])
+    said = {task: len(names) for task, names in servers.items()}
+    check(said == expected, f"moves start {said} on so many servers, Slurm {expected}")
+    check(found["stopped"] == 0, f"moves stop {found['stopped']} tasks, and there is room for all that start")
+
+
+def said_of(*command):
+    """Returns what `verdict` or `moves` prints, whether the queues have their fair shares (status 0) or not (status 1)."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    check(done.returncode in (0, 1), f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def counted(account):
+    """Returns how many GPUs of the type the account uses, as Slurm counts them against the limit."""
+    said = run("scontrol", "show", "assoc_mgr", f"accounts={account}", "flags=assoc", "-o")
+    found = re.search(rf"GrpTRES=\S*gres/gpu:{GPU_TYPE}={TYPED_LIMIT}\((\d+)\)", said)
+    check(found, f"Slurm counts no {GPU_TYPE} of {account} against a limit of {TYPED_LIMIT}: {said}")
+    return found[1]
+
+
+def compare_rules(snapshot, pair, left_out):
+    """Checks what the snapshot says of the job of two nodes, of the limit on a type of GPUs, and of throttles.
+
+    `left_out` counts the waiting tasks that the snapshot lists as not modelled, by a word of the reason."""
+    of = json.loads(snapshot.read_text())
+    gang = [waiting for waiting in of["waiting"] if pair in waiting["names"]]
+    check(len(gang) == 1 and gang[0]["tasks"] == "2", f"the job of two nodes waits as {gang}, and not as two tasks")
+    wide = {job["id"] for job in jobs() if int(job["nodes"]) > 1}
+    several = {waiting["user"] for waiting in of["waiting"] if wide & set(waiting["names"])}
+    distinct = {entry["user"] for entry in of["constraints"] if entry.get("distinct_servers")}
+    check(distinct == several, f"tasks of {distinct} need different servers, and {several} have the jobs of several nodes")
+    limits = {group["name"]: group["limit"] for group in of["problem"]["groups"] if group.get("limit")}
+    stated = {"vision": {f"gres/gpu:{GPU_TYPE}": str(TYPED_LIMIT)}}
+    check(limits == stated, f"the snapshot has the limits {limits}, Slurm has {stated}")
+    named = {entry["what"]: int(entry["count"]) for entry in of["not_modelled"] if "waiting tasks" in entry["what"]}
+    check(len(named) == len(left_out), f"waiting tasks that are not modelled: {named}, expected {left_out}")
+    for word, count in left_out.items():
+        counts = [counted for what, counted in named.items() if word in what]
+        check(counts == [count], f"waiting tasks that are not modelled: {named}, expected {left_out}")
+
+
+def test_starts(program, out):
+    """The second scene: a job of two nodes, a limit on a type of GPUs, arrays with a throttle."""
+    run("scancel", "--user=root")
+    until(lambda: not jobs(), "all jobs end")
+    run("sacctmgr", "-i", "modify", "account", "vision", "set", f"GrpTRES=gres/gpu:{GPU_TYPE}={TYPED_LIMIT}")
+    # Memory is always asked for: Slurm gives a job without a request all memory of its node. Time limits let Slurm plan ahead.
+    hour = ["--mem=100M", "--time=60"]
+    later = ["--mem=100M", "--time=120"]
+    array = f"--array=1-{ARRAY_TASKS}%{THROTTLE}"
+    # One node without GPUs keeps room: for the tasks of an array, and for both tasks of a job that asks for two nodes.
+    whole = ["--job-name=filler", "--partition=cpu", f"--cpus-per-task={CPU_NODE['cpu']}"]
+    fillers = [sbatch("product", *whole, *hour) for _ in range(CPU_NODES - 1)]
+    until(lambda: states() == {("filler", "R", ""): len(fillers)}, "the jobs that fill nodes start")
+    sbatch("speech", "--job-name=array", "--partition=cpu", array, *hour)
+    for _ in range(TYPED_LIMIT + 2):
+        sbatch("vision", "--job-name=typed", f"--gres=gpu:{GPU_TYPE}:1", *hour)
+    until(lambda: states()["array", "R", ""] == THROTTLE, "the first tasks of the array start")
+    pair = sbatch("speech", "--job-name=pair", "--partition=cpu", "--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=32", *later)
+    beyond = ARRAY_TASKS - THROTTLE
+    running = {("array", "R", ""): THROTTLE, ("typed", "R", ""): TYPED_LIMIT}
+    limited = {("array", "PD", "JobArrayTaskLimit"): beyond, ("typed", "PD", "AssocGrpGRES"): 2}
+    become({("filler", "R", ""): len(fillers), ("pair", "PD", "Resources"): 1} | running | limited)
+    snapshot = dumped(program, out, "no-room")
+    compare(snapshot, waiting_ids("array"))
+    compare_rules(snapshot, pair, {"JobArrayTaskLimit": beyond})
+    judge_starts(program, snapshot, {})
+    text = f"a job of two nodes, 2 jobs beyond a limit of {TYPED_LIMIT} {GPU_TYPE}, {beyond} tasks beyond a throttle"
+    print(f"e2e: these wait and could not start: {text}", flush=True)
+    # Jobs of a high priority ask for all nodes, and Slurm starts no job that would delay them. A second node gets room.
+    walls = []
+    for partition, nodes, cores in (("cpu", CPU_NODES, CPU_NODE["cpu"]), ("gpu", GPU_NODES, GPU_NODE["cpu"])):
+        walls.append(sbatch("product", "--job-name=wall", f"--partition={partition}", f"--nodes={nodes}", "--ntasks-per-node=1",
+                            f"--cpus-per-task={cores}", *hour))  # fmt: skip
+        run("scontrol", "update", f"JobId={walls[-1]}", "Priority=4000000000")
+    until(lambda: states()["wall", "PD", "Resources"] == len(walls), "jobs of all nodes wait for room")
+    untyped = sbatch("vision", "--job-name=untyped", "--gres=gpu:1", *later)
+    second = sbatch("product", "--job-name=second", "--partition=cpu", array, *later)
+    run("scancel", fillers.pop())
+    held_back = {("pair", "PD", "Priority"): 1, ("untyped", "PD", "Priority"): 1, ("second", "PD", "Priority"): ARRAY_TASKS}
+    become({("filler", "R", ""): len(fillers), ("wall", "PD", "Resources"): len(walls)} | held_back | running | limited)
+    snapshot = dumped(program, out, "room")
+    compare(snapshot, [*waiting_ids("array"), *waiting_ids("second")[THROTTLE:]])
+    compare_rules(snapshot, pair, {"JobArrayTaskLimit": beyond, "beyond their throttle": beyond})
+    judge_starts(program, snapshot, {pair: 2, untyped: 1, f"{second}_1": 1})
+    judge_moves(program, snapshot, {pair: 2, untyped: 1} | {f"{second}_{task}": 1 for task in range(1, THROTTLE + 1)})
+    # Slurm starts the jobs that could start, and no other job.
+    run("scancel", *walls)
+    started = {("pair", "R", ""): 1, ("untyped", "R", ""): 1, ("second", "R", ""): THROTTLE}
+    waits = {("second", "PD", "JobArrayTaskLimit"): beyond}
+    become({("filler", "R", ""): len(fillers)} | started | waits | running | limited)
+    snapshot = dumped(program, out, "started")
+    compare(snapshot, waiting_ids("array", "second"))
+    judge_starts(program, snapshot, {})
+    text = f"the job of two nodes, a job of a GPU without a type, {THROTTLE} tasks of another array"
+    print(f"e2e: with room these could start, and Slurm starts them: {text}", flush=True)
+
+
 def main():
     program, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
     started = time.monotonic()
@@ -423,6 +591,7 @@ def main():
                 stack.push(cluster.__exit__)
                 cluster.__enter__()
                 test(program, out)
+                test_starts(program, out)
     except Skipped as why:
         print(f"e2e: a real Slurm is NOT STARTED: {why}")
         return
