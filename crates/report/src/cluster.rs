@@ -266,7 +266,11 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
             );
         }
     }
-    let ends: Vec<String> = row.ends.iter().map(|end| ends(problem, end)).collect();
+    // A limit on something else is no reason that it cannot get more of this.
+    let is_about = |end: &&End| match end {
+        End::Resource(r) | End::Limit(_, r) => !row.lacking[*r].is_zero() && is_told(*r),
+    };
+    let ends: Vec<String> = row.ends.iter().filter(is_about).map(|end| ends(problem, end)).collect();
     if !ends.is_empty() {
         let _ = write!(text, " It cannot get more: {}.", few(&ends, NAMED));
     }

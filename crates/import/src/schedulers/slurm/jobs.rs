@@ -184,6 +184,13 @@ fn order(priority: Option<Rational>, start: &str) -> String {
     format!("{:020} {start}", u64::MAX - priority)
 }
 
+/// The names of jobs, each as often as the job has nodes: a task on each is called as the job.
+fn by_node(names: &[String], nodes: u64) -> Vec<String> {
+    let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+    let each = names.iter().flat_map(|name| std::iter::repeat_n(name, nodes));
+    each.take(MOST_TASK_NAMES as usize).cloned().collect()
+}
+
 impl Slurm {
     pub(super) fn job(&mut self, job: &Job, fail: &dyn Fn(String) -> ImportError) -> Result<(), ImportError> {
         let name = job.name();
@@ -289,7 +296,7 @@ impl Slurm {
             }
             _ => {
                 let tasks = self.cluster.tasks_with(Some(group), &demand, rule, gang, traits);
-                tasks.waits(&reason, count, names);
+                tasks.waits(&reason, count, by_node(&names, gang));
             }
         }
         Ok(())
@@ -342,7 +349,7 @@ impl Slurm {
                 let traits = Traits { on_distinct_servers: waits.gang > 1, ..Traits::default() };
                 let group = Some(waits.group);
                 let tasks = self.cluster.tasks_with(group, &waits.demand, waits.rule, waits.gang, traits);
-                tasks.waits(&waits.reason, may_start * waits.gang, names);
+                tasks.waits(&waits.reason, may_start * waits.gang, by_node(&names, waits.gang));
             }
             if may_start < waits.jobs {
                 let what = "waiting tasks of arrays beyond their throttle (`%`), which start only when others of the array end";
