@@ -158,8 +158,7 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
                 && queues.is_within(**n, &held[v], &due[v])
         };
         for n in queues.users[v].iter().filter(waits) {
-            let left = problem.users()[*n].tasks().map(|tasks| Rational::from(tasks - &totals[*n]));
-            let gangs = left.map(|left| (left / gang(problem, *n)).floor());
+            let gangs = queues.starts_left(*n, totals);
             let until = |(r, unit): &(usize, Rational)| {
                 let beside = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
                 (beside / &largest[*r]).floor() + 1_u32

@@ -100,6 +100,16 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().all(has_gang)
     }
 
+    /// How many times a user can start when all users have so many tasks, with the users that start with it; `None`: any number.
+    #[must_use]
+    pub fn starts_left(&self, n: usize, totals: &[Rational]) -> Option<Rational> {
+        let left = |n: &usize| {
+            let left = self.problem.users()[*n].tasks().map(|tasks| Rational::from(tasks - &totals[*n]));
+            left.map(|left| (left / gang(self.problem, *n)).floor())
+        };
+        self.rules.start(n).iter().filter_map(left).min()
+    }
+
     /// By user whether it waits.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {

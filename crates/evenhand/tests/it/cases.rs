@@ -62,13 +62,9 @@ fn a_parent_without_numbers_hides_no_missed_guarantee() {
 
 #[test]
 fn tasks_that_stop_under_a_limit_make_room_there() {
-    for (name, count) in [
-        ("g1.snap", 5),
-        ("g1l.snap", 5),
-        ("c", 3),
-        ("f54-kueue-3948", 1),
-        ("kueue-quota-2", 2),
-    ] {
+    for (name, count) in
+        [("g1.snap", 5), ("g1l.snap", 5), ("c", 3), ("f54-kueue-3948", 1), ("kueue-quota-2", 2)]
+    {
         let found = moves(&snapshot(name));
         assert_eq!(found["moves"].as_array().unwrap().len(), count, "{name}");
         assert_eq!((&found["short_after"], &found["fewest"]), (&json!([]), &json!(true)), "{name}");

@@ -139,8 +139,13 @@ impl<'c> Queues<'c> {
                     continue;
                 }
                 work::spend(6 * self.unit[*n].len())?;
-                let left = self.case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - totals[*n].clone());
-                let gangs = left.map(|left| (left / self.gang[*n]).floor());
+                // As often as the users that start together can start.
+                let left = |n: &usize| {
+                    let left =
+                        self.case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - totals[*n].clone());
+                    left.map(|left| (left / self.gang[*n]).floor())
+                };
+                let gangs = self.rules.start(*n).iter().filter_map(left).min();
                 let until = |(r, unit): &(usize, Rational)| {
                     let beside = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
                     (beside / &largest[*r]).floor() + 1_u32

@@ -1,20 +1,10 @@
-//! What keeps the kernel readable in one sitting, and trusted: its size, and what it rests on.
+//! What keeps the kernel trusted: its size, as docs/checker.md prints it, and what it rests on.
 //!
 //! A line of code is one of `src`, formatted by rustfmt, that is neither blank nor a comment (`//`, and so `///` and
 //! `//!`) alone. A comment beside code counts as the code that it stands beside; there are no block comments.
 
 use std::path::{Path, PathBuf};
 
-/// Most lines of code that judge an allocation without groups.
-const MOST: usize = 2360;
-/// Most lines beside, of `reservation/`, that judge certificates of ratios and of worst loads.
-const MOST_OF_RESERVATIONS: usize = 800;
-/// Most lines of a module that stands beside: who checks an allocation without groups need not read it.
-const MOST_BESIDE: usize = 500;
-/// Most lines of these modules together.
-const MOST_OF_GROUPS: usize = 1540;
-/// Most lines beside, of `cluster/`, that judge certificates of running clusters.
-const MOST_OF_CLUSTERS: usize = 460;
 /// The modules that stand beside: about groups.
 const BESIDE: [&str; 10] = [
     "groups.rs",
@@ -41,34 +31,41 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
+/// docs/checker.md says how many lines of code each part of the kernel has, to the nearest ten.
 #[test]
-fn it_can_be_read_in_one_sitting() {
+fn its_size_is_what_the_page_says() {
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     let files = sources(&root().join("src"));
-    assert!(files.iter().all(|(_, text)| !text.contains("/*")), "block comments are not counted");
-    let counts = files.iter().map(|(path, text)| (path, text.lines().filter(is_code).count()));
-    let mut counts: Vec<_> = counts.collect();
-    counts.sort();
+    assert!(
+        files.len() > 10 && files.iter().all(|(_, text)| !text.contains("/*")),
+        "block comments are not counted"
+    );
+    let lines = |is_in: &dyn Fn(&Path) -> bool| -> usize {
+        let of = files.iter().filter(|(path, _)| is_in(path));
+        let lines: usize = of.map(|(_, text)| text.lines().filter(is_code).count()).sum();
+        (lines + 5) / 10 * 10
+    };
     let is_beside = |path: &Path| BESIDE.iter().any(|file| path.ends_with(file));
-    let mut of_groups = 0;
-    for (path, count) in counts.iter().filter(|(path, _)| is_beside(path)) {
-        assert!(*count <= MOST_BESIDE, "{count} lines of code in {}", path.display());
-        of_groups += count;
+    let is_in = |folder: &str, path: &Path| path.starts_with(root().join("src").join(folder));
+    let reservations = lines(&|path| is_in("reservation", path));
+    let clusters = lines(&|path| is_in("cluster", path));
+    let groups = lines(&is_beside);
+    let own = lines(&|path| !is_beside(path) && !is_in("reservation", path) && !is_in("cluster", path));
+    let page = std::fs::read_to_string(root().join("../../docs/checker.md")).unwrap();
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let in_thousands = |lines: usize| match lines {
+        1_000.. => format!("{},{:03}", lines / 1_000, lines % 1_000),
+        _ => lines.to_string(),
+    };
+    for (lines, what) in [
+        (own, "lines judge an allocation without groups"),
+        (reservations, "lines judge ratios and worst loads"),
+        (groups, "lines are about groups"),
+        (clusters, "lines judge verdicts and moves"),
+    ] {
+        let said = format!("{} {what}", in_thousands(lines));
+        assert!(page.contains(&said), "docs/checker.md does not say: {said}");
     }
-    assert!((1..=MOST_OF_GROUPS).contains(&of_groups), "{of_groups} lines of code about groups");
-    let folder_of = |path: &Path| {
-        let folders = ["src/reservation", "src/cluster"];
-        folders.into_iter().find(|folder| path.starts_with(root().join(folder)))
-    };
-    let lines = |folder: Option<&str>| -> usize {
-        let files = counts.iter().filter(|(path, _)| !is_beside(path) && folder_of(path) == folder);
-        files.map(|(_, count)| count).sum()
-    };
-    let (own, of_reservations) = (lines(None), lines(Some("src/reservation")));
-    let of_clusters = lines(Some("src/cluster"));
-    assert!((1..=MOST_OF_CLUSTERS).contains(&of_clusters), "{of_clusters} lines of code about clusters");
-    assert!(files.len() > 10 && own <= MOST, "{own} lines of code: {counts:#?}");
-    assert!((1..=MOST_OF_RESERVATIONS).contains(&of_reservations), "{of_reservations} of reservations");
 }
 
 #[test]
