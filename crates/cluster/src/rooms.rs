@@ -227,7 +227,7 @@ impl<'p> Rooms<'p> {
                 let beyond = |mark: &Rational| Rational::from(amount - &*spare) - over(mark, used);
                 if let Some((_, most)) = groups.list()[v].limit.iter().find(|(of, _)| of == r) {
                     // Capacity that is kept back beyond the limit lets no user have more than the limit.
-                    let excess = beyond(most).max(Rational::from(amount - over(most, &self.held[v][*r])));
+                    let excess = beyond(most).max(amount - over(most, &self.held[v][*r]));
                     if excess > 0 {
                         broken.push((Bound::Limit(v, *r), excess));
                     }
@@ -249,7 +249,7 @@ impl<'p> Rooms<'p> {
         }
         let root = &self.used[groups.list().len()];
         for ((r, amount), spare) in asked.iter().zip(spare).filter(|((r, _), _)| self.is_kept[*r]) {
-            let excess = Rational::from(amount - spare) - over(&capacity[*r], &root[*r]);
+            let excess = amount - spare - over(&capacity[*r], &root[*r]);
             if excess > 0 {
                 broken.push((Bound::KeptBack(*r), excess));
             }

@@ -192,7 +192,7 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
                     written.push(command);
                 }
                 Err(why) => {
-                    lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why)))
+                    lines.push(format!("# stop {} (no command is known: {})", called(task), printable(&why)));
                 }
             }
         }

@@ -258,7 +258,7 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
             let _ = write!(text, " {what} {verb} and would still be within the share.");
         }
         None if verdict.tolerance.is_zero() => {
-            text.push_str(" Each waiting task is larger than what is left of it.")
+            text.push_str(" Each waiting task is larger than what is left of it.");
         }
         None => {
             text.push_str(
@@ -369,7 +369,7 @@ fn rounding(snapshot: &Snapshot) -> String {
     let part = |of: &evenhand_problem::snapshot::Rounded| {
         let least = &problem.servers()[of.server].capacity()[of.resource];
         let all = Rational::from(least + &of.most);
-        if all.is_zero() { Rational::new() } else { Rational::from(&of.most / all) }
+        if all.is_zero() { Rational::new() } else { &of.most / all }
     };
     let most = snapshot.rounded.iter().map(part).max().unwrap_or_default();
     format!(

@@ -236,23 +236,23 @@ fn deep(rng: &mut Pcg64) -> Value {
     let mut document = trees::json(rng, shape);
     let resources = document["resources"].as_array().unwrap().clone();
     let groups = document["groups"].as_array_mut().unwrap();
-    for v in 0..groups.len() {
+    for (v, group) in groups.iter_mut().enumerate() {
         if v > 0 && rng.random_bool(0.7) {
-            groups[v]["parent"] = json!(format!("group {}", rng.random_range(0..v)));
+            group["parent"] = json!(format!("group {}", rng.random_range(0..v)));
         }
-        if groups[v].get("guarantee").is_none() && rng.random_bool(0.4) {
-            groups[v]["guarantee"] = json!({});
+        if group.get("guarantee").is_none() && rng.random_bool(0.4) {
+            group["guarantee"] = json!({});
         }
-        if let Some(guarantee) = groups[v].get("guarantee").cloned() {
+        if let Some(guarantee) = group.get("guarantee").cloned() {
             let mut guarantee = guarantee;
             for r in &resources {
                 let r = r.as_str().unwrap();
-                let most = groups[v]["limit"].get(r).and_then(Value::as_u64).unwrap_or(12);
+                let most = group["limit"].get(r).and_then(Value::as_u64).unwrap_or(12);
                 if guarantee.get(r).is_none() && rng.random_bool(0.7) {
                     guarantee[r] = json!(rng.random_range(0..=most.min(12)));
                 }
             }
-            groups[v]["guarantee"] = guarantee;
+            group["guarantee"] = guarantee;
         }
     }
     if rng.random_bool(0.5) {
@@ -363,7 +363,7 @@ fn consistent(rng: &mut Pcg64) -> Value {
         group.remove("lend");
         match group.get("parent").and_then(Value::as_str) {
             Some(parent) => {
-                promised[parent.strip_prefix("group ").unwrap().parse::<usize>().unwrap()] += promised[v]
+                promised[parent.strip_prefix("group ").unwrap().parse::<usize>().unwrap()] += promised[v];
             }
             None => all += promised[v],
         }
@@ -404,7 +404,7 @@ fn what_is_lacking_can_be_had() {
                 if above.contains(&lowest) {
                     return Rational::from(1);
                 }
-                let Some(top) = above.into_iter().filter(|v| !path.contains(v) && states(v)).last() else {
+                let Some(top) = above.into_iter().rfind(|v| !path.contains(v) && states(v)) else {
                     return Rational::new();
                 };
                 let promised = promises.promised(top, 0).cloned().unwrap_or_default();

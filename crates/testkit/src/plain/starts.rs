@@ -147,7 +147,7 @@ impl<'s> Running<'s> {
     fn free(&self, class: usize, index: u64, r: usize) -> Rational {
         let here = self.tasks.iter().filter(|(_, i, j)| (*i, *j) == (class, index));
         let used: Rational = here.map(|(n, ..)| self.p().demand(*n, class)[r].clone()).sum();
-        Rational::from(&self.p().servers()[class].capacity()[r] - used)
+        &self.p().servers()[class].capacity()[r] - used
     }
 
     /// Whether tasks may start on these servers, all others where they run. Each gang is whole.
@@ -206,12 +206,13 @@ impl<'s> Running<'s> {
                 {
                     return false;
                 }
-                if never && group.weight.is_zero() {
-                    if let Some(promised) = self.promised(v, *r) {
-                        named += 1;
-                        if promised.is_zero() || now > before.max(promised) {
-                            return false;
-                        }
+                if never
+                    && group.weight.is_zero()
+                    && let Some(promised) = self.promised(v, *r)
+                {
+                    named += 1;
+                    if promised.is_zero() || now > before.max(promised) {
+                        return false;
                     }
                 }
             }

@@ -286,9 +286,9 @@ impl<'j> Bundle<'j> {
             gangs.iter().for_each(|gang| could[gang.user] = true);
         }
         let (mut not_checked, mut not_modelled) = (Vec::new(), Vec::new());
-        for n in 0..could.len() {
+        for (n, could) in could.iter().enumerate() {
             let leads = self.rules.start(n)[0] == n;
-            if could[n] || !leads || !queues.waits(n, &state.totals) || state.cannot_start(n)? {
+            if *could || !leads || !queues.waits(n, &state.totals) || state.cannot_start(n)? {
                 continue;
             }
             let list = if self.rules.is_not_modelled(n) { &mut not_modelled } else { &mut not_checked };

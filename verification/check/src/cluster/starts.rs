@@ -189,8 +189,8 @@ impl<'q, 'c> State<'q, 'c> {
     /// The queues that are below their fair share by a whole task.
     pub fn below(&self, due: &[Vector]) -> Checked<Vec<usize>> {
         let mut below = Vec::new();
-        for v in 0..self.queues.names.len() {
-            let by = self.queues.short_by(v, &self.held[v], &due[v], &self.totals, &Rational::new())?;
+        for (v, (held, due)) in self.held.iter().zip(due).enumerate() {
+            let by = self.queues.short_by(v, held, due, &self.totals, &Rational::new())?;
             below.extend(by.map(|_| v));
         }
         Ok(below)
@@ -237,10 +237,13 @@ impl<'q, 'c> State<'q, 'c> {
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
         for v in order {
-            for r in 0..m {
-                let counted = (&used[v][r]).max(&self.holdings.kept[v][r]).clone();
-                used[groups.list[v].parent.unwrap_or(n)][r] += counted;
-            }
+            let counted: Vector = used[v]
+                .iter()
+                .zip(&self.holdings.kept[v])
+                .map(|(used, kept)| used.max(kept).clone())
+                .collect();
+            let above = &mut used[groups.list[v].parent.unwrap_or(n)];
+            above.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
         }
         Ok(used)
     }

@@ -216,7 +216,7 @@ impl<'p> Lacks<'p> {
         let own = path.iter().flat_map(|v| self.on_of_group.get(*v).cloned().unwrap_or_default());
         let mut left: Vec<(&ClassUse<'_>, Rational, Option<Rational>)> = own
             .map(|at| &self.on[at])
-            .map(|limit| (limit, Rational::from(limit.most - self.counted_on(limit, path, lowest))))
+            .map(|limit| (limit, limit.most - self.counted_on(limit, path, lowest)))
             .map(|(limit, left)| (limit, left.max(Rational::new()), Some(Rational::new())))
             .collect();
         if left.is_empty() {
