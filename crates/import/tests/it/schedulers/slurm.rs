@@ -321,7 +321,7 @@ fn texts_of_users_are_no_fields() {
     refuses(
         System::Slurm,
         &[("n.txt", NODE), ("j.txt", &record(2, "x", "mallory", forged))],
-        "j.txt:1: the job has several fields UserId, and Command= stands between them",
+        "j.txt:1: the job has several fields UserId, and Command stands between them: a name or a comment holds one; dump with --json",
     );
 }
 
