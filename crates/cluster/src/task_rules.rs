@@ -153,14 +153,16 @@ impl TaskRules {
     }
 
     /// Whether the policy of the system lets tasks of a user `m` be stopped for a start of user `n` in another queue
-    /// (docs/schedulers.md).
+    /// (docs/schedulers.md). Of users whose tasks start and stop together, the lowest priority starts and the highest stops.
     #[must_use]
     pub fn may_stop(&self, problem: &Problem, m: usize, n: usize, is_strict: bool) -> bool {
-        let (victim, starting) = (&self.list[m], &self.list[n]);
-        if victim.protected || (is_strict && victim.priority > starting.priority) {
+        let together = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);
+        let victim = together(m).map(|of| of.priority).max();
+        let starting = together(n).map(|of| of.priority).min();
+        if together(m).any(|of| of.protected) || (is_strict && victim > starting) {
             return false;
         }
-        let is_lower = victim.priority < starting.priority;
+        let is_lower = victim < starting;
         match problem.groups().member(n).group.map_or(Victims::Any, |v| self.across[v]) {
             Victims::Never => false,
             Victims::LowerPriority => is_lower,
