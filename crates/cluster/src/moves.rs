@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::error::ClusterError;
-use crate::queues::{Queues, Vector, gang};
+use crate::queues::{Kind, Queues, Vector, gang};
 use crate::rooms::Bound;
 use crate::servers::{Place, Server, placed};
 use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
@@ -132,15 +132,18 @@ impl Moves {
     }
 }
 
-/// A bound from below of the number of gangs that have to start before no queue is short by a whole task.
+/// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task.
 ///
-/// While a gang of user `n` waits and is within what is due, it has to start, or what is missing of one of its resources has to
-/// become less than it takes; a start below the queue adds at most what the largest gang there takes. Starts below one
-/// queue are none below another one beside it.
+/// While a gang of user `n` waits and is within the fair share, either it has to start, or one of its resources has to become
+/// scarcer than the gang demands. One start below a queue adds at most the largest gang there. Bounds of sibling queues add up,
+/// because a start is in one of them. Users outside of groups are queues of their own, and some start together: these count
+/// once.
 #[must_use]
 pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Rational {
     let problem = queues.problem;
     let mut below = vec![Rational::new(); queues.list.len() + 1];
+    // By the first user of a start: the largest bound of its users outside of groups.
+    let mut outside: BTreeMap<usize, Rational> = BTreeMap::new();
     let mut order: Vec<usize> = (0..queues.list.len()).collect();
     order.sort_by_key(|v| Reverse(queues.list[*v].depth));
     for v in order {
@@ -160,15 +163,21 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
         for n in queues.users[v].iter().filter(waits) {
             let gangs = queues.starts_left(*n, totals);
             let until = |(r, unit): &(usize, Rational)| {
-                let beside = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
-                (beside / &largest[*r]).floor() + 1_u32
+                let rest = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
+                (rest / &largest[*r]).floor() + 1_u32
             };
             let starts = queues.unit[*n].iter().map(until).chain(gangs).min();
             least = starts.into_iter().fold(least, Rational::max);
         }
-        below[queues.list[v].parent.unwrap_or(queues.list.len())] += least;
+        match queues.list[v].kind {
+            Kind::Group(_) => below[queues.list[v].parent.unwrap_or(queues.list.len())] += least,
+            Kind::User(n) => {
+                let of_start = outside.entry(queues.first_of_start(n)).or_default();
+                *of_start = std::mem::take(of_start).max(least);
+            }
+        }
     }
-    below.pop().unwrap_or_default()
+    outside.into_values().fold(below.pop().unwrap_or_default(), |sum, least| sum + least)
 }
 
 struct Search<'s> {

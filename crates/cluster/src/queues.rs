@@ -110,6 +110,12 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().filter_map(left).min()
     }
 
+    /// Returns the first of the users that start together with a user.
+    #[must_use]
+    pub fn first_of_start(&self, n: usize) -> usize {
+        self.rules.start(n)[0]
+    }
+
     /// By user whether it waits.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {

@@ -89,6 +89,11 @@ fn names(spec: &ServersSpec) -> String {
     }
 }
 
+/// A name without ASCII white space around it: other spaces belong to the name (docs/formats.md, "Names").
+fn trimmed(name: &str) -> &str {
+    name.trim_matches(|c: char| c.is_ascii_whitespace())
+}
+
 fn classes(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>, ProblemError> {
     let at_name = |position: usize| match spec {
         ServersSpec::Key(_) => at.clone(),
@@ -96,8 +101,8 @@ fn classes(spec: &ServersSpec, servers: &Index, at: &Place) -> Result<Vec<usize>
     };
     let names: Vec<&str> = match spec {
         ServersSpec::Key(key) if servers.get(key).is_some() => vec![key],
-        ServersSpec::Key(key) if key.trim().is_empty() => Vec::new(),
-        ServersSpec::Key(key) => key.split(',').map(str::trim).collect(),
+        ServersSpec::Key(key) if trimmed(key).is_empty() => Vec::new(),
+        ServersSpec::Key(key) => key.split(',').map(trimmed).collect(),
         ServersSpec::List(names) => names.iter().map(String::as_str).collect(),
     };
     if names.is_empty() {

@@ -3,8 +3,8 @@
 
 /// What shows a text to a person.
 ///
-/// Every medium shows control characters, characters that change the direction of writing and characters
-/// that is invisible as `\u{..}`. What it would take for something else than text, it gets escaped.
+/// Every medium shows control characters, characters that change the direction of writing and invisible
+/// characters as `\u{..}`. What it would take for something else than text, it gets escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A line that is shown as it stands: on a terminal, in a log, in a picture whose writer escapes markup, in a
@@ -174,23 +174,30 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// Whether a terminal would obey the character, or show nothing for it (Unicode: Cc, the marks of
-/// direction, the invisible ones of Cf, and the separators of lines).
+/// Whether a terminal would obey the character or show nothing for it (docs/formats.md, "Names"): control characters and the
+/// ends of lines and paragraphs, what Unicode 15 calls default ignorable code points, interlinear annotation (U+FFF9 to U+FFFB),
+/// and the empty Braille pattern.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
                 | '\u{115f}'..='\u{1160}'
-                | '\u{180e}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
                 | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
                 | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }

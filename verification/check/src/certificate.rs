@@ -110,9 +110,13 @@ impl<'j> Certificate<'j> {
             unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
         }
         if let Some(file) = &options.allocation {
-            let is_same =
-                file.read(|raw| Ok(Allocation::read(raw, true, &self.problem)?.0))? == self.allocation;
+            let (is_same, is_of_problem) = file.read(|raw| {
+                let (allocation, hash) = Allocation::read(raw, true, &self.problem)?;
+                Ok((allocation == self.allocation, hash.is_none_or(|hash| hash == self.hashes().0)))
+            })?;
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
+            let other = "the allocation is of another problem than the certificate (its problem_sha256)";
+            unmet.extend((!is_of_problem).then(|| other.to_owned()));
         }
         let by_time = self.allocation.by_time;
         if options.sharing.as_ref().map_or(by_time, |sharing| (sharing == "tdm") != by_time) {
@@ -182,8 +186,9 @@ impl<'j> Certificate<'j> {
             reason,
             claims: self.claims.iter().map(says).collect(),
             about: vec![
-                format!("problem `{}`: users {users}, server classes {classes}, sha256 {hash}", problem.name),
-                format!("allocation: sha256 {tasks}"),
+                // No name stands before the hash, or it could imitate one.
+                format!("problem sha256 {hash}: `{}`, users {users}, server classes {classes}", problem.name),
+                format!("allocation sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
             more: "tolerance sharing problem allocation verdicts".split_whitespace().zip(more).collect(),

@@ -176,14 +176,27 @@ impl Report {
     }
 }
 
-/// A line as a terminal may show it: whatever controls it, or is not seen, is written out.
+/// Returns a line as a terminal may show it: control characters and invisible characters are written as `\u{..}`.
 #[must_use]
 pub fn printable(line: &str) -> String {
+    // Control characters, ends of lines and paragraphs, Unicode's default ignorable code points, marks of annotation, and the
+    // empty Braille pattern.
     let is_hidden = |c: char| {
-        let marks = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{3164}', '\u{feff}', '\u{ffa0}'];
-        let ranges = ['\u{115f}'..='\u{1160}', '\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}'];
-        let more = ['\u{2060}'..='\u{206f}', '\u{fff9}'..='\u{fffb}', '\u{e0000}'..='\u{e007f}'];
-        c.is_control() || marks.contains(&c) || ranges.iter().chain(&more).any(|range| range.contains(&c))
+        let marks = ['\u{ad}', '\u{34f}', '\u{61c}', '\u{2800}', '\u{3164}', '\u{feff}', '\u{ffa0}'];
+        let ranges = [
+            '\u{115f}'..='\u{1160}',
+            '\u{17b4}'..='\u{17b5}',
+            '\u{180b}'..='\u{180f}',
+            '\u{200b}'..='\u{200f}',
+            '\u{2028}'..='\u{202e}',
+            '\u{2060}'..='\u{206f}',
+            '\u{fe00}'..='\u{fe0f}',
+            '\u{fff0}'..='\u{fffb}',
+            '\u{1bca0}'..='\u{1bca3}',
+            '\u{1d173}'..='\u{1d17a}',
+            '\u{e0000}'..='\u{e0fff}',
+        ];
+        c.is_control() || marks.contains(&c) || ranges.iter().any(|range| range.contains(&c))
     };
     let shown = |c: char| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
     line.chars().map(shown).collect()

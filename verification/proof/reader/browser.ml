@@ -17,8 +17,9 @@ let judge text sharing most told =
   let status, wrong =
     if String.length text > most_bytes then 3, Some "too large" else
     match
-      let most = if most = "" then Q.of_ints 1 1_000_000 else (Budget.begin_text (); Json.number_of Json.stated most) in
-      Verdict.judge text (if sharing = "" then None else Some (sharing = "tdm")) most
+      let most_tolerance = if most = "" then None else (Budget.begin_text (); Some (Json.number_of Json.stated most)) in
+      let by_time = if sharing = "" then None else Some (sharing = "tdm") in
+      Verdict.judge text { Verdict.nothing_asked with by_time; most_tolerance }
     with
     | status, _, wrong -> status, wrong
     | exception Json.Malformed what -> 2, Some what

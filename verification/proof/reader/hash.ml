@@ -1,5 +1,5 @@
-(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. No theorem
-   rests on it. *)
+(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. The certificate and
+   the reader's own problem are compared by that form. No theorem rests on it. *)
 open Reader
 module List = Json.List
 
@@ -66,16 +66,20 @@ let record fields =
   let given = List.filter_map (fun (name, v) -> Option.map (fun v -> quoted name ^ ":" ^ v) v) fields in
   "{" ^ String.concat "," given ^ "}"
 
-let of_problem s (g : Groups.t) (more : More.t) =
+(* The canonical form of a problem. [sorted]: without the title, and with every list in alphabetical order, so that two problems
+   that mean the same have the same text (for --problem). *)
+let text ~sorted s (g : Groups.t) (more : More.t) =
   let p = s.problem in
   let range n = List.init n Fun.id in
-  let list names positions = "[" ^ String.concat "," (List.map (fun i -> quoted names.list.(i)) positions) ^ "]" in
-  let all names = range (Array.length names.list) in
+  let order names positions =
+    if sorted then List.sort (fun a b -> compare names.list.(a) names.list.(b)) positions else positions in
+  let list names positions = "[" ^ String.concat "," (List.map (fun i -> quoted names.list.(i)) (order names positions)) ^ "]" in
+  let all names = order names (range (Array.length names.list)) in
   let lines names line = String.concat "," (List.map (fun i -> "\n" ^ line i) (all names)) in
   let amounts row = record (List.map (fun r ->
     let v = to_q (row r) in
-    s.resource.list.(r), if Q.sign v = 0 then None else Some (number v)) (range p.resources)) in
-  let by_class of_class = match List.filter_map (fun i -> Option.map (fun v -> i, v) (of_class i)) (range p.classes) with
+    s.resource.list.(r), if Q.sign v = 0 then None else Some (number v)) (all s.resource)) in
+  let by_class of_class = match List.filter_map (fun i -> Option.map (fun v -> i, v) (of_class i)) (all s.server) with
     | [] -> None
     | found -> Some (record (List.map (fun (i, v) -> s.server.list.(i), Some v) found)) in
   let server i = record ["name", Some (quoted s.server.list.(i));
@@ -94,11 +98,14 @@ let of_problem s (g : Groups.t) (more : More.t) =
       "group", Option.map (fun v -> quoted g.names.list.(v)) g.member.(n);
       "gang", (if Z.equal more.gangs.(n) Z.one then None else Some (quoted (Z.to_string more.gangs.(n))));
       "pinned", (if Q.sign more.pinned.(n) = 0 then None else Some (number more.pinned.(n)))] in
-  let stated row = record (List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row) in
+  let stated row =
+    let named = List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row in
+    record (if sorted then List.sort compare named else named) in
   let some row = if row = [] then None else Some (stated row) in
   let group v =
     let { Groups.up; worth; priority; stated = promise; most; lent; on } = g.list.(v) in
     let on = List.map (fun (set, limit) -> record ["servers", Some (list s.server set); "limit", Some (stated limit)]) on in
+    let on = if sorted then List.sort compare on else on in
     record ["name", Some (quoted g.names.list.(v)); "parent", Option.map (fun u -> quoted g.names.list.(u)) up;
       "weight", (if Q.equal worth Q.one then None else Some (number worth));
       "priority", (if Q.sign priority = 0 then None else Some (number priority));
@@ -109,6 +116,10 @@ let of_problem s (g : Groups.t) (more : More.t) =
   let fields = List.map word g.words
     @ ["multipliers", some g.multipliers; "families", if g.families then Some "true" else None] in
   let share = if List.for_all (fun (_, v) -> v = None) fields then "" else ",\n\"share\":" ^ record fields in
-  sha256 (Printf.sprintf "{\n\"kind\":\"allocation-problem\",\n%s\"resources\":%s,\n\"servers\":[%s\n]%s,\n\"users\":[%s\n]%s\n}\n"
-    (if s.title = "" then "" else "\"name\":" ^ quoted s.title ^ ",\n")
-    (list s.resource (all s.resource)) (lines s.server server) groups (lines s.user user) share)
+  Printf.sprintf "{\n\"kind\":\"allocation-problem\",\n%s\"resources\":%s,\n\"servers\":[%s\n]%s,\n\"users\":[%s\n]%s\n}\n"
+    (if s.title = "" || sorted then "" else "\"name\":" ^ quoted s.title ^ ",\n")
+    (list s.resource (all s.resource)) (lines s.server server) groups (lines s.user user) share
+
+let of_problem s g more = sha256 (text ~sorted:false s g more)
+(* Whether two problems mean the same *)
+let same (s, g, more) (s', g', more') = text ~sorted:true s g more = text ~sorted:true s' g' more'

@@ -50,7 +50,7 @@ let unit_or other values =
   Option.value ~default:other (List.fold_left gcd None values)
 
 type problem = {
-  resources : names; pool_names : names; type_names : names;
+  title : string; resources : names; pool_names : names; type_names : names;
   sizes : Q.t array array; rooms : Q.t array array; counts : Z.t array;
   rewards : Q.t array; loads : Q.t array; configurations : Z.t array list option; states_counts : bool;
   row_units : Q.t array; fitting : Z.t array }
@@ -59,7 +59,7 @@ let read_problem raw =
   if get "kind" raw <> Text "reservation-problem" then wrong "expected `reservation-problem`";
   match fields "kind name? resources? servers? jobs configurations? $schema? description?" raw with
   | [_; name; resources; servers; Some jobs; configurations; _; _] ->
-    Option.iter (fun name -> ignore (text name)) name;
+    let title = Option.fold ~none:"" ~some:text name in
     let or_none = function Some value -> list value | None -> [] in
     let resources = names "resource" (List.map text (or_none resources)) in
     let is_listed = configurations <> None in
@@ -104,7 +104,7 @@ let read_problem raw =
     let row_units = Array.mapi (fun r _ ->
       let column of_ = Array.to_list (Array.map (fun row -> row.(r)) of_) in
       unit_or (unit_or Q.one (column rooms)) (column sizes)) resources.all in
-    { resources; pool_names; type_names; sizes; rooms; counts = Array.of_list counts; rewards; loads; configurations;
+    { title; resources; pool_names; type_names; sizes; rooms; counts = Array.of_list counts; rewards; loads; configurations;
       states_counts = with_counts > 0; row_units; fitting }
   | _ -> assert false
 

@@ -101,9 +101,13 @@ let read_tasks s value =
     (by_name s.user (by_name s.server (number computed)) value);
   x
 
-let read_sharing value =
+(* What `solve` adds to an allocation that it writes, and no checker reads *)
+let decorations = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
+  relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
+  integrality? series? search? warnings? version? $schema? description?"
+let read_sharing ~is_file value =
   of_kind "allocation" value;
-  only "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?" value;
+  only ("kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements? " ^ if is_file then decorations else "") value;
   ignore (Option.map text (given (get "mechanism" value)));
   ignore (one_of ["exact"; "float"] (get "arithmetic" value));
   one_of ["rdm"; "tdm"] (get "sharing" value) = "tdm"
@@ -182,6 +186,17 @@ let sums s placing =
   Array.iter (fun a -> Array.iteri (put a.of_class) a.has) placing;
   x
 
+(* The allocation of a certificate, or a file of the reader's own *)
+let read_allocation on ~is_file value =
+  let by_time = read_sharing ~is_file value in
+  let placing = Option.map (read_placing on) (given (get "placements" value)) in
+  let stated = Option.map (read_tasks on) (given (get "tasks" value)) in
+  let x = match stated, Option.map (sums on) placing with
+    | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
+    | Some x, _ | None, Some x -> x
+    | None, None -> malformed "the field `tasks` is missing" in
+  by_time, Option.map text (given (get "problem_sha256" value)), x, placing
+
 type certificate = { on : statement; by_time : bool; stated_hash : string option; x : q array array; placing : server array option;
   tolerance : Q.t;  claims : stated_claim list; not_checked : string list }
 
@@ -192,7 +207,7 @@ let read value =
   if Q.equal version Q.one then malformed "version 1: `certify` writes it anew";
   if not (Q.equal version (Q.of_int 2)) then malformed "expected version 2";
   let allocation = get "allocation" value in
-  let by_time = read_sharing allocation in
+  let by_time = read_sharing ~is_file:false allocation in
   let on = read_problem by_time (get "problem" value) in
   let tolerance = match get "tolerance" value with Absent -> Q.zero | v -> number Json.stated v in
   if Q.lt tolerance Q.zero || Q.geq tolerance Q.one then malformed "a tolerance is a number from 0 to below 1";
@@ -200,10 +215,5 @@ let read value =
   if List.length (List.filter (fun c -> c.axiom = "proportional") claims) > 32 then malformed "more than 32 claims of `proportional`";
   let not_checked = List.map read_axiom (list (get "not_checked" value)) in
   if twice not_checked then malformed "an axiom is named twice";
-  let placing = Option.map (read_placing on) (given (get "placements" allocation)) in
-  let stated = Option.map (read_tasks on) (given (get "tasks" allocation)) in
-  let x = match stated, Option.map (sums on) placing with
-    | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
-    | Some x, _ | None, Some x -> x
-    | None, None -> malformed "the field `tasks` is missing" in
-  { on; by_time; stated_hash = Option.map text (given (get "problem_sha256" allocation)); x; placing; tolerance; claims; not_checked }
+  let _, stated_hash, x, placing = read_allocation on ~is_file:false allocation in
+  { on; by_time; stated_hash; x; placing; tolerance; claims; not_checked }

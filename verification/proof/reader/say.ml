@@ -1,12 +1,32 @@
 (* What is printed, a line at a time. *)
 
-(* A line as a terminal may show it: names have no say in where lines end, or in what controls it. *)
+(* Control characters, ends of lines and paragraphs, Unicode's default ignorable code points, marks of annotation, and the empty
+   Braille pattern: the list of docs/formats.md, "Names" *)
+let hidden = [0x0, 0x1f; 0x7f, 0x9f; 0xad, 0xad; 0x34f, 0x34f; 0x61c, 0x61c; 0x115f, 0x1160; 0x17b4, 0x17b5; 0x180b, 0x180f;
+  0x200b, 0x200f; 0x2028, 0x202e; 0x2060, 0x206f; 0x2800, 0x2800; 0x3164, 0x3164; 0xfe00, 0xfe0f; 0xfeff, 0xfeff; 0xffa0, 0xffa0;
+  0xfff0, 0xfffb; 0x1bca0, 0x1bca3; 0x1d173, 0x1d17a; 0xe0000, 0xe0fff]
+let is_hidden code = List.exists (fun (first, last) -> first <= code && code <= last) hidden
+
+(* A line as a terminal may show it: names decide neither where lines end nor what a terminal does. Bytes that are no UTF-8 are
+   written out. *)
 let printable line =
-  let into = Buffer.create (String.length line) in
-  String.iteri (fun i c ->
-    let after_c2 = i > 0 && line.[i - 1] = '\xc2' in
-    if c < ' ' || c = '\127' || (after_c2 && c < '\xa0') then Printf.bprintf into "\\x%02x" (Char.code c)
-    else Buffer.add_char into c) line;
+  let n = String.length line in
+  let into = Buffer.create n in
+  let byte i = if i < n then Char.code line.[i] else 0 in
+  (* The length of the character that begins there, and its code *)
+  let decode i =
+    let first = byte i in
+    let length = if first < 0x80 then 1 else if first < 0xc2 then 0 else if first < 0xe0 then 2 else if first < 0xf0 then 3
+      else if first < 0xf5 then 4 else 0 in
+    let rec go code k = if k = length then Some (length, code)
+      else if byte (i + k) land 0xc0 = 0x80 then go ((code lsl 6) lor (byte (i + k) land 0x3f)) (k + 1) else None in
+    if length = 0 then None else go (match length with 1 -> first | 2 -> first land 0x1f | 3 -> first land 0xf | _ -> first land 7) 1 in
+  let rec go i = if i < n then match decode i with
+    | None -> Printf.bprintf into "\\x%02x" (byte i); go (i + 1)
+    | Some (length, code) ->
+      if is_hidden code then Printf.bprintf into "\\u{%x}" code else Buffer.add_string into (String.sub line i length);
+      go (i + length) in
+  go 0;
   Buffer.contents into
 (* Where a batch is read, what would be printed is kept. *)
 let kept = ref None

@@ -46,14 +46,69 @@ let sentence (axiom, applies) (c : stated_claim) =
   | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
   | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
 
-let check_allocation root by_time_asked most_tolerance =
+(* What the reader of a certificate asks of it, beyond that it is true. Files are their texts. *)
+type options = { by_time : bool option; most_tolerance : Q.t option; problem : string option; allocation : string option;
+  required : string list }
+let nothing_asked = { by_time = None; most_tolerance = None; problem = None; allocation = None; required = [] }
+
+(* A file of the reader's own, which has a budget of its own *)
+let own option read text =
+  Budget.begin_text ();
+  try
+    if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
+    let root = Json.parse text in
+    if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
+    read root
+  with Json.Malformed what -> Json.malformed "%s: %s" option what
+
+(* The name of a claim that is asked for: AXIOM, or AXIOM:PARAMETER *)
+let required_name s text =
+  let axiom, parameter = match String.index_opt text ':' with
+    | None -> text, None
+    | Some i -> String.sub text 0 i, Some (String.sub text (i + 1) (String.length text - i - 1)) in
+  let field = if axiom = "proportional" then "alpha" else "share" in
+  if parameter = None && List.mem axiom ["max-min"; "proportional"] then
+    Json.malformed "--require %s: it needs its parameter, as in max-min:drfh" text;
+  let given = match parameter with None -> [] | Some p -> [field, Json.Text p] in
+  try (read_claim s (Json.Object (["axiom", Json.Text axiom; "holds", Json.Bool true] @ given))).name
+  with Json.Malformed what -> Json.malformed "--require %s: %s" text what
+
+(* What is asked for and not so, in words *)
+let unmet options (c : certificate) groups =
+  let s = c.on in
+  let about_problem = Option.map (own "--problem" (fun root ->
+    let s' = read_problem c.by_time root in
+    Hash.same (s, groups, More.read s) (s', Groups.read s', More.read s'))) options.problem in
+  let about_allocation = Option.map (own "--allocation" (fun root ->
+    let by_time, stated_hash, x, placing = read_allocation s ~is_file:true root in
+    by_time = c.by_time && x = c.x && placing = c.placing,
+    match stated_hash with Some stated -> stated = Hash.of_problem s groups (More.read s) | None -> true)) options.allocation in
+  let missing text =
+    let name = required_name s text in
+    match List.find_opt (fun (c : stated_claim) -> c.name = name) c.claims with
+    | Some { statement = { says = Some true; _ }; _ } -> None
+    | Some { statement = { says = Some false; _ }; _ } -> Some (text ^ " is required, and claimed to be violated")
+    | Some _ -> Some (text ^ " is required, and claimed not to apply")
+    | None -> Some (text ^ " is required, and not claimed") in
+  let missing = List.filter_map missing options.required in
+  (if about_problem = Some false then ["the certificate is about another problem"] else [])
+  @ (match about_allocation with
+    | Some (false, _) -> ["the certificate is about another allocation"]
+    | Some (_, false) -> ["the allocation is of another problem than the certificate (its problem_sha256)"]
+    | _ -> [])
+  @ missing
+
+let check_allocation root options =
   let c = read root in
+  let by_time_asked = options.by_time and most_tolerance = Option.value options.most_tolerance ~default:(Q.of_ints 1 1_000_000) in
   let s = c.on in
   let x n i = c.x.(n).(i) and placing = Option.map placing_of c.placing and groups = Groups.read s in
   let case = Evidence.case c groups in
   let further = Further.further case groups and g = groups.grouping in
   let level = Proved.is_level g groups.siblings in
   let names = List.map (fun c -> c.name) c.claims in
+  let unmet = unmet options c groups in
+  Budget.begin_text ();
   (* Coq's program refuses whatever needs a feasible allocation where this is true. *)
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
   let judge (claim : stated_claim) = match if claim.statement.about = OfTree && List.mem ("guarantees", "compared") groups.words
@@ -76,13 +131,16 @@ let check_allocation root by_time_asked most_tolerance =
     else if Option.value by_time_asked ~default:false <> c.by_time
     then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for" else "the servers are divided (rdm)")
     else if Q.gt c.tolerance most_tolerance then Some "the tolerance is more than is allowed"
+    else if unmet <> [] then Some (List.hd unmet)
     else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
     then Some "the allocation is infeasible, and more is claimed of it" else None in
   (* What cannot be read is the worse fault, wherever it stands. *)
   let verdicts = List.mapi (fun i claim -> !at_claim i (List.length names); judge claim) c.claims in
   Option.iter (fun what -> raise (False what)) first;
   List.iter (function `False what -> raise (False ("claim " ^ what)) | _ -> ()) verdicts;
-  say "problem `%s`, %d users, %d server classes; sharing %s, tolerance %s" s.title s.problem.users
+  (* The hash comes first: no name can imitate it. *)
+  let hash = try Hash.of_problem s groups case.more with Uncovered _ -> "not computed (long numbers)" in
+  say "problem sha256 %s: `%s`, %d users, %d server classes; sharing %s, tolerance %s" hash s.title s.problem.users
     s.problem.classes (if c.by_time then "tdm" else "rdm") (short c.tolerance);
   say "%s" (if c.placing <> None && only_limits then "proven: well_formed"
     else "proven: well_formed; x, the repair of the allocation as it is stated, is feasible");
@@ -93,19 +151,21 @@ let check_allocation root by_time_asked most_tolerance =
   if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
-let check text sharing most_tolerance =
+let check text options =
   Budget.begin_text ();
   if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
   let root = Json.parse text in
   if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
   match Json.get "kind" root with
   | Text ("ratio-certificate" | "worst-load-certificate") ->
-    (try Ratio.judge root; 0 with
+    if options.allocation <> None || options.by_time <> None || options.most_tolerance <> None then
+      Json.malformed "only --problem and --require can be asked of such a certificate";
+    (try Ratio.judge root (Option.map (fun text read -> own "--problem" read text) options.problem) options.required; 0 with
      | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what)
-  | _ -> check_allocation root sharing most_tolerance
+  | _ -> check_allocation root options
 
 (* The exit status for a text; why it is not 0; and a fault, where it is no matter of claims alone. *)
-let judge text sharing most = match check text sharing most with
+let judge text options = match check text options with
   | 0 -> 0, "", None
   | status -> status, "something is not covered", None
   | exception Json.Malformed what -> 2, what, Some what

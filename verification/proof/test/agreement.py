@@ -7,7 +7,7 @@ proven; what it accepts must be proven, or said not to be covered. Every other d
 
     agreement.py [FROM TO]     seeds of the random problems (default: 0 60); EVENHAND and EVENHAND_CHECK name the binaries (default: target/release)
 """
-import copy, json, os, random, re, subprocess, sys, tempfile
+import copy, json, os, random, re, subprocess, sys, tempfile, unicodedata
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -191,10 +191,16 @@ def in_groups(problem, rng):
             group["priority"] = rng.randint(-2, 2)
         groups.append(group)
     problem["groups"] = groups
+    if rng.random() < .2 and len(classes) > 1:
+        # A key of names with commas between, and spaces around them
+        space = lambda: rng.choice(["", " ", "  ", "\t", "\n"])
+        groups[0]["on"] = {",".join(space() + name + space() for name in classes): {"limit": amounts(0, 6, .7)}}
     if rng.random() < .5:
         problem["share"] = {"zero-weight": rng.choice(["last", "never"]), "of": rng.choice(["usage", "surplus"])}
+    is_timed = rng.random() < .15
     for user in problem["users"]:
-        user.pop("gamma", None)
+        if not is_timed:
+            user.pop("gamma", None)
         if rng.random() < .7:
             user.pop("demand_on", None)
         if rng.random() < .85:
@@ -202,6 +208,42 @@ def in_groups(problem, rng):
         if rng.random() < .2:
             user["gang"] = rng.randint(1, 3)
     return problem
+
+
+#: Characters by their category in Unicode
+CHARACTERS = {}
+for code in [*range(0x3100), *range(0xa000, 0xd800), *range(0xe000, 0x10ffff, 7), *range(0xfe00, 0x10000), *range(0xe0000, 0xe0200)]:
+    CHARACTERS.setdefault(unicodedata.category(chr(code)), []).append(chr(code))
+
+
+def unicode_name(rng):
+    """A short name of characters of any category: spaces of all kinds, controls, marks, private and unassigned ones."""
+    drawn = [rng.choice(CHARACTERS[rng.choice(sorted(CHARACTERS))]) for _ in range(rng.randint(1, 4))]
+    if rng.random() < .3:
+        drawn.insert(rng.randrange(len(drawn) + 1), rng.choice([",", " ", "\u00a0", "\u3000", "\"", "\\", "\ufeff", "\ufe0f"]))
+    return "".join(drawn)
+
+
+def renamed(problem, rng):
+    """The problem with other names, each of any characters."""
+    old = [*problem["resources"], *(of["name"] for key in ("servers", "users", "groups") for of in problem.get(key, []))]
+    new = {}
+    for name in old:
+        drawn = unicode_name(rng)
+        while drawn in new.values():
+            drawn += unicode_name(rng)
+        new[name] = drawn
+    def key(text):
+        # A key of several classes is renamed part by part, and keeps the spaces around them.
+        parts = [re.sub(r"[rsug]\d+", lambda found: new[found.group(0)], part) for part in text.split(",")]
+        return ",".join(parts) if re.fullmatch(r"[\s,rsug\d]+", text) and re.search(r"[rsug]\d", text) else text
+    def walk(value):
+        if isinstance(value, dict):
+            return {new.get(name, key(name)): walk(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner) for inner in value]
+        return new.get(value, value) if isinstance(value, str) else value
+    return {**walk(problem), "name": unicode_name(rng)}, new
 
 
 ALL = ["feasible", "non-wasteful", "work-conserving", "pareto-optimal", "envy-free", "ef1", "sharing-incentive",
@@ -234,6 +276,15 @@ def certified(name, problem, mechanisms, kind, more=(), axioms=()):
 def damaged(text, rng):
     """One number changed, one field dropped, or a verdict turned round."""
     document = json.loads(text)
+    if rng.random() < .1 and document.get("claims"):
+        # A claim about nothing that holds for nobody, or one that does not apply
+        claim = rng.choice(document["claims"])
+        for field in ("evidence", "why", "margin"):
+            claim.pop(field, None)
+        claim["holds"], claim["margin"] = rng.choice([True, True, None]), None
+        if claim["holds"] is None:
+            claim["why"] = "it does not apply"
+        return json.dumps(document)
     places = []
     def walk(value, path):
         items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -293,6 +344,9 @@ def main():
         for seed in SEEDS:
             problem = random_problem(seed)
             rng_here = random.Random(seed)
+            if rng_here.random() < .1:
+                # No user is active.
+                problem["users"] = [] if rng_here.random() < .3 else [{**user, "tasks": 0} for user in problem["users"]]
             stated = {"tasks": {u["name"]: {s["name"]: f"{rng_here.randint(-1, 6)}/{rng_here.randint(1, 4)}"
                                            for s in problem["servers"] if rng_here.random() < .6}
                                 for u in problem["users"]}}
@@ -301,6 +355,10 @@ def main():
             picked = rng_here.sample(share, 3)
             new += certified(f"random {seed}", problem, picked, "random", [stated, small], axioms=ALL)
             grouped = in_groups(problem, rng_here)
+            if rng_here.random() < .4:
+                grouped, named = renamed(grouped, rng_here)
+                in_new = lambda tasks: {named[user]: {named[server]: x for server, x in row.items()} for user, row in tasks.items()}
+                stated, small = ({**of, "tasks": in_new(of["tasks"])} for of in (stated, small))
             new += certified(f"groups {seed}", grouped, ["tree"], "random", [stated, small],
                              axioms=["feasible", "limits", "guarantees", "work-conserving", "tree",
                                      "group-sharing-incentive", "group-envy-free", "pareto-optimal", "integer-pareto-optimal",

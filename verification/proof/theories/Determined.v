@@ -1125,8 +1125,8 @@ Proof.
   destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
   - destruct H as [A [B D]]. auto 6.
   - destruct H as [A [B D]]. auto 6.
-  - destruct H as [[A B]|B]; [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
-  - destruct H as [[A B]|B]; [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
+  - destruct H as [A [B|B]]; (split; [auto|]); [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
+  - destruct H as [A [B|B]]; (split; [auto|]); [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
   - destruct H as [A [B D]]. split; auto. split; auto.
   - destruct H as [A [B D]]. split; auto. split; auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.

@@ -81,12 +81,12 @@ Definition excused (tolerance : Q) (a : axiom_name) : Q :=
   match a with OfFeasible | OfIntegerFeasible => of_limits placing_ tolerance | _ => tolerance end.
 
 (** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
-    no eps is enough. *)
+    no eps is enough. Every such claim is of a problem to which the axiom applies. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
   covered (about st) = true /\
   match says st, margin st with
   | None, None => ~ applies (about st) x
-  | Some true, None => (applies (about st) x /\ forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n
+  | Some true, None => applies (about st) x /\ ((forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n)
   | Some true, Some m => applies (about st) x /\ holds (axiom_of (about st) x) (excused tolerance (about st)) m
   | Some false, Some m => applies (about st) x /\ violated (axiom_of (about st) x) (excused tolerance (about st)) m
   | Some false, None => applies (about st) x /\ forall eps, ~ axiom_of (about st) x eps
@@ -134,7 +134,7 @@ Definition is_stated (s : shape) (st : statement) : bool :=
 Definition is_of (a : axiom_name) (c : claim) : bool :=
   match a, c with
   | OfFeasible, (Feasible | NoBound) | OfIntegerFeasible, (Integer | NoLimit | NotSingle) | OfNonWasteful, NonWasteful
-  | OfWorkConserving, Idle | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
+  | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
   | OfIntegerParetoOptimal, (WholePrices _ _ | BetterPlacing _ _ _ | IdleWhole | NotWhole)
   | OfEnvyFree, (Envy _ _ _ | NoPair) | OfEf1, (Ef1 _ _ _ | NoPair1 | NotWhole)
   | OfSharingIncentive, (Sharing | Idle) | OfNjc, (Njc | Idle) | OfPsDsf, (PsDsf _ | Idle)
@@ -145,13 +145,15 @@ Definition is_of (a : axiom_name) (c : claim) : bool :=
   | OfProportional (Some s) _, (Undefined t _ | IdleShare t _) => same_named s t
   | OfProportional s a, (Proportional t _ b _ | Better t _ b _ | Nothing t _ b _) => same_share s t && Nat.eqb a b
   | OfWorkConserving, Conserving => negb hold_back
+  | OfWorkConserving, Idle => negb hold_back || check_about P G
   | _, _ => false
   end.
 Definition is_of_groups (st : statement) (c : group_claim) : bool :=
   match about st, c, says st, margin st with
   | OfLimits, Limited, Some _, Some _ | OfGuarantees, Guaranteed, Some _, Some _
-  | OfLimits, Unlimited, Some true, None | OfGuarantees, Nobody, Some true, None
+  | OfLimits, Unlimited, Some true, None
   | (OfLimits | OfGroupSharing | OfGroupEnvy), NotAbout, None, None | OfGuarantees, NotAbout, None, None => true
+  | OfGuarantees, Nobody, Some true, None => check_about P G
   | _, _, _, _ => false
   end.
 
@@ -178,7 +180,7 @@ Definition check_filling_claim (tolerance : Q) (st : statement) (c : filling_cla
   | OfTree, Turns v E, Some _, Some _ => negb is_level && tree_applies && verdict true true tolerance h m &&
       check_worth P totals Drfh v && check_defined P T totals Drfh v && check_turns P G Sib T E m
   | OfTree, NotFilled v, None, None => negb tree_applies || check_worth P totals Drfh v && negb (check_defined P T totals Drfh v)
-  | OfTree, NobodyFilled, Some true, None => check_nobody P T
+  | OfTree, NobodyFilled, Some true, None => tree_applies && check_nobody P T
   | _, _, _, _ => false
   end.
 Definition the_scope : scope := if has_limits then scope_within P G T else everywhere P T.
@@ -196,7 +198,8 @@ Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h
   | OfRoot s a q, RootNothing v n, Some false, None => check_worth_tasks P T totals s (v_u v) && check_nothing P T the_scope v n
   | OfRoot s a q, RootUndefined v, None, None =>
       match s with Some s => check_worth P totals s v && negb (check_defined P T totals s v) | None => false end
-  | OfRoot _ _ _, RootIdle, Some true, None => check_nobody P T
+  | OfRoot s _ _, RootIdle, Some true, None => check_nobody P T &&
+      match s with None | Some (Drfh | Tsf | Asset | Generic) => true | _ => false end
   | _, _, _, _ => false
   end.
 
@@ -275,7 +278,7 @@ Proof.
     unfold possible, the_scope. destruct has_limits; [eapply scope_within_right|eapply everywhere_right]; eauto. }
   cut (match sa, ma with
     | None, None => ~ (fits_problem a (t_x T) /\ (among a = true -> comparable))
-    | Some true, None => (fits_problem a (t_x T) /\ forall eps, axiom_of a (t_x T) eps) \/ forall n, ~ user P n
+    | Some true, None => fits_problem a (t_x T) /\ ((forall eps, axiom_of a (t_x T) eps) \/ forall n, ~ user P n)
     | Some true, Some m => fits_problem a (t_x T) /\ holds (axiom_of a (t_x T)) (excused tolerance a) m
     | Some false, Some m => fits_problem a (t_x T) /\ violated (axiom_of a (t_x T)) (excused tolerance a) m
     | Some false, None => fits_problem a (t_x T) /\ forall eps, ~ axiom_of a (t_x T) eps
@@ -311,6 +314,7 @@ Proof.
           by (unfold axiom_of; rewrite O; reflexivity);
         cbn [about says margin]; rewrite Ax; split; [cbn [fits_problem]; congruence|exact M]);
       simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
+      try (split; [intros Hb; rewrite Hb in O; simpl in O; apply check_about_iff in O; exact O|right; exact M]);
       unfold check_claim in Ck; rewrite ?andb_true_iff in Ck.
     + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
       split; [exact I|]. split; [exact V|exact I].
@@ -328,7 +332,7 @@ Proof.
     unfold is_of_groups in O. simpl in O.
     destruct a; try discriminate O; destruct c; try discriminate O; destruct sa as [[|]|]; try discriminate O;
       destruct ma as [q|]; try discriminate O; try (destruct promises; try discriminate O);
-      subst h m; simpl in M |- *; tauto.
+      subst h m; simpl in M |- *; try (apply check_about_iff in O); tauto.
   - rewrite andb_true_iff in E. destruct E as [Gt Ck].
     assert (R : right P stated_x T (is_placed placing_)).
     { unfold check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
@@ -347,7 +351,7 @@ Proof.
       destruct a, envy; try discriminate O; simpl in S |- *; (split; [exact Ab|]); unfold excused;
         (split; [apply lt_iff; exact V|exact S]).
     + destruct Ck as [O Ck]. specialize (S3 envy Ck).
-      destruct a, envy; try discriminate O; simpl in S3 |- *; left; split; auto.
+      destruct a, envy; try discriminate O; simpl in S3 |- *; (split; [exact Ab|left; auto]).
   - unfold check_filling_claim in E. simpl in E.
     unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
     apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
@@ -363,8 +367,11 @@ Proof.
     + intros [[Ta De] _]. apply orb_true_iff in E. destruct E as [E|E]; [apply negb_true_iff in E; congruence|].
       apply andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
       exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO Drfh v B D De).
-    + right. intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
-      unfold check_nobody in E. rewrite all_iff in E. specialize (E n Hn). rewrite An in E. discriminate.
+    + destruct E as [Ta E].
+      assert (Nb : forall n, ~ user P n).
+      { intros n U. destruct (user_is P stated_x T (is_placed placing_) R n U) as [Hn An].
+        unfold check_nobody in E. rewrite all_iff in E. specialize (E n Hn). rewrite An in E. discriminate. }
+      split; [|right; exact Nb]. split; [exact Ta|]. intros n i U. destruct (Nb n U).
   - unfold check_root_claim in E. simpl in E.
     unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[Wf TB] TO] _] _] _] _] _].
     apply check_well_formed_sound in Wf. pose proof (check_tables_sound P stated_x T (is_placed placing_) TB) as R.
@@ -406,7 +413,8 @@ Proof.
       apply (alpha_ext P _ (worth_of_tasks P s)); [intros; symmetry; apply (Tasks1 s _ Wt); auto|exact O].
     + destruct s as [s|]; [|discriminate E]. rewrite andb_true_iff in E. destruct E as [B D]. apply negb_true_iff in D.
       intros [O _]. exact (check_undefined_sound P T stated_x (is_placed placing_) R totals TO s v B D O).
-    + right. apply Nobody. exact E.
+    + destruct E as [E Kn]. pose proof (Nobody E) as Nb. split; [|right; exact Nb].
+      destruct s as [[]|]; try discriminate Kn; try exact I; intros n i U; destruct (Nb n U).
   - apply andb_true_iff in E. destruct E as [Gt E]. unfold check_stops in E. simpl in E. apply andb_true_iff in E. destruct E as [Hb E].
     destruct (case_sound _ _ _ _ _ _ _ _ C) as (W & _ & PL & F0 & _). unfold check_case in C.
     rewrite !andb_true_iff in C. destruct C as [[[[[[[_ TB] _] _] PS] _] _] _].

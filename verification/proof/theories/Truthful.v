@@ -366,10 +366,10 @@ Proof.
   assert (Ax : match m with
     | Some q => axiom_of P stated_x placing_ G Sib a (t_x T) (- q)
     | None => (forall eps, axiom_of P stated_x placing_ G Sib a (t_x T) eps) \/ forall n, ~ user P n end).
-  { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [[X Y]|Y]; auto. }
+  { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [X [Y|Y]]; auto. }
   (* Where groups have limits, the axiom is not about classes that are all shared by time. *)
   assert (Co : (forall n, ~ user P n) \/ (among P G a = true -> comparable P G)).
-  { destruct m as [q|]; [right; apply Tr|]. destruct Tr as [[X Y]|Y]; [right; apply X|auto]. }
+  { destruct m as [q|]; [right; apply Tr|]. destruct Tr as [X _]; right; apply X. }
   assert (Free : (forall n, ~ user P n) \/ among P G a = false).
   { destruct Co as [Co|Co]; auto. destruct (among P G a); auto. left. intros n [Hn An]. destruct (Co eq_refl) as [[_ Di] _].
     apply active_pos in An. pose proof (g_gamma P n) as Gn. destruct (classes P) as [|k] eqn:Ek; [simpl in Gn; lra|].

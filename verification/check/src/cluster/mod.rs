@@ -85,7 +85,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
     claims.extend(said);
     let mut report = Report { claims, ..bundle.held.report(reason) };
-    report.about.extend(bundle.sources.iter().map(|(file, hash)| format!("dump `{file}`: sha256 {hash}")));
+    report.about.extend(bundle.sources.iter().map(|(file, hash)| format!("dump sha256 {hash}: `{file}`")));
     report.more.push(("queues", format!("[{}]", sentences.join(","))));
     Ok(report)
 }
@@ -258,6 +258,8 @@ impl<'j> Bundle<'j> {
                 "moves are about single servers, without tolerance",
             )?;
             said.push(moves.verify(state, &due, &self.held)?);
+            let policy = "not checked: whether the policy of the scheduler allows these stops, and that whole gangs stop";
+            said.extend(moves.stops_tasks().then(|| policy.to_owned()));
         }
         Ok(said)
     }

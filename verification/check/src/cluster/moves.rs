@@ -39,6 +39,11 @@ impl<'j> Moves<'j> {
         })
     }
 
+    /// Whether any task stops.
+    pub fn stops_tasks(&self) -> bool {
+        self.steps.iter().any(|(stop, _)| !stop.is_empty())
+    }
+
     /// Replays them; in a sentence, how many there are, and who is below its fair share after them.
     pub fn verify(
         &self,
@@ -72,6 +77,7 @@ impl<'j> Moves<'j> {
         let rest: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let rest = if rest.is_empty() { "no queue".to_owned() } else { rest.join(", ") };
         let moves = self.steps.len();
+        ensure(!short.is_empty() || least <= moves, "fewer moves than the least number of moves suffice")?;
         let bound = if short.is_empty() {
             format!("at least {least} are needed")
         } else {

@@ -116,13 +116,15 @@ impl<'c> Queues<'c> {
         Ok(None)
     }
 
-    /// A bound from below: as many gangs at least have to start before no queue is short by a whole task. While a gang of
-    /// user `n` waits and is within what is due, it has to start, or what is missing of one of its resources has to become
-    /// less than it takes; each start below the queue adds at most what the largest gang there takes, and a start below one
-    /// queue is none below another one beside it.
+    /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task. While a
+    /// gang of user `n` waits and is within the fair share, it has to start, or one of its resources has to become scarcer
+    /// than the gang demands; one start adds at most the largest gang of the queue. Bounds of sibling queues add up. Users
+    /// outside of groups that start together count once.
     pub fn least_starts(&self, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Checked<Rational> {
         let (groups, zero) = (&self.case.problem.groups, Rational::new);
         let mut below = vec![zero(); self.names.len() + 1];
+        // Users outside of groups are queues of their own: by the first user of a start, the largest bound of its users.
+        let mut outside = std::collections::BTreeMap::<usize, Rational>::new();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         let depth = |v: usize| groups.above(Some(v).filter(|v| *v < groups.list.len())).count();
         order.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
@@ -147,15 +149,19 @@ impl<'c> Queues<'c> {
                 };
                 let gangs = self.rules.start(*n).iter().filter_map(left).min();
                 let until = |(r, unit): &(usize, Rational)| {
-                    let beside = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
-                    (beside / &largest[*r]).floor() + 1_u32
+                    let rest = Rational::from(&due[v][*r] - &held[v][*r]) - unit;
+                    (rest / &largest[*r]).floor() + 1_u32
                 };
                 let starts = self.unit[*n].iter().map(until).chain(gangs).min();
                 least = starts.into_iter().fold(least, Rational::max);
             }
-            let above = groups.list.get(v).and_then(|group| group.parent);
-            below[above.unwrap_or(self.names.len())] += least;
+            if let Some(group) = groups.list.get(v) {
+                below[group.parent.unwrap_or(self.names.len())] += least;
+            } else if let Some(n) = self.users[v].first() {
+                let of_start = outside.entry(self.rules.start(*n)[0]).or_default();
+                *of_start = of_start.clone().max(least);
+            }
         }
-        Ok(below.pop().unwrap_or_default())
+        Ok(outside.into_values().fold(below.pop().unwrap_or_default(), |sum, least| sum + least))
     }
 }

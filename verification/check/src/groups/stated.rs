@@ -180,7 +180,9 @@ fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(V
         if let Ok(class) = classes.find(key, raw) {
             return Ok(vec![class]);
         }
-        let set = key.split(',').map(|name| classes.find(name.trim(), raw));
+        // Other spaces than those of ASCII belong to a name.
+        let trimmed = |name: &str| name.trim_matches(|c: char| c.is_ascii_whitespace()).to_owned();
+        let set = key.split(',').map(|name| classes.find(&trimmed(name), raw));
         let mut set = set.collect::<Checked<Vec<usize>>>()?;
         set.sort_unstable();
         Ok(set)

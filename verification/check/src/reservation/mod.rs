@@ -50,7 +50,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let listed = Some(listed.collect::<Vec<_>>().join(", ")).filter(|listed| !listed.is_empty());
     let (what, listed) = (if is_ratio { "" } else { "stated " }, listed.unwrap_or("none".to_owned()));
     let about = vec![
-        format!("problem `{name}`: job types {types}, pools {pools}, sha256 {hash}"),
+        format!("problem sha256 {hash}: `{name}`, job types {types}, pools {pools}"),
         format!("{what}loads per server: {listed}"),
     ];
     let problem_json = [quoted(name), types.to_string(), pools.to_string(), quoted(&hash)];
@@ -73,7 +73,7 @@ struct Judged {
     loads: Amounts,
     /// The part of the optimum that greedy earns at least; absent where there is nothing to earn.
     ratio: Option<Rational>,
-    /// Whether it earns no more than that.
+    /// Whether it earns no more than that, and every optimum is known exactly, also that of whole servers.
     is_exact: bool,
     verdict: Checked<()>,
 }
@@ -110,9 +110,10 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     if whole.as_ref().is_some_and(|whole| !whole.is_whole()) {
         return integer.wrong("expected whole numbers of servers and jobs");
     }
-    let is_exact = fluid.reward == fluid.bound;
+    let is_fluid_exact = fluid.reward == fluid.bound;
+    let is_exact = is_fluid_exact && whole.as_ref().is_none_or(|whole| whole.reward == whole.bound);
     let earns =
-        |part| format!("greedy earns {}{part} of the optimum", if is_exact { "" } else { "at least " });
+        |part| format!("greedy earns {}{part} of the optimum", if is_fluid_exact { "" } else { "at least " });
     let mut claims = fluid.says().to_vec();
     claims.push(ratio.as_ref().map_or("there is nothing to earn".to_owned(), earns));
     claims.extend(whole.as_ref().map(|whole| format!("whole servers: {}", whole.says().join(", "))));

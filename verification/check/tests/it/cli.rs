@@ -89,7 +89,9 @@ fn the_readers_own_allocation_with_every_field() {
     let (_, properties) = schema.split_once("\n  \"properties\": {\n").unwrap();
     let fields = properties.split("\n  }").next().unwrap().lines().filter_map(|line| {
         let name = line.strip_prefix("    \"")?.strip_suffix("\": {")?;
-        Some(name).filter(|name| !matches!(*name, "kind" | "sharing" | "arithmetic" | "tasks" | "placements"))
+        let is_checked =
+            matches!(name, "kind" | "sharing" | "arithmetic" | "tasks" | "placements" | "problem_sha256");
+        Some(name).filter(|_| !is_checked)
     });
     let fields: Vec<String> = fields.map(|name| format!("\"{name}\": \"hash\"")).collect();
     assert!(fields.len() > 20, "{fields:?}");
@@ -105,6 +107,73 @@ fn the_readers_own_allocation_with_every_field() {
         assert_eq!(code(&output), 0, "{field}: {stderr}");
     }
     assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation("\"rules\": 1"))), 2);
+}
+
+/// An allocation that states a problem is about that problem.
+#[test]
+fn the_readers_own_allocation_of_another_problem() {
+    let text = std::fs::read_to_string(accepted()).unwrap();
+    let said = String::from_utf8(run(&["-"], &text).stdout).unwrap();
+    let hash = said.lines().find_map(|line| line.strip_prefix("problem sha256 ")).unwrap();
+    let allocation = |hash: &str| {
+        format!(
+            r#"{{"kind": "allocation", "problem_sha256": "{hash}",
+                "tasks": {{"user 1": {{"high-memory": 10}}, "user 2": {{"high-cpu": 10}}}}}}"#
+        )
+    };
+    assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation(&hash[..64]))), 0);
+    let other = run(&[&accepted(), "--allocation", "-"], &allocation(&hash[..64].replace(['a', '1'], "b")));
+    assert_eq!(code(&other), 1);
+    let said = String::from_utf8(other.stdout).unwrap();
+    assert!(said.starts_with("not valid: the allocation is of another problem than the certificate"), "{said}");
+}
+
+/// A title cannot stand before the hash, end its line, or hide characters.
+#[test]
+fn titles_imitate_no_hash() {
+    let certificate = |title: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "name": "{title}",
+                "resources": ["cpu"], "servers": [{{"name": "s", "capacity": {{"cpu": 4}}}}],
+                "users": [{{"name": "u", "demand": {{"cpu": 1}}}}]}},
+              "allocation": {{"kind": "allocation", "tasks": {{"u": {{"s": 4}}}}}}, "not_checked": [],
+              "claims": [{{"axiom": "feasible", "holds": true, "margin": "0",
+                          "evidence": {{"server": "s", "resource": "cpu", "slack": "0"}}}}]}}"#
+        )
+    };
+    let forged = format!("x`: users 1, server classes 1, sha256 {}", "0".repeat(64));
+    for title in [&forged, &format!("a\\n{forged}"), &format!("a\\u2028{forged}")] {
+        let said = String::from_utf8(run(&["-"], &certificate(title)).stdout).unwrap();
+        let lines: Vec<&str> = said.lines().filter(|line| line.contains("sha256")).collect();
+        assert!(lines.iter().all(|line| line.starts_with("problem sha256 ") || line.starts_with("allocation sha256 ")), "{said}");
+        assert!(lines.len() == 2 && !lines[0].starts_with("problem sha256 000"), "{said}");
+    }
+    for hidden in ['\u{34f}', '\u{17b4}', '\u{180b}', '\u{2800}', '\u{fe0f}', '\u{e0100}', '\u{1d173}', '\u{ad}', '\u{85}'] {
+        let said = String::from_utf8(run(&["-"], &certificate(&format!("a{hidden}b"))).stdout).unwrap();
+        assert!(said.contains(&format!("`a{}b`", hidden.escape_unicode())), "{said}");
+    }
+}
+
+/// Only ASCII white space around the names of classes is no part of them.
+#[test]
+fn other_spaces_belong_to_a_name() {
+    let certificate = |key: &str, holds: bool| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["cpu"],
+                "servers": [{{"name": "a", "capacity": {{"cpu": 4}}}}, {{"name": "b", "capacity": {{"cpu": 4}}}},
+                            {{"name": "\u00a0b", "capacity": {{"cpu": 4}}}}],
+                "groups": [{{"name": "g", "on": {{"{key}": {{"limit": {{"cpu": 1}}}}}}}}],
+                "users": [{{"name": "u", "group": "g", "demand": {{"cpu": 1}}}}]}},
+              "allocation": {{"kind": "allocation", "tasks": {{"u": {{"b": 4}}}}}}, "tolerance": "0", "not_checked": [],
+              "claims": [{{"axiom": "limits", "holds": {holds}, "margin": "{}"}}]}}"#,
+            if holds { "1/12" } else { "-1/4" }
+        )
+    };
+    for (key, is_about_b) in [("a, b", true), ("a,\\tb ", true), ("a,\u{a0}b", false), ("a, \u{a0}b", false)] {
+        let statuses = [true, false].map(|holds| code(&run(&["-"], &certificate(key, holds))));
+        assert_eq!(statuses, if is_about_b { [1, 0] } else { [0, 1] }, "{key:?}");
+    }
+    assert_eq!(code(&run(&["-"], &certificate("a,\u{3000}b", true))), 2);
 }
 
 /// Evidence that nobody needs is not read; that it is an object is asked all the same.
@@ -173,7 +242,7 @@ fn verdicts_are_of_what_is_valid() {
     assert!(bad.contains("\"valid\":false") && bad.contains("\"verdicts\":[]"), "{bad}");
     let says = |text: &str| {
         let said = String::from_utf8(run(&["-"], text).stdout).unwrap();
-        said.lines().find_map(|line| line.strip_prefix("allocation: sha256 ").map(str::to_owned)).unwrap()
+        said.lines().find_map(|line| line.strip_prefix("allocation sha256 ").map(str::to_owned)).unwrap()
     };
     // The spelling of a number makes no difference, a number does.
     let tasks =
@@ -189,8 +258,8 @@ fn ratio_certificates() {
     let text = said(run(&[&path], ""));
     let proven = "valid: 3 claims, each proven\n  greedy earns 5\n  the optimum is 5\n  greedy earns 1 of the optimum\n";
     assert!(text.starts_with(proven), "{text}");
-    let about = "problem `the example of the introduction`: job types 3, pools 1, sha256 ";
-    assert!(text.contains(about) && text.ends_with("loads per server: a 1/2, b 1/2, c 1/2\n"), "{text}");
+    let about = ": `the example of the introduction`, job types 3, pools 1\n";
+    assert!(text.contains("\nproblem sha256 ") && text.contains(about) && text.ends_with("loads per server: a 1/2, b 1/2, c 1/2\n"), "{text}");
     let json = said(run(&[&path, "--format", "json"], ""));
     assert!(json.contains("\"valid\":true,\"claims\":3,"), "{json}");
     assert!(json.contains("\"ratio\":\"1\",\"exact\":true"), "{json}");
@@ -200,6 +269,10 @@ fn ratio_certificates() {
         assert_eq!(code(&run(&[&path, "--require", required], "")), expected, "{required}");
     }
     assert_eq!(code(&run(&[&path, "--sharing", "rdm"], "")), 2);
+    // The optimum of whole servers is between 115 and 128 there.
+    let counted = self::path(Kind::Ratio, "counted");
+    assert_eq!(code(&run(&[&counted], "")), 0);
+    assert_eq!(code(&run(&[&counted, "--require", "exact"], "")), 1);
     let problem = r#"{"kind": "reservation-problem", "resources": ["memory", "cpu"],
         "servers": [{"name": "pool", "capacity": {"cpu": 10, "memory": 10.0}}],
         "jobs": [{"name": "a", "demand": {"cpu": 6, "memory": 6}, "reward": 4, "load": 0.5},
