@@ -15,7 +15,7 @@ from fractions import Fraction
 
 #: What of a page holds its certificates.
 LINKS = """return [...document.querySelectorAll("a[data-certificate]")].map((e) =>
-    ({name: e.dataset.certificate, address: e.getAttribute("href"), sharing: e.dataset.sharing, most: e.dataset.most}));"""
+    ({name: e.dataset.certificate, address: e.getAttribute("href"), sharing: e.dataset.sharing}));"""
 #: Whether the page checks certificates.
 CHECKS = "return document.getElementById('check') !== null;"
 STATUS = "return document.getElementById('check').dataset.status ?? null;"
@@ -82,7 +82,10 @@ def titled(claim):
 
 def seen(name):
     """A name as pages write it."""
-    hidden = lambda c: unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
+    ignorable = [(0x34f, 0x34f), (0x115f, 0x1160), (0x17b4, 0x17b5), (0x180b, 0x180f), (0x2060, 0x206f), (0x2800, 0x2800),
+                 (0x3164, 0x3164), (0xfe00, 0xfe0f), (0xffa0, 0xffa0), (0xfff0, 0xfff8), (0xe0000, 0xe0fff)]
+    hidden = lambda c: (unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
+                        or any(first <= ord(c) <= last for first, last in ignorable))
     return "".join("\\u{%x}" % ord(c) if hidden(c) else c for c in name)
 
 

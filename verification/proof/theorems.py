@@ -26,7 +26,7 @@ GAINS = [
     ("`tree` with groups: the filling is followed to its end, and has only one", ["Follow", "Process", "Turn"]),
     ("No justified complaints, PS-DSF", ["Answered"]),
     ("Groups keep limits and promises, and are compared", ["Groups", "Parties"]),
-    ("No lie pays under time-shared PS-DSF, and how far lies by class go", ["Truthful", "TheoremB", "TheoremBSharp"]),
+    ("Strategy-proofness of time-shared PS-DSF (no lie pays), and how far lies by class go", ["Truthful", "TheoremB", "TheoremBSharp"]),
     ("Time-shared PS-DSF is a market, and proportionally fair", ["Market"]),
     ("PS-DSF always has an answer; on one class, given the others, it is the only one", ["ExistsPsDsf", "ExistsTimed", "TheoremAClasses", "TheoremA", "TheoremAWater", "Sperner", "Closure"]),
     ("The axioms mean what they are called; no two certificates contradict each other", ["Meaning", "Determined"]),

@@ -151,10 +151,12 @@ impl<'j> Certificate<'j> {
         let (problem, (hash, tasks)) = (&self.problem, self.hashes());
         let says = |claim: &Claim<'_>| {
             let says = match (claim.holds, &claim.margin) {
-                (None, _) => "does not apply",
-                (Some(false), _) => "is violated",
-                (Some(true), Some(margin)) if *margin < 0 => "holds within the tolerance",
-                (Some(true), _) => "holds",
+                (None, _) => "does not apply".to_owned(),
+                (Some(false), _) => "is violated".to_owned(),
+                (Some(true), Some(margin)) if *margin < 0 => {
+                    format!("holds within the tolerance of {}", short(&self.tolerance))
+                }
+                (Some(true), _) => "holds".to_owned(),
             };
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
             let nobody = claim.margin.is_none() && claim.holds == Some(true);

@@ -18,6 +18,8 @@ let judge text sharing most told =
     if String.length text > most_bytes then 3, Some "too large" else
     match
       let most_tolerance = if most = "" then None else (Budget.begin_text (); Some (Json.number_of Json.stated most)) in
+      if Option.fold ~none:false ~some:(fun most -> Q.lt most Q.zero || Q.geq most Q.one) most_tolerance then
+        Json.malformed "the largest tolerance: expected a number from 0 to below 1";
       let by_time = if sharing = "" then None else Some (sharing = "tdm") in
       Verdict.judge text { Verdict.nothing_asked with by_time; most_tolerance }
     with

@@ -14,6 +14,11 @@ let spend = take left
 (* Rows of a table: so many at a time that the sum does not wrap. *)
 let cells = take left_cells
 
+(* The digits of a power of a number that has so many bits *)
+let power bits exponent =
+  let digits = 1 + (bits / 3) in
+  if exponent > 0 then (if digits > !most_cells / exponent then raise Too_large; cells (digits * exponent))
+
 (* Charges the digits of a number; how many they are. *)
 let digits text =
   let count = String.fold_left (fun n c -> if c >= '0' && c <= '9' then n + 1 else n) 0 text in

@@ -192,10 +192,13 @@ let levels s a m value =
     { covers; on_share = amounts s (get "user_weights" value); at_prices = prices s value; base_level } in
   List.map level (list value)
 
+(* A power is charged before it is computed. *)
+let charge_power v exponent = Budget.power (Z.numbits v.qnum + Z.numbits v.qden) exponent
 let worths s u a =
   let { p; t; _ } = s in
   let value = memo p.users (value_of p u t.t_x) in
   let price = memo p.users (fun n ->
+    charge_power (value n) a;
     let power = to_q (rpower (value n) a) in
     if Q.sign power = 0 then zero else rational (Q.div (to_q (p.weight n)) power)) in
   let spent = List.fold_left (fun sum n -> if is_active s n

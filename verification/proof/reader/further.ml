@@ -102,6 +102,9 @@ let roots s share a q value up =
     only "least most" ends;
     low.(n) <- number_at (get "least" ends); high.(n) <- number_at (get "most" ends))
     (by_name s.c.on.user Fun.id (get "values" value));
+  let charge n =
+    charge_power low.(n) q; charge_power high.(n) q; charge_power (s.p.weight n) q; charge_power (v.v_value n) a in
+  List.iter charge (List.filter (is_active s) (range s.p.users));
   let spent = List.fold_left (fun sum n -> if is_active s n
     then Q.add sum (Q.mul (to_q (if up then high else low).(n)) (to_q (v.v_value n))) else sum) Q.zero (range s.p.users) in
   { r_u = u; r_value = v.v_value; r_low = at low; r_high = at high; r_spent = rational spent }

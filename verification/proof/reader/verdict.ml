@@ -35,13 +35,13 @@ let words placed held level (c : stated_claim) =
 let among (axiom, applies) = match String.split_on_char ' ' axiom with
   | name :: rest -> String.concat " " ((name ^ "_among (within x)") :: rest), applies ^ (if applies = "" then "" else "; ") ^ "comparable"
   | [] -> axiom, applies
-let sentence (axiom, applies) (c : stated_claim) =
+let sentence tolerance (axiom, applies) (c : stated_claim) =
   let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
   let said = if applies = "" then "" else "; " ^ applies in
   c.name ^ match c.statement.says, Option.map to_q c.statement.margin with
   | None, _ -> " does not apply: not " ^ applies
   | Some true, Some m -> Printf.sprintf " holds%s, margin %s: %s (%s) %s%s"
-    (if Q.sign m < 0 then " within the tolerance" else "") (short m) axiom (short (Q.neg m)) x said
+    (if Q.sign m < 0 then " within the tolerance of " ^ short tolerance else "") (short m) axiom (short (Q.neg m)) x said
   | Some false, Some m -> Printf.sprintf " is violated, margin %s: %s eps %s for no eps < %s%s" (short m) axiom x (short (Q.neg m)) said
   | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
   | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
@@ -119,7 +119,7 @@ let check_allocation root options =
       match Further.judge case further only_limits claim.statement evidence with
       | Proven ->
         let words = words (c.placing <> None) (Proved.hold_back s.problem g) level claim in
-        `Proven (sentence (if Proved.among s.problem g claim.statement.about then among words else words) claim)
+        `Proven (sentence c.tolerance (if Proved.among s.problem g claim.statement.about then among words else words) claim)
       | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
       | NotCovered -> `Uncovered "no theorem is about it here" in
   let first = if c.claims = [] then Some "nothing is claimed"
@@ -130,7 +130,7 @@ let check_allocation root options =
     then Some "something is claimed, and said not to be checked"
     else if Option.value by_time_asked ~default:false <> c.by_time
     then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for" else "the servers are divided (rdm)")
-    else if Q.gt c.tolerance most_tolerance then Some "the tolerance is more than is allowed"
+    else if Q.gt c.tolerance most_tolerance then Some (Printf.sprintf "the tolerance is %s, more than the %s that is allowed" (short c.tolerance) (short most_tolerance))
     else if unmet <> [] then Some (List.hd unmet)
     else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
     then Some "the allocation is infeasible, and more is claimed of it" else None in

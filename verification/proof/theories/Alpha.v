@@ -13,7 +13,14 @@ Variable B : scope.
 Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
 (** Proportional fairness: w / U^a, and the gap as a part of the sum of w U^(1-a) *)
-Fixpoint rpower (q : Q) (n : nat) : Q := match n with O => 1 | S k => mul q (rpower q k) end.
+(** By squaring, and of a reduced number: its powers are reduced as well, so nothing is divided. *)
+Fixpoint squared (q : Q) (p : positive) : Q :=
+  match p with
+  | xH => q
+  | xO p => let h := squared q p in h * h
+  | xI p => let h := squared q p in q * (h * h)
+  end.
+Definition rpower (q : Q) (n : nat) : Q := match n with O => 1 | S k => squared (Qred q) (Pos.of_succ_nat k) end.
 Definition value_of (u : nat -> nat -> Q) (y : allocation) (n : nat) : Q := rsum K (fun i => mul (u n i) (y n i)).
 Record worths := { v_u : nat -> nat -> Q; v_value : nat -> Q; v_price : nat -> Q; v_spent : Q }.
 Variable V : worths.
@@ -49,10 +56,21 @@ Variable possible : allocation -> Prop.
 Variable B : scope.
 Hypothesis RB : right_scope P possible B.
 
-Lemma rpower_eq q n : rpower q n == power q n.
-Proof. induction n; simpl; [reflexivity|]. rewrite mul_eq, IHn. reflexivity. Qed.
 Lemma power_ext a b n : a == b -> power a n == power b n.
 Proof. intros E. induction n; simpl; [reflexivity|]. rewrite IHn, E. reflexivity. Qed.
+Lemma power_add q m n : power q (m + n) == power q m * power q n.
+Proof. induction m; simpl; [ring|]. rewrite IHm. ring. Qed.
+Lemma squared_eq q p : squared q p == power q (Pos.to_nat p).
+Proof.
+  induction p as [p IH|p IH|]; simpl squared.
+  - rewrite Pos2Nat.inj_xI. simpl power. rewrite Nat.add_0_r, power_add, IH. reflexivity.
+  - rewrite Pos2Nat.inj_xO. simpl. rewrite Nat.add_0_r, power_add, IH. reflexivity.
+  - rewrite Pos2Nat.inj_1. simpl. ring.
+Qed.
+Lemma rpower_eq q n : rpower q n == power q n.
+Proof.
+  destruct n as [|k]; [reflexivity|]. unfold rpower. rewrite squared_eq, SuccNat2Pos.id_succ. apply power_ext, Qred_correct.
+Qed.
 
 Section Worths.
 Variable V : worths.

@@ -135,7 +135,7 @@ Proof.
         rewrite (is_active_eq P stated_x T placed R) in A by auto. destruct (Ends n (conj Hn A)) as (B & C & D & G & H).
         cbv zeta. simpl. rewrite same, !andb_true_iff. pose proof (power_ext _ _ s (value_is x n)) as E.
         repeat split; [apply lt_iff; rewrite value_is; auto|apply lt_iff; auto|apply lt_iff; auto| |];
-          apply le_iff; rewrite mul_eq, !rpower_eq, E; auto.
+          apply le_iff; rewrite !rpower_eq, E; auto.
       * apply same.
       * apply lt_iff. exact Sp.
     + apply all_iff. intros n Hn. apply all_iff. intros i Hi. apply le_iff. apply U0; auto.

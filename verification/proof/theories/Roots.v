@@ -36,7 +36,8 @@ Definition check_ends (s q : nat) (up : bool) : bool :=
   all N (fun n => if is_active T n then
     let v := r_value V n in let level := rpower v s in let w := rpower (weight P n) q in
     eqq v (value_of P (r_u V) x n) && lt 0 v && lt 0 (r_low V n) && lt 0 (r_high V n) &&
-    le (mul (rpower (r_low V n) q) level) w && le w (mul (rpower (r_high V n) q) level) else true) &&
+    (* long products, which are compared as they are *)
+    le (rpower (r_low V n) q * level) w && le w (rpower (r_high V n) q * level) else true) &&
   eqq (r_spent V) (rsum N (fun n => if is_active T n then mul (if up then r_high V n else r_low V n) (r_value V n) else 0)) &&
   lt 0 (r_spent V).
 Definition check_root_prices (s q : nat) (p : prices) (m : Q) : bool :=
@@ -87,7 +88,7 @@ Lemma ends_user up n : check_ends s q up = true -> (n < N)%nat -> is_active T n 
 Proof.
   intros C Hn An. unfold check_ends in C. rewrite !andb_true_iff, all_iff in C. destruct C as [[[Q0 C] _] _].
   apply Nat.ltb_lt in Q0. specialize (C n Hn). rewrite An in C. cbv zeta in C. rewrite !andb_true_iff in C.
-  destruct C as [[[[[C1 C2] C3] C4] C5] C6]. bools. rewrite !mul_eq, !rpower_eq in C5, C6.
+  destruct C as [[[[[C1 C2] C3] C4] C5] C6]. bools. rewrite !rpower_eq in C5, C6.
   assert (E : value_of P (r_u V) x n == value P (r_u V) x n).
   { unfold value_of, value. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq. }
   rewrite E in C1. rewrite (power_ext _ _ s C1) in C5, C6. rewrite C1 in C2.

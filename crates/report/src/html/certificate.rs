@@ -63,7 +63,7 @@ impl Room {
 pub struct Asked {
     /// Servers that are shared by time.
     pub by_time: bool,
-    /// A tolerance that is accepted, where it is larger than usual.
+    /// The tolerance that `evenhand-check` has to accept, if it is larger than usual. In the page its reader states another.
     pub tolerance: Option<String>,
 }
 
@@ -98,14 +98,15 @@ impl<'a> Link<'a> {
             p {
                 "The certificate: "
                 a download=(saved) href=(address) data-certificate=(printable(name))
-                    data-sharing=(if asked.by_time { "tdm" } else { "" })
-                    data-most=(asked.tolerance.as_deref().unwrap_or_default()) { (saved) }
+                    data-sharing=(if asked.by_time { "tdm" } else { "" }) { (saved) }
                 ". "
                 code {
                     @if file != saved { "gunzip " (saved) " && " }
                     "evenhand-check " (file) (sharing) (tolerance)
                 }
-                " decides anew whether these verdicts are true."
+                " decides anew whether these verdicts are true"
+                @if let Some(tolerance) = &asked.tolerance { ", and accepts a tolerance of " (printable(tolerance)) }
+                "."
             }
         }
     }

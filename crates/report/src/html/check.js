@@ -3,7 +3,7 @@
 // so that it can be stopped; where the browser allows none, in the page itself.
 {
   const section = document.getElementById("check");
-  const [run, stop, file, timed] = ["run", "stop", "file", "timed"].map((name) => document.getElementById("check-" + name));
+  const [run, stop, file, timed, most] = ["run", "stop", "file", "timed", "most"].map((name) => document.getElementById("check-" + name));
   const said = document.getElementById("check-said");
   const WORDS = [
     ["good", "✓", "every claim is proven"],
@@ -19,9 +19,9 @@
     if (to) to.append(made);
     return made;
   };
-  // Characters that are not seen, or turn the line round, are written out.
+  // Invisible characters, and those that turn the line round, are written out.
   const seen = (line) =>
-    line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
+    line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
   const letters = (line) => seen(new TextDecoder().decode(Uint8Array.from(line, (c) => c.charCodeAt(0))));
 
   // Certificates of verdicts and of moves have several parts, which the program of this page does not judge together.
@@ -30,6 +30,12 @@
     if (!kind) return null;
     const lines = [`not checked: the certificate of ${kind === "moves" ? "moves" : "a verdict"} has several parts, and browsers check one: run evenhand-check`];
     return { status: 3, lines };
+  };
+
+  // How many claims hold only within a tolerance, and which one: in words, or nothing.
+  const rounded = (lines) => {
+    const found = lines.map((line) => line.match(/ holds within the tolerance of (\S+),/)).filter((match) => match);
+    return found.length ? `, ${found.length} of them only within the tolerance of ${found[0][1]}` : "";
   };
 
   const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -96,14 +102,14 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
     run.disabled = true;
     stop.hidden = false;
     const state = element("p", "", said);
-    for (const [k, { name, text, sharing, most }] of all.entries()) {
+    for (const [k, { name, text, sharing, most: limit }] of all.entries()) {
       const told = (at, of) => {
         if (mine === turn) state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}): claim ${at + 1} of ${of}.`;
       };
       state.textContent = `Checks ${seen(name)} (${k + 1} of ${all.length}).`;
       let answer;
       try {
-        const job = [await text(), sharing, most], program = await checker();
+        const job = [await text(), sharing, limit], program = await checker();
         // Nothing is begun any more once it is stopped.
         if (mine !== turn) return;
         answer = several(job[0]) ?? (await apart(program, job, told)) ?? here(program, job);
@@ -118,7 +124,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
       const title = element("summary", sign + " ", part);
       title.className = kind;
       element("bdi", seen(name), title);
-      title.append(": " + words);
+      title.append(": " + words + (answer.status === 0 ? rounded(answer.lines) : ""));
       const lines = element("pre", "", part);
       for (const line of answer.lines) element("span", letters(line), lines);
       lines.tabIndex = 0;
@@ -136,7 +142,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
 
   const all = () =>
     [...document.querySelectorAll("a[data-certificate]")].map((link) => ({
-      name: link.dataset.certificate, text: () => held(link), sharing: link.dataset.sharing, most: link.dataset.most,
+      name: link.dataset.certificate, text: () => held(link), sharing: link.dataset.sharing, most: most.value.trim(),
     }));
   const given = (files) =>
     check([...files].map((from) => ({
@@ -146,7 +152,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
         const text = new Uint8Array(await from.arrayBuffer());
         return text[0] === 0x1f && text[1] === 0x8b ? new Uint8Array(await unpacked(text)) : text;
       },
-      sharing: timed.checked ? "tdm" : "", most: "",
+      sharing: timed.checked ? "tdm" : "", most: most.value.trim(),
     })));
   run.addEventListener("click", () => check(all()));
   stop.addEventListener("click", () => {

@@ -42,6 +42,9 @@ pub(super) fn card() -> Markup {
                 " "
                 button type="button" class="act" id="check-stop" hidden { "Stop" }
             }
+            p hidden {
+                label { "The largest tolerance that you accept: " input type="text" id="check-most" value="1e-6" size="8" autocomplete="off"; }
+            }
             details class="more" hidden {
                 summary { "A certificate from elsewhere" }
                 p {

@@ -36,7 +36,7 @@ pub(super) fn matrix(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
             }
             ul class="key" {
                 li { "✓ holds, exactly" }
-                li { "≈ holds within the tolerance" }
+                li { "≈ holds only within the tolerance that stands beside it" }
                 li { "✕ violated" }
                 li { "· not applicable (n/a), or not examined" }
                 li { "* what the mechanism aims at" }
@@ -86,7 +86,11 @@ fn cell(problem: &Problem, judged: &Judged, axiom: Axiom, parameters: &Parameter
     html! {
         td class=(class) {
             details {
-                summary { (sign) " " (word) (own) }
+                summary {
+                    (sign) " " (word)
+                    @if claim.outcome() == Outcome::Within { " " (number(&certificate.tolerance)) }
+                    (own)
+                }
                 @if let Some(margin) = &claim.margin {
                     p { "Margin " (number(margin)) @if claim.outcome() == Outcome::Violated && claim.is_bound() { " or less" } "." }
                 }
