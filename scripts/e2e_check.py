@@ -246,10 +246,10 @@ class Pages:
         if self.wait(f"{name}, dropped") != "0":
             self.fault(name, f"a certificate that is dropped is not proven: {self.browser.run(SAID)}")
         self.open(page)
-        several = '{"kind": "verdict-certificate", "version": 1, "held": %s}' % text
+        several = '{"kind": "verdict-certificate", "version": 1, "tolerance": "0", "held": %s, "due": {"rule": "kai"}, "queues": []}' % text
         self.browser.ask("POST", "/execute/sync", {"script": DROP, "args": [several]})
         if self.wait(f"{name}, a certificate of a verdict") != "3":
-            self.fault(name, f"a certificate of a verdict is judged: {self.browser.run(SAID)}")
+            self.fault(name, f"a certificate of a verdict is not proven in part: {self.browser.run(SAID)}")
         path = self.folder / "chosen.json"
         path.write_text(text)
         self.browser.run("document.querySelector('#check details').open = true;")

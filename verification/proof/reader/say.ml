@@ -30,6 +30,8 @@ let printable line =
   Buffer.contents into
 (* Where a batch is read, what would be printed is kept. *)
 let kept = ref None
-let say format = Printf.ksprintf (fun line -> match !kept with
+(* Which part of a certificate a line is about *)
+let prefix = ref ""
+let say format = Printf.ksprintf (fun line -> let line = !prefix ^ line in match !kept with
   | None -> print_endline (printable line)
   | Some lines -> kept := Some (printable line :: lines)) format

@@ -151,8 +151,39 @@ let check_allocation root options =
   if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
+(* A certificate of a running cluster: what runs (held), fair shares (due) and what runs after moves are certificates of one
+   problem, and are judged as such. What the bundle states about queues, starts and moves is not covered. *)
+let check_bundle root options =
+  Json.only "kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?" root;
+  if not (Q.equal (Json.number Json.stated (Json.get "version" root)) Q.one) then Json.malformed "expected version 1";
+  let due = Json.get "due" root and moves = Json.get "moves" root in
+  let rule = Json.given (Json.get "rule" due) in
+  Option.iter (fun rule -> Json.only "rule" due; ignore (Json.text rule)) rule;
+  let is_moves = Json.get "kind" root = Json.Text "moves-certificate" in
+  if is_moves <> (moves <> Json.Absent) then Json.malformed "moves belong to a certificate of moves";
+  if is_moves then Json.only "steps after short least" moves;
+  let parts = ["held", Json.get "held" root] @ (if rule = None then ["due", due] else [])
+    @ (if is_moves then ["after", Json.get "after" moves] else []) in
+  let of_held = List.filter (fun text -> not (String.starts_with ~prefix:"rule:" text)) options.required in
+  let hash_of value =
+    Budget.begin_text ();
+    let s = (read value).on in
+    Hash.of_problem s (Groups.read s) (More.read s) in
+  let judge (name, part) =
+    prefix := name ^ ": ";
+    let asked = if name = "held" then { options with required = of_held } else
+      { nothing_asked with by_time = options.by_time; most_tolerance = options.most_tolerance } in
+    ignore (check_allocation part asked : int);
+    hash_of part in
+  let hashes = List.map judge parts in
+  prefix := "";
+  if List.exists (( <> ) (List.hd hashes)) hashes then raise (False "the parts are about different problems");
+  say "not covered: queues, what could start, the rule of fair shares, and moves: evenhand-check judges them";
+  3
+
 let check text options =
   Budget.begin_text ();
+  prefix := "";
   if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
   let root = Json.parse text in
   if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
@@ -162,6 +193,7 @@ let check text options =
       Json.malformed "only --problem and --require can be asked of such a certificate";
     (try Ratio.judge root (Option.map (fun text read -> own "--problem" read text) options.problem) options.required; 0 with
      | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what)
+  | Text ("verdict-certificate" | "moves-certificate") -> check_bundle root options
   | _ -> check_allocation root options
 
 (* The exit status for a text; why it is not 0; and a fault, where it is no matter of claims alone. *)

@@ -24,14 +24,6 @@
     line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
   const letters = (line) => seen(new TextDecoder().decode(Uint8Array.from(line, (c) => c.charCodeAt(0))));
 
-  // Certificates of verdicts and of moves have several parts, which the program of this page does not judge together.
-  const several = (text) => {
-    const [, kind] = new TextDecoder().decode(text.subarray(0, 1000)).match(/^\s*\{\s*"kind"\s*:\s*"(verdict|moves)-certificate"/) ?? [];
-    if (!kind) return null;
-    const lines = [`not checked: the certificate of ${kind === "moves" ? "moves" : "a verdict"} has several parts, and browsers check one: run evenhand-check`];
-    return { status: 3, lines };
-  };
-
   // How many claims hold only within a tolerance, and which one: in words, or nothing.
   const rounded = (lines) => {
     const found = lines.map((line) => line.match(/ holds within the tolerance of (\S+),/)).filter((match) => match);
@@ -112,7 +104,7 @@ postMessage(evenhandProof(text,sharing,most,(at,of)=>postMessage({at,of})))}`;
         const job = [await text(), sharing, limit], program = await checker();
         // Nothing is begun any more once it is stopped.
         if (mine !== turn) return;
-        answer = several(job[0]) ?? (await apart(program, job, told)) ?? here(program, job);
+        answer = (await apart(program, job, told)) ?? here(program, job);
       } catch (fault) {
         answer = { status: 3, lines: ["error: " + fault.message] };
       }
