@@ -124,7 +124,7 @@ fn held(problem: &Problem, allocation: &Allocation) -> Result<Certificate, Clust
     })
 }
 
-/// What the kernel says of a certificate that was made here: why it gave no verdict, if it gave none.
+/// The kernel's answer to a certificate that was made here: why it gave no verdict, if it gave none.
 ///
 /// # Errors
 /// [`ClusterError::Refused`] where it says no.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ClusterError;
 
-/// What is changed: first servers are removed, then tasks submitted and servers added, then amounts set.
+/// A change of a cluster: first servers are removed, then tasks submitted and servers added, then amounts set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// `NAME.FIELD` or `NAME.FIELD.RESOURCE` of a group, user or server class, or `share.FIELD`, and the value; `none`

@@ -1,4 +1,4 @@
-//! What every queue is due: what hierarchical filling ends with, or what a scheduler's own formula says.
+//! The fair share of every queue: the end of hierarchical filling, or the result of a scheduler's own formula.
 
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance};
 use evenhand_mechanisms::tree::{self, Entitlements, Rule, Settings};
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use crate::error::ClusterError;
 use crate::queues::{Kind, Queues, Vector};
 
-/// What queues are due.
+/// The fair shares of queues.
 #[derive(Debug, Clone)]
 pub struct Due {
     /// By queue and resource.
     pub amounts: Vec<Vector>,
     /// The tasks that come to that; absent where the rule divides every resource alone.
     pub tasks: Option<Allocation>,
-    /// What proves it.
+    /// The evidence.
     pub proof: Proof,
 }
 
-/// What proves what is due.
+/// The evidence for fair shares.
 #[derive(Debug, Clone)]
 pub enum Proof {
     /// A certificate of the axiom `tree`.

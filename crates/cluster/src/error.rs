@@ -9,10 +9,10 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// What queues are due could not be computed.
+    /// The fair shares could not be computed.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// What is held, or what is due, could not be examined.
+    /// The usage or the fair shares could not be examined.
     #[error(transparent)]
     Certify(#[from] CertifyError),
     /// The allocation does not fit the problem.
@@ -21,7 +21,7 @@ pub enum ClusterError {
     /// An axiom could not be judged, or takes too much.
     #[error(transparent)]
     Refusal(#[from] Refusal),
-    /// What is due by a rule, and why that cannot be certified.
+    /// Fair shares by this rule cannot be certified, for this reason.
     #[error("what is due by the rule `{0}` has no certificate: {1}")]
     NotCertified(&'static str, &'static str),
     /// Moves need single servers.

@@ -1,4 +1,4 @@
-//! Which tasks to stop and to start so that no queue is below its fair share by a whole task (docs/verdict.md, "Which moves").
+//! Moves: tasks to stop and to start so that no queue is below its fair share by a whole task (docs/verdict.md, "Which moves").
 //!
 //! A move starts one gang of a queue that is below its fair share, and stops the tasks that stand in its way: on its servers,
 //! or under a limit above it. The search is greedy. That there cannot be fewer moves is known where their number is that of
@@ -41,7 +41,7 @@ pub struct Move {
 pub struct Moves {
     /// In this order.
     pub list: Vec<Move>,
-    /// What runs after them.
+    /// The allocation after the moves.
     pub after: Allocation,
     /// The queues that are below their fair share by a whole task before and after.
     pub below: [Vec<usize>; 2],
@@ -51,7 +51,7 @@ pub struct Moves {
     pub is_cut: bool,
 }
 
-/// Which moves may be made.
+/// Limits on the moves that are searched for.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     /// Most moves.
@@ -192,7 +192,7 @@ struct Search<'s> {
     hopeless: BTreeSet<(usize, usize)>,
     /// By queue: whether it is below its fair share by a whole task.
     is_below: Vec<bool>,
-    /// What is left of the budget for searches.
+    /// Steps that searches may still take.
     steps: u64,
     /// Gangs of the snapshot that moves have stopped, by position.
     gone: BTreeSet<usize>,

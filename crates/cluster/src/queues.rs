@@ -8,7 +8,7 @@ use crate::task_rules::TaskRules;
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
-/// What a queue is.
+/// A group, or a user that stands in no group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The group of this index, with all users below it.
@@ -22,7 +22,7 @@ pub enum Kind {
 pub struct Queue {
     /// The name of the group or the user.
     pub name: String,
-    /// What it is.
+    /// The group or the user.
     pub kind: Kind,
     /// The queue that it stands in.
     pub parent: Option<usize>,
@@ -47,7 +47,7 @@ pub struct Queues<'p> {
 }
 
 impl<'p> Queues<'p> {
-    /// Of a problem.
+    /// Returns the queues of a problem.
     #[must_use]
     pub fn new(problem: &'p Problem, rules: &'p TaskRules) -> Self {
         let groups = problem.groups();
@@ -76,7 +76,7 @@ impl<'p> Queues<'p> {
         Self { problem, list, users, above, unit, rules }
     }
 
-    /// What every queue holds when users have so many tasks.
+    /// Returns the usage of every queue if users have these numbers of tasks.
     #[must_use]
     pub fn held(&self, totals: &[Rational]) -> Vec<Vector> {
         let mut held = vec![vec![Rational::new(); self.problem.n_resources()]; self.list.len()];

@@ -1,4 +1,4 @@
-//! What a scheduler reports of itself, beside what its formula gives.
+//! Numbers that a scheduler reports of itself, next to those that its formula gives.
 
 use evenhand_mechanisms::tree::{self, NodeKind, Reported as Share, Rule, Settings};
 use evenhand_problem::snapshot::{NotModelled, Reported, SUMMED_FLAVOURS, Snapshot, Subject};
@@ -14,15 +14,15 @@ pub struct Compared {
     pub group: usize,
     /// The scheduler's own word.
     pub what: String,
-    /// What it reports; absent: infinite.
+    /// The reported number; `None`: infinite.
     pub reported: Option<Rational>,
-    /// By how much that may be rounded.
+    /// The largest rounding of the reported number.
     pub rounding: Rational,
-    /// What the formula gives.
+    /// The number that the formula gives.
     pub formula: Formula,
 }
 
-/// What a formula gives.
+/// The result of a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Formula {
     /// At least and at most so much, since numbers that it is computed from are rounded; absent: infinite.

@@ -10,7 +10,7 @@ use evenhand_problem::{Allocation, Problem, Promises, Rational};
 use crate::queues::Vector;
 use crate::verdict::Excess;
 
-/// What groups use at the moment, and what bounds that.
+/// The use of all groups, and the bounds on it.
 #[derive(Debug, Clone)]
 pub struct Rooms<'p> {
     problem: &'p Problem,
@@ -27,7 +27,7 @@ pub struct Rooms<'p> {
     tasks: Tasks,
     /// Computed when the first lack is asked for.
     lacks: OnceLock<Lacks<'p>>,
-    /// What is left of limits on server classes: by group, in the order of its `on` and of the limits there.
+    /// Amounts left under limits on server classes: by group, in the order of its `on` and of the limits there.
     on: Vec<Vec<Vec<Rational>>>,
     /// Whether limits on server classes count.
     counts_classes: bool,
@@ -63,7 +63,7 @@ fn over(a: &Rational, b: &Rational) -> Rational {
 }
 
 impl<'p> Rooms<'p> {
-    /// Of tasks by class, and tasks that are admitted and have no server, by user.
+    /// Returns the use of these tasks by class, and of tasks that are admitted and have no server, by user.
     #[must_use]
     pub fn new(problem: &'p Problem, allocation: &Allocation, admitted: impl Fn(usize) -> u64) -> Self {
         let groups = problem.groups();
@@ -190,14 +190,14 @@ impl<'p> Rooms<'p> {
         Self { counts_classes: false, ..self.clone() }
     }
 
-    /// What a task of a user on a class takes of a limit on classes.
+    /// Returns the amount of a limit on classes that a task of a user on a class takes.
     #[must_use]
     pub fn takes_of(&self, at: OnLimit, n: usize, i: usize) -> Rational {
         let (r, _) = &self.problem.groups().list()[at.group].on[at.on].limit[at.at];
         self.problem.demand(n, i)[*r].clone()
     }
 
-    /// What is left of a limit on classes; below 0 where it is exceeded.
+    /// Returns the amount left under a limit on classes; below 0 if the limit is exceeded.
     #[must_use]
     pub fn left_of(&self, at: OnLimit) -> &Rational {
         &self.on[at.group][at.on][at.at]
@@ -215,7 +215,7 @@ impl<'p> Rooms<'p> {
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =
             amounts.iter().filter(|(r, _)| !capacity[*r].is_zero()).collect();
-        // What more use fills before it raises the use of the group that is looked at.
+        // Capacity kept back inside the group is filled first, and raises no use of the group.
         let mut spare = vec![Rational::new(); asked.len()];
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let mut broken = Vec::new();
@@ -257,7 +257,7 @@ impl<'p> Rooms<'p> {
         broken
     }
 
-    /// What a user demands of resources that there are.
+    /// Returns the base demands of a user for resources with a capacity above 0.
     fn asked(&self, n: usize) -> Vec<&'p (usize, Rational)> {
         let capacity = self.problem.total_capacity();
         let demand = self.problem.users()[n].base_demand().entries().iter();
@@ -321,7 +321,7 @@ impl<'p> Rooms<'p> {
         users.iter().map(|n| lacks.of(*n)).collect()
     }
 
-    /// What a group is promised, by resource that is named.
+    /// Returns the guarantee of a group, by resource that it names.
     #[must_use]
     pub fn promised(&self, v: usize) -> Option<&[(usize, Rational)]> {
         self.promises.guarantee[v].as_deref()

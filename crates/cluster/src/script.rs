@@ -16,7 +16,7 @@ pub struct Task {
     pub user: usize,
     /// Its own name, where it is known.
     pub name: Option<String>,
-    /// What keeps it running, as `KIND NAMESPACE/NAME`; `None` where that is not known, empty where nothing does.
+    /// The owner that keeps it running, as `KIND NAMESPACE/NAME`; `None` where that is not known, empty where nothing does.
     pub owner: Option<String>,
     /// Its server.
     pub place: Place,
@@ -25,9 +25,9 @@ pub struct Task {
 /// A move with the names of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// What is stopped.
+    /// The tasks that stop.
     pub stop: Vec<Task>,
-    /// What starts.
+    /// The tasks that start.
     pub start: Vec<Task>,
 }
 
@@ -103,7 +103,7 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
     (all, after)
 }
 
-/// What the snapshot says of a running task.
+/// The snapshot's entry about a running task.
 struct Known {
     name: String,
     owner: Option<String>,
@@ -114,7 +114,7 @@ fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))
 }
 
-/// What waits after the moves: what was not started, and what was stopped.
+/// Tasks that wait after the moves: those that were not started, and those that were stopped.
 fn waits(
     snapshot: &Snapshot,
     left: &HashMap<usize, Vec<String>>,

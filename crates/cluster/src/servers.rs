@@ -13,7 +13,7 @@ const MOST_SPARE: u64 = 10_000;
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Which of its class.
+    /// Its position among the servers of its class.
     pub index: u64,
     /// By resource; below 0 where it holds more than it has.
     pub free: Vector,
@@ -28,7 +28,7 @@ pub struct Servers<'p> {
     problem: &'p Problem,
     /// How many empty ones of a class are looked at: with these there is room for a gang of any user.
     spare: usize,
-    /// What single servers have beyond their class.
+    /// Capacity of single servers beyond that of their class.
     beyond: Vec<Rounded>,
     /// By class, ascending by index.
     pub classes: Vec<Vec<Server>>,
@@ -39,12 +39,12 @@ pub struct Servers<'p> {
 pub struct Place {
     /// The class.
     pub class: usize,
-    /// Which of its servers.
+    /// The position of the server within the class.
     pub index: u64,
 }
 
 impl<'p> Servers<'p> {
-    /// Of an allocation with placements; with empty servers of each class for `spare` tasks.
+    /// Returns the servers of an allocation with placements, with empty servers of each class for `spare` tasks.
     #[must_use]
     pub fn new(problem: &'p Problem, placements: &[Placement], spare: u64) -> Self {
         Self::unrounded(problem, placements, spare, Vec::new())

@@ -1,4 +1,4 @@
-//! What could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
+//! Tasks that could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
 //!
 //! Other files ask here and never look at free capacity or limits themselves.
 
@@ -48,7 +48,7 @@ pub enum Blocked {
     Bound(Bound),
 }
 
-/// What runs on single servers, what is admitted, and what groups use: all that [`Standing::may_start`] looks at.
+/// Running tasks on single servers, admitted tasks, and the use of groups: all that [`Standing::may_start`] looks at.
 #[derive(Debug, Clone)]
 pub struct Standing<'p> {
     /// The problem.
@@ -62,7 +62,7 @@ pub struct Standing<'p> {
 }
 
 impl<'p> Standing<'p> {
-    /// Of an allocation; `None` where it has no placements.
+    /// Returns the state of an allocation; `None` if it has no placements.
     #[must_use]
     pub fn new(problem: &'p Problem, rules: &'p TaskRules, allocation: &Allocation) -> Option<Self> {
         let placements = allocation.placements.as_ref()?;
@@ -256,7 +256,7 @@ struct Search<'s, 'p> {
     later: Vec<u64>,
     /// Free capacity of each server that has a slot.
     free: Vec<Vec<Rational>>,
-    /// What is left of each limit on classes that counts.
+    /// The amount left under each limit on classes that counts.
     limits: Vec<(OnLimit, Rational)>,
     /// By slot: the limits that count it, and what a task takes of each.
     takes: Vec<Vec<(usize, Rational)>>,

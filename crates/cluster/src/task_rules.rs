@@ -117,7 +117,7 @@ impl TaskRules {
         self.starts[n][0] == n
     }
 
-    /// What a start takes by resource, in base demands, and without amounts of 0.
+    /// Returns the base demands of a start by resource, without amounts of 0.
     #[must_use]
     pub fn amounts(&self, problem: &Problem, n: usize) -> Vec<(usize, Rational)> {
         let mut sum: BTreeMap<usize, Rational> = BTreeMap::new();

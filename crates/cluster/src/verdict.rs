@@ -22,7 +22,7 @@ use crate::task_rules::TaskRules;
 pub struct Verdict {
     /// The problem that is judged: with the share of the rule.
     pub problem: Problem,
-    /// What runs.
+    /// The tasks that run.
     pub allocation: Allocation,
     /// Constraints of the snapshot.
     pub rules: TaskRules,
@@ -36,7 +36,7 @@ pub struct Verdict {
     pub held: Examination,
     /// The fair shares.
     pub due: Due,
-    /// What could start now; `None` where it is not known on which servers tasks run.
+    /// The tasks that could start now; `None` where it is not known on which servers tasks run.
     pub starts: Option<Starts>,
     /// Users whose guarantee is missed by a gang or more, and is met by the fair shares.
     pub unmet: Vec<Unmet>,
@@ -90,9 +90,9 @@ pub enum Excess {
         place: Place,
         /// The resource.
         resource: usize,
-        /// What its tasks take.
+        /// The demand of its tasks.
         used: Rational,
-        /// What it has.
+        /// Its capacity.
         most: Rational,
     },
     /// Tasks on the servers of a class take more of a resource than these have together.
@@ -101,9 +101,9 @@ pub enum Excess {
         class: usize,
         /// The resource.
         resource: usize,
-        /// What the tasks take.
+        /// The demand of the tasks.
         used: Rational,
-        /// What the servers have.
+        /// The capacity of the servers.
         most: Rational,
     },
     /// Tasks run on a class on which their user may not run.
@@ -117,7 +117,7 @@ pub enum Excess {
     Bound {
         /// The limit.
         bound: Bound,
-        /// What is used, with capacity that is kept back for groups inside.
+        /// The use, with capacity that is kept back for groups inside.
         used: Rational,
         /// The part of that which running and admitted tasks take.
         by_tasks: Rational,
@@ -131,19 +131,19 @@ pub enum Excess {
 pub struct Row {
     /// The queue.
     pub queue: Queue,
-    /// What its users use.
+    /// The usage of its users.
     pub usage: Vector,
-    /// What they are entitled to.
+    /// The fair share.
     pub fair_share: Vector,
     /// How many whole tasks of it wait; absent: any number.
     pub waiting: Option<Rational>,
-    /// What it lacks of its fair share, of resources that its waiting tasks demand.
+    /// The amounts that it lacks of its fair share, of resources that its waiting tasks demand.
     pub lacking: Vector,
-    /// What it uses over its fair share.
+    /// The amounts that it uses over its fair share.
     pub over: Vector,
     /// A user that waits, one of whose gangs is within the fair share: the queue is below it by a whole task.
     pub by: Option<usize>,
-    /// What it is promised, where it is.
+    /// Its guarantee, if it has one.
     pub guarantee: Vec<(usize, Rational)>,
     /// Why its fair share is no larger.
     pub ends: Vec<End>,
@@ -160,7 +160,7 @@ pub struct Lent {
     pub resource: usize,
     /// Queues that do not use all of their guarantee, and how much of it they may lend, the most first.
     pub by: Vec<(usize, Rational)>,
-    /// What queues use beyond their guarantees, at most the sum of what may be lent.
+    /// The use of queues beyond their guarantees, at most the sum of the amounts that may be lent.
     pub used: Rational,
 }
 
@@ -284,7 +284,7 @@ impl Verdict {
     }
 }
 
-/// What could start now: on servers as the problem has them, else on what they have beyond it.
+/// Tasks that could start now: on servers as the problem states them, else on their unrounded capacity.
 fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
@@ -311,7 +311,7 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
         let free = unrounded.unwrap_or(standing).for_admitted();
         for user in admitted {
             let answer = free.find_servers(rules.start(user), &mut steps);
-            // What is not modelled makes a yes unknown.
+            // A yes is unknown if something that is not modelled decides.
             let is_modelled = rules.not_modelled(user).is_empty();
             let answer = if is_modelled || answer == Answer::No { answer } else { Answer::NotKnown };
             starts.admitted.push(Admitted { user, tasks: rules.admitted(user), answer });
@@ -320,7 +320,7 @@ fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting
     starts
 }
 
-/// What is exceeded: servers (classes where tasks have no servers), allowed classes, limits.
+/// Excesses: of servers (of classes where tasks have no servers), of allowed classes, and of limits.
 fn excesses(
     problem: &Problem,
     allocation: &Allocation,
@@ -391,7 +391,7 @@ fn beyond(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
 
-/// Those with an amount above 0, the largest amount first.
+/// Returns the entries with an amount above 0, the largest amount first.
 fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, Rational)> {
     let mut found: Vec<(usize, Rational)> = amounts.filter(|(_, amount)| *amount > 0).collect();
     found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -498,7 +498,7 @@ impl Judge<'_, '_> {
         (0..list.len()).filter(is_neighbour).collect()
     }
 
-    /// Who is below its guarantees by a gang or more, and not in what is due.
+    /// Users that are below their guarantees by a gang or more, and not with the tasks of the fair share.
     fn unmet(&self) -> Vec<Unmet> {
         let problem = self.queues.problem;
         let Some(due) = self.due.tasks.as_ref().filter(|_| !problem.groups().list().is_empty()) else {
@@ -520,7 +520,7 @@ impl Judge<'_, '_> {
     }
 }
 
-/// What ends the parts of queues in what is due.
+/// The resource or limit at which the fair share of each queue ends.
 struct Ends<'p> {
     problem: &'p Problem,
     rooms: Rooms<'p>,
@@ -557,7 +557,7 @@ impl<'p> Ends<'p> {
         }
     }
 
-    /// Of a queue with these users who wait.
+    /// Returns that of a queue with these waiting users.
     fn of(&self, users: impl Iterator<Item = usize>) -> Vec<End> {
         let mut ends = BTreeSet::new();
         for n in users.filter(|n| !self.has_all[*n]) {

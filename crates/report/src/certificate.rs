@@ -99,8 +99,9 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let users = count(problem.n_users(), "user", "users");
     let classes = count(problem.n_servers(), "server class", "server classes");
     let mut lines = vec![
-        format!("problem:   {name}, {users}, {classes}"),
+        // The hash comes first: no title can imitate it.
         format!("sha256:    {}", problem_sha256(problem)),
+        format!("problem:   {name}, {users}, {classes}"),
         format!("sharing:   {sharing}"),
         format!("tolerance: {}", tolerance_words(&certificate.tolerance)),
     ];

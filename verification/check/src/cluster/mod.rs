@@ -238,7 +238,7 @@ impl<'j> Bundle<'j> {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
                 ensure(is_due, "what is due is not what the filling ends with")?;
-                // What is judged, and so equal to what the filling ends with, are the tasks after their repair.
+                // The tasks after their repair are judged, and so equal to the end of the filling.
                 let due = Case::new(&due.problem, &due.allocation, Rational::new())?;
                 queues.held(|_, n| &due.total[n])?
             }
@@ -264,7 +264,7 @@ impl<'j> Bundle<'j> {
         Ok(said)
     }
 
-    /// What could start, in sentences: each start that is stated could; of the other waiting users it is shown where a bound
+    /// Says in sentences which tasks could start: each start that is stated could; of the other waiting users it is shown where a bound
     /// shows it, else not checked.
     fn starts(
         &self,

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::work::{Checked, about, ensure};
 
 pub struct Moves<'j> {
-    /// What stops, and what then starts.
+    /// The gangs that stop, and those that start then.
     steps: Vec<(Vec<Gang>, Vec<Gang>)>,
     /// About the allocation after them.
     pub after: Certificate<'j>,

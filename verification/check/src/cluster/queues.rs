@@ -56,7 +56,7 @@ impl<'c> Queues<'c> {
         Ok(Self { case, names, above, users, unit, gang, rules })
     }
 
-    /// What every queue holds when users have so many tasks, by resource and user.
+    /// Returns the usage of every queue for these numbers of tasks, by resource and user.
     pub fn held<'t>(&self, total: impl Fn(usize, usize) -> &'t Rational) -> Checked<Vec<Vector>> {
         let m = self.case.problem.resources.list.len();
         let mut held = vec![vec![Rational::new(); m]; self.names.len()];

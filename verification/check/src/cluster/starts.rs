@@ -1,4 +1,4 @@
-//! What could start: the predicate `may_start` of docs/verdict.md, for servers that are stated, and a bound from above for all
+//! Tasks that could start: the predicate `may_start` of docs/verdict.md, for servers that are stated, and a bound from above for all
 //! other waiting users.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub struct Gang {
     places: Vec<(usize, u64, Rational)>,
 }
 
-/// What runs and is admitted: by server and user, by user, and what queues use.
+/// Running and admitted tasks, by server and user and by user, and the usage of queues.
 pub struct State<'q, 'c> {
     queues: &'q Queues<'c>,
     rules: &'q Rules,

@@ -125,7 +125,10 @@ fn the_readers_own_allocation_of_another_problem() {
     let other = run(&[&accepted(), "--allocation", "-"], &allocation(&hash[..64].replace(['a', '1'], "b")));
     assert_eq!(code(&other), 1);
     let said = String::from_utf8(other.stdout).unwrap();
-    assert!(said.starts_with("not valid: the allocation is of another problem than the certificate"), "{said}");
+    assert!(
+        said.starts_with("not valid: the allocation is of another problem than the certificate"),
+        "{said}"
+    );
 }
 
 /// A title cannot stand before the hash, end its line, or hide characters.
@@ -145,10 +148,25 @@ fn titles_imitate_no_hash() {
     for title in [&forged, &format!("a\\n{forged}"), &format!("a\\u2028{forged}")] {
         let said = String::from_utf8(run(&["-"], &certificate(title)).stdout).unwrap();
         let lines: Vec<&str> = said.lines().filter(|line| line.contains("sha256")).collect();
-        assert!(lines.iter().all(|line| line.starts_with("problem sha256 ") || line.starts_with("allocation sha256 ")), "{said}");
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.starts_with("problem sha256 ") || line.starts_with("allocation sha256 ")),
+            "{said}"
+        );
         assert!(lines.len() == 2 && !lines[0].starts_with("problem sha256 000"), "{said}");
     }
-    for hidden in ['\u{34f}', '\u{17b4}', '\u{180b}', '\u{2800}', '\u{fe0f}', '\u{e0100}', '\u{1d173}', '\u{ad}', '\u{85}'] {
+    for hidden in [
+        '\u{34f}',
+        '\u{17b4}',
+        '\u{180b}',
+        '\u{2800}',
+        '\u{fe0f}',
+        '\u{e0100}',
+        '\u{1d173}',
+        '\u{ad}',
+        '\u{85}',
+    ] {
         let said = String::from_utf8(run(&["-"], &certificate(&format!("a{hidden}b"))).stdout).unwrap();
         assert!(said.contains(&format!("`a{}b`", hidden.escape_unicode())), "{said}");
     }
@@ -169,7 +187,8 @@ fn other_spaces_belong_to_a_name() {
             if holds { "1/12" } else { "-1/4" }
         )
     };
-    for (key, is_about_b) in [("a, b", true), ("a,\\tb ", true), ("a,\u{a0}b", false), ("a, \u{a0}b", false)] {
+    for (key, is_about_b) in [("a, b", true), ("a,\\tb ", true), ("a,\u{a0}b", false), ("a, \u{a0}b", false)]
+    {
         let statuses = [true, false].map(|holds| code(&run(&["-"], &certificate(key, holds))));
         assert_eq!(statuses, if is_about_b { [1, 0] } else { [0, 1] }, "{key:?}");
     }
@@ -259,7 +278,12 @@ fn ratio_certificates() {
     let proven = "valid: 3 claims, each proven\n  greedy earns 5\n  the optimum is 5\n  greedy earns 1 of the optimum\n";
     assert!(text.starts_with(proven), "{text}");
     let about = ": `the example of the introduction`, job types 3, pools 1\n";
-    assert!(text.contains("\nproblem sha256 ") && text.contains(about) && text.ends_with("loads per server: a 1/2, b 1/2, c 1/2\n"), "{text}");
+    assert!(
+        text.contains("\nproblem sha256 ")
+            && text.contains(about)
+            && text.ends_with("loads per server: a 1/2, b 1/2, c 1/2\n"),
+        "{text}"
+    );
     let json = said(run(&[&path, "--format", "json"], ""));
     assert!(json.contains("\"valid\":true,\"claims\":3,"), "{json}");
     assert!(json.contains("\"ratio\":\"1\",\"exact\":true"), "{json}");
