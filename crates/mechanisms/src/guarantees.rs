@@ -83,7 +83,7 @@ impl Condition {
                 };
                 problem.users().iter().all(alike)
             }
-            // A limit, or a gang that does not fit whole, leaves room that a task would fit into.
+            // A limit leaves room that a task would fit into. Nothing is promised of gangs.
             Self::FirstFit => problem.groups().is_empty(),
             Self::KeptWithinLimits => is_kept_within_limits(problem),
             Self::NothingHeldBack => {

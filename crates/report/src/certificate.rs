@@ -6,7 +6,7 @@ use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::axiom::work_conserving::Room;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop, Tasks};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Short, Stop, Tasks};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
 
@@ -71,7 +71,7 @@ fn page(
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
-/// How many tasks fit where one does.
+/// How many tasks fit where one, or a gang, does.
 fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     match (&claim.evidence, in_tasks) {
         (Evidence::Room(Room { index: Some(_), .. }), Some(margin)) => {
@@ -206,6 +206,24 @@ fn margin(claim: &Claim) -> Cell {
     Cell::decimal(margin)
 }
 
+/// Whether some of these users start several tasks together, on single servers.
+fn is_about_gangs(certificate: &Certificate, short: &[(usize, Short)]) -> bool {
+    let groups = certificate.problem.groups();
+    certificate.allocation.placements.is_some() && short.iter().any(|(n, _)| groups.member(*n).gang.is_some())
+}
+
+/// The tasks of a gang by class, at most three classes.
+fn gang_words(problem: &Problem, by_class: &[(usize, u64)]) -> String {
+    let on = |(i, tasks): &(usize, u64)| {
+        format!("{} on {}", crate::text::tasks(&Rational::from(*tasks)), problem.servers()[*i].name())
+    };
+    let more = match by_class.len() {
+        0..=3 => String::new(),
+        classes => format!(", the others on {} more classes", classes - 3),
+    };
+    format!("{}{more}", by_class.iter().take(3).map(on).collect::<Vec<_>>().join(", "))
+}
+
 /// What stops the first user, and how many others are stopped.
 fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
     let Some((user, stop)) = stopped.first() else { return String::new() };
@@ -311,6 +329,9 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             "other whole tasks give some user more and no user less".to_owned()
         }
         Evidence::Short(short) if short.is_empty() => "every user has all its tasks".to_owned(),
+        Evidence::Short(short) if is_about_gangs(certificate, short) => {
+            "no gang of a user with pending tasks fits".to_owned()
+        }
         Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
         Evidence::Filling { tasks: filling, .. } => filling_words(filling, certificate),
@@ -329,7 +350,12 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
             let server = problem.servers()[room.server].name();
             match room.index {
                 None => format!("{} could run more on {server}", user(room.user)),
-                Some(index) => format!("a task of {} fits on server {index} of {server}", user(room.user)),
+                Some(index) if room.by_class.is_empty() => {
+                    format!("a task of {} fits on server {index} of {server}", user(room.user))
+                }
+                Some(_) => {
+                    format!("a gang of {} fits: {}", user(room.user), gang_words(problem, &room.by_class))
+                }
             }
         }
         Evidence::Levels(levels) => levels_words(levels, claim.share, certificate),

@@ -453,10 +453,12 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     if lines.is_empty() && !verdict.is_fair() {
         lines.push("No waiting task could start now.".to_owned());
     }
-    let counts_parts = verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false));
-    if counts_parts && starts.could.is_empty() {
+    let is_violated = verdict.claim(Axiom::WorkConserving).is_some_and(|claim| claim.holds == Some(false));
+    if is_violated && starts.could.is_empty() {
         lines.push(
-            "The axiom `work-conserving` counts tasks one by one: a part of a start has room, the whole start has not."
+            "The axiom `work-conserving` is violated: a waiting gang fits by the problem and the allocation alone. The axiom \
+             does not count what the snapshot states in addition (`together`, `class_sets`, `distinct_servers`, `admitted`, \
+             `not_modelled`)."
                 .to_owned(),
         );
     }

@@ -213,17 +213,18 @@ impl<'a> Case<'a> {
         self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
     }
 
-    /// What is free on the servers of every class, by row; those that hold nothing are one.
-    pub fn free(&self) -> Checked<Vec<Vec<Amounts>>> {
+    /// What is free on the servers of every class, by row, and on how many servers; those that hold nothing are together.
+    pub fn free(&self) -> Checked<Vec<Vec<(Amounts, u64)>>> {
         let mut servers = vec![Vec::new(); self.problem.classes.len()];
         for server in self.stated.placements.iter().flatten() {
             let free = self.left(server.class, self.problem.classes[server.class].count, &server.tasks)?;
-            servers[server.class].push(self.rows_of(server.class).zip(free).collect());
+            servers[server.class].push((self.rows_of(server.class).zip(free).collect(), 1));
         }
         for (i, servers) in servers.iter_mut().enumerate() {
             let count = self.problem.classes[i].count;
-            if (servers.len() as u64) < count {
-                servers.push(self.rows_of(i).zip(self.left(i, count, &[])?).collect());
+            let empty = count - servers.len() as u64;
+            if empty > 0 {
+                servers.push((self.rows_of(i).zip(self.left(i, count, &[])?).collect(), empty));
             }
         }
         Ok(servers)

@@ -4,6 +4,7 @@
 pub mod alone;
 mod bounds;
 pub mod filling;
+pub mod gangs;
 pub mod holdings;
 pub mod lack;
 pub mod parties;

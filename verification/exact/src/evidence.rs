@@ -42,7 +42,8 @@ pub enum SingleLimit {
 }
 
 /// What is short for one user: rows of the classes on which it can run, ascending. One of each class where classes
-/// are divided as a whole; with placements rows of which every server of the class lacks one.
+/// are divided as a whole; with placements rows of which every server of the class lacks one for the next task, once it
+/// has the tasks of the user's gang that fit on it.
 ///
 /// Users of one shape share it; and rows are as narrow as the size of a file allows.
 pub type Short = Arc<[u32]>;
@@ -74,7 +75,8 @@ pub enum Stop {
     Classes {
         /// As for a user whom nothing else stops.
         short: Short,
-        /// `(class, limit)`, by class ascending.
+        /// `(class, limit)`, by class ascending; with placements of each class the limit that leaves the fewest tasks
+        /// there, fewer than the gang.
         limits: Vec<(usize, ClassMark)>,
     },
     /// The limit of a group above it.
@@ -103,15 +105,17 @@ pub enum Stop {
     },
 }
 
-/// Where a pending task fits.
+/// Where a pending task, or with placements a gang, fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// The user.
     pub user: usize,
-    /// The class where it fits.
+    /// The class where a task fits.
     pub server: usize,
     /// The single server, with placements.
     pub index: Option<u64>,
+    /// `(class, tasks)` of the gang, classes ascending, where the gang has several tasks; together they are the gang.
+    pub by_class: Vec<(usize, u64)>,
 }
 
 /// One level of the evidence.
@@ -264,7 +268,7 @@ pub enum Evidence {
         /// What stops a user.
         stopped: Vec<(usize, Stop)>,
     },
-    /// Work-conserving: no, since a pending task fits here.
+    /// Work-conserving: no, since a pending task, or with placements a gang, fits here.
     Room(Room),
     /// Max-min: the levels, in any order.
     Levels(Vec<Level>),

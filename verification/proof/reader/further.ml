@@ -129,6 +129,29 @@ let root s share a q (c : stated_claim) value =
       OfRoots (RootPrices (roots s share a q value false, prices s value))
     end
 
+(* * Gangs within limits on classes: the proved search tries numbers of tasks by class. How often it may have to, if it
+   finds nothing, is counted by the number of tasks that have a class already; of large gangs without that. *)
+
+let search_is_small s f placing =
+  let classes = s.p.classes and most = float_of_int !Budget.most_cells /. 5. in
+  let count n =
+    let bars = List.length (bars_of s.p f.groups.grouping s.h n) and gang = to_q (s.p.gang n) in
+    let fits i = Q.to_float (Q.min gang (to_q (most_on s.p s.t placing s.places n i))) in
+    if bars = 0 then 0.
+    else if Q.gt gang (Q.of_int 200) then List.fold_left (fun all i -> all *. (fits i +. 1.)) 1. (range classes)
+    else begin
+      let gang = Z.to_int (Q.num gang) in
+      let ways = ref (Array.init (gang + 1) (fun t -> if t = 0 then 1. else 0.)) and all = ref 0. in
+      List.iter (fun i ->
+        let most = int_of_float (fits i) in
+        let more t = List.fold_left (fun sum c -> if c <= t then sum +. !ways.(t - c) else sum) 0. (range (most + 1)) in
+        ways := Array.init (gang + 1) more;
+        all := Array.fold_left (+.) !all !ways) (range classes);
+      !all
+    end *. float_of_int (classes + bars) in
+  let add sum n = if is_active s n && is_pending s.p s.t n then sum +. count n else sum in
+  if List.fold_left add 0. (range s.p.users) > most then raise Budget.Too_large
+
 (* * Evidence of any claim *)
 
 let evidence s f (c : stated_claim) =
@@ -139,7 +162,8 @@ let evidence s f (c : stated_claim) =
   match c.statement.about, c.statement.says, c.statement.margin with
   | about, None, _ when s.limited && compares about && not (is_comparable ()) -> NotComparable
   | (OfGroupSharing | OfGroupEnvy), None, _ -> OfGroups NotAbout
-  | OfWorkConserving, _, _ when hold_back s.p f.groups.grouping && (c.statement.says = None || c.statement.margin <> None) -> OfStops
+  | OfWorkConserving, _, _ when hold_back s.p f.groups.grouping && (c.statement.says = None || c.statement.margin <> None) ->
+    Option.iter (search_is_small s f) s.placing; OfStops
   | OfGroupSharing, _, _ -> parties s f false c value
   | OfGroupEnvy, _, _ -> parties s f true c value
   | OfTree, None, _ -> OfFilling (NotFilled (worth_of s Drfh))

@@ -96,7 +96,7 @@ let text ~sorted s (g : Groups.t) (more : More.t) =
       "demand_on", by_class (fun i -> if s.own_demand.(n).(i) then Some (amounts (p.demand n i)) else None);
       "gamma", numbers p.stated; "criterion", numbers p.criterion;
       "group", Option.map (fun v -> quoted g.names.list.(v)) g.member.(n);
-      "gang", (if Z.equal more.gangs.(n) Z.one then None else Some (quoted (Z.to_string more.gangs.(n))));
+      "gang", (let gang = to_q (p.gang n) in if Q.equal gang Q.one then None else Some (number gang));
       "pinned", (if Q.sign more.pinned.(n) = 0 then None else Some (number more.pinned.(n)))] in
   let stated row =
     let named = List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row in

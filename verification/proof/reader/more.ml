@@ -1,17 +1,16 @@
-(* What a problem says of gangs and pinned tasks. It is in the hash of the problem alone; no theorem rests on it. *)
+(* The pinned tasks of a problem. They are in the hash of the problem alone; no theorem rests on them. *)
 open Json
 open Reader
 
-type t = { gangs : Z.t array; pinned : Q.t array }
+type t = { pinned : Q.t array }
 
 let read (s : statement) =
   let users = match get "users" s.source with Absent -> [||] | v -> Array.of_list (list v) in
   let of_user read = Array.mapi (fun n u -> read n (fun name -> get name u)) users in
-  let gangs = of_user (fun _ field -> match field "gang" with Absent -> Z.one | v -> integer 1 v) in
   let pinned = of_user (fun n field ->
     let kept = match field "pinned" with Absent -> Q.zero | v -> at_least Q.zero (number Json.stated v) in
     (match s.problem.limit n with
      | Some tasks when Q.gt kept (to_q tasks) -> malformed "more tasks are pinned than the user has"
      | _ -> ());
     kept) in
-  { gangs; pinned }
+  { pinned }

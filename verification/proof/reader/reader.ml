@@ -34,6 +34,7 @@ let at a i = a.(i)
 let at2 a i j = at (at a i) j
 let at3 a i j k = at (at2 a i j) k
 
+let one_or = function Absent -> Z.one | v -> integer 1 v
 let of_kind kind value = if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
 type statement = { problem : problem; resource : names; server : names; user : names; counts : Z.t array;
@@ -49,14 +50,13 @@ let read_problem by_time value =
   let server = names "server" (List.map (fun s -> text (get "name" s)) servers) in
   let m = Array.length resource.list and k = Array.length server.list in
   if m = 0 || k = 0 then malformed "expected at least one resource and one server class";
-  let counts = Array.of_list (List.map (fun s ->
-    match get "count" s with Absent -> Z.one | v -> integer 1 v) servers) in
+  let counts = Array.of_list (List.map (fun s -> one_or (get "count" s)) servers) in
   let amounts value = by_name resource quantity value in
   let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
   let users = match get "users" value with Absent -> [] | v -> list v in
   List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?") users;
   let user = names "user" (List.map (fun u -> text (get "name" u)) users) in
-  let n = List.length users in
+  let n = List.length users and gangs = List.map (fun u -> rational (Q.of_bigint (one_or (get "gang" u)))) users in
   let weight = Array.make n zero and limit = Array.make n None in
   let base = Array.make n [||] and demand = Array.make n [||] in
   let table () = Array.init n (fun _ -> Budget.cells (k * m); Array.make k None) in
@@ -88,7 +88,7 @@ let read_problem by_time value =
   List.iteri (fun i s -> if get "capacity" s = Absent && not states.(i) then malformed "the field `capacity` is missing") servers;
   let count = Array.map (fun c -> rational (Q.of_bigint c)) counts in
   let problem = { users = n; classes = k; resources = m; weight = at weight; count = at count;
-    capacity = at2 capacity; base = at2 base; demand = at3 demand; limit = at limit; allowed = at2 allowed;
+    capacity = at2 capacity; base = at2 base; demand = at3 demand; limit = at limit; gang = at (Array.of_list gangs); allowed = at2 allowed;
     stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
     alone = (fun _ _ -> zero) } in
   let alone = Array.init n (fun n -> Array.init k (make_alone problem n)) in

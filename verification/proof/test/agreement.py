@@ -246,6 +246,31 @@ def renamed(problem, rng):
     return {**walk(problem), "name": unicode_name(rng)}, new
 
 
+def placed(problem, rng):
+    """Gangs for some users, and whole tasks on single servers as long as these have room for them: the problem, and the allocation."""
+    problem = copy.deepcopy(problem)
+    for user in problem["users"]:
+        user.pop("gamma", None)
+        if rng.random() < .7:
+            user["gang"] = rng.randint(2, 5)
+    left = {user["name"]: Fraction(str(user.get("tasks", 100))) for user in problem["users"]}
+    placements = []
+    for server in problem["servers"]:
+        for index in range(server.get("count", 1)):
+            free, tasks = {r: Fraction(str(q)) for r, q in server["capacity"].items()}, {}
+            for _ in range(rng.randint(0, 3)):
+                user = rng.choice(problem["users"])
+                name, demand = user["name"], user.get("demand_on", {}).get(server["name"], user["demand"])
+                may = server["name"] in user.get("servers", [server["name"]]) and left[name] >= 1
+                if may and all(Fraction(str(q)) <= free.get(r, 0) for r, q in demand.items()):
+                    free = {r: q - Fraction(str(demand.get(r, 0))) for r, q in free.items()}
+                    left[name] -= 1
+                    tasks[name] = tasks.get(name, 0) + 1
+            if tasks:
+                placements.append({"server": server["name"], "index": index, "tasks": tasks})
+    return problem, {"placements": placements, "arithmetic": "exact"}
+
+
 ALL = ["feasible", "non-wasteful", "work-conserving", "pareto-optimal", "envy-free", "ef1", "sharing-incentive",
        "integer-feasible", "integer-pareto-optimal", "bottleneck-fair", "global-bottleneck-fair",
        "single-resource-fair", "max-min:drfh", "max-min:tsf", "max-min:cdrf", "max-min:asset", "max-min:generic",
@@ -364,6 +389,10 @@ def main():
                                      "group-sharing-incentive", "group-envy-free", "pareto-optimal", "integer-pareto-optimal",
                                      "bottleneck-fair", "single-resource-fair", "max-min:drfh", "max-min:tsf", "proportional",
                                      "proportional:3/2"])
+            for kind, of in ("gangs", problem), ("gangs in groups", grouped):
+                with_gangs, tasks = placed(of, rng_here)
+                new += certified(f"{kind} {seed}", with_gangs, [], "random", [tasks],
+                                 axioms=["feasible", "integer-feasible", "work-conserving"])
         for name, text in new:
             a, _ = compare(name, text, "new")
             for _ in range(2):

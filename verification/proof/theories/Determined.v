@@ -17,6 +17,7 @@ Record same_problem (P Q : problem) : Prop := {
   s_demand : forall n i r, (n < users P)%nat -> (i < classes P)%nat -> (r < resources P)%nat ->
     demand P n i r == demand Q n i r;
   s_limit : forall n, (n < users P)%nat -> alike (limit P n) (limit Q n);
+  s_gang : forall n, (n < users P)%nat -> gang P n == gang Q n;
   s_allowed : forall n i, (n < users P)%nat -> (i < classes P)%nat -> allowed P n i = allowed Q n i;
   s_stated : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (stated P n i) (stated Q n i);
   s_criterion : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (criterion P n i) (criterion Q n i);
@@ -33,7 +34,7 @@ Proof.
   destruct S. constructor; rewrite <- ?eu, <- ?ec, <- ?er; auto; intros; try (apply alike_sym; auto); symmetry; auto.
 Qed.
 Lemma agree_sym P Q x y : same_problem P Q -> agree P x y -> agree Q y x.
-Proof. intros [eu ec _ _ _ _ _ _ _ _ _ _ _] E n i. rewrite <- eu, <- ec. intros. symmetry. auto. Qed.
+Proof. intros [eu ec _ _ _ _ _ _ _ _ _ _ _ _] E n i. rewrite <- eu, <- ec. intros. symmetry. auto. Qed.
 Lemma lt_same a b c d : a == c -> b == d -> lt a b = lt c d.
 Proof. apply lt_ext. Qed.
 Lemma inv_same a b : a == b -> / a == / b.
@@ -522,24 +523,34 @@ Proof.
   intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
   apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
 Qed.
-Lemma placed_among_same eps (St St' : nat -> nat -> Prop) : (forall n i, (n < N)%nat -> (i < K)%nat -> St' n i -> St n i) ->
-  (0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i -> St n i -> 1 <= eps) ->
-  0 <= eps /\ forall n i, user Q n -> within_limit Q n (tasks Q y n + 1) -> has_place Q l n i -> St' n i -> 1 <= eps.
+Lemma places_same n c : (n < N)%nat -> has_places Q l n c -> has_places P l n c.
 Proof.
-  intros I [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl) St0. apply user_in in U. destruct U as [U Hn]. ranges.
-  rewrite <- gamma_is in G by auto. apply (H n i); [exact U| | |apply (I n i Hn Hi St0)].
-  - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
-  - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
-    + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
-      rewrite (takes_are n i r), (free_same P Q W V S l s r) by auto. apply F. auto.
-    + right. split; [rewrite (s_count _ _ S) by auto; auto|]. intros r Hr.
-      rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply F2. auto.
+  intros Hn [Su (z & e & F & A)]. rewrite <- ec in Su. split; [rewrite (s_gang _ _ S) by auto; exact Su|].
+  exists z, e. split.
+  - destruct F as [F1 F2]. constructor.
+    + intros s Hs. destruct (F1 s Hs) as (Wz & Z0 & Fz). split; [exact Wz|]. split; [exact Z0|]. intros Pos.
+      destruct (Fz Pos) as [G Fr]. assert (Hi : (class_of l s < K)%nat) by auto. rewrite <- gamma_is in G by auto.
+      split; [exact G|]. ranges. intros r Hr. rewrite (takes_are n _ r), (free_same P Q W V S l s r) by auto. apply Fr. auto.
+    + intros i Hi. ranges. destruct (F2 i Hi) as (We & E0 & Fe). split; [exact We|]. split; [exact E0|]. intros Pos.
+      destruct (Fe Pos) as (G & Li & Fr). rewrite <- gamma_is in G by auto. split; [exact G|].
+      split; [rewrite (s_count _ _ S) by auto; exact Li|]. intros r Hr.
+      rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply Fr. auto.
+  - intros i Hi. ranges. destruct (A i Hi) as (Wk & K0 & Km). split; [exact Wk|]. split; [exact K0|].
+    unfold more_on in *. rewrite (s_count _ _ S) by auto. exact Km.
+Qed.
+Lemma placed_among_same eps (St St' : nat -> (nat -> QArith_base.Q) -> Prop) : (forall n c, (n < N)%nat -> St' n c -> St n c) ->
+  (0 <= eps /\ forall n c, user P n -> within_limit P n (tasks P x n + gang P n) -> has_places P l n c -> St n c -> 1 <= eps) ->
+  0 <= eps /\ forall n c, user Q n -> within_limit Q n (tasks Q y n + gang Q n) -> has_places Q l n c -> St' n c -> 1 <= eps.
+Proof.
+  intros I [A H]. split; [exact A|]. intros n c U L Pl St0. apply user_in in U. destruct U as [U Hn].
+  apply (H n c); [exact U| |apply places_same; auto|apply (I n c Hn St0)].
+  apply (within_same P Q S n _ (tasks Q y n + gang Q n)); auto. rewrite tasks_are, (s_gang _ _ S) by auto. reflexivity.
 Qed.
 Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
 Proof.
-  intros [A H]. destruct (placed_among_same eps (fun _ _ => True) (fun _ _ => True) (fun _ _ _ _ t => t)) as [B1 D].
-  - split; [exact A|]. intros n i U L Pl _. apply (H n i); auto.
-  - split; [exact B1|]. intros n i U L Pl. apply (D n i); auto.
+  intros [A H]. destruct (placed_among_same eps (fun _ _ => True) (fun _ _ => True) (fun _ _ _ t => t)) as [B1 D].
+  - split; [exact A|]. intros n c U L Pl _. apply (H n c); auto.
+  - split; [exact B1|]. intros n c U L Pl. apply (D n c); auto.
 Qed.
 End Among_fair.
 End Same_axioms.
@@ -850,6 +861,15 @@ Proof.
   - intros m Hm. split; [reflexivity|]. intros v. apply (Process.above_below P G Fo m v Hm).
   - intros. apply (tasks_same P Q S x y E); auto.
 Qed.
+Lemma within_bars_same n k : (n < N)%nat -> Stopped.within_bars Q G y n k -> Stopped.within_bars P G x n k.
+Proof.
+  intros Hn A b I Bl. destruct (Forall2_in _ _ _ b bars_on_same I) as (c & Ic & Pa). pose proof Pa as (Eg & Er & Em & Et).
+  assert (Bl' : below_bar G c n = true) by (unfold below_bar in *; rewrite <- Eg; exact Bl).
+  specialize (A c Ic Bl'). rewrite <- ec in A.
+  rewrite (sum_ext (classes P) _ (fun i => k i * b_takes c n i)) by (intros i Hi; rewrite Et by auto; reflexivity).
+  apply Qle_trans with (1 := A). apply Qle_lteq. right. apply larger_ext; [reflexivity|]. rewrite Em.
+  apply sub_same; [reflexivity|]. symmetry. apply paired_taken; auto.
+Qed.
 (** ** The filling by turns *)
 Lemma there_same r : (r < M)%nat -> Process.is_there P r = Process.is_there Q r.
 Proof. intros Hr. apply lt_ext; [reflexivity|]. apply (total_same P Q S). exact Hr. Qed.
@@ -1008,12 +1028,13 @@ Proof.
     + intros [Fo H]. split; [destruct Fo as [F1 F2]; split; [exact F1|]; intros n v; rewrite <- eu; apply F2|].
       destruct placing_ as [p|].
       * destruct H as [H0 H]. destruct (placed_among_same P Q W V S x y E p Cl eps
-          (fun n i => no_more (left_on P G (held_in P G x) n i) 1 /\ Stopped.not_stopped P G x n 1)
-          (fun n i => no_more (left_on Q G (held_in Q G y) n i) 1 /\ Stopped.not_stopped Q G y n 1)) as [B1 D].
-        -- intros n i Hn Hi [A1 A2]. split; [|apply (not_stopped_same P Q S G x y E n 1 Fo Hn); exact A2].
-           revert A1. apply no_more_same. apply (left_on_same P Q S G x y E n i Hn Hi).
-        -- split; [exact H0|]. intros n i U L Pl' [A1 A2]. apply (H n i); auto.
-        -- split; [exact B1|]. intros n i U L Pl' A1 A2. apply (D n i); auto.
+          (fun n k => Stopped.within_bars P G x n k /\ Stopped.not_stopped P G x n (gang P n))
+          (fun n k => Stopped.within_bars Q G y n k /\ Stopped.not_stopped Q G y n (gang Q n))) as [B1 D].
+        -- intros n k Hn [A1 A2]. split; [apply (within_bars_same P Q S G x y E n k Hn); exact A1|].
+           apply (not_stopped_same P Q S G x y E n (gang P n) Fo Hn). apply (Stopped.not_stopped_ext Q G y n (gang Q n)); [|exact A2].
+           symmetry. apply (s_gang _ _ S). exact Hn.
+        -- split; [exact H0|]. intros n k U L Pl' [A1 A2]. apply (H n k); auto.
+        -- split; [exact B1|]. intros n k U L Pl' A1 A2. apply (D n k); auto.
       * refine (conserving_among_same P Q W V S x y E eps (Stopped.free_to P G (held_in P G x) (slack P x) (takes P))
           (Stopped.free_to Q G (held_in Q G y) (slack Q y) (takes Q)) (Stopped.not_stopped P G x) (Stopped.not_stopped Q G y) _ _ H).
         { intros n i r Hn Hi Hr. unfold Stopped.free_to. pose proof (left_on_same P Q S G x y E n i Hn Hi) as L0.

@@ -24,7 +24,7 @@ Qed.
 
 Definition needs (n r : nat) : Q := match n, r with 0%nat, 0%nat | 1%nat, 1%nat | 2%nat, 0%nat => 1 | 2%nat, 1%nat => 2 | _, _ => 0 end.
 Definition three : problem :=
-  {| users := 3; classes := 1; resources := 2; weight := fun _ => 1; count := fun _ => 1; capacity := fun _ _ => 1;
+  {| users := 3; classes := 1; resources := 2; weight := fun _ => 1; gang := fun _ => 1; count := fun _ => 1; capacity := fun _ _ => 1;
      base := needs; demand := fun n _ r => needs n r; limit := fun _ => None; allowed := fun _ _ => true;
      stated := fun _ _ => None; criterion := fun _ _ => None; timed := fun _ => false;
      alone := fun n _ => match n with 2%nat => 1 # 2 | _ => 1 end |}.
@@ -91,7 +91,7 @@ Qed.
     resource gives user 0 all of the first class, max-min of the second three quarters of it. *)
 Definition holds_of (i r : nat) : Q := match i, r with 0%nat, 0%nat | 1%nat, 1%nat => 1 | 0%nat, 1%nat | 1%nat, 0%nat => 2 | _, _ => 0 end.
 Definition two : problem :=
-  {| users := 2; classes := 2; resources := 2; weight := fun _ => 1; count := fun _ => 1; capacity := holds_of;
+  {| users := 2; classes := 2; resources := 2; weight := fun _ => 1; gang := fun _ => 1; count := fun _ => 1; capacity := holds_of;
      base := fun _ _ => 1; demand := fun _ i r => holds_of i r; limit := fun _ => None;
      allowed := fun n i => match n, i with 0%nat, 1%nat => false | _, _ => true end;
      stated := fun _ _ => None; criterion := fun _ _ => None; timed := fun _ => false; alone := fun _ _ => 1 |}.

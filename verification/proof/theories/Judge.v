@@ -427,8 +427,8 @@ Proof.
     cbn [about says margin]. rewrite Ax. destruct sa as [sb|]; destruct ma as [q|]; try discriminate E; try (destruct sb; discriminate E).
     + subst h m. cbv beta iota in E. apply andb_true_iff in E. destruct E as [Ab E]. apply check_about_iff in Ab.
       unfold the_placing in PS, Cl. unfold excused. destruct placing_ as [l|].
-      * pose proof (fun E => check_none_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S1.
-        pose proof (fun E => check_one_waits_sound P G T H l places_ stated_x _ R Gt Cl PS q E) as S2.
+      * pose proof (fun E => check_none_waits_sound P G T H l places_ W stated_x _ R Gt Cl PS q E) as S1.
+        pose proof (fun E => check_one_waits_sound P G T H l places_ W stated_x _ R Gt Cl PS q E) as S2.
         apply orb_true_iff in E. rewrite !andb_true_iff in E.
         assert (V : if sb then holds (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q
           else violated (fun eps => conserving_of_groups P G (Some l) eps (t_x T)) tolerance q).

@@ -40,13 +40,17 @@ Definition check_fits : bool :=
 
 (** ** Work conservation *)
 Definition is_pending (n : nat) : bool :=
-  match limit P n with Some t => le (add (t_tasks T n) 1) t | None => true end.
-Definition place_on (n i s : nat) : bool :=
-  Nat.eqb (class_of L s) i && all M (fun r => le (t_takes T n i r) (l_free F s r)).
-Definition place_empty (n i : nat) : bool :=
-  lt (l_listed F i) (count P i) && all M (fun r => le (t_takes T n i r) (l_one F i r)).
-Definition a_place (n i : nat) : bool := runs_on T n i && (any S (place_on n i) || place_empty n i).
-Definition waits (n : nat) : bool := is_pending n && any K (a_place n).
+  match limit P n with Some t => le (add (t_tasks T n) (gang P n)) t | None => true end.
+(** How many whole tasks fit where b is free *)
+Definition whole_on (n i : nat) (b : nat -> Q) : Q :=
+  if runs_on T n i && all M (fun r => le (t_takes T n i r) (b r)) then inject_Z (Qfloor (on_class P T n i b)) else 0.
+Definition whole_empty (n i : nat) : Q := if lt (l_listed F i) (count P i) then whole_on n i (l_one F i) else 0.
+(** And on all servers of class i *)
+Definition most_on (n i : nat) : Q :=
+  if runs_on T n i then inject_Z (Qfloor (add
+    (sparse_sum S (fun s => if Nat.eqb (class_of L s) i then Some (whole_on n i (l_free F s)) else None))
+    (mul (sub (count P i) (l_listed F i)) (whole_empty n i)))) else 0.
+Definition waits (n : nat) : bool := is_pending n && le (gang P n) (rsum K (most_on n)).
 Definition check_all_wait (m : Q) : bool := eqq m 0 && users_all P T (fun n => negb (waits n)).
 Definition check_somebody_waits (m : Q) : bool := eqq m (-1) && any N (fun n => is_active T n && waits n).
 
@@ -150,49 +154,170 @@ Proof.
   - intros s r Hs Hr. specialize (H0 s Hs). bools. specialize (H0 r Hr). bools. rewrite <- free_is by auto. auto.
 Qed.
 
-Lemma is_pending_iff n : (n < N)%nat -> is_pending P T n = true <-> within_limit P n (tasks P x n + 1).
+Lemma is_pending_iff n : (n < N)%nat -> is_pending P T n = true <-> within_limit P n (tasks P x n + gang P n).
 Proof.
   intros Hn. unfold is_pending, within_limit. destruct (limit P n) as [l|]; [|split; auto].
   rewrite le_iff, add_eq, (tasks_is _ _ _ _ R) by auto. reflexivity.
 Qed.
-Lemma place_on_sound n i s : (n < N)%nat -> (i < K)%nat -> (s < S)%nat -> place_on P T L F n i s = true <->
-  class_of L s = i /\ forall r, (r < M)%nat -> takes P n i r <= free P L s r.
+Lemma floor_whole q : whole (inject_Z (Qfloor q)).
+Proof. exists (Qfloor q). reflexivity. Qed.
+Lemma floor_nonneg q : 0 <= q -> 0 <= inject_Z (Qfloor q).
+Proof. intros A. apply (Qfloor_resp_le 0 q) in A. rewrite Zle_Qle in A. exact A. Qed.
+(** What is whole and no more than q is no more than its floor. *)
+Lemma whole_floor z q : whole z -> z <= q -> z <= inject_Z (Qfloor q).
 Proof.
-  intros Hn Hi Hs. unfold place_on. rewrite andb_true_iff, Nat.eqb_eq, all_iff. split; intros [A B]; split; auto; intros r Hr;
-    specialize (B r Hr).
-  - apply le_iff in B. rewrite (takes_is _ _ _ _ R), free_is in B by auto. auto.
-  - apply le_iff. rewrite (takes_is _ _ _ _ R), free_is by auto. auto.
+  intros [k E] A. rewrite E in A |- *. apply Qfloor_resp_le in A. rewrite Qfloor_Z in A. rewrite Zle_Qle in A. exact A.
 Qed.
-Lemma place_empty_sound n i : (n < N)%nat -> (i < K)%nat -> place_empty P T F n i = true <->
-  listed L i < count P i /\ forall r, (r < M)%nat -> takes P n i r <= row_of_one P i r.
+Lemma whole_pos z : whole z -> 0 < z -> 1 <= z.
 Proof.
-  intros Hn Hi. unfold place_empty. rewrite andb_true_iff, lt_iff, listed_is, all_iff by auto.
-  split; intros [A B]; split; auto; intros r Hr; specialize (B r Hr).
-  - apply le_iff in B. rewrite (takes_is _ _ _ _ R), one_is in B by auto. auto.
-  - apply le_iff. rewrite (takes_is _ _ _ _ R), one_is by auto. auto.
+  intros [k E] A. rewrite E in A |- *. change 0 with (inject_Z 0) in A. rewrite <- Zlt_Qlt in A.
+  change 1 with (inject_Z 1). rewrite <- Zle_Qle. lia.
 Qed.
-Lemma a_place_iff n i : (n < N)%nat -> (i < K)%nat -> a_place P T L F n i = true <-> has_place P L n i.
+Lemma whole_on_fits n i b : (n < N)%nat -> (i < K)%nat -> let v := whole_on P T n i b in
+  whole v /\ 0 <= v /\ (0 < v -> 0 < gamma P n i /\ forall r, (r < M)%nat -> v * takes P n i r <= b r).
 Proof.
-  intros Hn Hi. unfold a_place, has_place.
-  rewrite andb_true_iff, orb_true_iff, any_iff, (runs_on_eq P stated_x T is_placed R), lt_iff, place_empty_sound by auto.
-  split.
-  - intros [G [(s & Hs & A)|A]]; (split; [exact Hi|split; [exact G|]]); [left|right; exact A].
-    exists s. apply place_on_sound in A; tauto.
-  - intros (_ & G & [(s & Hs & E & A)|A]); (split; [exact G|]); [left|right; exact A].
-    exists s. split; [exact Hs|]. apply place_on_sound; auto.
+  intros Hn Hi. unfold whole_on. destruct (runs_on T n i && _) eqn:A; cbv zeta.
+  2:{ split; [exists 0%Z; reflexivity|]. split; [lra|]. intros B. lra. }
+  apply andb_true_iff in A. destruct A as [G A]. rewrite (runs_on_eq P stated_x T is_placed R), lt_iff in G by auto.
+  rewrite all_iff in A.
+  assert (B : forall r, (r < M)%nat -> 0 <= b r).
+  { intros r Hr. specialize (A r Hr). apply le_iff in A. rewrite (takes_is _ _ _ _ R) in A by auto.
+    pose proof (takes_nonneg P W n i r Hn Hi Hr). lra. }
+  destruct (on_class_runs P W T stated_x is_placed R n i b Hn Hi B) as (V0 & _ & Vf).
+  pose proof (Qfloor_le (on_class P T n i b)) as Fl. pose proof (floor_nonneg _ V0) as F0.
+  split; [apply floor_whole|]. split; [exact F0|]. intros _. split; [exact G|]. intros r Hr. specialize (Vf r Hr).
+  pose proof (takes_nonneg P W n i r Hn Hi Hr). apply Qle_trans with (2 := Vf). apply Qmult_le_compat_r; auto.
+Qed.
+Lemma whole_on_most n i b z : (n < N)%nat -> (i < K)%nat -> whole z -> 0 <= z ->
+  (0 < z -> 0 < gamma P n i /\ forall r, (r < M)%nat -> z * takes P n i r <= b r) -> z <= whole_on P T n i b.
+Proof.
+  intros Hn Hi Wz Z0 Fz. destruct (whole_on_fits n i b Hn Hi) as (_ & V0 & _). cbv zeta in V0.
+  destruct (Qlt_le_dec 0 z) as [Pos|]; [|lra]. destruct (Fz Pos) as [G Fr]. pose proof (whole_pos z Wz Pos) as One.
+  unfold whole_on. destruct (runs_on T n i && _) eqn:A.
+  - apply whole_floor; [exact Wz|]. apply (on_class_most P W T stated_x is_placed R); auto. intros G0. lra.
+  - exfalso. rewrite <- not_true_iff_false in A. apply A. apply andb_true_iff. split.
+    + rewrite (runs_on_eq P stated_x T is_placed R) by auto. apply lt_iff. exact G.
+    + apply all_iff. intros r Hr. apply le_iff. rewrite (takes_is _ _ _ _ R) by auto.
+      pose proof (takes_nonneg P W n i r Hn Hi Hr) as T0. specialize (Fr r Hr).
+      apply Qle_trans with (2 := Fr). rewrite <- (Qmult_1_l (takes P n i r)) at 1. apply Qmult_le_compat_r; auto.
+Qed.
+Lemma whole_on_ext n i b c : (n < N)%nat -> (i < K)%nat -> (forall r, (r < M)%nat -> b r == c r) -> whole_on P T n i b == whole_on P T n i c.
+Proof.
+  intros Hn Hi E. destruct (whole_on_fits n i b Hn Hi) as (B1 & B2 & B3), (whole_on_fits n i c Hn Hi) as (C1 & C2 & C3).
+  apply Qle_antisym; apply whole_on_most; auto; intros Pos; [destruct (B3 Pos) as [G Fr]|destruct (C3 Pos) as [G Fr]];
+    (split; [exact G|]); intros r Hr; [rewrite <- E by auto|rewrite E by auto]; auto.
+Qed.
+
+(** Tasks that fit, as [fit_more] has them: the most of each server *)
+Definition z_most (n s : nat) : Q := whole_on P T n (class_of L s) (free P L s).
+Definition e_most (n i : nat) : Q := if lt (listed L i) (count P i) then whole_on P T n i (row_of_one P i) else 0.
+Lemma most_fit n : (n < N)%nat -> fit_more P L n (z_most n) (e_most n).
+Proof.
+  intros Hn. constructor.
+  - intros s Hs. apply (whole_on_fits n (class_of L s) (free P L s) Hn). auto.
+  - intros i Hi. unfold e_most. destruct (lt (listed L i) (count P i)) eqn:A; bools.
+    + destruct (whole_on_fits n i (row_of_one P i) Hn Hi) as (B1 & B2 & B3). split; [exact B1|]. split; [exact B2|].
+      intros Pos. destruct (B3 Pos). auto.
+    + split; [exists 0%Z; reflexivity|]. split; [lra|]. intros. lra.
+Qed.
+Lemma fit_most n z e : (n < N)%nat -> fit_more P L n z e ->
+  (forall s, (s < S)%nat -> z s <= z_most n s) /\ forall i, (i < K)%nat -> e i <= e_most n i.
+Proof.
+  intros Hn [F1 F2]. split.
+  - intros s Hs. destruct (F1 s Hs) as (A & B & D). apply whole_on_most; auto.
+  - intros i Hi. destruct (F2 i Hi) as (A & B & D). unfold e_most. destruct (lt (listed L i) (count P i)) eqn:E; bools.
+    + apply whole_on_most; auto. intros Pos. destruct (D Pos) as (G & _ & Fr). auto.
+    + destruct (Qlt_le_dec 0 (e i)) as [Pos|]; [|lra]. destruct (D Pos) as (_ & Li & _). lra.
+Qed.
+Lemma more_on_le z e z' e' i : (i < K)%nat -> (forall s, (s < S)%nat -> z s <= z' s) -> e i <= e' i -> 0 <= e i ->
+  (0 < e' i -> listed L i < count P i) -> more_on P L z e i <= more_on P L z' e' i.
+Proof.
+  intros Hi Hz He E0 Li. unfold more_on. apply Qplus_le_compat.
+  - apply sum_le. intros s Hs. destruct (Nat.eqb _ _); [auto|lra].
+  - destruct (Qlt_le_dec 0 (e' i)) as [Pos|]; [|assert (A : e i == 0) by lra; assert (B : e' i == 0) by lra; rewrite A, B; lra].
+    specialize (Li Pos). rewrite !(Qmult_comm (count P i - listed L i)). apply Qmult_le_compat_r; lra.
+Qed.
+Lemma most_on_eq n i : (n < N)%nat -> (i < K)%nat -> most_on P T L F n i == inject_Z (Qfloor (more_on P L (z_most n) (e_most n) i)).
+Proof.
+  intros Hn Hi. unfold most_on. destruct (runs_on T n i) eqn:G.
+  - assert (Fc : forall a b, a == b -> inject_Z (Qfloor a) == inject_Z (Qfloor b)) by (intros a b Ab; rewrite (Qfloor_comp _ _ Ab); reflexivity).
+    apply Fc. rewrite add_eq. unfold more_on. apply Qplus_comp.
+    + rewrite (sparse_sum_eq S _ (fun s => if Nat.eqb (class_of L s) i then z_most n s else 0)); [reflexivity|].
+      intros s Hs. destruct (Nat.eqb (class_of L s) i) eqn:E; [|reflexivity]. apply Nat.eqb_eq in E. unfold z_most. rewrite E.
+      apply whole_on_ext; auto. intros r Hr. apply free_is; auto.
+    + rewrite mul_eq, sub_eq, listed_is by auto. apply Qmult_comp; [reflexivity|]. unfold whole_empty, e_most.
+      rewrite (lt_ext (l_listed F i) (count P i) (listed L i) (count P i)) by (try reflexivity; apply listed_is; auto).
+      destruct (lt (listed L i) (count P i)); [|reflexivity]. apply whole_on_ext; auto. intros r Hr. apply one_is; auto.
+  - assert (A : more_on P L (z_most n) (e_most n) i == 0).
+    { unfold more_on. assert (B : e_most n i == 0).
+      { unfold e_most, whole_on. rewrite G. destruct (lt _ _); reflexivity. }
+      rewrite B, (sum_zero S); [ring|]. intros s Hs. destruct (Nat.eqb (class_of L s) i) eqn:E; [|reflexivity].
+      apply Nat.eqb_eq in E. unfold z_most, whole_on. rewrite E, G. reflexivity. }
+    rewrite (Qfloor_comp _ _ A). reflexivity.
+Qed.
+Lemma more_on_nonneg n i : (n < N)%nat -> (i < K)%nat -> 0 <= more_on P L (z_most n) (e_most n) i.
+Proof.
+  intros Hn Hi. destruct (most_fit n Hn) as [F1 F2]. unfold more_on.
+  assert (A : 0 <= sum S (fun s => if Nat.eqb (class_of L s) i then z_most n s else 0)).
+  { apply sum_nonneg. intros s Hs. destruct (Nat.eqb _ _); [apply F1; auto|lra]. }
+  destruct (F2 i Hi) as (_ & E0 & D). destruct (Qlt_le_dec 0 (e_most n i)) as [Pos|].
+  - destruct (D Pos) as (_ & Li & _). pose proof (prod_nonneg (count P i - listed L i) (e_most n i) ltac:(lra) E0). lra.
+  - assert (B : e_most n i == 0) by lra. rewrite B. lra.
+Qed.
+Lemma most_on_whole n i : (n < N)%nat -> (i < K)%nat -> whole (most_on P T L F n i) /\ 0 <= most_on P T L F n i.
+Proof.
+  intros Hn Hi. split; [exists (Qfloor (more_on P L (z_most n) (e_most n) i)); apply most_on_eq; auto|].
+  rewrite most_on_eq by auto. apply floor_nonneg, more_on_nonneg; auto.
+Qed.
+(** Numbers of tasks by class have places where none is more than [most_on]. *)
+Lemma has_places_iff n k : (n < N)%nat -> has_places P L n k <->
+  sum K k == gang P n /\ forall i, (i < K)%nat -> whole (k i) /\ 0 <= k i /\ k i <= most_on P T L F n i.
+Proof.
+  intros Hn. unfold has_places. split; intros [E A]; (split; [exact E|]).
+  - destruct A as (z & e & Fm & A). intros i Hi. destruct (A i Hi) as (Wk & K0 & Km). split; [exact Wk|]. split; [exact K0|].
+    rewrite most_on_eq by auto. apply whole_floor; [exact Wk|]. apply Qle_trans with (1 := Km).
+    destruct (fit_most n z e Hn Fm) as [A1 A2]. destruct (most_fit n Hn) as [_ B2].
+    apply more_on_le; auto; [apply (m_empty _ _ _ _ _ Fm); auto|]. intros Pos. apply (B2 i Hi). exact Pos.
+  - exists (z_most n), (e_most n). split; [apply most_fit; auto|]. intros i Hi. destruct (A i Hi) as (Wk & K0 & Km).
+    split; [exact Wk|]. split; [exact K0|]. apply Qle_trans with (1 := Km). rewrite most_on_eq by auto. apply Qfloor_le.
+Qed.
+(** Of whole numbers that add up to g at least some are chosen that add up to g. *)
+Lemma chosen m : forall (c : nat -> Q) (g : Q), whole g -> 0 <= g -> (forall i, (i < m)%nat -> whole (c i) /\ 0 <= c i) -> g <= sum m c ->
+  exists k, sum m k == g /\ forall i, (i < m)%nat -> whole (k i) /\ 0 <= k i /\ k i <= c i.
+Proof.
+  induction m as [|m IH]; simpl; intros c g Wg G0 Wc Gc.
+  - exists (fun _ => 0). split; [lra|]. intros. lia.
+  - destruct (Wc m ltac:(lia)) as [Wm Cm]. assert (Ws : whole (smaller (c m) g)) by (unfold smaller; destruct (le (c m) g); auto).
+    assert (Sc : smaller (c m) g <= c m /\ smaller (c m) g <= g /\ 0 <= smaller (c m) g /\ g - smaller (c m) g <= sum m c).
+    { assert (0 <= sum m c) by (apply sum_nonneg; intros; apply Wc; lia). minmax; repeat split; lra. }
+    destruct Sc as (S1 & S2 & S3 & S4).
+    destruct (IH c (g - smaller (c m) g)) as (k & Ek & Ak).
+    + destruct Wg as [a Ea], Ws as [b Eb]. exists (a + - b)%Z. rewrite inject_Z_plus, inject_Z_opp, <- Ea, <- Eb. reflexivity.
+    + lra.
+    + intros. apply Wc. lia.
+    + exact S4.
+    + exists (fun i => if Nat.eqb i m then smaller (c m) g else k i). split.
+      * rewrite Nat.eqb_refl, (sum_ext m _ k); [rewrite Ek; ring|]. intros i Hi. destruct (Nat.eqb_spec i m); [lia|reflexivity].
+      * intros i Hi. destruct (Nat.eqb_spec i m) as [->|Ne]; [auto|]. apply Ak. lia.
+Qed.
+Lemma gang_whole n : (n < N)%nat -> whole (gang P n) /\ 0 <= gang P n.
+Proof.
+  intros Hn. destruct (gang_is P W n Hn) as (z & Z1 & E). split; [exists z; exact E|]. rewrite E. change 0 with (inject_Z 0).
+  rewrite <- Zle_Qle. lia.
 Qed.
 Lemma waits_iff n : (n < N)%nat -> waits P T L F n = true <->
-  within_limit P n (tasks P x n + 1) /\ exists i, has_place P L n i.
+  within_limit P n (tasks P x n + gang P n) /\ exists k, has_places P L n k.
 Proof.
-  intros Hn. unfold waits. rewrite andb_true_iff, is_pending_iff, any_iff by auto.
-  split; intros [A (i & B)]; split; auto; exists i.
-  - apply a_place_iff; tauto.
-  - assert (Hi : (i < K)%nat) by apply B. split; [exact Hi|]. apply a_place_iff; auto.
+  intros Hn. unfold waits. rewrite andb_true_iff, is_pending_iff, le_iff, rsum_eq by auto. split; intros [A B]; (split; [exact A|]).
+  - destruct (gang_whole n Hn) as [Wg G0]. destruct (chosen K (most_on P T L F n) (gang P n) Wg G0) as (k & Ek & Ak); auto.
+    + intros i Hi. apply most_on_whole; auto.
+    + exists k. apply has_places_iff; auto.
+  - destruct B as [k B]. apply has_places_iff in B; auto. destruct B as [Ek Ak]. rewrite <- Ek. apply sum_le. intros i Hi. apply Ak. auto.
 Qed.
 Theorem check_all_wait_sound m : check_all_wait P T L F m = true -> placed_conserving P L (- m) x.
 Proof.
   unfold check_all_wait. intros H. bools. rewrite (users_all_iff P T stated_x is_placed R) in H0. split; [lra|].
-  intros n i U A B. exfalso. specialize (H0 n U). apply negb_true_iff in H0. rewrite <- not_true_iff_false in H0.
+  intros n k U A B. exfalso. specialize (H0 n U). apply negb_true_iff in H0. rewrite <- not_true_iff_false in H0.
   apply H0. apply waits_iff; [apply U|]. eauto.
 Qed.
 Theorem check_somebody_waits_sound m : check_somebody_waits P T L F m = true ->
@@ -200,8 +325,8 @@ Theorem check_somebody_waits_sound m : check_somebody_waits P T L F m = true ->
 Proof.
   unfold check_somebody_waits. intros H eps [_ O]. apply andb_true_iff in H. destruct H as [E H]. apply eqq_iff in E.
   apply any_iff in H. destruct H as (n & Hn & H). apply andb_true_iff in H. destruct H as [A H].
-  apply waits_iff in H; auto. destruct H as [B (i & D)].
-  specialize (O n i (is_user P stated_x T is_placed R n Hn A) B D). lra.
+  apply waits_iff in H; auto. destruct H as [B (k & D)].
+  specialize (O n k (is_user P stated_x T is_placed R n Hn A) B D). lra.
 Qed.
 
 (** * Whole tasks *)

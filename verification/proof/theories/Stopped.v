@@ -1,6 +1,6 @@
 (** Work conservation where groups hold something back (docs/axioms.md): nobody could run more in what is free, and of what
     the groups above it leave. *)
-From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
+From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Answered Placed Certificate Groups.
 Open Scope Q_scope.
 
@@ -40,12 +40,16 @@ Definition not_stopped (x : allocation) (n : nat) (z : Q) : Prop := Forall (fun 
 (** What is free to n: no more on a class than limits on classes leave it there *)
 Definition free_to (held : nat -> bar -> Q) (sl : nat -> nat -> Q) (tk : nat -> nat -> nat -> Q) (n i r : nat) : Q :=
   match left_on P G held n i with Some q => smaller (sl i r) (mul q (tk n i r)) | None => sl i r end.
+(** Limits on classes leave n so many tasks more, k i on class i: each of them counts all these tasks together. *)
+Definition within_bars (x : allocation) (n : nat) (k : nat -> Q) : Prop :=
+  forall b, In b (bars_on P G) -> below_bar G b n = true ->
+    sum K (fun i => k i * b_takes b n i) <= larger 0 (b_most b - taken P G b x).
 Definition conserving_of_groups (placing_ : option placing) (eps : Q) (x : allocation) : Prop :=
   a_forest P G /\ match placing_ with
   | None => forall n z, user P n -> runs P n (free_to (held_in P G x) (slack P x) (takes P) n) z -> within_limit P n (tasks P x n + sum K z) ->
       not_stopped x n (sum K z) -> sum K z <= eps * g P n
-  | Some l => 0 <= eps /\ forall n i, user P n -> within_limit P n (tasks P x n + 1) -> has_place P l n i ->
-      no_more (left_on P G (held_in P G x) n i) 1 -> not_stopped x n 1 -> 1 <= eps
+  | Some l => 0 <= eps /\ forall n k, user P n -> within_limit P n (tasks P x n + gang P n) -> has_places P l n k ->
+      within_bars x n k -> not_stopped x n (gang P n) -> 1 <= eps
   end.
 
 (** * Programs *)
@@ -61,9 +65,27 @@ Definition check_stopped (m : Q) : bool :=
   users_all P T (fun n => le (least_room n) (- mul m (t_g T n))) && any N (fun n => is_active T n && eqq (least_room n) (- mul m (t_g T n))).
 Variable L : placing.
 Variable F : places.
-Definition place_to (n i : nat) : bool :=
-  a_place P T L F n i && match left_on P G held n i with Some q => le 1 q | None => true end.
-Definition waits_free (n : nat) : bool := is_pending P T n && any K (place_to n) && forallb (fun b => le 1 b) (bounds n).
+(** Whether [need] tasks of n fit on the first i classes, at most [most] on each, in what the limits on classes leave: all
+    numbers of tasks on the last class are tried, the largest first. *)
+Section Fill.
+Variable n : nat.
+Variable most : nat -> Q.
+Definition leave (j : nat) (c : Q) (left : list (bar * Q)) : list (bar * Q) :=
+  map (fun bl => (fst bl, sub (snd bl) (mul c (b_takes (fst bl) n j)))) left.
+Definition none_below (left : list (bar * Q)) : bool := forallb (fun bl => le 0 (snd bl)) left.
+Fixpoint fill (i : nat) (need : Q) (left : list (bar * Q)) : bool :=
+  match i with
+  | O => eqq need 0
+  | S j => le need (rsum i most) && any (S (Z.to_nat (Qfloor (smaller (most j) need)))) (fun c =>
+      let c := inject_Z (Z.of_nat c) in let left := leave j c left in none_below left && fill j (sub need c) left)
+  end.
+End Fill.
+Definition bars_of (n : nat) : list (bar * Q) :=
+  map (fun kb => (snd kb, larger 0 (sub (b_most (snd kb)) (held (fst kb) (snd kb)))))
+    (filter (fun kb => below_bar G (snd kb) n) (numbered 0 (bars_on P G))).
+Definition gang_fits (n : nat) : bool :=
+  let l := map (most_on P T L F n) (seq 0 K) in fill n (fun i => nth i l 0) K (gang P n) (bars_of n).
+Definition waits_free (n : nat) : bool := is_pending P T n && forallb (fun b => le (gang P n) b) (bounds n) && gang_fits n.
 Definition check_none_waits (m : Q) : bool := eqq m 0 && users_all P T (fun n => negb (waits_free n)).
 Definition check_one_waits (m : Q) : bool := eqq m (-1) && any N (fun n => is_active T n && waits_free n).
 
@@ -153,6 +175,9 @@ Proof.
   split; intros A; inversion A; subst; constructor; try (apply IH; assumption); lra.
 Qed.
 End Both.
+
+Lemma not_stopped_ext P G x n z z' : z == z' -> not_stopped P G x n z -> not_stopped P G x n z'.
+Proof. intros E. unfold not_stopped. apply Forall_impl. intros b A. rewrite <- E. exact A. Qed.
 
 Section Sound.
 Variable P : problem.
@@ -281,34 +306,142 @@ Proof.
 Qed.
 Hypothesis Cl : forall s, (s < servers L)%nat -> (class_of L s < K)%nat.
 Hypothesis PS : check_places P T L F = true.
-Lemma waits_free_iff n : (n < N)%nat -> waits_free n = true <->
-  within_limit P n (tasks P x n + 1) /\ (exists i, has_place P L n i /\ no_more (left_on P G (held_in P G x) n i) 1) /\ not_stopped x n 1.
+(** The search is complete. *)
+Lemma leave_in bl n j c l : In bl (leave n j c l) <-> exists q, In (fst bl, q) l /\ snd bl = sub q (mul c (b_takes (fst bl) n j)).
 Proof.
-  intros Hn. unfold Stopped.waits_free. rewrite !andb_true_iff, (is_pending_iff P T stated_x placed R n Hn), any_iff, not_stopped_iff by auto.
-  rewrite forallb_forall, Forall_forall.
-  assert (Lo : forall i, no_more (left_on P G (held_in P G x) n i) 1 <-> match left_on P G (t_held H) n i with Some q => le 1 q | None => true end = true).
-  { intros i. pose proof (left_on_ext P G (t_held H) (held_in P G x) n i (fun kb I => taken_is P G T H C kb I)) as L0.
-    rewrite <- (no_more_ext _ _ 1 L0). destruct (left_on P G (t_held H) n i); simpl; [symmetry; apply le_iff|tauto]. }
-  split.
-  - intros [[A (i & Hi & B)] D]. split; [exact A|]. unfold Stopped.place_to in B. apply andb_true_iff in B. destruct B as [B1 B2]. split.
-    + exists i. split; [apply (a_place_iff P T stated_x placed R L F Cl PS n i Hn Hi); exact B1|apply Lo; exact B2].
-    + intros b I. apply le_iff. auto.
-  - intros (A & (i & B1 & B2) & D). assert (Hi : (i < K)%nat) by apply B1. split; [split; [exact A|]|].
-    + exists i. split; [exact Hi|]. unfold Stopped.place_to. apply andb_true_iff.
-      split; [apply (a_place_iff P T stated_x placed R L F Cl PS n i Hn Hi); exact B1|apply Lo; exact B2].
-    + intros b I. apply le_iff. auto.
+  unfold leave. rewrite in_map_iff. split.
+  - intros ([b q] & <- & I). exists q. auto.
+  - intros (q & I & E). exists (fst bl, q). split; [|exact I]. simpl. rewrite <- E. destruct bl; reflexivity.
+Qed.
+Lemma fill_iff n most : forall i need left, (forall j, (j < i)%nat -> whole (most j) /\ 0 <= most j) ->
+  (forall bl j, In bl left -> (j < i)%nat -> 0 <= b_takes (fst bl) n j) -> (forall bl, In bl left -> 0 <= snd bl) ->
+  fill n most i need left = true <-> exists k, sum i k == need /\ (forall j, (j < i)%nat -> whole (k j) /\ 0 <= k j /\ k j <= most j) /\
+    forall bl, In bl left -> sum i (fun j => k j * b_takes (fst bl) n j) <= snd bl.
+Proof.
+  induction i as [|i IH]; intros need left Mo Ta Le.
+  - simpl. rewrite eqq_iff. split.
+    + intros E. exists (fun _ => 0). split; [symmetry; exact E|]. split; [intros; lia|exact Le].
+    + intros (k & E & _). symmetry. exact E.
+  - assert (Step : forall c, none_below (leave n i c left) = true <->
+      forall bl, In bl left -> c * b_takes (fst bl) n i <= snd bl).
+    { intros c. unfold none_below. rewrite forallb_forall. split; intros A.
+      - intros bl I. specialize (A (fst bl, sub (snd bl) (mul c (b_takes (fst bl) n i)))). simpl in A.
+        assert (J : In (fst bl, sub (snd bl) (mul c (b_takes (fst bl) n i))) (leave n i c left)).
+        { apply leave_in. exists (snd bl). simpl. split; [destruct bl; exact I|reflexivity]. }
+        specialize (A J). apply le_iff in A. rewrite sub_eq, mul_eq in A. lra.
+      - intros bl I. apply leave_in in I. destruct I as (q & I & E). apply le_iff. rewrite E, sub_eq, mul_eq.
+        specialize (A (fst bl, q) I). simpl in A. lra. }
+    cbn [fill]. rewrite andb_true_iff, le_iff, rsum_eq, any_iff.
+    assert (Mi : forall j, (j < i)%nat -> whole (most j) /\ 0 <= most j) by (intros; apply Mo; lia).
+    assert (Ti : forall c bl j, In bl (leave n i c left) -> (j < i)%nat -> 0 <= b_takes (fst bl) n j).
+    { intros c bl j I Hj. apply leave_in in I. destruct I as (q & I & _). apply (Ta (fst bl, q)); [exact I|lia]. }
+    assert (Li : forall c, none_below (leave n i c left) = true -> forall bl, In bl (leave n i c left) -> 0 <= snd bl).
+    { intros c A bl I. unfold none_below in A. rewrite forallb_forall in A. apply le_iff. auto. }
+    destruct (Mo i ltac:(lia)) as [Wm M0]. split.
+    + intros [_ (c & Hc & A)]. cbv zeta in A. apply andb_true_iff in A. destruct A as [A B].
+      pose proof (proj1 (Step _) A) as St. apply (IH _ _ Mi (Ti _) (Li _ A)) in B. destruct B as (k & Ek & Ak & Bk).
+      set (q := inject_Z (Z.of_nat c)) in *.
+      assert (Q0 : 0 <= q) by (unfold q; change 0 with (inject_Z 0); rewrite <- Zle_Qle; lia).
+      assert (Qm : q <= most i).
+      { destruct (Nat.eq_dec c 0) as [->|Nz]; [exact M0|].
+        assert (Zc : (Z.of_nat c <= Qfloor (smaller (most i) need))%Z) by lia.
+        apply Qle_trans with (inject_Z (Qfloor (smaller (most i) need))); [unfold q; rewrite <- Zle_Qle; exact Zc|].
+        apply Qle_trans with (1 := Qfloor_le _). minmax; lra. }
+      exists (fun j => if Nat.eqb j i then q else k j).
+      assert (Ext : forall f : nat -> QArith_base.Q, sum i (fun j => (if Nat.eqb j i then q else k j) * f j) == sum i (fun j => k j * f j)).
+      { intros f. apply sum_ext. intros j Hj. destruct (Nat.eqb_spec j i); [lia|reflexivity]. }
+      split; [|split].
+      * simpl. rewrite Nat.eqb_refl, (sum_ext i _ k); [rewrite Ek, sub_eq; ring|]. intros j Hj. destruct (Nat.eqb_spec j i); [lia|reflexivity].
+      * intros j Hj. destruct (Nat.eqb_spec j i) as [->|Ne]; [|apply Ak; lia]. split; [exists (Z.of_nat c); reflexivity|]. split; [exact Q0|exact Qm].
+      * intros bl I. simpl. rewrite Nat.eqb_refl, Ext.
+        assert (J : In (fst bl, sub (snd bl) (mul q (b_takes (fst bl) n i))) (leave n i q left)).
+        { apply leave_in. exists (snd bl). simpl. split; [destruct bl; exact I|reflexivity]. }
+        specialize (Bk _ J). cbn [fst snd] in Bk. rewrite sub_eq, mul_eq in Bk. lra.
+    + intros (k & Ek & Ak & Bk). simpl in Ek. destruct (Ak i ltac:(lia)) as ([z Ez] & K0 & Km).
+      assert (Rest : 0 <= sum i k) by (apply sum_nonneg; intros j Hj; apply Ak; lia).
+      assert (Z0 : (0 <= z)%Z) by (rewrite Ez in K0; change 0 with (inject_Z 0) in K0; rewrite <- Zle_Qle in K0; exact K0).
+      split.
+      * rewrite <- Ek. apply (sum_le (S i) k most). intros j Hj. apply Ak. exact Hj.
+      * exists (Z.to_nat z). assert (Eq : inject_Z (Z.of_nat (Z.to_nat z)) == k i) by (rewrite Z2Nat.id, Ez by exact Z0; reflexivity).
+        split.
+        { assert (Zf : (z <= Qfloor (smaller (most i) need))%Z).
+          { assert (A : inject_Z z <= smaller (most i) need) by (rewrite <- Ez; minmax; lra).
+            apply Qfloor_resp_le in A. rewrite Qfloor_Z in A. exact A. }
+          lia. }
+        cbv zeta. set (q := inject_Z (Z.of_nat (Z.to_nat z))) in *.
+        assert (Nb : none_below (leave n i q left) = true).
+        { apply Step. intros bl I. specialize (Bk bl I). simpl in Bk. rewrite Eq.
+          assert (0 <= sum i (fun j => k j * b_takes (fst bl) n j)); [|lra]. apply sum_nonneg. intros j Hj.
+          apply prod_nonneg; [apply Ak; lia|apply Ta; auto; lia]. }
+        apply andb_true_iff. split; [exact Nb|]. apply (IH _ _ Mi (Ti _) (Li _ Nb)). exists k. split; [|split].
+        { rewrite sub_eq, Eq, <- Ek. ring. }
+        { intros j Hj. apply Ak. lia. }
+        { intros bl I. apply leave_in in I. destruct I as (r & I & E). rewrite E, sub_eq, mul_eq, Eq.
+          specialize (Bk (fst bl, r) I). simpl in Bk. lra. }
+Qed.
+Lemma fill_ext n most most' : forall i need left, (forall j, (j < i)%nat -> most j = most' j) -> fill n most i need left = fill n most' i need left.
+Proof.
+  assert (Sums : forall i a, (forall j, (j < i)%nat -> most j = most' j) -> rsum_from a i most = rsum_from a i most').
+  { induction i as [|i IHs]; simpl; intros a A; [reflexivity|]. rewrite A by lia. apply IHs. intros. apply A. lia. }
+  assert (Anys : forall m f h, (forall c, f c = h c) -> any m f = any m h).
+  { induction m as [|m IHm]; simpl; intros f h A; [reflexivity|]. rewrite A, (IHm f h A). reflexivity. }
+  induction i as [|i IH]; intros need left A; [reflexivity|]. cbn [fill]. unfold rsum. rewrite (Sums (S i) 0 A), (A i) by lia. f_equal.
+  apply Anys. intros c. f_equal. apply IH. intros. apply A. lia.
+Qed.
+Lemma bars_of_in n b q : (n < N)%nat -> In (b, q) (bars_of P G H n) -> In b (bars_on P G) /\ below_bar G b n = true /\
+  q == larger 0 (b_most b - taken P G b x).
+Proof.
+  intros Hn I. unfold bars_of in I. apply in_map_iff in I. destruct I as (kb & E & I). apply filter_In in I. destruct I as [I Bl].
+  injection E as <- <-. split; [apply (numbered_in _ _ _ I)|]. split; [exact Bl|]. apply larger_ext; [reflexivity|].
+  rewrite sub_eq. unfold t_held. rewrite (taken_is P G T H C kb I). reflexivity.
+Qed.
+Lemma bars_of_all n b : In b (bars_on P G) -> below_bar G b n = true -> exists q, In (b, q) (bars_of P G H n).
+Proof.
+  intros I Bl. destruct (numbered_all _ b I 0%nat) as [j J].
+  exists (larger 0 (sub (b_most b) (t_held H j b))). unfold bars_of. apply in_map_iff. exists (j, b). split; [reflexivity|].
+  apply filter_In. auto.
+Qed.
+Lemma gang_fits_iff n : (n < N)%nat -> gang_fits P G T H L F n = true <->
+  exists k, has_places P L n k /\ within_bars P G x n k.
+Proof.
+  intros Hn. unfold gang_fits. cbv zeta.
+  rewrite (fill_ext n _ (most_on P T L F n)).
+  2:{ intros j Hj. rewrite (nth_indep _ 0 (most_on P T L F n 0%nat)) by (rewrite map_length, seq_length; exact Hj).
+      rewrite map_nth, seq_nth by exact Hj. reflexivity. }
+  rewrite fill_iff.
+  - split; intros (k & A).
+    + destruct A as (Ek & Ak & Bk). exists k. split; [apply (has_places_iff P W T stated_x placed R L F Cl PS n k Hn); auto|].
+      intros b I Bl. destruct (bars_of_all n b I Bl) as [q J]. specialize (Bk (b, q) J). simpl in Bk.
+      apply bars_of_in in J; auto. destruct J as (_ & _ & E). rewrite <- E. exact Bk.
+    + destruct A as [A B]. apply (has_places_iff P W T stated_x placed R L F Cl PS n k Hn) in A. destruct A as [Ek Ak].
+      exists k. split; [exact Ek|]. split; [exact Ak|]. intros [b q] J. simpl. apply bars_of_in in J; auto.
+      destruct J as (I & Bl & E). rewrite E. apply B; auto.
+  - intros j Hj. apply (most_on_whole P W T stated_x placed R L F Cl PS n j Hn Hj).
+  - intros [b q] j J Hj. simpl. apply bars_of_in in J; auto. destruct J as (I & _). unfold bars_on in I.
+    apply in_map_iff in I. destruct I as (o & <- & I). simpl. destruct (o_on o j); [|lra]. apply filter_In in I.
+    destruct I as [_ I]. apply Nat.ltb_lt in I. apply (demand_nonneg P W); auto.
+  - intros [b q] J. simpl. apply bars_of_in in J; auto. destruct J as (_ & _ & E). rewrite E. minmax; lra.
+Qed.
+Lemma waits_free_iff n : (n < N)%nat -> waits_free n = true <->
+  within_limit P n (tasks P x n + gang P n) /\ (exists k, has_places P L n k /\ within_bars P G x n k) /\ not_stopped x n (gang P n).
+Proof.
+  intros Hn. unfold Stopped.waits_free.
+  rewrite !andb_true_iff, (is_pending_iff P T stated_x placed R n Hn), (gang_fits_iff n Hn), not_stopped_iff by auto.
+  rewrite forallb_forall, Forall_forall. assert (E : (forall b, In b (bounds n) -> le (gang P n) b = true) <->
+    forall b, In b (bounds n) -> gang P n <= b) by (split; intros A b I; apply le_iff; auto).
+  rewrite E. tauto.
 Qed.
 Theorem check_none_waits_sound m : check_none_waits m = true -> conserving_of_groups (Some L) (- m) x.
 Proof.
   unfold check_none_waits. intros A. apply andb_true_iff in A. destruct A as [A B]. apply eqq_iff in A.
-  rewrite (users_all_iff P T stated_x placed R) in B. split; [exact (forest P G T H C)|]. split; [lra|]. intros n i U Wi Pl Lo St. exfalso. specialize (B n U).
+  rewrite (users_all_iff P T stated_x placed R) in B. split; [exact (forest P G T H C)|]. split; [lra|]. intros n k U Wi Pl Lo St. exfalso. specialize (B n U).
   apply negb_true_iff in B. rewrite <- not_true_iff_false in B. apply B. apply waits_free_iff; [apply U|]. eauto.
 Qed.
 Theorem check_one_waits_sound m : check_one_waits m = true -> forall eps, conserving_of_groups (Some L) eps x -> - m <= eps.
 Proof.
   unfold check_one_waits. intros A eps [_ [_ O]]. apply andb_true_iff in A. destruct A as [E A]. apply eqq_iff in E.
   apply any_iff in A. destruct A as (n & Hn & A). apply andb_true_iff in A. destruct A as [Ac A].
-  apply waits_free_iff in A; auto. destruct A as (B & (i & D & Lo) & St).
-  specialize (O n i (is_user P stated_x T placed R n Hn Ac) B D Lo St). lra.
+  apply waits_free_iff in A; auto. destruct A as (B & (k & D & Lo) & St).
+  specialize (O n k (is_user P stated_x T placed R n Hn Ac) B D Lo St). lra.
 Qed.
 End Sound.

@@ -10,7 +10,7 @@ Definition pair2 (a b : Q) (i : nat) : Q := match i with O => a | S O => b | _ =
 (** User 0 demands [a] of resource 0 on the second machine; user 1 one of resource 1. *)
 Definition machines (a : Q) : problem := {|
   users := 2; classes := 2; resources := 2;
-  weight := fun _ => 1; count := fun _ => 1;
+  weight := fun _ => 1; gang := fun _ => 1; count := fun _ => 1;
   capacity := fun i => pair2 2 (pair2 10 1 i);
   base := fun n => match n with O => pair2 1 0 | _ => pair2 0 1 end;
   demand := fun n i => match n with O => pair2 (pair2 1 a i) 0 | _ => pair2 0 1 end;

@@ -139,13 +139,15 @@ fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize)
     }
 }
 
-/// The margin of a claim in tasks of the user that it is about. That a task fits on a single server is no more than
-/// that: told is how many do. What groups leave of them is not looked at.
+/// The margin of a claim in tasks of the user that it is about. That a gang fits on single servers is a yes or no: the
+/// number is then how many tasks fit. Where groups hold something back, which may leave fewer, it is the gang alone.
 pub(crate) fn in_tasks(instance: &Instance<'_>, allocation: &Allocation, claim: &Claim) -> Option<Rational> {
-    match &claim.evidence {
-        Evidence::Room(Room { user, index: Some(_), .. }) if !instance.problem().groups().hold_back() => {
-            Some(Rational::from(-tasks_that_fit(instance, allocation, *user)))
-        }
-        _ => claim.tasks(instance),
-    }
+    let Evidence::Room(Room { user, index: Some(_), by_class, .. }) = &claim.evidence else {
+        return claim.tasks(instance);
+    };
+    let fit = match instance.problem().groups().hold_back() {
+        true => Integer::from(by_class.iter().map(|(_, tasks)| tasks).sum::<u64>().max(1)),
+        false => tasks_that_fit(instance, allocation, *user),
+    };
+    Some(Rational::from(-fit))
 }

@@ -5,6 +5,7 @@ mod certified;
 mod common;
 mod equals;
 mod fair;
+mod gangs;
 mod groups;
 mod guarantees;
 mod held_back;

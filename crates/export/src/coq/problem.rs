@@ -51,6 +51,8 @@ impl Writer<'_, '_> {
         let by_time = self.certificate.allocation.sharing == Sharing::Tdm;
         let timed = list(classes.iter().map(|class| (by_time || class.is_time_shared()).to_string()));
         let limits = list(users.iter().map(|user| option(user.tasks().map(number))));
+        let gangs = (0..users.len()).map(|n| problem.groups().member(n).gang.unwrap_or(1));
+        let gangs: Vec<Rational> = gangs.map(Rational::from).collect();
         let alone = |n| (0..classes.len()).map(|i| problem.unconstrained_gamma(n, i)).collect::<Vec<_>>();
         let alone: Vec<_> = (0..users.len()).map(alone).collect();
         let base = table(&base);
@@ -64,6 +66,7 @@ impl Writer<'_, '_> {
             ("base", format!("rows {base}")),
             ("demand", format!("demands {base} {}", list(own))),
             ("limit", format!("options {limits}")),
+            ("gang", format!("row {}", row(&gangs))),
             ("allowed", format!("grid {}", list(users.iter().map(allowed)))),
             ("stated", pairs(User::given_gamma)),
             ("criterion", pairs(User::criterion)),

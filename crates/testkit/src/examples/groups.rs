@@ -4,6 +4,7 @@ use evenhand_exact::{
     Axiom, Certificate, Claim, ClassMark, Evidence, Instance, Party, PartyPrices, PlacePrices, PriceVector,
     Prices, Share,
 };
+use evenhand_problem::format::Source;
 use evenhand_problem::{Problem, Rational};
 
 use super::{allocation, certificate, level, problem, tasks, with};
@@ -52,6 +53,38 @@ fn twice_limited() -> Problem {
         "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}},
                   {"name": "other", "group": "b", "demand": {"cpu": 1}, "servers": ["slow"]}]}"#,
     )
+}
+
+/// A gang of 3, a gang of 2 of which fewer tasks wait, and tasks that start alone. Group `a` may hold 6 cpus in all.
+fn gangs() -> Vec<(&'static str, Certificate)> {
+    let problem = problem(
+        r#"{"kind": "allocation-problem", "name": "gangs", "resources": ["cpu"],
+        "servers": [{"name": "fast", "count": 2, "capacity": {"cpu": 4}}, {"name": "slow", "count": 3, "capacity": {"cpu": 3}}],
+        "groups": [{"name": "a", "on": [{"servers": ["fast", "slow"], "limit": {"cpu": 6}}]}, {"name": "b"}],
+        "users": [{"name": "three", "group": "a", "demand": {"cpu": 2}, "gang": 3},
+                  {"name": "two", "group": "b", "demand": {"cpu": 2}, "gang": 2, "tasks": 3},
+                  {"name": "one", "group": "b", "demand": {"cpu": 1}, "tasks": 4}]}"#,
+    );
+    let placed = |on_slow: &str| {
+        let text = format!(
+            r#"{{"kind": "allocation", "placements": [
+                {{"server": "fast", "index": 0, "tasks": {{"two": 2}}}},
+                {{"server": "fast", "index": 1, "tasks": {{"one": 2}}}}{on_slow}]}}"#
+        );
+        Source { name: "allocation", text: &text }.allocation(&problem).unwrap().allocation
+    };
+    let one = r#", {"server": "slow", "index": 1, "tasks": {"one": 2}}"#;
+    // Three tasks fit on one server of `fast` and two of `slow`, or fewer than three on the servers and within the limit.
+    let three = r#", {"server": "slow", "index": 1, "tasks": {"three": 1, "one": 1}}, {"server": "slow", "index": 0, "tasks": {"one": 1}}"#;
+    let mut all = Vec::new();
+    for (name, on_slow) in [("gangs-fit", one), ("gangs-stopped", three)] {
+        let x = placed(on_slow);
+        let instance = Instance::new(&problem, &x).unwrap();
+        let derive = |axiom| Claim::derive(axiom, &instance, &Rational::new()).unwrap();
+        let claims = [Axiom::Feasible, Axiom::IntegerFeasible, Axiom::WorkConserving].map(derive).to_vec();
+        all.push((name, certificate(&problem, &x, claims)));
+    }
+    all
 }
 
 /// Optimality within limits.
@@ -194,5 +227,6 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
         ("groups-by-class", by_class()),
     ];
     all.extend(within());
+    all.extend(gangs());
     all
 }

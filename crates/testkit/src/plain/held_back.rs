@@ -71,10 +71,10 @@ impl Plain<'_> {
         stops
     }
 
-    /// What so many tasks are over `g_n`; on single servers whole ones count.
-    pub(super) fn whole_or_part(&self, n: usize, tasks: Rational) -> Rational {
+    /// What so many tasks are over `g_n`; on single servers 1 where they are a gang.
+    pub(super) fn gang_or_part(&self, n: usize, tasks: Rational) -> Rational {
         match self.placements.is_some() {
-            true => Rational::from(u32::from(tasks >= 1)),
+            true => Rational::from(u32::from(tasks >= self.gang(n))),
             false => self.more(n, tasks),
         }
     }
@@ -85,6 +85,6 @@ impl Plain<'_> {
         let all = Rational::from(&self.cluster.g[n] * 2u32) + 1u32;
         let stops = if self.holds_back() { self.stops(n) } else { Vec::new() };
         let least = stops.into_iter().fold(all, Rational::min);
-        self.whole_or_part(n, least)
+        self.gang_or_part(n, least)
     }
 }

@@ -6,10 +6,18 @@ use evenhand_problem::Rational;
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Active users with fewer than their tasks; on single servers at least one fewer.
+    /// The number of tasks of user `n` that start together.
+    pub(super) fn gang(&self, n: usize) -> u64 {
+        self.p().groups().member(n).gang.unwrap_or(1)
+    }
+
+    /// Active users with fewer than their tasks; on single servers at least one gang fewer.
     pub fn pending(&self) -> Vec<usize> {
-        let enough = |left: &Rational| if self.placements.is_some() { *left >= 1 } else { *left > 0 };
-        self.active().into_iter().filter(|&n| self.left(n).is_none_or(|left| enough(&left))).collect()
+        let enough = |n: usize, left: &Rational| match self.placements {
+            Some(_) => *left >= self.gang(n),
+            None => *left > 0,
+        };
+        self.active().into_iter().filter(|&n| self.left(n).is_none_or(|left| enough(n, &left))).collect()
     }
 
     /// What user `n` could run more, over `g_n`, when it gets so much on the classes.
@@ -34,13 +42,55 @@ impl Plain<'_> {
         (0..count).map(|index| (index, free(index))).collect()
     }
 
-    /// Whether a task of `n` fits on the single server.
-    fn fits(&self, n: usize, i: usize, index: u64) -> bool {
-        let servers = self.free_of_servers(i);
-        let Some((_, free)) = servers.iter().find(|(at, _)| *at == index) else { return false };
+    /// How many tasks of `n` fit on the servers of a class: one after the other, until a gang fits or no server takes another.
+    fn tasks_on(&self, n: usize, i: usize) -> u64 {
         let rows = self.cluster.rows_of(i);
-        self.cluster.runs(n, i)
-            && rows.iter().zip(free).all(|(&row, free)| self.cluster.uses(n, row) <= *free)
+        let mut tasks = 0;
+        for (_, mut free) in self.free_of_servers(i) {
+            let fits = |free: &[Rational]| {
+                rows.iter().zip(free).all(|(&row, free)| self.cluster.uses(n, row) <= *free)
+            };
+            while self.cluster.runs(n, i) && tasks < self.gang(n) && fits(&free) {
+                tasks += 1;
+                free.iter_mut().zip(&rows).for_each(|(free, &row)| *free -= self.cluster.uses(n, row));
+            }
+        }
+        tasks
+    }
+
+    /// Whether so many further tasks of `n` fit on these classes, of which each takes at most so many, next to the tasks
+    /// that were chosen on classes before them: tries all numbers of tasks. Limits on classes count all of these tasks.
+    fn gang_fits(
+        &self,
+        n: usize,
+        more: u64,
+        classes: &[(usize, u64)],
+        chosen: &mut Vec<(usize, u64)>,
+    ) -> bool {
+        if more == 0 {
+            return self.within_class_limits(n, chosen);
+        }
+        let Some(((i, most), others)) = classes.split_first() else { return false };
+        (0..=more.min(*most)).any(|tasks| {
+            chosen.push((*i, tasks));
+            let fits = self.gang_fits(n, more - tasks, others, chosen);
+            chosen.pop();
+            fits
+        })
+    }
+
+    /// Whether limits on classes leave user `n` these tasks, by class.
+    fn within_class_limits(&self, n: usize, tasks: &[(usize, u64)]) -> bool {
+        let groups = self.p().groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v));
+        let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
+        limits.all(|(v, on)| {
+            on.limit.iter().all(|(r, most)| {
+                let counted = tasks.iter().filter(|(i, _)| on.servers.contains(i));
+                let more: Rational =
+                    counted.map(|(i, k)| Rational::from(&self.p().demand(n, *i)[*r] * *k)).sum();
+                more.is_zero() || self.held_on(v, &on.servers, *r) + more <= *most
+            })
+        })
     }
 
     /// What a user could run more, over `g_n`.
@@ -59,13 +109,11 @@ impl Plain<'_> {
             let free = |&i: &usize| within(i).into_iter().fold(self.free_for(n, i), Rational::min);
             return self.more(n, classes.iter().map(free).sum());
         }
-        let classes: Vec<usize> =
-            classes.into_iter().filter(|&i| within(i).is_none_or(|left| left >= 1)).collect();
-        let mut servers =
-            classes.iter().flat_map(|&i| (0..self.p().servers()[i].count()).map(move |at| (i, at)));
-        let fits = servers.any(|(i, index)| self.fits(n, i, index));
-        // A whole task fits or not, whatever the tolerance.
-        Rational::from(u32::from(fits))
+        let most: Vec<(usize, u64)> = classes.into_iter().map(|i| (i, self.tasks_on(n, i))).collect();
+        let on_servers = most.iter().map(|(_, tasks)| tasks).sum::<u64>() >= self.gang(n);
+        let within = || !self.holds_back() || self.gang_fits(n, self.gang(n), &most, &mut Vec::new());
+        // A gang fits or not, whatever the tolerance.
+        Rational::from(u32::from(on_servers && within()))
     }
 
     pub fn work_conserving_margin(&self) -> Option<Rational> {

@@ -10,6 +10,7 @@ use rug::Rational;
 
 use crate::allocation::entries;
 use crate::case::{Case, Claim, Shown};
+use crate::groups::gangs::whole;
 use crate::groups::holdings::Holdings;
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
@@ -29,40 +30,85 @@ fn of_rows(uses: Amounts, of: impl Fn(usize, Rational) -> Checked<Rational>) -> 
     Ok(numbers?.into_iter().min().unwrap_or_default())
 }
 
-/// A user is short of the tasks for which there is room: on each class what the scarcest row leaves, or a limit of groups
-/// there, and in all what these hold back. On single servers a whole task fits or does not.
+/// Whether users could run more in what is free.
 pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    let placed = case.stated.placements.is_some();
-    let servers = if placed { case.free()? } else { Vec::new() };
     let holdings = case.problem.groups.hold_back().then(|| Holdings::new(case)).transpose()?;
-    let whole = |tasks: Rational| if placed { Rational::from(u32::from(tasks >= 1)) } else { tasks };
-    let room = |n: usize, i: usize| {
-        let limit = holdings.as_ref().map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
-        let uses = case.uses(n, i);
-        let room = if placed {
-            work::steps(100 * servers[i].len() as u64)?;
-            let fits = |on: &Amounts| uses.iter().all(|(row, d)| at(on, *row).is_none_or(|free| free >= d));
-            Rational::from(u32::from(servers[i].iter().any(fits)))
-        } else {
-            of_rows(uses, |row, d| work::times(&case.slack[row], &d.recip()))?
-        };
-        Ok(limit.map(whole).into_iter().fold(room, Rational::min))
+    let margin = match case.stated.placements {
+        Some(_) => gangs_that_fit(case, holdings.as_ref())?,
+        None => divided_room(case, holdings.as_ref())?,
     };
-    let mut least = case.active().next().map(|_| Rational::new());
+    Ok((case.active().next().map(|_| margin), None))
+}
+
+/// A user is short of the tasks for which there is room: on each class what the scarcest row leaves, or a limit of groups
+/// there, and in all what these hold back.
+fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
+    let room = |n: usize, i: usize| {
+        let limit = holdings.map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
+        let room = of_rows(case.uses(n, i), |row, d| work::times(&case.slack[row], &d.recip()))?;
+        Ok(limit.into_iter().fold(room, Rational::min))
+    };
+    let mut least = Rational::new();
     // Without limits of groups there is as much room for all who are alike.
-    let mut known: HashMap<usize, Vec<Rational>> = HashMap::new();
+    let mut known: HashMap<usize, Rational> = HashMap::new();
     for n in case.active().filter(|n| case.tasks_left(*n).is_none_or(|left| left > 0)) {
         let alike = known.get(&case.problem.alike[n]).filter(|_| holdings.is_none()).cloned();
         let rooms = || case.problem.classes_of(n).map(|i| room(n, i)).collect::<Checked<Vec<_>>>();
-        let rooms = alike.map_or_else(rooms, Ok)?;
-        let room = if placed { rooms.into_iter().max().unwrap_or_default() } else { work::sum(rooms)? };
-        known.insert(case.problem.alike[n], vec![room.clone()]);
-        let stops = holdings.as_ref().map_or(Ok(Vec::new()), |holdings| holdings.stops(n))?;
+        let room = alike.map_or_else(|| work::sum(rooms()?), Ok)?;
+        known.insert(case.problem.alike[n], room.clone());
+        let stops = holdings.map_or(Ok(Vec::new()), |holdings| holdings.stops(n))?;
         let room = stops.into_iter().chain(case.tasks_left(n)).fold(room, Rational::min);
-        let margin = if placed { -whole(room) } else { -room / &case.g[n] };
-        least = least.map(|least| least.min(margin));
+        least = least.min(-room / &case.g[n]);
     }
-    Ok((least, None))
+    Ok(least)
+}
+
+/// On single servers all tasks of a gang fit or they do not, and groups leave a gang or they do not.
+fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
+    let servers = case.free()?;
+    // By class, up to a gang: on each server as many whole tasks as its scarcest row has room for.
+    let room = |n: usize, i: usize| {
+        let (gang, uses) = (case.problem.groups.members[n].gang, case.uses(n, i));
+        let mut tasks = 0;
+        for (free, count) in &servers[i] {
+            work::steps(100)?;
+            let fits = |(row, d): &(usize, Rational)| at(free, *row).is_none_or(|free| free >= d);
+            if !uses.iter().all(fits) {
+                continue;
+            }
+            let mut most = gang;
+            for (row, d) in uses.iter().filter(|_| gang > 1) {
+                work::spend(2)?;
+                most = at(free, *row).map_or(most, |free| whole(Rational::from(free / d), most));
+            }
+            tasks = gang.min(tasks + most.saturating_mul(*count));
+        }
+        Ok((i, tasks))
+    };
+    // There is as much room for all who are alike and have gangs of one size.
+    let mut known: HashMap<(usize, u64), Vec<(usize, u64)>> = HashMap::new();
+    let mut least = Rational::new();
+    for n in case.active() {
+        let gang = case.problem.groups.members[n].gang;
+        if case.tasks_left(n).is_some_and(|left| left < gang) {
+            continue;
+        }
+        let rooms = match known.get(&(case.problem.alike[n], gang)) {
+            Some(rooms) => rooms.clone(),
+            None => case.problem.classes_of(n).map(|i| room(n, i)).collect::<Checked<_>>()?,
+        };
+        let is_left = match holdings {
+            None => rooms.iter().fold(0, |sum: u64, (_, tasks)| sum.saturating_add(*tasks)) >= gang,
+            Some(holdings) => {
+                holdings.stops(n)?.into_iter().all(|left| left >= gang) && holdings.leave_gang(n, &rooms)?
+            }
+        };
+        known.insert((case.problem.alike[n], gang), rooms);
+        if is_left {
+            least = Rational::from(-1);
+        }
+    }
+    Ok(least)
 }
 
 /// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the

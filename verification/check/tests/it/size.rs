@@ -6,11 +6,12 @@
 use std::path::{Path, PathBuf};
 
 /// The modules that stand beside: about groups.
-const BESIDE: [&str; 10] = [
+const BESIDE: [&str; 11] = [
     "groups.rs",
     "groups/alone.rs",
     "groups/bounds.rs",
     "groups/filling.rs",
+    "groups/gangs.rs",
     "groups/holdings.rs",
     "groups/lack.rs",
     "groups/parties.rs",

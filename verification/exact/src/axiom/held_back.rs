@@ -9,8 +9,9 @@
 //! tasks, with $s_{vr}$ what is kept back and not used between `n` and `v`, and the capacity the same at the root. Under
 //! a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), that guarantee is a limit too:
 //! no task where it names nothing that `n` asks for, or one with 0. The room of `n` is the least of these and what is
-//! free on the servers; one task on single servers, if all leave one. A limit of a group on server classes counts on each
-//! of these as one more row does: what is free on a class is at most what it leaves.
+//! free on the servers; on single servers one gang, if each of these leaves as many tasks. A limit of a group on server
+//! classes counts on each of these as one more row does: what is free on a class is at most what it leaves. On single
+//! servers it counts a gang once, with all its tasks on these classes.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Rational, ServerClass};
@@ -18,7 +19,7 @@ use evenhand_problem::{Problem, Rational, ServerClass};
 use crate::axiom::groups::Holdings;
 use crate::axiom::rule::Found;
 use crate::axiom::work_conserving::{
-    self, Groups, all_rows, charge, divisible_room, is_pending, row_leaves, write_short,
+    FreeTo, Servers, all_rows, charge, divisible_room, gang, is_pending, row_leaves, write_short,
 };
 use crate::evidence::{ClassMark, Evidence, Room, Stop};
 use crate::instance::Instance;
@@ -103,11 +104,11 @@ impl<'p> HeldBack<'p> {
         stops
     }
 
-    /// What so many tasks that something leaves to a user are over `g_n`; on single servers 1 where a whole one is left.
+    /// What so many tasks that something leaves to a user are over `g_n`; on single servers 1 where a gang is left.
     fn left(instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         match instance.placements() {
             None => tasks / instance.scale(n),
-            Some(_) => whole_or_part(instance, tasks),
+            Some(_) => Rational::from(u32::from(tasks >= gang(instance, n))),
         }
     }
 
@@ -118,55 +119,68 @@ impl<'p> HeldBack<'p> {
     }
 
     /// What is free on the classes and within the limits on them; `None` where no such limit counts the user's tasks.
-    fn class_by_class(
-        &self,
-        instance: &Instance<'_>,
-        n: usize,
-        servers: Option<&Groups>,
-    ) -> Result<Option<ByClass>, Refusal> {
+    fn class_by_class(&self, instance: &Instance<'_>, n: usize) -> Option<ByClass> {
         let on = &self.holdings.on;
         if !on.concern(n) {
-            return Ok(None);
+            return None;
         }
         let (mut short, mut limits, mut sum) = (Vec::new(), Vec::new(), Rational::new());
-        let mut most: Option<(Rational, usize, Option<u64>)> = None;
-        let rows: work_conserving::ByClass = match servers {
-            None => {
-                let short = divisible_room(instance, n).map_or_else(|| [].into(), |(.., short)| short);
-                let class = |row: u32| instance.constraints().rows()[row as usize].server;
-                short.iter().map(|row| (class(*row), vec![*row as usize])).collect()
-            }
-            Some(servers) => servers.of_user(instance, n)?.0,
-        };
-        for (i, rows) in rows {
-            let (free, index) = match servers {
-                None => {
-                    let leave = rows.first().and_then(|row| row_leaves(instance, n, *row));
-                    (leave.unwrap_or_default(), None)
-                }
-                Some(servers) => {
-                    let index = servers.room_on(instance, n, i)?;
-                    (Rational::from(u32::from(index.is_some())), index)
-                }
-            };
-            let limit = on.leave(n, i).map(|(tasks, mark)| (whole_or_part(instance, tasks), mark));
-            let room = match limit.filter(|(tasks, _)| *tasks < free) {
+        let mut most: Option<(Rational, usize)> = None;
+        let rows = divisible_room(instance, n).map_or_else(|| [].into(), |(.., short)| short);
+        for row in rows.iter().copied() {
+            let i = instance.constraints().rows()[row as usize].server;
+            let free = row_leaves(instance, n, row as usize).unwrap_or_default();
+            let room = match on.leave(n, i).filter(|(tasks, _)| *tasks < free) {
                 Some((tasks, mark)) => {
                     limits.push((i, mark));
                     tasks
                 }
                 None => {
-                    short.extend(rows.into_iter().map(|row| row as u32));
+                    short.push(row);
                     free
                 }
             };
-            if room > 0 && most.as_ref().is_none_or(|(most, ..)| room > *most) {
-                most = Some((room.clone(), i, index));
+            if room > 0 && most.as_ref().is_none_or(|(most, _)| room > *most) {
+                most = Some((room.clone(), i));
             }
             sum += room;
         }
-        let place = most.map(|(_, server, index)| Room { user: n, server, index });
-        Ok(Some(ByClass { more: self.more(instance, n, sum), short, limits, place }))
+        let place = most.map(|(_, server)| Room { user: n, server, index: None, by_class: Vec::new() });
+        Some(ByClass { more: self.more(instance, n, sum), short, limits, place })
+    }
+
+    /// Whether a gang that fits on single servers also fits within the limits on classes; `None` where no such limit
+    /// counts the user's tasks.
+    fn gang_by_class(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+        free: &FreeTo,
+    ) -> Result<Option<ByClass>, Refusal> {
+        let on = &self.holdings.on;
+        if !on.concern(n) {
+            return Ok(None);
+        }
+        let gang = gang(instance, n);
+        let leaves: Vec<_> = free.fitting.iter().map(|of| on.leave(n, of.class)).collect();
+        let leaves_gang =
+            |at: usize| leaves[at].as_ref().is_none_or(|(tasks, _): &(Rational, ClassMark)| *tasks >= gang);
+        let (mut short, mut limits) = (Vec::new(), Vec::new());
+        for (at, (i, rows)) in free.short.iter().enumerate() {
+            match leaves[at].clone().filter(|_| free.fitting[at].tasks > 0 && !leaves_gang(at)) {
+                Some((_, mark)) => limits.push((*i, mark)),
+                None => short.extend(rows.iter().map(|row| *row as u32)),
+            }
+        }
+        // The first class that takes the whole gang, or a search for its tasks on several.
+        let whole = (0..free.fitting.len()).find(|&at| free.fitting[at].tasks == gang && leaves_gang(at));
+        let by_class = match whole {
+            Some(at) => Some(vec![(free.fitting[at].class, gang)]),
+            None => on.places(instance, n, &free.fitting, gang)?,
+        };
+        let more = Rational::from(u32::from(by_class.is_some()));
+        let place = by_class.and_then(|by_class| free.room_by(n, gang, by_class));
+        Ok(Some(ByClass { more, short, limits, place }))
     }
 
     /// The same, at most the tasks that the user has left.
@@ -183,26 +197,29 @@ impl<'p> HeldBack<'p> {
             return Ok(None);
         }
         let servers =
-            instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
+            instance.placements().map(|placements| Servers::new(instance, placements)).transpose()?;
         if servers.is_none() {
             charge(instance, &users)?;
         }
         let (mut short, mut stopped) = (Vec::new(), Vec::new());
         let (mut worst, mut room) = (Rational::new(), None);
         for n in users.into_iter().filter(|&n| is_pending(instance, n)) {
-            let (free, class, index, lacking) = match &servers {
+            let (free, place, lacking, by_class) = match &servers {
                 None => {
                     let Some((free, class, lacking)) = divisible_room(instance, n) else { continue };
-                    (free, class, None, lacking)
+                    let room = |server| Room { user: n, server, index: None, by_class: Vec::new() };
+                    (free, class.map(room), lacking, self.class_by_class(instance, n))
                 }
                 Some(servers) => {
-                    let (lacking, place) = servers.of_user(instance, n)?;
-                    let free = Rational::from(u32::from(place.is_some()));
-                    (free, place.map(|at| at.0), place.map(|at| at.1), all_rows(lacking))
+                    let free = servers.free_to(instance, n)?;
+                    let place = free.room(n, gang(instance, n));
+                    let by_class = match &place {
+                        Some(_) => self.gang_by_class(instance, n, &free)?,
+                        None => None,
+                    };
+                    (Rational::from(u32::from(place.is_some())), place, all_rows(free.short), by_class)
                 }
             };
-            let by_class = self.class_by_class(instance, n, servers.as_ref())?;
-            let place = class.map(|server| Room { user: n, server, index });
             let place = by_class.as_ref().map_or(place, |of| of.place.clone());
             let by_class = by_class
                 .filter(|of| !of.limits.is_empty())
@@ -242,14 +259,6 @@ struct ByClass {
     limits: Vec<(usize, ClassMark)>,
     /// Where there is most room, if there is any.
     place: Option<Room>,
-}
-
-/// Tasks, of which only a whole one counts on single servers.
-fn whole_or_part(instance: &Instance<'_>, tasks: Rational) -> Rational {
-    match instance.placements() {
-        None => tasks,
-        Some(_) => Rational::from(u32::from(tasks >= 1)),
-    }
 }
 
 /// What is left of an amount, if anything.

@@ -7,12 +7,15 @@
 //!
 //! over the active users (where time is shared its row takes the place of the resources).
 //!
-//! With placements: a task is pending when `T_n - x_n >= 1`, and it fits on a single server exactly or not,
-//! whatever the tolerance. Margin 0 when no pending task fits, else -1.
+//! With placements the axiom is about gangs (a user that states none has a gang of one task): a user is pending when
+//! `T_n - x_n` is at least its gang, and all tasks of the gang fit on single servers at the same time or not, whatever
+//! the tolerance. All tasks of a gang have one shape, so a gang fits exactly where the servers together have room for
+//! as many whole tasks. Margin 0 when no gang of a pending user fits, else -1.
 //!
-//! Evidence of yes: for every user with pending tasks and every class that it can run on what is short
-//! there: a row that is (nearly) full, or with placements rows of which every server of the class lacks
-//! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
+//! Evidence of yes: for every pending user and every class that it can run on what is short there: a row that is
+//! (nearly) full, or with placements rows of which every server of the class lacks one for the next task, once it has
+//! the tasks of the gang that fit on it. Evidence of no: a user and a class, or the first single server where a task
+//! fits; of a gang of several tasks also how many of them go on each class. Where groups hold something back
 //! (`held_back`) a user may also be stopped by that.
 
 use std::collections::{BTreeMap, HashMap};
@@ -63,7 +66,7 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     }
 }
 
-/// Whether user `n` is active and has fewer than its tasks; with placements at least one task fewer.
+/// Whether user `n` is active and has fewer than its tasks; with placements at least one gang fewer.
 pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     if !instance.is_active(n) {
         return false;
@@ -71,8 +74,13 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
     match instance.placements() {
         None => left.is_none_or(|left| left > 0),
-        Some(_) => left.is_none_or(|left| left >= 1),
+        Some(_) => left.is_none_or(|left| left >= gang(instance, n)),
     }
+}
+
+/// The number of tasks of user `n` that start together: 1 where the problem states none.
+pub(super) fn gang(instance: &Instance<'_>, n: usize) -> u64 {
+    instance.problem().groups().member(n).gang.unwrap_or(1)
 }
 
 fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
@@ -93,7 +101,7 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
         let margin = -more;
         if margin < examined.margin {
             examined.margin = margin;
-            examined.room = class.map(|server| Room { user: n, server, index: None });
+            examined.room = class.map(|server| Room { user: n, server, index: None, by_class: Vec::new() });
         }
     }
     Ok(examined)
@@ -176,15 +184,15 @@ pub(super) fn all_rows(by_class: ByClass) -> Short {
 }
 
 fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) -> Result<Examined, TooLarge> {
-    let groups = Groups::new(instance, placements)?;
+    let servers = Servers::new(instance, placements)?;
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
     for &n in users.iter().filter(|&&n| is_pending(instance, n)) {
-        let (short, room) = groups.of_user(instance, n)?;
-        examined.short.push((n, all_rows(short)));
-        let Some((server, index)) = room else { continue };
-        if examined.room.is_none() {
+        let free = servers.free_to(instance, n)?;
+        let room = free.room(n, gang(instance, n));
+        examined.short.push((n, all_rows(free.short)));
+        if let Some(room) = room.filter(|_| examined.room.is_none()) {
             examined.margin = Rational::from(-1);
-            examined.room = Some(Room { user: n, server, index: Some(index) });
+            examined.room = Some(room);
         }
     }
     Ok(examined)
@@ -194,85 +202,152 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
 pub(super) type ByClass = Vec<(usize, Vec<usize>)>;
 
 /// Single servers of one class that have as much left of every row.
-struct Group {
+struct Identical {
     /// By row of the class.
     free: Vec<Rational>,
     /// One of them.
     index: u64,
+    /// How many there are.
+    servers: u64,
 }
 
-/// The groups of every class.
-pub(super) struct Groups {
-    of_class: Vec<Vec<Group>>,
+/// What is free on the single servers of every class.
+pub(super) struct Servers {
+    of_class: Vec<Vec<Identical>>,
 }
 
-impl Groups {
+/// Room for tasks of one user on a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fitting {
+    pub class: usize,
+    /// How many whole tasks fit on its servers together; counted up to a gang.
+    pub tasks: u64,
+    /// The first server on which a task fits.
+    pub index: Option<u64>,
+}
+
+/// What is free on single servers to one user.
+pub(super) struct FreeTo {
+    /// The rows that are short, by class.
+    pub short: ByClass,
+    /// By class on which the user can run.
+    pub fitting: Vec<Fitting>,
+}
+
+impl FreeTo {
+    /// Where a gang of user `n` fits, in the order of the classes.
+    pub fn room(&self, n: usize, gang: u64) -> Option<Room> {
+        let mut left = gang;
+        let by_class = self.fitting.iter().map(|of| {
+            let tasks = of.tasks.min(left);
+            left -= tasks;
+            (of.class, tasks)
+        });
+        let by_class: Vec<(usize, u64)> = by_class.filter(|(_, tasks)| *tasks > 0).collect();
+        (left == 0).then(|| self.room_by(n, gang, by_class)).flatten()
+    }
+
+    /// The gang of user `n` with so many tasks on each class.
+    pub fn room_by(&self, n: usize, gang: u64, by_class: Vec<(usize, u64)>) -> Option<Room> {
+        let server = by_class.first()?.0;
+        let index = self.fitting.iter().find(|of| of.class == server)?.index;
+        let by_class = if gang > 1 { by_class } else { Vec::new() };
+        Some(Room { user: n, server, index, by_class })
+    }
+}
+
+impl Servers {
     pub fn new(instance: &Instance<'_>, placements: &[Placement]) -> Result<Self, TooLarge> {
-        let mut of_class: Vec<BTreeMap<Vec<Rational>, u64>> = Vec::new();
+        let mut of_class: Vec<BTreeMap<Vec<Rational>, (u64, u64)>> = Vec::new();
         of_class.resize_with(instance.problem().n_servers(), BTreeMap::new);
         let mut used: Vec<Vec<u64>> = vec![Vec::new(); instance.problem().n_servers()];
         let entries: usize = placements.iter().map(|placement| placement.tasks.len() + 1).sum();
         instance.budget().charge((entries as u64).saturating_mul(2 * instance.steps()))?;
         for placement in placements {
             let free = free(instance, placement.server, &placement.tasks);
-            of_class[placement.server].entry(free).or_insert(placement.index);
+            of_class[placement.server].entry(free).or_insert((placement.index, 0)).1 += 1;
             used[placement.server].push(placement.index);
         }
         for (i, used) in used.iter_mut().enumerate() {
             used.sort_unstable();
             let empty = (0..).zip(used.iter()).find(|(index, used)| index != *used);
             let empty = empty.map_or(used.len() as u64, |(index, _)| index);
-            if empty < instance.problem().servers()[i].count() {
-                of_class[i].entry(free(instance, i, &[])).or_insert(empty);
+            let count = instance.problem().servers()[i].count();
+            if empty < count {
+                of_class[i].entry(free(instance, i, &[])).or_insert((empty, 0)).1 +=
+                    count - used.len() as u64;
             }
         }
-        let group = |(free, index)| Group { free, index };
+        let identical = |(free, (index, servers))| Identical { free, index, servers };
         Ok(Self {
-            of_class: of_class.into_iter().map(|class| class.into_iter().map(group).collect()).collect(),
+            of_class: of_class.into_iter().map(|class| class.into_iter().map(identical).collect()).collect(),
         })
     }
 
-    /// What is short for user `n` by class, and the first server where its task fits.
-    pub fn of_user(
-        &self,
-        instance: &Instance<'_>,
-        n: usize,
-    ) -> Result<(ByClass, Option<(usize, u64)>), TooLarge> {
-        let mut short = Vec::new();
-        let mut room = None;
+    /// What is free to user `n`.
+    pub fn free_to(&self, instance: &Instance<'_>, n: usize) -> Result<FreeTo, TooLarge> {
+        let gang = gang(instance, n);
+        let mut free_to = FreeTo { short: Vec::new(), fitting: Vec::new() };
         for i in instance.scaled.classes(n) {
             let start = instance.constraints().class_rows(i).start;
-            let usage = self.usage(instance, n, i)?;
+            let usage = self.usage(instance, n, i, gang)?;
             let mut rows: Vec<usize> = Vec::new();
-            for group in &self.of_class[i] {
-                let lacks = |at: &usize| group.free[*at] < usage[*at];
-                if rows.iter().any(|row| lacks(&(row - start))) {
+            let mut fitting = Fitting { class: i, tasks: 0, index: None };
+            for of in &self.of_class[i] {
+                let tasks = tasks_within(&of.free, &usage, gang);
+                if tasks > 0 {
+                    fitting.index = fitting.index.or(Some(of.index));
+                    fitting.tasks = gang.min(fitting.tasks.saturating_add(tasks.saturating_mul(of.servers)));
+                }
+                if tasks == gang {
                     continue;
                 }
-                match (0..usage.len()).find(lacks) {
-                    Some(at) => rows.push(start + at),
-                    None => room = room.or(Some((i, group.index))),
+                let lacks = |at: &usize| match tasks {
+                    0 => of.free[*at] < usage[*at],
+                    _ => of.free[*at] < Rational::from(&usage[*at] * (tasks + 1)),
+                };
+                if !rows.iter().any(|row| lacks(&(row - start))) {
+                    rows.extend((0..usage.len()).find(lacks).map(|at| start + at));
                 }
             }
             rows.sort_unstable();
-            short.push((i, rows));
+            free_to.short.push((i, rows));
+            free_to.fitting.push(fitting);
         }
-        Ok((short, room))
+        Ok(free_to)
     }
 
-    /// A server of a class on which a task of user `n` fits.
-    pub fn room_on(&self, instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<u64>, TooLarge> {
-        let usage = self.usage(instance, n, i)?;
-        let fits = |group: &&Group| (0..usage.len()).all(|at| usage[at] <= group.free[at]);
-        Ok(self.of_class[i].iter().find(fits).map(|group| group.index))
+    /// What a task of user `n` takes of the rows of a single server, where it can run; charged for all servers of the
+    /// class that differ, which numbers are divided by only where a gang has several tasks.
+    fn usage(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+        i: usize,
+        gang: u64,
+    ) -> Result<Vec<Rational>, TooLarge> {
+        let usage = single_usage(instance, n, i);
+        let steps = if gang > 1 { 2 * instance.steps() * usage.len() as u64 } else { 0 };
+        instance.budget().charge((self.of_class[i].len() as u64).saturating_mul(8 + steps))?;
+        Ok(usage)
     }
+}
 
-    /// What a task of user `n` takes of the rows of a single server, where it can run; charged for all
-    /// groups of the class.
-    fn usage(&self, instance: &Instance<'_>, n: usize, i: usize) -> Result<Vec<Rational>, TooLarge> {
-        instance.budget().charge(self.of_class[i].len() as u64 * 8)?;
-        Ok(single_usage(instance, n, i))
+/// How many whole tasks that take `usage` fit in `free`; counted up to `most`.
+fn tasks_within(free: &[Rational], usage: &[Rational], most: u64) -> u64 {
+    if free.iter().zip(usage).any(|(free, d)| free < d) {
+        return 0;
     }
+    if most == 1 {
+        return 1;
+    }
+    let used = free.iter().zip(usage).filter(|(_, d)| !d.is_zero());
+    used.map(|(free, d)| whole_tasks(Rational::from(free / d))).fold(most, u64::min)
+}
+
+/// The whole tasks in a number of tasks that is at least 0.
+pub(super) fn whole_tasks(tasks: Rational) -> u64 {
+    tasks.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
 
 /// What a task of user `n` takes of each row of one server of class `i`, where it can run: of the time of
@@ -350,10 +425,14 @@ impl Rule for WorkConserving {
                 ("short", write_all(names, short)),
                 ("stopped", held_back::write(names, stopped)),
             ])),
-            Evidence::Room(Room { user, server, index }) => {
+            Evidence::Room(Room { user, server, index, by_class }) => {
                 let mut room = vec![("user".to_owned(), names.user_name(*user))];
                 room.push(("server".to_owned(), names.server_name(*server)));
                 room.extend(index.map(|index| ("index".to_owned(), Json::Index(index))));
+                let tasks = by_class.iter().map(|(i, tasks)| (names.server(*i), Json::Index(*tasks)));
+                room.extend(
+                    (!by_class.is_empty()).then(|| ("gang".to_owned(), Json::Object(tasks.collect()))),
+                );
                 Some(Json::Object(room))
             }
             _ => None,

@@ -8,7 +8,7 @@
 //! | feasible | `{"server", "resource", "slack"}`, `{"user", "slack"}` (its tasks) or `{"user", "server", "slack"}` (an entry) | the same |
 //! | integer-feasible | `{"server", "index", "resource", "slack"}`, `{"user", "slack"}` or `{"user", "server", "index", "slack"}` | the same |
 //! | non-wasteful | `{}` | |
-//! | work-conserving | `{"short": {user: {server: resource}}}` for every user with pending tasks (of those that are alike but for name, weight and tasks the first); with placements `[resources]` of which every server lacks one | `{"user", "server"}`, with placements and `"index"` |
+//! | work-conserving | `{"short": {user: {server: resource}}}` for every user with pending tasks (of those that are alike but for name, weight and tasks the first); with placements `[resources]` of which every server lacks one for the next task, once it has the tasks of the gang that fit on it | `{"user", "server"}`, with placements and `"index"`, of a gang of several tasks and `{"gang": {server: tasks}}` |
 //! | envy-free | `{"tightest": {"user", "envied"}}` | `{"user", "envied", "gain"}` |
 //! | ef1 | `{"tightest": {"user", "envied", "server"}}`, without a server when no task is worth anything | `{"user", "envied", "server", "gain"}` |
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |

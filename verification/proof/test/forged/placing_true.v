@@ -14,6 +14,7 @@ Definition the_problem : problem := {|
   base := rows [[6]; [1]];
   demand := demands [[6]; [1]] [];
   limit := options [Some 2; Some 1];
+  gang := fun _ => 1;
   allowed := grid [[true]; [true]];
   stated := fun _ _ => None;
   criterion := fun _ _ => None;

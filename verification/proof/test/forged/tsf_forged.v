@@ -14,6 +14,7 @@ Definition the_problem : problem := {|
   base := rows [[1; 0]; [1; 0]];
   demand := demands [[1; 0]; [1; 0]] [];
   limit := options [None; None];
+  gang := fun _ => 1;
   allowed := grid [[false; true]; [false; true]];
   stated := fun _ _ => None;
   criterion := fun _ _ => None;

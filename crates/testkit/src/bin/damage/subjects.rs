@@ -12,7 +12,7 @@ use evenhand_testkit::plain::ratio::configurations;
 use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::problems::Numbers;
 use evenhand_testkit::random::static_shares::Noise;
-use evenhand_testkit::random::{filled, optima, pools, problems, ps_dsf, reservations, small, trees};
+use evenhand_testkit::random::{filled, gangs, optima, pools, problems, ps_dsf, reservations, small, trees};
 use evenhand_testkit::{certificates, golden};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -50,7 +50,7 @@ fn drawn<T>(strategy: &impl Strategy<Value = T>, rng: &mut Pcg64) -> Option<T> {
 /// A problem, and an allocation if the generator makes one.
 fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
     let few = |shape: problems::Shape| problems::Shape { users: (1, 4), classes: (1, 3), ..shape };
-    Some(match rng.random_range(0..14) {
+    Some(match rng.random_range(0..15) {
         0..=2 => {
             let (problem, allocation) = filled::random(rng.random());
             (problem, Some(allocation))
@@ -95,6 +95,10 @@ fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
             let problem = of(rng, trees::Shape { groups: 4, users: 5, classes: 3 });
             let filled = registry::find("tree")?.allocate(&problem, Arithmetic::Exact).ok()?;
             (problem, Some(filled.allocation))
+        }
+        13 => {
+            let (problem, allocation) = gangs::placed(rng);
+            (problem, Some(allocation))
         }
         _ => (of_golden_case(rng)?, None),
     })

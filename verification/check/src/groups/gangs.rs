@@ -1,0 +1,69 @@
+//! Whether limits on server classes leave a gang: each limit counts all tasks of the gang on its classes together.
+
+use rug::Rational;
+
+use super::holdings::Holdings;
+use crate::work::{self, Checked, ensure_small};
+
+/// Most kinds of classes for one user, by what limits count of its tasks: the search is a recursion over them.
+const KINDS: usize = 200;
+
+/// The whole tasks in a number of tasks, at most `most`; none of a negative number.
+pub fn whole(tasks: Rational, most: u64) -> u64 {
+    if tasks < 1 { 0 } else { tasks.floor().numer().to_u64().map_or(most, |tasks| tasks.min(most)) }
+}
+
+/// Classes on which every limit counts the same for a task.
+struct Kind {
+    /// What a task takes of each limit.
+    takes: Vec<Rational>,
+    /// How many tasks fit on their servers, up to a gang for each class.
+    tasks: u64,
+}
+
+impl Holdings<'_> {
+    /// Whether a gang of a user, of whose tasks so many fit on each class (counted up to a gang), fits within the limits.
+    pub fn leave_gang(&self, n: usize, rooms: &[(usize, u64)]) -> Checked<bool> {
+        let problem = self.case.problem;
+        let own = Self::on_of_user(self.case, &self.on, n)?;
+        let mut kinds: Vec<Kind> = Vec::new();
+        for (i, tasks) in rooms.iter().filter(|(_, tasks)| *tasks > 0) {
+            work::spend((own.len() + 1) * (kinds.len() + 1))?;
+            let takes = |at: &usize| self.on[*at].takes(problem, n, *i).cloned().unwrap_or_default();
+            let takes: Vec<Rational> = own.iter().map(takes).collect();
+            match kinds.iter_mut().find(|kind| kind.takes == takes) {
+                Some(kind) => kind.tasks = kind.tasks.saturating_add(*tasks),
+                None => kinds.push(Kind { takes, tasks: *tasks }),
+            }
+        }
+        ensure_small(kinds.len() <= KINDS, "limits on server classes")?;
+        kinds.sort_by(|a, b| a.takes.cmp(&b.takes));
+        let left: Vec<Rational> =
+            own.iter().map(|at| self.on[*at].left.clone().max(Rational::new())).collect();
+        fill(&kinds, problem.groups.members[n].gang, &left)
+    }
+}
+
+/// Whether so many tasks fit on these kinds of classes within what is left of the limits. Each number of tasks on the first
+/// kind is tried; only the largest where no other kind takes less of any limit, since a task there could as well be here.
+fn fill(kinds: &[Kind], need: u64, left: &[Rational]) -> Checked<bool> {
+    let Some((first, others)) = kinds.split_first() else { return Ok(need == 0) };
+    work::spend((left.len() + 1) * (others.len() + 4))?;
+    let mut most = need.min(first.tasks);
+    for (takes, left) in first.takes.iter().zip(left).filter(|(takes, _)| !takes.is_zero()) {
+        most = whole(Rational::from(left / takes), most);
+    }
+    let elsewhere = others.iter().fold(0, |sum: u64, kind| sum.saturating_add(kind.tasks));
+    let is_cheapest = |kind: &Kind| first.takes.iter().zip(&kind.takes).all(|(own, other)| own <= other);
+    let fewest = if others.iter().all(is_cheapest) { most } else { need.saturating_sub(elsewhere) };
+    for tasks in (fewest..=most).rev() {
+        work::spend(2 * left.len() + 1)?;
+        let taken =
+            |(takes, left): (&Rational, &Rational)| Rational::from(left - Rational::from(takes * tasks));
+        let left: Vec<Rational> = first.takes.iter().zip(left).map(taken).collect();
+        if fill(others, need - tasks, &left)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
