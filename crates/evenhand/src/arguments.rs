@@ -541,6 +541,9 @@ pub struct Bench {
     /// Run one contender on the case of standard input, for another process
     #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output"])]
     pub worker: bool,
+    /// Run the command of standard input for another process, and kill what it has started when that process ends
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output", "worker"])]
+    pub keeper: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

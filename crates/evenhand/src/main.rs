@@ -67,6 +67,12 @@ fn run() -> Result<ExitCode, Failure> {
         Err(error) => return failure::of_usage(&error),
     };
     let common = &arguments.common;
+    if let Command::Bench(call) = &arguments.command
+        && call.keeper
+    {
+        // It needs none of the threads below, and starts before every run of a program from outside.
+        return commands::bench::run(call, common);
+    }
     let _locks = files::examine(&arguments.command.places())?;
     let limits = arguments.command.limits(common);
     within(&limits, || {

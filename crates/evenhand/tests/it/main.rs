@@ -31,6 +31,7 @@ mod made_up_arguments;
 mod names;
 mod odd_input;
 mod outputs;
+mod outside;
 mod places;
 mod ratio;
 mod ratio_monotone;
