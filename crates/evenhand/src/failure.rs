@@ -53,6 +53,13 @@ impl Failure {
         self
     }
 
+    /// Adds lines that another process has said about it.
+    #[must_use]
+    pub fn note(mut self, lines: &str) -> Self {
+        self.help.push_str(lines);
+        self
+    }
+
     /// Says it on standard error.
     pub fn report(self) -> ExitCode {
         // One line, whatever the message holds.

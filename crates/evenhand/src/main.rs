@@ -5,6 +5,8 @@ mod arguments;
 mod commands;
 mod failure;
 mod files;
+#[cfg(unix)]
+mod guard;
 mod output;
 mod watch;
 
@@ -24,6 +26,10 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(status) = guard::run() {
+        return status;
+    }
     let status = match contained(run) {
         Ok(status) => status,
         Err(failure) => failure.report(),

@@ -26,6 +26,7 @@ mod import;
 mod install;
 mod json;
 mod library;
+mod limits_of_the_shell;
 mod lists;
 mod made_up_arguments;
 mod names;
