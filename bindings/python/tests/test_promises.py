@@ -241,3 +241,5 @@ def test_verdicts_say_from_where_they_hold(two_servers):
     unfair = str(two_servers.judge([[8, 0], [0, 10]]))
     assert "This is a violation, not a solver's rounding" in unfair and "holds from 0.17" in unfair
     assert "rounding" not in str(two_servers.judge([[10, 0], [0, 10]]))
+    frame = rounded.to_pandas()
+    assert frame.loc["pareto-optimal", "least_tolerance"] == 3.1e-6 and frame.loc["feasible", "least_tolerance"] == 0

@@ -339,7 +339,7 @@ class Certificate(Result):
         return _plots.certificate(self.verdicts.values(), ax)
 
     def to_pandas(self) -> Any:
-        """A row for every axiom."""
+        """A row for every axiom, with the least tolerance at which it holds; that may take as long as the examination."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -350,6 +350,7 @@ class Certificate(Result):
                 "holds": verdict.holds,
                 "margin": None if verdict.margin is None else float(verdict.margin),
                 "in_tasks": None if verdict.in_tasks is None else float(verdict.in_tasks),
+                "least_tolerance": None if verdict.least_tolerance is None else float(verdict.least_tolerance),
             }
             for verdict in self.verdicts.values()
         ]
