@@ -1,6 +1,6 @@
 //! Examinations of allocations, with their certificates, and what the kernel says of these.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use evenhand::certify::{
@@ -10,7 +10,8 @@ use evenhand::exact::Claim;
 use evenhand::kernel::{File, Options, check as judge};
 use evenhand::problem::Rational;
 use evenhand::report::{self, axiom_title};
-use evenhand_budget::Limits;
+use evenhand_budget::{Limits, charge, spent};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::allocation::Allocation;
@@ -20,6 +21,9 @@ use crate::request;
 use crate::shown::Shown;
 use crate::workshop::{self, Granted, Size};
 
+/// Time for the least tolerances of a page. What HiGHS does counts no steps.
+const MOST_TIME: Duration = Duration::from_secs(10);
+
 /// What came of an examination.
 #[pyclass(frozen, module = "evenhand._evenhand")]
 pub struct Examination {
@@ -27,6 +31,10 @@ pub struct Examination {
     /// What the axioms share, for questions that come later.
     pub optima: Optima,
     limits: Limits,
+    /// Steps that the examination took.
+    spent: u64,
+    /// The same with least tolerances, once they have been computed.
+    shown: OnceLock<Arc<evenhand::certify::Examination>>,
     /// Axioms that were asked for and not looked at, since the allocation is infeasible.
     skipped: Vec<Request>,
 }
@@ -49,6 +57,33 @@ impl Examination {
             found: Arc::new(found),
             optima: Optima::default(),
             limits: granted.limits(),
+            spent: spent(),
+            shown: OnceLock::new(),
+        }
+    }
+
+    /// Returns the examination with the least tolerances at which violated axioms hold, as far as they are found with no more
+    /// work than the examination took.
+    fn with_least_tolerances(&self, py: Python<'_>) -> PyResult<Arc<evenhand::certify::Examination>> {
+        if let Some(shown) = self.shown.get() {
+            return Ok(Arc::clone(shown));
+        }
+        let is_violated = |claim: &Claim| claim.holds == Some(false);
+        if !self.found.certificate.claims.iter().any(is_violated) {
+            return Ok(Arc::clone(&self.found));
+        }
+        let (mut found, spent) = ((*self.found).clone(), self.spent);
+        let cost = (self.limits, Size::of(&self.found.certificate.problem));
+        let computed = workshop::run(py, cost, None, move |_| {
+            charge(spent, "the examination");
+            found.look_for_least_tolerances(Some(MOST_TIME));
+            Ok(found)
+        });
+        match computed {
+            Ok(found) => Ok(Arc::clone(self.shown.get_or_init(|| Arc::new(found)))),
+            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
+            // What is shown lacks these tolerances then.
+            Err(_) => Ok(Arc::clone(&self.found)),
         }
     }
 
@@ -144,8 +179,9 @@ impl Examination {
         Ok(py.detach(|| self.found.certificate.to_json()))
     }
 
-    fn shown(&self) -> Shown {
-        Shown::new(report::examination(&self.found), &report::json::examination(&self.found, None))
+    fn shown(&self, py: Python<'_>) -> PyResult<Shown> {
+        let found = self.with_least_tolerances(py)?;
+        Ok(py.detach(|| Shown::new(report::examination(&found), &report::json::examination(&found, None))))
     }
 }
 

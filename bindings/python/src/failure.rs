@@ -8,9 +8,11 @@ use evenhand::exact::InstanceError;
 use evenhand::mechanisms::MechanismError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand_budget::exceeded;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::workshop::give_back_memory;
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -71,9 +73,21 @@ impl From<ReadError> for Failure {
         match error {
             ReadError::Format(error) => error.into(),
             ReadError::TooLarge { .. } => Self::Limit(error.to_string()),
-            ReadError::Io { source, .. } => Self::Raised(source.into()),
+            ReadError::Io { file, source } => Self::Raised(of_system(&file, &source)),
             error => Self::Input { what: error.to_string(), field: None, place: None },
         }
+    }
+}
+
+/// Returns what Python itself raises where the system refuses a file: an `OSError` with the number, the reason and the name.
+fn of_system(file: &str, error: &std::io::Error) -> PyErr {
+    let reason = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => {
+            let reason = reason.split(" (os error").next().unwrap_or(&reason).to_owned();
+            PyOSError::new_err((number, reason, file.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{file}: {reason}")),
     }
 }
 
@@ -148,7 +162,10 @@ fn raised(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
             ("InputError", what)
         }
         Failure::NotApplicable(what) => ("NotApplicable", what),
-        Failure::Limit(what) => ("LimitError", what),
+        Failure::Limit(what) => {
+            give_back_memory(py);
+            ("LimitError", what)
+        }
         Failure::Solver(what) => ("SolverError", what),
         Failure::Defect(what) => ("DefectError", what),
     };

@@ -103,6 +103,9 @@ pub fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
+/// Characters of a number that a message shows.
+const MOST_SHOWN: usize = 40;
+
 /// The tolerance that Python wrote down: from 0 to below 1.
 pub fn tolerance(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
@@ -110,7 +113,10 @@ pub fn tolerance(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     match (0..1).contains(&tolerance) {
         true => Ok(Some(tolerance)),
         false => {
-            Err(Failure::field("tolerance", format!("found {text}: expected a number from 0 to below 1")))
+            let shown: String = text.chars().take(MOST_SHOWN).collect();
+            let more = if shown.len() < text.len() { "..." } else { "" };
+            let what = format!("found {shown}{more}: expected a number from 0 to below 1");
+            Err(Failure::field("tolerance", what))
         }
     }
 }

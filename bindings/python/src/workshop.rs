@@ -164,10 +164,18 @@ fn start<T: Send + 'static>(
         let done = catch_unwind(AssertUnwindSafe(|| work(&tell)));
         own.broadcast(|_| outside.adopt());
         give_back(size.threads(), own);
-        // The receiver is gone where the call was interrupted.
-        drop(sender.send(Message::Done(done)));
+        // The receiver is gone where the call was stopped and has not ended in time. Its memory is free only now.
+        if let Err(unsent) = sender.send(Message::Done(done)) {
+            drop(unsent);
+            Python::try_attach(give_back_memory);
+        }
     });
     Ok(())
+}
+
+/// Gives memory that has been freed back to the system, as far as that is possible.
+pub fn give_back_memory(py: Python<'_>) {
+    let _kept = py.import("evenhand._limits").and_then(|limits| limits.call_method0("give_back"));
 }
 
 fn take(threads: usize) -> Result<Arc<ThreadPool>, Failure> {

@@ -185,7 +185,7 @@ fn timed<T: Send + 'static>(
             let _ = sender.send(result.map_err(failed));
         };
         if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
-            return Err(NoResult::Failed(error.to_string()));
+            return Err(NoResult::TooLarge(format!("too large: no thread can be started: {error}")));
         }
         let result = clock.wait(&receiver);
         if clock.is_spent {

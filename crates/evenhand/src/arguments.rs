@@ -330,6 +330,9 @@ pub struct Sweep {
     /// FILE.part, from where the same command goes on (default: standard output)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Stop with status 3 before the lines have more bytes together than this, such as 500MiB or 200GiB
+    #[arg(long, value_name = "BYTES", default_value = "64GiB", value_parser = common::bytes_of_lines)]
+    pub most_bytes: u64,
 }
 
 #[derive(Debug, Args)]
@@ -541,6 +544,9 @@ pub struct Bench {
     /// Run one contender on the case of standard input, for another process
     #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output"])]
     pub worker: bool,
+    /// Run the command of standard input for another process, and kill what it has started when that process ends
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output", "worker"])]
+    pub keeper: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,13 +4,15 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use evenhand::certify::ratio::RatioError;
 use evenhand::import::ImportError;
-use evenhand::mechanisms::MechanismError;
+use evenhand::mechanisms::{MechanismError, registry};
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
 use evenhand::simulate::SimulateError;
 
+use crate::arguments::Arguments;
 use crate::arguments::names::nearest;
 use crate::output;
 
@@ -50,6 +52,13 @@ impl Failure {
     #[must_use]
     pub fn tip(mut self, tip: impl AsRef<str>) -> Self {
         self.help.push_str(&format!("  tip: {}\n", printable(tip.as_ref())));
+        self
+    }
+
+    /// Adds lines that another process has said about it.
+    #[must_use]
+    pub fn note(mut self, lines: &str) -> Self {
+        self.help.push_str(lines);
         self
     }
 
@@ -147,12 +156,33 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
             let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
             let message = first.trim_start_matches("error: ").to_owned();
             let help = format!("{}\n", rest.trim_matches('\n'));
-            Err(Failure {
-                status: 2,
-                message,
-                help: if rest.trim().is_empty() { String::new() } else { help },
-            })
+            let help = if rest.trim().is_empty() { String::new() } else { help };
+            let failure = Failure { status: 2, message, help: String::new() };
+            let mut failure = tip_of_usage(error).into_iter().fold(failure, Failure::tip);
+            failure.help.push_str(&help);
+            Err(failure)
         }
+    }
+}
+
+/// Returns what to type instead, where clap does not say it: the mechanisms where none is named, and the nearest command after
+/// `help`.
+fn tip_of_usage(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing)), _)
+            if missing.iter().any(|argument| argument.starts_with("--mechanism")) =>
+        {
+            Some(format!("the mechanisms are {}", registry::names().join(", ")))
+        }
+        (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(name)))
+            if error.get(ContextKind::SuggestedSubcommand).is_none() =>
+        {
+            let commands = Arguments::command();
+            let nearest = nearest(name, commands.get_subcommands().map(clap::Command::get_name))?;
+            Some(format!("did you mean `{nearest}`?"))
+        }
+        _ => None,
     }
 }
 

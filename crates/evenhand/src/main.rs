@@ -5,6 +5,8 @@ mod arguments;
 mod commands;
 mod failure;
 mod files;
+#[cfg(unix)]
+mod guard;
 mod output;
 mod watch;
 
@@ -24,6 +26,10 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(status) = guard::run() {
+        return status;
+    }
     let status = match contained(run) {
         Ok(status) => status,
         Err(failure) => failure.report(),
@@ -67,6 +73,12 @@ fn run() -> Result<ExitCode, Failure> {
         Err(error) => return failure::of_usage(&error),
     };
     let common = &arguments.common;
+    if let Command::Bench(call) = &arguments.command
+        && call.keeper
+    {
+        // It needs none of the threads below, and starts before every run of a program from outside.
+        return commands::bench::run(call, common);
+    }
     let _locks = files::examine(&arguments.command.places())?;
     let limits = arguments.command.limits(common);
     within(&limits, || {

@@ -8,6 +8,7 @@ use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Short, Stop, Tasks};
 use evenhand_problem::format::problem_sha256;
+use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing};
 
 use crate::page::Page;
@@ -42,17 +43,15 @@ fn page(
         Column::words("verdict"),
         Column::numbers("margin"),
         Column::numbers("in tasks").unless_all(""),
-        Column::numbers("least tolerance").unless_all(""),
         Column::words("evidence"),
     ]);
     for (at, claim) in certificate.claims.iter().enumerate() {
         let tasks = in_tasks.get(at).and_then(Option::as_ref);
         table.row([
             Cell::text(title(claim, problem)),
-            verdict(claim),
+            verdict_at(claim, &certificate.tolerance, least.get(at).and_then(Option::as_ref)),
             margin(claim),
             tasks.map_or_else(Cell::default, Cell::decimal),
-            least.get(at).and_then(Option::as_ref).map_or_else(Cell::default, Cell::decimal),
             Cell::text(words(claim, certificate, &constraints) + &room_words(claim, tasks)),
         ]);
     }
@@ -61,7 +60,6 @@ fn page(
         table.row([
             Cell::text(axiom.name()),
             verdict,
-            Cell::default(),
             Cell::default(),
             Cell::default(),
             Cell::text(why.to_string()),
@@ -139,41 +137,84 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     notes
 }
 
-/// Solvers in floating point stop at such tolerances, first-order methods at the largest.
-const OF_SOLVERS: [(&str, u32); 7] =
+/// The tolerances at which solvers in floating point stop, ascending, each with its exponent. Those of first-order methods
+/// are the largest.
+const SOLVER_TOLERANCES: [(&str, u32); 7] =
     [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
 
-/// The largest tolerance that checkers accept without being told to.
-const ACCEPTED: u32 = 6;
+/// The exponent of the largest tolerance that checkers accept by default: 1e-6.
+const ACCEPTED_EXPONENT: u32 = 6;
 
-/// A sentence that tells what a solver's rounding could leave from what it could not; none where that is not known.
+/// Returns the sentence that tells a solver's rounding from a violation. Returns `None` where no axiom is violated, or where
+/// the least tolerances were not asked for.
 fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<String> {
-    let violated: Vec<_> =
-        certificate.claims.iter().zip(least).filter(|(claim, _)| claim.holds == Some(false)).collect();
-    let power = |exponent: u32| Rational::from((1, Integer::from(Integer::u_pow_u(10, exponent))));
-    let (_, largest) = OF_SOLVERS[OF_SOLVERS.len() - 1];
-    // No tolerance below minus the margin would do, whether the least is known or not.
-    let worst = violated
+    let violated: Vec<(&Claim, Option<&Rational>)> = certificate
+        .claims
         .iter()
-        .filter_map(|(claim, _)| Some((claim.margin.as_ref()?, *claim)))
-        .min_by_key(|(margin, _)| *margin)?;
-    if *worst.0 < -power(largest) {
+        .zip(least)
+        .filter(|(claim, _)| claim.holds == Some(false))
+        .map(|(claim, least)| (claim, least.as_ref()))
+        .collect();
+    let power = |exponent: u32| Rational::from((1, Integer::from(Integer::u_pow_u(10, exponent))));
+    let (largest_text, largest) = SOLVER_TOLERANCES[SOLVER_TOLERANCES.len() - 1];
+    // An axiom cannot hold at a tolerance below minus its margin, whether its least tolerance is known or not.
+    let needed = |(claim, least): &(&Claim, Option<&Rational>)| {
+        let by_margin = claim.margin.as_ref().map(|margin| Rational::from(-margin));
+        (*least).cloned().or(by_margin)
+    };
+    let worst = violated.iter().filter_map(|of| Some((needed(of)?, of.0))).max_by(|a, b| a.0.cmp(&b.0))?;
+    if worst.0 > power(largest) {
         let name = title(worst.1, &certificate.problem);
         return Some(format!(
-            "This is no rounding: no solver's tolerance is as large as the margin of `{name}`."
+            "This is a violation, not a solver's rounding: solvers leave misses of at most {largest_text}, and `{name}` is missed \
+             by about {}.",
+            rounded_up(&worst.0)
         ));
     }
-    let least: Vec<&Rational> = violated.iter().map(|(_, least)| least.as_ref()).collect::<Option<_>>()?;
-    let most = least.into_iter().max()?;
-    let (text, exponent) = OF_SOLVERS.iter().find(|(_, exponent)| *most <= power(*exponent))?;
-    let option = if *exponent < ACCEPTED {
-        format!(" (whoever checks that needs `--max-tolerance {text}`)")
+    if let Some((claim, _)) = violated.iter().find(|(_, least)| least.is_none()) {
+        let name = title(claim, &certificate.problem);
+        return Some(format!(
+            "Whether this is a solver's rounding is not known: the least tolerance at which `{name}` holds was not found."
+        ));
+    }
+    let (text, exponent) = SOLVER_TOLERANCES.iter().find(|(_, exponent)| worst.0 <= power(*exponent))?;
+    let checking = if *exponent < ACCEPTED_EXPONENT {
+        format!(" To check a certificate with that tolerance takes `--max-tolerance {text}`.")
     } else {
         String::new()
     };
     Some(format!(
-        "A solver with tolerance {text} could leave this: with `--tolerance {text}` what is violated here holds{option}."
+        "This is a solver's rounding rather than a violation: solvers with tolerance {text} leave such misses, and with \
+         `--tolerance {text}` (in Python `tolerance={text}`) every axiom that is violated here holds. Other axioms may be violated \
+         at that tolerance.{checking}"
     ))
+}
+
+/// Returns a positive number with two significant digits, rounded up: a tolerance as large as the text suffices.
+fn rounded_up(value: &Rational) -> String {
+    let mut exponent = to_f64(value).log10().floor() as i32;
+    let scaled = |exponent: i32| {
+        let power = Rational::from(Integer::from(Integer::u_pow_u(10, (exponent - 1).unsigned_abs())));
+        if exponent >= 1 { Rational::from(value / power) } else { Rational::from(value * power) }
+    };
+    let mut digits = scaled(exponent).ceil();
+    // The logarithm of a double may miss the exponent by one.
+    if digits >= 100 {
+        exponent += 1;
+        digits = scaled(exponent).ceil();
+    }
+    let digits = to_f64(&digits);
+    if (-4..=1).contains(&exponent) {
+        let value = digits * 10f64.powi(exponent - 1);
+        let places = usize::try_from(1 - exponent).unwrap_or(0);
+        let text = format!("{value:.places$}");
+        return if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        };
+    }
+    format!("{}e{exponent}", digits / 10.0)
 }
 
 /// The axiom with its parameters.
@@ -195,6 +236,16 @@ pub(crate) fn verdict(claim: &Claim) -> Cell {
         Outcome::Violated => Cell::text("VIOLATED").bad(),
         Outcome::NotApplicable => Cell::text("not applicable").muted(),
     }
+}
+
+/// The verdict at a tolerance. A violated axiom also names the least tolerance at which it holds, where that is known.
+fn verdict_at(claim: &Claim, tolerance: &Rational, least: Option<&Rational>) -> Cell {
+    if claim.outcome() != Outcome::Violated || (tolerance.is_zero() && least.is_none()) {
+        return verdict(claim);
+    }
+    let at = if tolerance.is_zero() { String::new() } else { format!(" at {}", rounded_up(tolerance)) };
+    let from = least.map_or_else(String::new, |least| format!("; holds from {}", rounded_up(least)));
+    Cell::text(format!("VIOLATED{at}{from}")).bad()
 }
 
 /// The margin, marked where the truth may be worse.
@@ -437,4 +488,30 @@ fn unblocked_words(unblocked: &Unblocked, problem: &Problem, constraints: &Const
     let user = problem.users()[unblocked.user].name();
     let server = problem.servers()[unblocked.server].name();
     format!("{user} has no bottleneck on {server}: it lacks {}", lacks.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_rounded_up_to_two_digits() {
+        for (value, text) in [
+            ("1/1000000", "1e-6"),
+            ("1/25000000", "4e-8"),
+            ("31/10000000", "3.1e-6"),
+            ("3100001/1000000000000", "3.2e-6"),
+            ("999/1000000000", "1e-6"),
+            ("1/12", "0.084"),
+            ("1/10", "0.1"),
+            ("999/1000", "1"),
+            ("1", "1"),
+            ("5/2", "2.5"),
+            ("1/10000", "0.0001"),
+        ] {
+            let value: Rational = value.parse().unwrap();
+            assert_eq!(rounded_up(&value), text, "{value}");
+            assert!(text.parse::<f64>().unwrap() >= to_f64(&value), "{text}");
+        }
+    }
 }

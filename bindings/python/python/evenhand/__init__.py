@@ -31,8 +31,8 @@ from ._errors import (
     NotApplicable,
     SolverError,
 )
-from ._evenhand import __version__, set_threads
-from ._limits import limits
+from ._evenhand import __version__
+from ._limits import limits, set_threads
 from ._mechanisms import Mechanism, axioms, mechanisms, properties
 from ._problem import Entitlements, Problem
 from ._reservation import Monotone, Proven, Reservation, ratio
@@ -40,12 +40,13 @@ from ._rules import Rule, mechanism
 from ._shown import Result
 from ._simulate import Simulation, simulate
 from ._sweep import Sweep, sweep
+from ._types import MechanismName
 from ._verdicts import Verdict, Verdicts
 
 __all__ = [
     "Accuracy", "Allocation", "Audit", "Audited", "Builder", "Certificate", "CertificateError", "Column", "Comparison",
     "DefectError", "Entitlements", "EvenhandError", "EvenhandWarning", "Example", "Explanation", "InputError", "LimitError",
-    "Measured", "Mechanism", "Monotone", "NotApplicable", "Polished", "Problem", "Proven", "Refutation", "Reservation", "Result",
+    "Measured", "Mechanism", "MechanismName", "Monotone", "NotApplicable", "Polished", "Problem", "Proven", "Refutation", "Reservation", "Result",
     "Rule", "Simulation", "SolverError", "Sweep", "Verdict", "Verdicts", "__version__", "accuracy", "audit", "axioms",
     "build", "check", "compare", "explain", "limits", "mechanism", "mechanisms", "properties", "ratio", "set_threads",
     "simulate", "sweep",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from fractions import Fraction
-from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Union
+from typing import Any, Callable, Iterable, List, NamedTuple, Union
 
-from ._problem import Problem
+from . import _types
+from ._problem import Problem, expected_problem
 
 
 class Measured(NamedTuple):
@@ -65,9 +67,9 @@ class Accuracy:
 def accuracy(
     solver: Callable[[Problem], Any],
     problems: Union[Problem, Iterable[Problem]],
-    mechanism: str = "proportional",
+    mechanism: _types.MechanismName = "proportional",
     *,
-    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    progress: _types.Progress = None,
     **settings: Any,
 ) -> Accuracy:
     """Measures a function from a problem to tasks, users × classes, against a mechanism of the library.
@@ -79,10 +81,11 @@ def accuracy(
     >>> eh.accuracy(lambda problem: [[0.5], [0.5]], p, "drfh").error
     0.0
     """
-    if isinstance(problems, Problem):
-        problems = [problems]
+    if isinstance(problems, (Problem, str, os.PathLike)):
+        problems = [expected_problem(problems, "problems")]
     rows = []
-    for number, problem in enumerate(problems):
+    for number, given in enumerate(problems):
+        problem = expected_problem(given, f"problems[{number}]")
         begun = time.perf_counter()
         tasks = solver(problem)
         seconds = time.perf_counter() - begun

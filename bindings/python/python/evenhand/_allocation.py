@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Sequence, Union
 
 from . import _evenhand as native
-from . import _numbers, _settings
+from . import _numbers, _settings, _types
 from ._errors import CertificateError, InputError
 from ._limits import granted
 from ._shown import Result
@@ -16,8 +16,6 @@ from ._verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
     from ._problem import Problem
-
-Progress = Optional[Callable[[float, Optional[float], str], Any]]
 
 
 class Allocation(Result):
@@ -49,7 +47,7 @@ class Allocation(Result):
         return self._native.arithmetic == "exact"
 
     @property
-    def sharing(self) -> str:
+    def sharing(self) -> _types.Sharing:
         """``rdm``, resources are divided, or ``tdm``, servers are shared by time."""
         return self._native.sharing
 
@@ -92,7 +90,7 @@ class Allocation(Result):
 
         write(path, self.to_json())
 
-    def to_numpy(self) -> Any:
+    def to_numpy(self) -> "_types.Doubles":
         """Users × classes as an array of doubles."""
         from . import _dense
 
@@ -124,12 +122,12 @@ class Allocation(Result):
     def certify(
         self,
         axioms: Optional[Sequence[str]] = None,
-        tolerance: Any = None,
+        tolerance: Optional[_types.Number] = None,
         *,
         share: Optional[str] = None,
-        alpha: Any = None,
-        seconds: Optional[float] = None,
-        progress: Progress = None,
+        alpha: Optional[_types.Number] = None,
+        seconds: Optional[_types.Number] = None,
+        progress: _types.Progress = None,
     ) -> "Certificate":
         """Examines axioms, the usual ones where none is named, and makes the certificate.
 
@@ -151,14 +149,14 @@ class Allocation(Result):
             _numbers.optional(tolerance, "tolerance"),
             share,
             _numbers.optional(alpha, "alpha"),
-            None if seconds is None else float(_numbers.text(seconds, "seconds")),
+            _settings.seconds(seconds),
             granted(),
             progress,
         )
         return Certificate(self, found)
 
     def polish(
-        self, mechanism: str, *, seed: int = 0, progress: Progress = None, **settings: Any
+        self, mechanism: _types.MechanismName, *, seed: int = 0, progress: _types.Progress = None, **settings: Any
     ) -> "Polished":
         """The exact answer of a mechanism that is nearest to this allocation, and how far it is.
 
@@ -325,7 +323,7 @@ class Certificate(Result):
 
         write(path, self.to_json())
 
-    def check(self, require: Iterable[str] = (), max_tolerance: Any = None) -> None:
+    def check(self, require: Iterable[str] = (), max_tolerance: Optional[_types.Number] = None) -> None:
         """Lets the kernel judge the certificate.
 
         :class:`CertificateError` says why it is not accepted: a claim is not proven, an axiom in ``require`` is not
@@ -341,7 +339,7 @@ class Certificate(Result):
         return _plots.certificate(self.verdicts.values(), ax)
 
     def to_pandas(self) -> Any:
-        """A row for every axiom."""
+        """A row for every axiom, with the least tolerance at which it holds; that may take as long as the examination."""
         from ._extras import need
 
         pandas = need("pandas", "tables")
@@ -352,6 +350,7 @@ class Certificate(Result):
                 "holds": verdict.holds,
                 "margin": None if verdict.margin is None else float(verdict.margin),
                 "in_tasks": None if verdict.in_tasks is None else float(verdict.in_tasks),
+                "least_tolerance": None if verdict.least_tolerance is None else float(verdict.least_tolerance),
             }
             for verdict in self.verdicts.values()
         ]
@@ -365,10 +364,10 @@ def check(
     certificate: Any,
     *,
     require: Iterable[str] = (),
-    max_tolerance: Any = None,
+    max_tolerance: Optional[_types.Number] = None,
     problem: Any = None,
     allocation: Any = None,
-    sharing: Optional[str] = None,
+    sharing: Optional[_types.Sharing] = None,
 ) -> str:
     """Lets the kernel judge a certificate: a :class:`Certificate`, a path, or the text or data of a document.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, NamedTuple, Sequence, Union
 
 from . import _evenhand as native
-from . import _settings
+from . import _settings, _types
 from ._allocation import Allocation, Certificate
 from ._limits import granted
 from ._problem import Problem
-from ._rules import rule_of
+from ._rules import Rule, rule_of
 from ._shown import Result
 
 
@@ -101,7 +101,7 @@ USUAL = ("feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing-
 
 
 def audit(
-    mechanism: Any,
+    mechanism: "Union[_types.MechanismName, Rule[Any], Callable[..., Any]]",
     *,
     axioms: Sequence[str] = (),
     properties: Sequence[str] = (),
@@ -110,7 +110,7 @@ def audit(
     users: int = 4,
     servers: int = 3,
     resources: int = 3,
-    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    progress: _types.Progress = None,
     **settings: Any,
 ) -> Audit:
     """Looks for small problems on which a mechanism, named or in Python, breaks an axiom or a property.
@@ -138,15 +138,8 @@ def audit(
             return Problem(problem)._by_rule(rule, settings)._native
 
     found = native.audit(
-        name, function, stated, own, list(properties), _count(instances, "instances"), _settings.seed(seed),
-        (_count(users, "users"), _count(servers, "servers"), _count(resources, "resources")), granted(), progress,
+        name, function, stated, own, list(properties), _settings.count(instances, "instances"), _settings.seed(seed),
+        (_settings.count(users, "users"), _settings.count(servers, "servers"), _settings.count(resources, "resources")), granted(), progress,
     )  # fmt: skip
     return Audit(name, *found)
 
-
-def _count(value: Any, field: str) -> int:
-    from ._errors import InputError
-
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value < 2**63:
-        raise InputError(f"found {value!r}: expected a whole number", field=field)
-    return int(value)

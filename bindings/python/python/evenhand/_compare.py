@@ -6,13 +6,14 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _evenhand as native
-from . import _numbers, _settings
+from . import _numbers, _settings, _types
 from ._allocation import Allocation, Certificate
 from ._errors import EvenhandError, InputError
 from ._limits import granted
 from ._mechanisms import mechanisms as known
 from ._rules import Rule, rule_of
 from ._shown import Result
+from ._verdicts import Verdicts
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -53,7 +54,7 @@ class Column:
         return self._certificate
 
     @property
-    def verdicts(self) -> Any:
+    def verdicts(self) -> Verdicts:
         return self.certificate.verdicts
 
     @property
@@ -150,15 +151,15 @@ class Comparison(Result, Mapping[str, Column]):
 
 def compare(
     problem: "Problem",
-    mechanisms: Optional[Sequence[Any]] = None,
+    mechanisms: "Optional[Sequence[Union[_types.MechanismName, Rule[Any], Callable[..., Any]]]]" = None,
     *,
     allocations: Optional[Mapping[str, Any]] = None,
     axioms: Sequence[str] = (),
-    alpha: Any = None,
+    alpha: Optional[_types.Number] = None,
     exact: bool = True,
-    tolerance: Any = None,
+    tolerance: Optional[_types.Number] = None,
     seconds: float = 60.0,
-    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    progress: _types.Progress = None,
 ) -> Comparison:
     """Mechanisms side by side on one problem: names, rules in Python, and given ``allocations`` by name.
 
@@ -170,9 +171,12 @@ def compare(
     >>> c["drfh"].verdicts["max-min:drfh"].holds
     True
     """
-    if isinstance(mechanisms, (str, Rule)):
+    if isinstance(mechanisms, (str, Rule)) or callable(mechanisms):
         mechanisms = [mechanisms]
-    asked = list(known()) if mechanisms is None else list(mechanisms)
+    from ._problem import expected_problem
+
+    problem = expected_problem(problem)
+    asked: List[Any] = list(known()) if mechanisms is None else list(mechanisms)
     order: List[str] = []
     named: List[str] = []
     given: List[Tuple[str, Any]] = []
@@ -200,7 +204,7 @@ def compare(
         given.append((name, problem.allocation(tasks)._native))
     found = native.compare(
         problem._native, named, given, order, own, _numbers.optional(alpha, "alpha"), exact,
-        _numbers.optional(tolerance, "tolerance"), float(seconds), granted(), progress,
+        _numbers.optional(tolerance, "tolerance"), _settings.seconds(seconds) or 0.0, granted(), progress,
     )  # fmt: skip
     return Comparison(problem, found, failed, [_canonical(name, found, failed) for name in order])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Optional
 
 
@@ -47,6 +48,13 @@ class InputError(EvenhandError, ValueError):
 
 def _input_error(what, field, file, line, column):
     return InputError(what, field=field, file=file, line=line, column=column)
+
+
+def of_data(error: InputError) -> InputError:
+    """The same error about data of Python, which has no lines. A field that is missing at the top is the place itself."""
+    missing = re.match(r"the field `([\w-]+)` is missing", error.what)
+    field = error.field or (missing[1] if missing else None)
+    return InputError(error.what, field=field)
 
 
 class NotApplicable(EvenhandError):

@@ -11,5 +11,6 @@ def need(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        message = f"this needs {module.split('.')[0]}: pip install 'evenhand[{extra}]'"
+        package = module.split(".")[0]
+        message = f"this needs {package}, which the extra `{extra}` of evenhand names: pip install {package}"
         raise ImportError(message) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from typing import Union
+import secrets
+from contextlib import contextmanager
+from typing import Iterator, TextIO, Tuple, Union
 
 from ._errors import InputError, LimitError
 
@@ -25,20 +26,36 @@ def read(path: Union[str, "os.PathLike[str]"]) -> str:
 
 def write(path: Union[str, "os.PathLike[str]"], text: str) -> None:
     """Writes a file in one step: a reader sees the old one or the whole new one."""
+    with replacing(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def replacing(path: Union[str, "os.PathLike[str]"]) -> Iterator[TextIO]:
+    """Opens a new file that takes the place of ``path`` when the block ends without an exception.
+
+    The permissions of an existing file are kept. A new file has those that the umask of the process leaves, which is never
+    changed.
+    """
     path = os.path.realpath(os.fspath(path))
-    handle, part = tempfile.mkstemp(prefix=".evenhand-", suffix=".part", dir=os.path.dirname(path))
+    handle, part = _new_file(os.path.dirname(path))
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o666 & ~_mask()
-        os.chmod(part, mode)
+            yield file
+        if os.path.exists(path):
+            os.chmod(part, os.stat(path).st_mode & 0o777)
         os.replace(part, path)
     except BaseException:
         os.unlink(part)
         raise
 
 
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _new_file(folder: str) -> Tuple[int, str]:
+    """Creates a file whose name cannot be foreseen; the umask takes from its permissions what it takes from every file's."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        part = os.path.join(folder, f".evenhand-{secrets.token_hex(8)}.part")
+        try:
+            return os.open(part, flags, 0o666), part
+        except FileExistsError:
+            continue

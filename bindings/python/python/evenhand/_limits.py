@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Dict, Iterator, Optional, Union
 
 from ._errors import InputError
+from ._numbers import shown
 
 _granted: ContextVar[Dict[str, Optional[int]]] = ContextVar("evenhand_limits", default={"work": None, "memory": None})
 
@@ -27,18 +30,21 @@ def _bytes(memory: Union[None, int, str]) -> Optional[int]:
     if isinstance(memory, int) and not isinstance(memory, bool):
         count = memory
     else:
-        match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", str(memory))
+        match = re.fullmatch(r"(\d{1,20})\s*([A-Za-z]*)", str(memory))
         if not match or match[2] not in _UNITS:
-            raise InputError(f"found {memory!r}: expected bytes such as 500MiB or 4GiB", field="memory")
+            raise InputError(f"found {shown(memory)}: expected bytes such as 500MiB or 4GiB", field="memory")
         count = int(match[1]) * _UNITS[match[2]]
     if not 0 < count < 2**62:
-        raise InputError(f"found {memory!r}: expected a positive number of bytes", field="memory")
+        raise InputError(f"found {shown(memory)}: expected a positive number of bytes", field="memory")
     return count
 
 
 @contextmanager
 def limits(work: Optional[float] = None, memory: Union[None, int, str] = None) -> Iterator[None]:
     """Calls within take at most so many steps of work, some nanoseconds each, and bytes of memory.
+
+    After a :class:`LimitError` the memory of the call goes back to the system, at once or as soon as the solver that it was in
+    has ended.
 
     Without it a call on less than a megabyte of input has what the program has: 1e10 steps, about a minute, and 2 GiB.
 
@@ -50,9 +56,28 @@ def limits(work: Optional[float] = None, memory: Union[None, int, str] = None) -
     evenhand.LimitError: ...
     """
     if work is not None and not 1 <= work <= 2**53:
-        raise InputError(f"found {work!r}: expected a number of steps, such as 1e10", field="work")
+        raise InputError(f"found {shown(work)}: expected a number of steps, such as 1e10", field="work")
     token = _granted.set({"work": None if work is None else int(work), "memory": _bytes(memory)})
     try:
         yield
     finally:
         _granted.reset(token)
+
+
+def set_threads(threads: int) -> None:
+    """How many threads a call may use; 0: as many as there are cores. Results do not depend on it."""
+    from . import _evenhand as native
+    from ._settings import count
+
+    native.set_threads(count(threads, "threads", 1024))
+
+
+def give_back() -> None:
+    """Gives memory that calls have freed back to the system, where its C library can be told to (glibc can).
+
+    The library calls this before it raises :class:`evenhand.LimitError`.
+    """
+    if sys.platform.startswith("linux"):
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

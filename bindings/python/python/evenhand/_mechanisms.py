@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import Dict, NamedTuple, Tuple
 
 from . import _evenhand as native
+from ._types import MechanismName
 
 
 class Mechanism(NamedTuple):
     """A mechanism of the library."""
 
-    name: str
+    name: MechanismName
     title: str
     equalises: str
     guarantees: str
@@ -20,7 +21,7 @@ class Mechanism(NamedTuple):
 
 
 @lru_cache(maxsize=None)
-def mechanisms() -> Dict[str, Mechanism]:
+def mechanisms() -> Dict[MechanismName, Mechanism]:
     """The mechanisms of the library by name.
 
     >>> import evenhand as eh

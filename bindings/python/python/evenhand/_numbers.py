@@ -69,7 +69,7 @@ def text(value: Any, field: str) -> str:
         if not math.isfinite(value):
             raise InputError(f"found {value}: expected a finite number", field=field)
         return str(value)
-    raise InputError(f"found {_shown(value)}: expected a number", field=field)
+    raise InputError(f"found {shown(value)}: expected a number", field=field)
 
 
 def _float(value: float, field: str) -> str:
@@ -82,11 +82,12 @@ def _is_array_scalar(value: Any) -> bool:
     return hasattr(value, "dtype") and getattr(value, "shape", None) == ()
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The value for a message, short whatever it is: Python refuses to write numbers of more than 4300 digits."""
     try:
         shown = repr(value)
     except Exception:
-        shown = f"a {type(value).__name__}"
+        shown = f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 

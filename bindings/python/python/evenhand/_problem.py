@@ -6,17 +6,21 @@ import json
 import os
 import warnings as _warnings
 from fractions import Fraction
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 from . import _evenhand as native
-from . import _from_arrays, _json, _settings
+from . import _from_arrays, _json, _settings, _types
 from ._allocation import Allocation, Certificate
-from ._errors import EvenhandWarning, InputError
+from ._errors import EvenhandWarning, InputError, of_data
 from ._limits import granted
 from ._rules import Rule, rule_of
 from ._shown import Result
 
-Progress = Optional[Callable[[float, Optional[float], str], Any]]
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate
+
+    from ._compare import Comparison
+    from ._rules import P
 
 
 class Problem:
@@ -79,7 +83,7 @@ class Problem:
         try:
             return cls.from_json(_json.dumps(data), "<dict>")
         except InputError as error:
-            raise InputError(error.what, field=error.field) from None
+            raise of_data(error) from None
 
     @classmethod
     def from_arrays(
@@ -110,7 +114,8 @@ class Problem:
         try:
             return cls.from_json(text, "<arrays>")
         except InputError as error:
-            data = json.loads(text)
+            # Numbers stay texts: Python refuses those of more than 4300 digits.
+            data = json.loads(text, parse_int=str)
             names = [server["name"] for server in data["servers"]]
             raise _from_arrays.relocated(error, data["resources"], names) from None
 
@@ -200,42 +205,42 @@ class Problem:
         return self._parts
 
     @property
-    def capacity(self) -> Any:
+    def capacity(self) -> "_types.Doubles":
         """Classes × resources, of one server of the class, as an array of doubles."""
         from . import _dense
 
         return _dense.capacity(self)
 
     @property
-    def counts(self) -> Any:
+    def counts(self) -> "_types.Whole":
         """Servers of every class, as an array."""
         from . import _dense
 
         return _dense.counts(self)
 
     @property
-    def demand(self) -> Any:
+    def demand(self) -> "_types.Doubles":
         """Users × resources as an array of doubles; users × classes × resources where demands differ by class."""
         from . import _dense
 
         return _dense.demand(self)
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> "_types.Doubles":
         """Weights of the users, as an array of doubles."""
         from . import _dense
 
         return _dense.weights(self)
 
     @property
-    def task_limits(self) -> Any:
+    def task_limits(self) -> "_types.Doubles":
         """Tasks of the users, ``inf`` where they are unlimited, as an array of doubles."""
         from . import _dense
 
         return _dense.task_limits(self)
 
     @property
-    def eligible(self) -> Any:
+    def eligible(self) -> "_types.Truths":
         """Users × classes: where users may run, as an array of truth values."""
         from . import _dense
 
@@ -243,24 +248,104 @@ class Problem:
 
     # --- what can be done with it --------------------------------------------------------------------------------
 
+    @overload
     def solve(
-        self,
-        mechanism: Any,
-        *,
-        exact: bool = True,
-        seed: int = 0,
-        progress: Progress = None,
-        **settings: Any,
-    ) -> Any:
+        self, mechanism: _types.PlainMechanism, *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["proportional"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        criterion: bool = ..., seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["alpha"], *, alpha: _types.Number, exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., criterion: bool = ..., per_weight: bool = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["njc"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        select: Optional[_types.Goal] = ..., faces: bool = ..., reduce: bool = ...,
+        method: Optional[Literal["trajectory"]] = ..., c_max: Optional[_types.Number] = ...,
+        barrier: Optional[_types.ByResource] = ..., no_entitlement: Optional[_types.Names] = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["ps-dsf", "ps-dsf-rdm"], *, exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., method: Optional[Literal["sweep", "algorithm-1"]] = ...,
+        order: Optional[_types.Names] = ..., faces: bool = ..., select: Optional[_types.Goal] = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["ps-dsf-tdm"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        method: Optional[Literal["market", "sweep"]] = ..., order: Optional[_types.Names] = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["fill"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        score: Optional[_types.Score] = ..., server: Optional[_types.ServerRule] = ...,
+        rule: Optional[Union[_types.TaskRule, _types.EntitlementRule]] = ..., seconds: Optional[_types.Number] = ...,
+        ties: Optional[_types.Ties] = ..., unfiltered: bool = ..., filter: bool = ...,
+        step: Optional[_types.Number] = ..., ideal: bool = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["slots"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
+        ties: Optional[_types.Ties] = ..., seconds: Optional[_types.Number] = ..., slots: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["tree"], *, rule: Optional[_types.TaskRule] = ..., exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., no_nominal_first: bool = ..., whole: bool = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: Literal["tree"], *, rule: _types.EntitlementRule, exact: bool = ..., seed: int = ...,
+        progress: _types.Progress = ..., no_nominal_first: bool = ..., whole: bool = ...,
+        seconds: Optional[_types.Number] = ...,
+    ) -> "Entitlements": ...
+
+    @overload
+    def solve(self, mechanism: "Rule[P]", *arguments: "P.args", **settings: "P.kwargs") -> Allocation: ...
+
+    @overload
+    def solve(
+        self, mechanism: "Callable[Concatenate[Problem, P], Any]", *arguments: "P.args", **settings: "P.kwargs"
+    ) -> Allocation: ...
+
+    def solve(self, mechanism: Any, *arguments: Any, **settings: Any) -> Any:
         """The allocation of a mechanism, named or a rule of one's own (:func:`evenhand.mechanism`).
 
         Settings are those of the command line with underscores: ``p.solve("alpha", alpha=2)``,
-        ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point. Where the mechanism
-        divides amounts among groups and gives no tasks, the result is an :class:`Entitlements`.
+        ``p.solve("fill", score="tsf", server="best-fit")``. ``exact=False`` solves in floating point, ``seed`` is that of
+        everything random, and ``progress`` is told how far the call is. Where the mechanism divides amounts among groups and
+        gives no tasks, the result is an :class:`Entitlements`.
+
+        A rule of one's own gets the other arguments. Type checkers know the names of the library alone: pass them the rule
+        itself, not its name. :class:`EvenhandWarning` says where a rule gives more than fits.
         """
         rule = rule_of(mechanism)
         if rule is not None:
-            return self._by_rule(rule, settings)
+            return self._checked(rule, self._by_rule(rule, rule.own(settings), arguments))
+        if arguments:
+            raise InputError("settings of a mechanism are named: p.solve('alpha', alpha=2)", field="mechanism")
+        exact, seed = settings.pop("exact", True), settings.pop("seed", 0)
+        progress = settings.pop("progress", None)
         stated = _settings.texts(settings)
         given = native.solve(self._native, _settings.name(mechanism), exact, _settings.seed(seed), stated, granted(), progress)
         if isinstance(given, native.Shown):
@@ -271,14 +356,26 @@ class Problem:
             _warnings.warn(message, EvenhandWarning, stacklevel=2)
         return allocation
 
-    def _by_rule(self, rule: Rule, settings: Mapping[str, Any]) -> Allocation:
+    def _by_rule(self, rule: "Rule[Any]", settings: Mapping[str, Any], arguments: Sequence[Any] = ()) -> Allocation:
         """What a rule of one's own gives, as an allocation that bears its name."""
-        given = rule(self, **settings)
+        given = rule(self, *arguments, **settings)
         tasks, exact = (given.tasks, given.exact) if isinstance(given, Allocation) else (given, None)
         if tasks is None:
             raise InputError(f"the rule `{rule.name}` gave nothing: expected tasks", field=rule.name)
         made = self.allocation(tasks, mechanism=rule.name, exact=exact, sharing=rule.sharing)
         made._own = rule.axiom
+        return made
+
+    def _checked(self, rule: "Rule[Any]", made: Allocation) -> Allocation:
+        """Warns where a rule gives more than fits; the allocation stays as it is, so that it can be judged."""
+        verdict = made.certify(["feasible"]).verdicts["feasible"]
+        if verdict.holds is False:
+            excess = -float(verdict.margin) if verdict.margin is not None else 0.0
+            message = (
+                f"the rule `{rule.name}` gives more than fits: a limit is exceeded by {excess:.3g} of it; "
+                "allocation.certify() says which"
+            )
+            _warnings.warn(message, EvenhandWarning, stacklevel=3)
         return made
 
     def allocation(
@@ -287,8 +384,8 @@ class Problem:
         *,
         mechanism: Optional[str] = None,
         exact: Optional[bool] = None,
-        sharing: str = "rdm",
-        alpha: Any = None,
+        sharing: _types.Sharing = "rdm",
+        alpha: Optional[_types.Number] = None,
     ) -> Allocation:
         """An allocation from anywhere: an array of users × classes, or a dict ``{user: {class: tasks}}``.
 
@@ -326,12 +423,15 @@ class Problem:
     def judge(
         self,
         tasks: Any,
-        tolerance: Any = 1e-6,
+        tolerance: Optional[_types.Number] = 1e-6,
         *,
         axioms: Optional[Sequence[str]] = None,
         mechanism: Optional[str] = None,
-        sharing: str = "rdm",
-        **asked: Any,
+        sharing: _types.Sharing = "rdm",
+        share: Optional[str] = None,
+        alpha: Optional[_types.Number] = None,
+        seconds: Optional[_types.Number] = None,
+        progress: _types.Progress = None,
     ) -> Certificate:
         """Examines an allocation from anywhere, as :meth:`allocation` takes it, and certifies what it finds.
 
@@ -341,13 +441,27 @@ class Problem:
         True
         """
         allocation = self.allocation(tasks, mechanism=mechanism, sharing=sharing)
-        return allocation.certify(axioms, tolerance, **asked)
+        return allocation.certify(axioms, tolerance, share=share, alpha=alpha, seconds=seconds, progress=progress)
 
-    def compare(self, mechanisms: Any = None, **asked: Any) -> Any:
+    def compare(
+        self,
+        mechanisms: "Optional[Sequence[Union[_types.MechanismName, Rule[Any], Callable[..., Any]]]]" = None,
+        *,
+        allocations: Optional[Mapping[str, Any]] = None,
+        axioms: Sequence[str] = (),
+        alpha: Optional[_types.Number] = None,
+        exact: bool = True,
+        tolerance: Optional[_types.Number] = None,
+        seconds: float = 60.0,
+        progress: _types.Progress = None,
+    ) -> "Comparison":
         """Mechanisms side by side (:func:`evenhand.compare`)."""
         from ._compare import compare
 
-        return compare(self, mechanisms, **asked)
+        return compare(
+            self, mechanisms, allocations=allocations, axioms=axioms, alpha=alpha, exact=exact, tolerance=tolerance,
+            seconds=seconds, progress=progress,
+        )  # fmt: skip
 
     # --- how it is shown -----------------------------------------------------------------------------------------
 
@@ -373,3 +487,11 @@ class Problem:
 
 class Entitlements(Result):
     """What groups are entitled to, where that and no tasks is the answer of a mechanism."""
+
+
+def expected_problem(given: Any, field: str = "problem") -> Problem:
+    """The problem, or an :class:`evenhand.InputError` that says what was given instead."""
+    if isinstance(given, Problem):
+        return given
+    hint = "Problem.from_file reads a file, Problem.from_dict takes data"
+    raise InputError(f"found {type(given).__name__}: expected a Problem ({hint})", field=field)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Union
+from typing import Any, List, Mapping, Sequence, Union
 
 from . import _evenhand as native
 from . import _json, _numbers
+from ._types import Progress
 from ._allocation import check
-from ._errors import InputError
+from ._errors import InputError, of_data
 from ._limits import granted
 from ._shown import Result
-
-Progress = Optional[Callable[[float, Optional[float], str], Any]]
 
 
 class Proven(Result):
@@ -60,7 +59,7 @@ class Reservation:
         try:
             return cls(native.Reservation.parse("<dict>", _json.dumps(data), granted()))
         except InputError as error:
-            raise InputError(error.what, field=error.field) from None
+            raise of_data(error) from None
 
     @classmethod
     def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Reservation":

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Mapping, Optional, TypeVar, Union, overload
 
+from . import _types
 from ._errors import InputError
 
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec
+
+    from ._problem import Problem
+
+    #: The arguments of a rule behind the problem.
+    P = ParamSpec("P")
+else:
+    # Before Python 3.10 there is no ParamSpec, and nothing is checked when the program runs.
+    P = TypeVar("P")
+
 #: Rules by name.
-_RULES: Dict[str, "Rule"] = {}
+_RULES: Dict[str, "Rule[Any]"] = {}
 
 
-class Rule:
+class Rule(Generic[P]):
     """A mechanism in Python: a function from a problem to an allocation, with a name.
 
     It takes part in :func:`evenhand.compare`, :func:`evenhand.audit`, :func:`evenhand.sweep` and ``Problem.solve`` like a
@@ -18,7 +31,12 @@ class Rule:
     """
 
     def __init__(
-        self, function: Callable[..., Any], name: str, title: str, axiom: Optional[str], sharing: str
+        self,
+        function: "Callable[Concatenate[Problem, P], Any]",
+        name: str,
+        title: str,
+        axiom: Optional[str],
+        sharing: _types.Sharing,
     ) -> None:
         self.function = function
         self.name = name
@@ -28,19 +46,46 @@ class Rule:
         self.__doc__ = function.__doc__
         self.__name__ = getattr(function, "__name__", name)
 
-    def __call__(self, *arguments: Any, **settings: Any) -> Any:
-        return self.function(*arguments, **settings)
+    def __call__(self, problem: "Problem", *arguments: "P.args", **settings: "P.kwargs") -> Any:
+        return self.function(problem, *arguments, **settings)
+
+    def own(self, settings: Mapping[str, Any]) -> Dict[str, Any]:
+        """The settings without those that ``solve`` takes for mechanisms of the library, unless the rule takes them too."""
+        try:
+            parameters = inspect.signature(self.function).parameters
+        except (TypeError, ValueError):
+            return dict(settings)
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        return {
+            name: value
+            for name, value in settings.items()
+            if takes_all or name in parameters or name not in ("exact", "seed", "progress")
+        }
 
     def __repr__(self) -> str:
         return f"<Rule {self.name!r}>"
 
 
+@overload
+def mechanism(name: "Callable[Concatenate[Problem, P], Any]") -> "Rule[P]": ...
+
+
+@overload
 def mechanism(
-    name: Any = None,
+    name: Optional[str] = None,
     *,
     title: Optional[str] = None,
     axiom: Optional[str] = None,
-    sharing: str = "rdm",
+    sharing: _types.Sharing = "rdm",
+) -> "Callable[[Callable[Concatenate[Problem, P], Any]], Rule[P]]": ...
+
+
+def mechanism(
+    name: Union[Callable[..., Any], str, None] = None,
+    *,
+    title: Optional[str] = None,
+    axiom: Optional[str] = None,
+    sharing: _types.Sharing = "rdm",
 ) -> Any:
     """Makes a mechanism of a function from a problem to tasks: an array of users × classes, or a dict.
 
@@ -62,20 +107,20 @@ def mechanism(
     if callable(name):
         return mechanism()(name)
 
-    def made(function: Callable[..., Any]) -> Rule:
+    def made(function: Callable[..., Any]) -> "Rule[Any]":
         own = name if name is not None else getattr(function, "__name__", "rule").replace("_", "-")
         if not isinstance(own, str) or not own:
             raise InputError(f"found {own!r}: expected a name", field="name")
         if own in mechanisms():
             raise InputError(f"`{own}` is a mechanism of the library", field="name")
-        rule = Rule(function, own, title or own, axiom, sharing)
+        rule: "Rule[Any]" = Rule(function, own, title or own, axiom, sharing)
         _RULES[own] = rule
         return rule
 
     return made
 
 
-def rule_of(given: Any) -> Optional[Rule]:
+def rule_of(given: Any) -> "Optional[Rule[Any]]":
     """The rule that is meant, where it is none of the library's mechanisms."""
     if isinstance(given, Rule):
         return given

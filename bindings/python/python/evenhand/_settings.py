@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
 from . import _numbers
 from ._errors import InputError
@@ -17,11 +17,31 @@ def name(mechanism: Any) -> str:
 
 def seed(value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise InputError(f"found {value!r}: expected a whole number", field="seed")
+        raise InputError(f"found {_numbers.shown(value)}: expected a whole number", field="seed")
     value = value.__index__()
     if not 0 <= value < 2**64:
-        raise InputError(f"found {value}: expected a whole number from 0 to below 2^64", field="seed")
+        raise InputError(f"found {_numbers.shown(value)}: expected a whole number from 0 to below 2^64", field="seed")
     return value
+
+
+def count(value: Any, field: str, most: int = 2**63 - 1) -> int:
+    """A whole number from 0 on."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 0 <= value <= most:
+        expected = "a whole number" if most == 2**63 - 1 else f"a whole number from 0 to {most}"
+        raise InputError(f"found {_numbers.shown(value)}: expected {expected}", field=field)
+    return int(value)
+
+
+def seconds(value: Any) -> Optional[float]:
+    """A limit of time; None where there is none."""
+    if value is None:
+        return None
+    try:
+        return float(_numbers.text(value, "seconds"))
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"found {_numbers.shown(value)}: expected a number of seconds", field="seconds") from None
 
 
 def texts(settings: Mapping[str, Any]) -> List[Tuple[str, str]]:
@@ -42,6 +62,6 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         for position, each in enumerate(value):
             if not isinstance(each, str) or "," in each:
-                raise InputError(f"found {each!r}: expected a name without commas", field=f"{key}[{position}]")
+                raise InputError(f"found {_numbers.shown(each)}: expected a name without commas", field=f"{key}[{position}]")
         return ",".join(value)
     return _numbers.text(value, key)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _evenhand as native
-from . import _json, _settings
-from ._errors import InputError
+from . import _json, _settings, _types
+from ._errors import InputError, of_data
 from ._limits import granted
 from ._shown import Result
+
+
+#: Runs of a scenario at most, as for the program.
+MOST_RUNS = 100_000
 
 
 class Simulation(Result):
@@ -39,16 +43,17 @@ def simulate(
     seed: int = 0,
     replications: int = 1,
     seeds: Optional[Sequence[int]] = None,
-    seconds: Optional[float] = None,
+    seconds: Optional[_types.Number] = None,
     folder: Union[str, "os.PathLike[str]"] = "",
-    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    progress: _types.Progress = None,
 ) -> Simulation:
     """Runs a scenario, a path or its data, once for each seed: tasks come, run and finish under a policy.
 
     Traces are looked for beside the file, or in ``folder``.
     """
     first = _settings.seed(seed)
-    chosen = [(first + k) % 2**64 for k in range(replications)] if seeds is None else [_settings.seed(s) for s in seeds]
+    count = _settings.count(replications, "replications", MOST_RUNS)
+    chosen = [(first + k) % 2**64 for k in range(count)] if seeds is None else [_settings.seed(s) for s in seeds]
     if not chosen:
         raise InputError("expected at least one seed", field="seeds")
     if isinstance(scenario, Mapping):
@@ -56,5 +61,11 @@ def simulate(
     else:
         path, text = os.fspath(scenario), None
         name, folder = path, folder or os.path.dirname(path)
-    found = native.simulate(path, name, text, os.fspath(folder), chosen, seconds, granted(), progress)
-    return Simulation(*found)
+    asked = path, name, text, os.fspath(folder), chosen, _settings.seconds(seconds), granted(), progress
+    try:
+        return Simulation(*native.simulate(*asked))
+    except InputError as error:
+        if path is not None:
+            raise
+        # Data has no lines.
+        raise of_data(error) from None

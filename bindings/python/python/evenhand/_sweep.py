@@ -5,22 +5,27 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import tempfile
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Sized, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Sized, Tuple, Union
 
 from . import _evenhand as native
-from . import _numbers, _settings
+from . import _numbers, _settings, _types
 from ._errors import DefectError, EvenhandError, InputError, LimitError, NotApplicable, SolverError
 from ._extras import need
+from ._files import replacing
 from ._limits import granted, limits
-from ._problem import Problem
-from ._rules import rule_of
+from ._problem import Problem, expected_problem
+from ._rules import Rule, rule_of
 
 
 #: Problems that are handed at once to a backend that gives their results all at once.
 AT_ONCE = 500
 #: How often a worker of Ray may die.
 RETRIES = 4
+
+
+#: A mechanism, or a pair of one and its settings.
+_Mechanism = Union[_types.MechanismName, "Rule[Any]", Callable[..., Any]]
+_Asked = Union[_Mechanism, Tuple[_Mechanism, Mapping[str, Any]]]
 
 
 class Task(NamedTuple):
@@ -76,7 +81,7 @@ def _numbers_of(text: str) -> float:
 
 def sweep(
     problems: Iterable[Any],
-    mechanisms: Union[Sequence[Any], Mapping[str, Any]],
+    mechanisms: "Union[Sequence[_Asked], Mapping[str, _Asked]]",
     *,
     backend: str = "loky",
     jobs: int = -1,
@@ -86,7 +91,7 @@ def sweep(
     tolerance: Any = None,
     exact: bool = True,
     seed: int = 0,
-    progress: Optional[Callable[[float, Optional[float], str], Any]] = None,
+    progress: _types.Progress = None,
 ) -> Sweep:
     """Solves every problem under every mechanism, and judges what comes of it: a line of JSON for each, in that order.
 
@@ -101,6 +106,9 @@ def sweep(
     >>> [line["total_tasks"] for line in eh.sweep(ps, ["drfh", "utilitarian"], backend="sequential")]
     ['3/2', '2', '8/3', '8/3']
     """
+    if isinstance(problems, (Problem, Mapping, str, os.PathLike)):
+        # One problem alone.
+        problems = [problems]
     asked = list(_tasks(mechanisms))
     options = {
         "certify": bool(certify),
@@ -115,19 +123,11 @@ def sweep(
     if out is None:
         lines = list(_told(blocks, total, progress))
         return Sweep(None, lines, len(lines))
-    path = os.path.realpath(os.fspath(out))
-    handle, part = tempfile.mkstemp(prefix=".evenhand-", suffix=".part", dir=os.path.dirname(path))
-    count = 0
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            for line in _told(blocks, total, progress):
-                file.write(line + "\n")
-                count += 1
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
+    path, count = os.path.realpath(os.fspath(out)), 0
+    with replacing(path) as file:
+        for line in _told(blocks, total, progress):
+            file.write(line + "\n")
+            count += 1
     return Sweep(path, None, count)
 
 
@@ -169,6 +169,10 @@ def _blocks(
             yield _lines(number, problem, asked, options)
         return
     joblib = need("joblib", "sweeps")
+    known = {"ray", *joblib.parallel.BACKENDS, *joblib.parallel.EXTERNAL_BACKENDS}
+    if backend not in known:
+        names = ", ".join(["sequential", *sorted(known - {"sequential"})])
+        raise InputError(f"found {_numbers.shown(backend)}: expected one of {names}", field="backend")
     more: Dict[str, Any] = {}
     if backend == "ray":
         need("ray.util.joblib", "sweeps").register_ray()
@@ -211,7 +215,9 @@ def _problem(given: Any) -> Problem:
         return given
     if isinstance(given, Mapping):
         return Problem.from_dict(given)
-    return Problem.from_file(given)
+    if isinstance(given, (str, os.PathLike)):
+        return Problem.from_file(given)
+    return expected_problem(given, "problems")
 
 
 #: What the lines call the exceptions of rules in Python.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Dict, Optional
 
+from ._types import Outcome
+
 
 class Verdict:
     """What was found of one axiom.
@@ -21,7 +23,7 @@ class Verdict:
     def __init__(self, examination: Any, row: Any) -> None:
         self.name: str
         self.holds: Optional[bool]
-        self.outcome: str
+        self.outcome: Outcome
         self.margin: Optional[Fraction]
         self.in_tasks: Optional[Fraction]
         self.why: Optional[str]

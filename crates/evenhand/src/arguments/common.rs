@@ -73,6 +73,18 @@ fn steps(text: &str) -> Result<u64, String> {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
+    // A program that has been loaded takes some megabytes.
+    amount(text)
+        .filter(|bytes| *bytes >= 64 << 20)
+        .ok_or_else(|| "expected a number of bytes of at least 64MiB, such as 500MiB or 4GiB".to_owned())
+}
+
+/// Reads the value of `sweep --most-bytes`.
+pub fn bytes_of_lines(text: &str) -> Result<u64, String> {
+    amount(text).ok_or_else(|| "expected a number of bytes, such as 500MiB or 200GiB".to_owned())
+}
+
+fn amount(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit: Option<u64> = match unit.trim() {
@@ -85,9 +97,5 @@ fn bytes(text: &str) -> Result<u64, String> {
         "GiB" | "G" => Some(1 << 30),
         _ => None,
     };
-    let found = number.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    // A program that has been loaded takes some megabytes.
-    found
-        .filter(|bytes| *bytes >= 64 << 20)
-        .ok_or_else(|| "expected a number of bytes of at least 64MiB, such as 500MiB or 4GiB".to_owned())
+    number.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit))
 }

@@ -1,15 +1,18 @@
 //! What `import` takes.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Command, Error, ValueEnum};
 use evenhand::problem::Rational;
 use evenhand::problem::snapshot::System;
 
 #[derive(Debug, Args)]
 pub struct Import {
     /// Kind of the data
-    #[arg(value_enum)]
+    #[arg(value_parser = SourceParser)]
     pub source: ImportSource,
     /// openb: the node list and a pod list; google: the machine table or machine events, then task
     /// events; schedulers: their dumps, in any order. Plain, .gz or .zst; one may be -, standard input
@@ -85,5 +88,42 @@ impl ImportSource {
             Self::Google => "google",
             _ => self.system().map_or("", System::name),
         }
+    }
+}
+
+/// Other words for the data, each with the name that `import` takes.
+const OTHER_WORDS: [(&str, ImportSource); 8] = [
+    ("k8s", ImportSource::Kubernetes),
+    ("k3s", ImportSource::Kubernetes),
+    ("kube", ImportSource::Kubernetes),
+    ("kubectl", ImportSource::Kubernetes),
+    ("alibaba", ImportSource::Openb),
+    ("borg", ImportSource::Google),
+    ("scontrol", ImportSource::Slurm),
+    ("squeue", ImportSource::Slurm),
+];
+
+/// Parses an [`ImportSource`] and suggests the right name for [`OTHER_WORDS`].
+#[derive(Debug, Clone)]
+struct SourceParser;
+
+impl TypedValueParser for SourceParser {
+    type Value = ImportSource;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<ImportSource, Error> {
+        let parsed = EnumValueParser::<ImportSource>::new().parse_ref(command, arg, value);
+        parsed.map_err(|mut error| {
+            let word = value.to_string_lossy().to_lowercase();
+            if let Some((_, source)) = OTHER_WORDS.iter().find(|(other, _)| *other == word) {
+                let name = ContextValue::String(source.name().to_owned());
+                error.insert(ContextKind::SuggestedValue, name);
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = ImportSource::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        Some(Box::new(values))
     }
 }

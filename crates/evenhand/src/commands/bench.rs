@@ -9,6 +9,7 @@ use std::time::Duration;
 use evenhand::Certificate;
 use evenhand_accuracy::accuracy::{self, Settings};
 use evenhand_accuracy::case::{Case, Input};
+use evenhand_accuracy::keeper::{self, Keeper};
 use evenhand_accuracy::record::Record;
 use evenhand_accuracy::references::{self, Reference, ReferenceError};
 use evenhand_accuracy::suite::{self, Suite};
@@ -35,6 +36,7 @@ impl From<BenchError> for Failure {
 pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match call.what {
         BenchKind::Accuracy if call.worker => work(),
+        BenchKind::Accuracy if call.keeper => keep(),
         BenchKind::Accuracy => run_accuracy(call, common),
         BenchKind::Speed => run_speed(call, common),
     }
@@ -55,6 +57,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     settings.effort = call.runs.map(|runs| Effort::of_runs(runs as usize));
     settings.outside.clone_from(&call.solver);
     settings.worker = Some(worker(common)?);
+    settings.keeper = Some(keeper()?);
     let (cases, count, mut about) = match &call.problem {
         Some(path) => {
             let cases = own_cases(path, common)?;
@@ -124,6 +127,30 @@ fn worker(common: &Common) -> Result<Worker, Failure> {
     let threads = common.threads.map(|threads| format!("--threads={threads}"));
     let arguments = ["bench", "accuracy", "--worker"].map(OsString::from).into_iter();
     Ok(Worker { program, arguments: arguments.chain(threads.map(OsString::from)).collect() })
+}
+
+/// Returns how this program is started as the keeper of a program from outside.
+fn keeper() -> Result<Keeper, Failure> {
+    let program = std::env::current_exe().map_err(Failure::solver)?;
+    let arguments = ["bench", "accuracy", "--keeper"].map(OsString::from).to_vec();
+    Ok(Keeper { program, arguments })
+}
+
+/// Keeps a program from outside for another process.
+fn keep() -> Result<ExitCode, Failure> {
+    #[cfg(unix)]
+    let wait = {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+        use signal_hook::iterator::Signals;
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(Failure::solver)?;
+        move || {
+            signals.forever().next();
+        }
+    };
+    #[cfg(not(unix))]
+    let wait = || std::thread::park();
+    keeper::keep(wait).map_err(Failure::input)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs a contender for another process, and ends with it.

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use evenhand::report::Page;
 use evenhand_papers::{
-    Entry, Exhibit, album, document, document_of_exhibits, entries, exhibits, is_part, list_of_exhibits,
+    Entry, Exhibit, album, document, document_of_exhibits, entries_with, exhibits, is_part, list_of_exhibits,
     sections, starts, table, words,
 };
+use indicatif::ProgressStyle;
 
 use crate::arguments::{Common, Format, Reproduce};
 use crate::failure::{Failure, unknown};
@@ -17,7 +18,7 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     if call.list {
         return list(common);
     }
-    let found = selected(&call.ids)?;
+    let found = selected(&call.ids, common)?;
     if let Some(folder) = &call.output {
         write(folder, call, &found)?;
     }
@@ -61,7 +62,7 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure
 
 /// The entries that the ids name, a section, a table or figure, or one entry of it each; all where none is
 /// named.
-fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
+fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
     if let Some(id) = ids.iter().find(|id| !known.contains(&section_of(id).as_str())) {
@@ -74,7 +75,14 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
         .iter()
         .flat_map(|id| of_exhibit(id).map_or(&[][..], Exhibit::values).iter().copied().chain([id.as_str()]))
         .collect();
-    let mut found = entries(&prefixes).map_err(Failure::solver)?;
+    let bar = output::progress(common, Some(1));
+    bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} parts").map_err(Failure::solver)?);
+    let found = entries_with(&prefixes, &|done, all| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let mut found = found.map_err(Failure::solver)?;
     // Without its data a section does not know the parts of its entries.
     let is_asked_for =
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);

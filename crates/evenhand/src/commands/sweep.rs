@@ -42,7 +42,8 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let bar = output::progress(common, Some(lines.end - lines.start));
     bar.inc(counts.all);
     let from = lines.start + counts.all;
-    let state = Arc::new(Mutex::new(State { sink, counts, current: None }));
+    let left = call.most_bytes.saturating_sub(counts.bytes);
+    let state = Arc::new(Mutex::new(State { sink, counts, left, current: None }));
     say_the_last_line(&state);
     for line in from..lines.end {
         at.compute(line, &state)?;
@@ -98,18 +99,34 @@ impl Sink {
 struct State {
     sink: Sink,
     counts: Counts,
+    /// Bytes that may still be written.
+    left: u64,
     /// The line that is being computed.
     current: Option<Head>,
 }
 
 impl State {
     fn gone() -> Self {
-        Self { sink: Sink::Stream(Box::new(std::io::sink())), counts: Counts::default(), current: None }
+        let sink = Sink::Stream(Box::new(std::io::sink()));
+        Self { sink, counts: Counts::default(), left: 0, current: None }
     }
 
     fn put(&mut self, line: &Line) -> Result<bool, Failure> {
+        let text = line.to_json();
+        // With its line break.
+        let bytes = text.len() as u64 + 1;
+        let Some(left) = self.left.checked_sub(bytes) else {
+            let failure = Failure::solver("the lines have more bytes than --most-bytes allows");
+            return Err(match self.sink {
+                Sink::Kept(_) => {
+                    failure.tip("with a larger --most-bytes the same command goes on from there")
+                }
+                Sink::Stream(_) => failure,
+            });
+        };
+        self.left = left;
         self.counts.add(line);
-        self.sink.put(&line.to_json())
+        self.sink.put(&text)
     }
 }
 
@@ -219,6 +236,7 @@ fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts)
             return Err(format!("this is not line {} of the grid: a problem has changed", line + 1));
         }
         counts.add_read(&read);
+        counts.bytes += text.len() as u64 + 1;
         Ok(())
     })?;
     Ok((partial, counts))
@@ -242,6 +260,8 @@ fn finish(path: &Path, partial: Partial) -> Result<(), Failure> {
 #[derive(Debug, Default)]
 struct Counts {
     all: u64,
+    /// Bytes of the lines that an earlier run has written.
+    bytes: u64,
     not_applicable: u64,
     /// By [`Cause::NAMES`].
     failed: [u64; Cause::NAMES.len()],

@@ -19,6 +19,8 @@ use crate::output;
 pub use examine::{Places, examine, is_ordinary, is_standard, not_an_input};
 pub use partial::Partial;
 pub use temporary::clear;
+#[cfg(unix)]
+pub use temporary::ignored_signals;
 pub use write::{save, save_by, save_in, write, write_in};
 
 /// What [`peek`] saw of standard input, which cannot be read twice.

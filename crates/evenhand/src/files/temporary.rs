@@ -130,6 +130,9 @@ fn is_at(_: &File, path: &Path) -> bool {
 }
 
 #[cfg(unix)]
+pub use signals::ignored as ignored_signals;
+
+#[cfg(unix)]
 mod signals {
     use std::sync::{Once, mpsc};
     use std::thread;
@@ -163,7 +166,7 @@ mod signals {
     }
 
     /// The signals that are ignored, a bit each from signal 1 on, where the system says it.
-    fn ignored() -> u64 {
+    pub fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{CONSTRAINED, FIGURE_1, Folder, Output, finish};
+use evenhand::mechanisms::registry;
 use serde_json::json;
 use std::time::Duration;
 
@@ -414,4 +415,66 @@ fn csv_holds_decimals() {
     );
     let shown = folder.run(&["simulate", "scenario.json", "--format", "csv"]).ends_with(0).stdout;
     assert!(shown.contains("cpu 1\n") && !shown.contains('%'), "{shown}");
+}
+
+/// Where a name is missing or another word is used, the message says what to type.
+#[test]
+fn what_to_type_instead() {
+    let folder = Folder::with(FIGURE_1);
+    for command in ["solve problem.json", "audit"] {
+        let said = fails(&folder, command).stderr;
+        for name in registry::names() {
+            assert!(said.contains(name), "{command} does not name {name}: {said}");
+        }
+    }
+    for (line, name) in [
+        ("help solv", "`solve`"),
+        ("help certfy", "`certify`"),
+        ("import k8s x", "'kubernetes'"),
+        ("import K8S x", "'kubernetes'"),
+        ("import kubernets x", "'kubernetes'"),
+        ("import squeue x", "'slurm'"),
+        ("import alibaba x", "'openb'"),
+    ] {
+        let said = fails(&folder, line).stderr;
+        assert!(said.contains("tip: ") && said.contains(name), "{line}: {said}");
+    }
+    assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
+}
+
+/// A command of the documentation reads a file of this repository as `--resume`, and leaves it as it is.
+#[test]
+fn a_search_that_is_over_leaves_its_file_alone() {
+    let folder = Folder::new();
+    let finds = include_bytes!("../../../studies/audit/finds.json");
+    for text in [finds.to_vec(), [&finds[..], b"\n"].concat()] {
+        folder.write("finds.json", &text);
+        let before = std::fs::metadata(folder.path().join("finds.json")).unwrap().modified().unwrap();
+        folder.run(&["audit", "--matrix", "--resume", "finds.json", "-o", "out"]).ends_with(0);
+        assert!(std::fs::read(folder.path().join("finds.json")).unwrap() == text, "it was written anew");
+        let after = std::fs::metadata(folder.path().join("finds.json")).unwrap().modified().unwrap();
+        assert_eq!(before, after);
+        assert_eq!(folder.names(), ["finds.json", "out"]);
+    }
+}
+
+/// On a terminal `reproduce` says how far it is; elsewhere and with `--quiet` it says nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn reproduce_shows_how_far_it_is() {
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        eprintln!("NOT RUN: there is no program `script`, which makes a terminal");
+        return;
+    }
+    let folder = Folder::new();
+    let on_a_terminal = |more: &str| {
+        let line = format!("'{}' reproduce kesidis njc{more}", env!("CARGO_BIN_EXE_evenhand"));
+        let mut command = std::process::Command::new("script");
+        command.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(folder.path()).env("TERM", "xterm");
+        finish(command, b"", Duration::from_secs(120)).ends_with(0).stdout
+    };
+    assert!(on_a_terminal("").contains("/2 parts"));
+    assert!(!on_a_terminal(" --quiet").contains("parts"));
+    let output = folder.run(&["reproduce", "kesidis"]).ends_with(0);
+    assert_eq!(output.stderr, "");
 }

@@ -122,3 +122,21 @@ fn citations_of_the_theory_resolve() {
     }
     assert!(cited > 30, "{cited}");
 }
+
+/// The package and the crates are not published: no file tells a reader to install them from a registry.
+#[test]
+fn nothing_is_installed_from_where_it_is_not() {
+    let endings = ["md", "py", "toml", "rs", "ipynb", "html", "sh"];
+    let packages =
+        ["pip install evenhand", "pip install 'evenhand", "cargo add evenhand", "cargo install evenhand"];
+    let this = Path::new(file!()).file_name();
+    let mut said = Vec::new();
+    for path in endings.iter().flat_map(|ending| files(&root(), ending)) {
+        if path.file_name() != this {
+            let text = read(&path);
+            let found = packages.iter().filter(|words| text.contains(**words));
+            said.extend(found.map(|words| format!("{}: {words}", path.display())));
+        }
+    }
+    assert!(said.is_empty(), "{}", said.join("\n"));
+}

@@ -358,3 +358,32 @@ fn the_job_files_make_the_parts() {
         |part: usize| vec![("JOB_COMPLETION_INDEX", (part - 1).to_string()), ("PARTS", "4".to_owned())];
     assert_eq!(of_parts(&script, &kubernetes), whole);
 }
+
+/// The bytes of all lines are bounded, whatever the grid asks for; a larger bound goes on from there.
+#[test]
+fn the_bytes_of_all_lines_are_bounded() {
+    let folder = with_grid(GRID);
+    let whole = whole(&folder);
+    let bytes = whole.len();
+    let run = |most: usize, more: &[&str]| {
+        let most = most.to_string();
+        folder.run(&[&["sweep", "grid.json", "--most-bytes", &most], more].concat())
+    };
+    let streamed = run(bytes - 1, &[]).ends_with(3);
+    assert!(streamed.error_line().contains("--most-bytes"), "{streamed:?}");
+    assert_eq!(
+        streamed.stdout,
+        whole.lines().take(LINES - 1).map(|line| format!("{line}\n")).collect::<String>()
+    );
+    assert_eq!(run(bytes, &[]).ends_with(0).stdout, whole);
+    // What an earlier run has written counts as well.
+    for most in [bytes / 2, bytes - 1] {
+        run(most, &["-o", "l.jsonl"]).fails_with(3, "the lines have more bytes than --most-bytes allows");
+        assert!(!folder.names().contains(&"l.jsonl".to_owned()));
+        let written = folder.read("l.jsonl.part").split_once('\n').unwrap().1.len();
+        assert!(written > 0 && written <= most, "{written} of {most}");
+    }
+    run(bytes, &["-o", "l.jsonl"]).ends_with(0);
+    assert_eq!(folder.read("l.jsonl"), whole);
+    folder.run(&["sweep", "grid.json", "--most-bytes", "much"]).fails_with(2, "500MiB or 200GiB");
+}

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::contenders::{Answer, Contender, NoAnswer};
 use crate::inside;
 use crate::judge::{Judge, Measures};
+use crate::keeper::Keeper;
 use crate::outside::Outside;
 use crate::record::{Claims, Cost, Record, Status};
 use crate::references::Reference;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub worker: Option<Worker>,
     /// Programs from outside.
     pub outside: Vec<Outside>,
+    /// Keeps programs from outside; without one they outlive this process when it is killed.
+    pub keeper: Option<Keeper>,
 }
 
 impl Settings {
@@ -33,7 +36,7 @@ impl Settings {
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let inside = crate::contenders::all().into_iter().map(Arc::from).collect();
-        Self { limit, effort: None, inside, worker: None, outside: Vec::new() }
+        Self { limit, effort: None, inside, worker: None, outside: Vec::new(), keeper: None }
     }
 }
 
@@ -70,7 +73,9 @@ pub fn measure(
     }
     for program in settings.outside.iter().filter(|program| program.applies(&case)) {
         progress(&program.name);
-        if let Some((answer, cost)) = program.run(&case, settings.limit, settings.effort) {
+        if let Some((answer, cost)) =
+            program.run(&case, settings.limit, settings.effort, settings.keeper.as_ref())
+        {
             records.push(Record { outside: true, ..record(&judge, &case, &program.name, answer, cost) });
         }
     }

@@ -11,6 +11,7 @@ pub mod contenders;
 pub mod document;
 mod inside;
 pub mod judge;
+pub mod keeper;
 mod memory;
 pub mod outside;
 pub mod page;

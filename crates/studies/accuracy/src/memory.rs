@@ -24,20 +24,43 @@ fn resident(process: &str, field: &str) -> Option<u64> {
 
 /// The peaks of all processes of a group, added up.
 pub(crate) fn of_group(group: u32) -> Option<u64> {
-    let mut sum = 0;
-    for entry in fs::read_dir("/proc").ok()?.flatten() {
-        let name = entry.file_name();
-        let Some(process) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-        else {
-            continue;
-        };
-        // The command stands in parentheses and may hold anything: fields are counted after the last one.
-        let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else { continue };
-        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let of: Option<u32> = fields.split_whitespace().nth(2).and_then(|field| field.parse().ok());
-        if of == Some(group) {
-            sum += resident(process, "VmHWM:").unwrap_or(0);
-        }
-    }
+    let of_group = processes().filter(|process| process.group == group);
+    let sum: u64 = of_group.map(|process| resident(&process.number.to_string(), "VmHWM:").unwrap_or(0)).sum();
     (sum > 0).then_some(sum)
+}
+
+/// Returns the processes below one, children of its children included, that have not ended yet. Elsewhere than on Linux there
+/// are none.
+pub(crate) fn below(process: u32) -> Vec<u32> {
+    let all: Vec<Process> = processes().collect();
+    let mut found = vec![process];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        found.extend(all.iter().filter(|process| process.parent == parent).map(|process| process.number));
+        at += 1;
+    }
+    let has_ended = |number: u32| all.iter().any(|process| process.number == number && process.has_ended);
+    found.into_iter().skip(1).filter(|number| !has_ended(*number)).collect()
+}
+
+/// A process, as `/proc/PID/stat` has it.
+struct Process {
+    number: u32,
+    parent: u32,
+    group: u32,
+    /// Whether it has ended and its parent has not looked yet.
+    has_ended: bool,
+}
+
+fn processes() -> impl Iterator<Item = Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let number: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The command stands in parentheses and may hold anything: fields are counted after the last one.
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let has_ended = matches!(fields.next()?, "Z" | "X");
+        let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Process { number, parent, group, has_ended })
+    })
 }

@@ -3,13 +3,14 @@
 //! The command is run by `sh -c` in a process group of its own, in a folder that is made for it and removed afterwards. It
 //! reads the problem (`{problem}`, and `{mps}` of kinds that are one linear programme) and writes an allocation to
 //! `{answer}`, or, where the command names `{mps}`, lines `column value`. `{kind}` and `{alpha}` say what is asked. The
-//! group is killed when the time is up.
+//! group is killed when the time is up. With a [`Keeper`] everything that the command has started is killed, also when this
+//! process is killed.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use evenhand_export::{Form, of_problem};
@@ -22,14 +23,15 @@ use crate::case::{Case, Input, Kind};
 use crate::configurations;
 use crate::contenders::linear::Programme;
 use crate::contenders::{Answer, NoAnswer};
+use crate::keeper::{
+    End, FOLDER_PREFIX, Keeper, LOOKS, MOST_WRITTEN, has_written_too_much, in_a_group, kill_group,
+};
 use crate::memory;
 use crate::record::Cost;
 use crate::timing::Effort;
 
 /// A program does not take problems of the kind.
 pub const NOT_MINE: i32 = 77;
-/// Time between two looks at a program, at least and at most.
-const LOOKS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
 /// A first run that took longer than this is not repeated, unless a number of runs was asked for.
 const LONG: Duration = Duration::from_secs(1);
 /// Bytes of the longest answer that is read: of 100,000 users on a few classes each, with numbers of a hundred digits.
@@ -101,6 +103,7 @@ impl Outside {
         case: &Case,
         limit: Duration,
         effort: Option<Effort>,
+        keeper: Option<&Keeper>,
     ) -> Option<(Result<Answer, NoAnswer>, Cost)> {
         let failed = |error: &dyn std::fmt::Display| {
             (Err(NoAnswer::Failed(format!("it cannot be run: {error}"))), Cost::default())
@@ -113,7 +116,7 @@ impl Outside {
         let (mut first, mut seconds, mut cost) = (None, Vec::new(), Cost::default());
         let all = Instant::now();
         for count in 0..=repeat.most_runs {
-            let ran = match files.run(limit) {
+            let ran = match files.run(limit, keeper) {
                 Ok(ran) => ran,
                 Err(error) => return Some(failed(&error)),
             };
@@ -126,7 +129,7 @@ impl Outside {
                 cost.exit = ran.exit;
                 first = Some(files.answer(case, self, &ran));
             }
-            let is_failed = ran.timed_out || ran.exit != Some(0);
+            let is_failed = ran.timed_out || ran.wrote_too_much || ran.exit != Some(0);
             if is_failed || (count == 0 && effort.is_none() && ran.time > LONG) {
                 break;
             }
@@ -151,19 +154,9 @@ struct Files {
     programme: Option<Programme>,
 }
 
-/// How a run of a program went.
-struct Ran {
-    time: Duration,
-    timed_out: bool,
-    exit: Option<i32>,
-    memory: Option<u64>,
-    /// The end of what it wrote to standard error.
-    words: String,
-}
-
 impl Files {
     fn new(case: &Case, program: &Outside) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("evenhand-bench-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir()?;
         let (problem, mps) = (folder.path().join("problem.json"), folder.path().join("problem.mps"));
         fs::write(
             &problem,
@@ -189,7 +182,7 @@ impl Files {
         Ok(Self { folder, command, programme })
     }
 
-    fn run(&self, limit: Duration) -> io::Result<Ran> {
+    fn run(&self, limit: Duration, keeper: Option<&Keeper>) -> io::Result<End> {
         let path = |name: &str| self.folder.path().join(name);
         let is_folder = fs::symlink_metadata(path("answer")).is_ok_and(|answer| answer.is_dir());
         let remove = if is_folder { fs::remove_dir_all } else { fs::remove_file };
@@ -197,28 +190,28 @@ impl Files {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let begun = Instant::now();
+        if let Some(keeper) = keeper {
+            return keeper.run(&self.command, self.folder.path(), limit);
+        }
         let mut command = Command::new("sh");
         command.args(["-c", &self.command]).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(File::create(path("words"))?);
         in_a_group(&mut command);
-        let mut child = command.spawn()?;
-        let (status, memory) = watch(&mut child, begun, limit)?;
-        let time = begun.elapsed();
-        // What it has started and left behind goes as well.
-        kill_group(&child);
-        let mut words = String::new();
-        let read = File::open(path("words"))?.take(1 << 16).read_to_string(&mut words);
+        let mut end = watch(&mut command.spawn()?, self.folder.path(), limit)?;
+        let read = File::open(path("words"))?.take(1 << 16).read_to_string(&mut end.words);
         if read.is_err() {
-            words.clear();
+            end.words.clear();
         }
-        let exit = status.and_then(|status| status.code());
-        Ok(Ran { time, timed_out: status.is_none(), exit, memory, words })
+        Ok(end)
     }
 
-    fn answer(&self, case: &Case, program: &Outside, ran: &Ran) -> Result<Answer, NoAnswer> {
+    fn answer(&self, case: &Case, program: &Outside, ran: &End) -> Result<Answer, NoAnswer> {
         if ran.timed_out {
             return Err(NoAnswer::Timeout);
+        }
+        if ran.wrote_too_much {
+            let most = MOST_WRITTEN >> 20;
+            return Err(NoAnswer::Malformed(format!("it wrote more than {most} MiB, or too many files")));
         }
         if ran.exit != Some(0) {
             let last = ran.words.trim().lines().last().unwrap_or_default();
@@ -265,51 +258,31 @@ impl Files {
     }
 }
 
-/// Waits until a program ends or the time is up, and looks at its memory.
-fn watch(
-    child: &mut Child,
-    begun: Instant,
-    limit: Duration,
-) -> io::Result<(Option<ExitStatus>, Option<u64>)> {
-    let (mut pause, most) = LOOKS;
-    let mut memory = None;
+/// Waits until a program ends, the time is up or it has written too much, and kills its process group.
+fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
+    let begun = Instant::now();
+    let (mut pause, longest) = LOOKS;
+    let mut end = End::default();
     loop {
-        memory = memory.max(memory::of_group(child.id()));
-        if let Some(status) = child.try_wait()? {
-            return Ok((Some(status), memory));
-        }
-        if begun.elapsed() >= limit {
-            kill_group(child);
-            child.kill()?;
-            child.wait()?;
-            return Ok((None, memory));
+        end.memory = end.memory.max(memory::of_group(child.id()));
+        let status = child.try_wait()?;
+        end.time = begun.elapsed();
+        end.wrote_too_much = has_written_too_much(folder);
+        end.timed_out = status.is_none() && end.time >= limit;
+        if status.is_some() || end.timed_out || end.wrote_too_much {
+            // What the program has started and left behind is killed as well.
+            kill_group(child.id());
+            if status.is_none() {
+                child.kill()?;
+                child.wait()?;
+            }
+            end.exit = status.and_then(|status| status.code());
+            return Ok(end);
         }
         std::thread::sleep(pause);
-        pause = (pause * 3 / 2).min(most);
+        pause = (pause * 3 / 2).min(longest);
     }
 }
-
-/// Whatever the program starts can be killed with it.
-#[cfg(unix)]
-fn in_a_group(command: &mut Command) {
-    std::os::unix::process::CommandExt::process_group(command, 0);
-}
-
-#[cfg(unix)]
-fn kill_group(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It is gone already where this fails.
-        let _gone = kill_process_group(group, Signal::KILL);
-    }
-}
-
-/// Elsewhere the program alone is killed.
-#[cfg(not(unix))]
-fn in_a_group(_command: &mut Command) {}
-
-#[cfg(not(unix))]
-fn kill_group(_child: &Child) {}
 
 /// The linear programme of a case as MPS, with the columns of those that are made here.
 fn linear(case: &Case) -> io::Result<(String, Option<Programme>)> {

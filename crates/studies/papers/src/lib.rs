@@ -27,6 +27,8 @@ pub use error::PaperError;
 pub use exhibits::{Exhibit, exhibits};
 pub use render::{document, document_of_exhibits, list_of_exhibits, table, words};
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use evenhand_budget::handle;
 use rayon::prelude::*;
 
@@ -72,10 +74,28 @@ pub fn starts() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A solver failed.
 pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
+    entries_with(ids, &|_, _| ())
+}
+
+/// As [`entries`]. `progress` is told how many of how many parts are done, from any thread.
+///
+/// # Errors
+/// As [`entries`].
+pub fn entries_with(
+    ids: &[&str],
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Entry>, PaperError> {
     let is_asked_for =
         |start: &&str| ids.is_empty() || ids.iter().any(|id| is_part(id, start) || is_part(start, id));
     let parts: Vec<&Part> = PARTS.iter().filter(|part| part.starts.iter().any(is_asked_for)).collect();
     let budget = handle();
-    let made: Vec<_> = parts.par_iter().map(|part| budget.enter(part.make)).collect();
+    let done = AtomicUsize::new(0);
+    progress(0, parts.len());
+    let make = |part: &&Part| {
+        let made = budget.enter(part.make);
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, parts.len());
+        made
+    };
+    let made: Vec<_> = parts.par_iter().map(make).collect();
     Ok(made.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }

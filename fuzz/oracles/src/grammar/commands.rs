@@ -223,6 +223,7 @@ pub const COMMANDS: &[CommandLine] = &[
         operands: &[Input],
         options: &[
             ("--part", OneOf(&["1/1", "2/3", "3/3", "0/1", "1/0", "4/3", "1", "x/y"])),
+            ("--most-bytes", OneOf(&["0", "1kB", "64GiB", "much"])),
             ("--output", Output),
         ],
     },

@@ -73,6 +73,8 @@ fn said(settings: &Settings) -> String {
 
 fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), Failure> {
     let bar = output::progress(common, Some(progress.steps().1));
+    // A file that says all of this already stays as it is.
+    let is_saved = progress.is_complete() && call.resume.as_deref().is_some_and(Path::exists);
     let mut saved = Instant::now();
     while !progress.is_complete() {
         let (done, all) = progress.steps();
@@ -86,7 +88,7 @@ fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), F
         }
     }
     bar.finish_and_clear();
-    save(progress, call)
+    if is_saved { Ok(()) } else { save(progress, call) }
 }
 
 fn save(progress: &Progress, call: &Call) -> Result<(), Failure> {

@@ -1,0 +1,52 @@
+"""Programs that type checkers accept."""
+
+from fractions import Fraction
+from typing import List
+
+import numpy as np
+from numpy.typing import NDArray
+
+import evenhand as eh
+
+problem = eh.Problem.from_arrays([[2, 12], [12, 2]], [[0.2, 1], [1, 0.2]])
+totals: "dict[str, Fraction]" = problem.solve("drfh").totals
+problem.solve("drfh", seconds=1.5, seed=3)
+problem.solve("drfh", exact=False)
+problem.solve("alpha", alpha="1/2", per_weight=True)
+problem.solve("fill", score="tsf", server="best-fit", ties="random")
+problem.solve("tree", rule="kueue").totals
+problem.solve("tree", rule="kai").to_json()
+names: List[eh.MechanismName] = ["drfh", "tsf"]
+compared = problem.compare(names, tolerance=1e-6)
+ok: bool = compared["drfh"].verdicts["envy-free"].outcome == "holds"
+capacity: NDArray[np.float64] = problem.capacity
+mask: NDArray[np.bool_] = problem.eligible
+judged = problem.judge(np.zeros((2, 2)), 1e-6, axioms=["envy-free"])
+if judged.verdicts["envy-free"].holds is None:
+    print(judged.verdicts["envy-free"].why)
+
+
+@eh.mechanism("scaled", axiom="envy-free")
+def scaled(problem: eh.Problem, divisor: int, *, twice: bool = False) -> "NDArray[np.float64]":
+    return problem.solve("drfh").to_numpy() / divisor
+
+
+@eh.mechanism
+def plain(problem: eh.Problem) -> object:
+    return problem.solve("tsf").tasks
+
+
+a: eh.Allocation = problem.solve(scaled, 2, twice=True)
+b: eh.Allocation = problem.solve(scaled, divisor=2)
+c: eh.Allocation = problem.solve(plain)
+d: eh.Allocation = problem.solve(lambda problem: problem.solve("drfh"))
+eh.compare(problem, ["drfh", plain])
+eh.sweep([problem], ["drfh", plain, ("alpha", {"alpha": 2})], backend="sequential")
+eh.sweep([problem], {"a": "drfh", "b": plain}, backend="sequential")
+print(eh.audit(plain, instances=20).violated)
+for name in eh.mechanisms():
+    try:
+        if name != "alpha":
+            problem.solve(name)
+    except eh.NotApplicable as error:
+        print(error)
