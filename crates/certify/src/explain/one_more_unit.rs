@@ -133,7 +133,7 @@ pub fn one_more_unit(
 fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     let mut is_demanded = vec![false; problem.n_resources()];
     for n in 0..problem.n_users() {
-        for i in problem.classes_of(n) {
+        for i in (0..problem.n_servers()).filter(|i| problem.users()[n].may_use(*i)) {
             problem.demand(n, i).entries().iter().for_each(|(r, _)| is_demanded[*r] = true);
         }
     }

@@ -152,11 +152,10 @@ fn one_more_unit_counts_resources_that_a_class_lacks() {
     folder.run(&["solve", "-m", "drfh", "p.json", "-o", "a.json"]).ends_with(0);
     let call = ["explain", "p.json", "a.json", "--user", "u", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
-    let unit = &found["one_more_unit"];
-    let rows = unit["rows"].as_array().unwrap();
-    assert_eq!((rows.len(), &unit["others"]), (4, &json!(0)), "{unit}");
-    let row = rows.iter().find(|row| row["class"] == "plain" && row["resource"] == "gpu");
-    let row = row.unwrap_or_else(|| panic!("{unit}"));
+    let rows = found["one_more_unit"].as_array().unwrap();
+    assert_eq!((rows.len(), &found["one_more_unit_basis"]["others"]), (4, &json!(0)), "{found}");
+    let row = rows.iter().find(|row| row["server"] == "plain" && row["resource"] == "gpu");
+    let row = row.unwrap_or_else(|| panic!("{found}"));
     assert_ne!(row["tasks"], "0", "a GPU opens the class: {row}");
 }
 

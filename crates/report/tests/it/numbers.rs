@@ -6,7 +6,9 @@ use evenhand_report::text::{amount, decimal, double, number, percent, percent_of
 /// Whether a text reads as a whole number, whatever unit follows.
 fn is_whole(text: &str) -> bool {
     let digits = text.split(' ').next().unwrap().trim_end_matches(".0");
-    !text.contains(['+', 'e']) && !text.contains(" - ") && digits.trim_start_matches('-').parse::<u128>().is_ok()
+    !text.contains(['+', 'e'])
+        && !text.contains(" - ")
+        && digits.trim_start_matches('-').parse::<u128>().is_ok()
 }
 
 #[test]
@@ -23,7 +25,10 @@ fn fractions_never_read_as_whole_numbers() {
             }
         }
         let value = parse(whole).unwrap();
-        assert!(is_whole(&decimal(&value)) && is_whole(&percent(&Rational::from(&value / 100_u32))), "{whole}");
+        assert!(
+            is_whole(&decimal(&value)) && is_whole(&percent(&Rational::from(&value / 100_u32))),
+            "{whole}"
+        );
     }
     assert_eq!(decimal(&parse("999999898/1000000000").unwrap()), "0.9999999");
     assert_eq!(amount("memory", &parse("1099511627776").unwrap()), "1 TiB");
