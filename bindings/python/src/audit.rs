@@ -55,6 +55,7 @@ pub fn audit(
         instances,
         seed,
         size: Size { users: size.0, classes: size.1, resources: size.2 },
+        premises: search::matrix::Premises::NONE,
     };
     workshop::run(py, (granted.endless(), workshop::Size::Large), progress.as_ref(), move |tell| {
         let total = Some(instances as f64);

@@ -161,6 +161,36 @@ def test_accuracy_of_a_callable():
     assert list(off.to_pandas().index) == ["c2", "c4", "c8"] and "<table" in off._repr_html_()
 
 
+def test_accuracy_where_answers_are_several():
+    users = [{"name": name, "demand": {"r": 1}} for name in "ab"]
+    servers = [{"name": "s", "capacity": {"r": 1}}]
+    p = eh.Problem.from_dict({"kind": "allocation-problem", "resources": ["r"], "servers": servers, "users": users})
+    optima = [[[1], [0]], [[0], [1]], [[0.5], [0.5]]]
+    found = [eh.accuracy(lambda _, x=x: x, p, "utilitarian") for x in optima]
+    assert [of.error for of in found] == [0, 0, 0] and found[0].measure == "objective"
+    assert eh.accuracy(lambda _: [[0.25], [0.5]], p, "utilitarian").error == 0.25
+    users = [
+        {"name": "1", "weight": "1/2", "demand": {"r": 1, "q": 1}},
+        {"name": "2", "weight": "3/10", "demand": {"q": 1}},
+        {"name": "3", "weight": "1/5", "demand": {"r": 1}},
+    ]
+    servers = [{"name": "s", "capacity": {"r": 1, "q": 1}}]
+    q = eh.Problem.from_dict({"kind": "allocation-problem", "resources": ["r", "q"], "servers": servers, "users": users})
+    for z, missed in [("1/2", 0), ("3/5", 0), ("7/10", 0), ("3/4", 0.05)]:
+        z = Fraction(z)
+        found = eh.accuracy(lambda _, z=z: [[z], [1 - z], [1 - z]], q, "njc")
+        assert (found.error, found.measure) == (missed, "axiom"), z
+    assert eh.accuracy(lambda _: [[1], [1], [1]], q, "njc").error == float("inf")
+    users = [
+        {"name": "a", "demand": {"r": 1}, "criterion": {"s": 1, "t": 2}},
+        {"name": "b", "demand": {"r": 1}, "criterion": {"s": 1, "t": 1}},
+    ]
+    servers = [{"name": name, "capacity": {"r": 1}} for name in "st"]
+    g = eh.Problem.from_dict({"kind": "allocation-problem", "resources": ["r"], "servers": servers, "users": users})
+    found = eh.accuracy(lambda p: p.solve("generic").to_numpy(), g, "generic")
+    assert found.error < 1e-15 and found.measure == "criterion"
+
+
 def test_reservations():
     r = eh.Reservation.from_file(EXAMPLES / "vm-types.json")
     found = r.ratio()

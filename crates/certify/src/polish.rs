@@ -43,8 +43,11 @@ pub fn polish(
 ) -> Result<Polished, MechanismError> {
     let outcome = mechanism.allocate_with(problem, flags)?;
     let mut allocation = outcome.allocation;
-    let alone =
-        |n: usize| -> Rational { problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum() };
+    // g_n (theory, section 1): no more than all its tasks.
+    let alone = |n: usize| -> Rational {
+        let all: Rational = problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum();
+        problem.users()[n].tasks().cloned().into_iter().fold(all, Rational::min)
+    };
     let alone: Vec<Rational> = (0..problem.n_users()).map(alone).collect();
     let findings = outcome.findings;
     let gap = findings.gap.filter(|gap| !gap.is_zero());

@@ -15,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use evenhand_budget::Limits;
 
+use evenhand_accuracy::case::Kind;
 use evenhand_accuracy::outside::Outside;
 use evenhand_accuracy::suite::Suite;
 
@@ -363,12 +364,15 @@ pub struct Audit {
     /// Every mechanism by every axiom and property: proven, refuted by a small problem, open or not applicable
     #[arg(long, conflicts_with_all = ["mechanism", "axioms", "properties", "users", "servers", "resources"])]
     pub matrix: bool,
-    /// With --matrix: problems in which all demands are positive
-    #[arg(long, requires = "matrix")]
+    /// Only problems in which every user demands some of every resource
+    #[arg(long, conflicts_with = "preemption")]
     pub positive: bool,
-    /// With --matrix: problems in which no user has a last task
-    #[arg(long, requires = "matrix")]
+    /// Only problems in which every user has unlimited tasks
+    #[arg(long, conflicts_with = "preemption")]
     pub unlimited: bool,
+    /// Only problems in which every user may run on every server class
+    #[arg(long, conflicts_with = "preemption")]
+    pub everywhere: bool,
     /// With --matrix: go on from this file if it is there, and keep it up to date
     #[arg(long, value_name = "FILE", requires = "matrix")]
     pub resume: Option<PathBuf>,
@@ -531,7 +535,10 @@ pub struct Bench {
     /// accuracy: a problem of one's own in place of a suite, asked everything that applies to it
     #[arg(long, value_name = "FILE")]
     pub problem: Option<PathBuf>,
-    /// accuracy: seconds for one run of one contender (default: 10)
+    /// accuracy: ask only questions of this kind; may be repeated
+    #[arg(long = "kind", value_name = "KIND", value_parser = names::one_of(Kind::NAMES))]
+    pub kinds: Vec<String>,
+    /// accuracy: seconds for one run of one contender, and with --problem for each exact answer (default: 10)
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// accuracy: a program from outside, which reads {problem} (or {mps}) and writes {answer}; {kind} and {alpha} say
@@ -542,7 +549,7 @@ pub struct Bench {
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
     /// Run one contender on the case of standard input, for another process
-    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output"])]
+    #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "kinds", "solver", "output"])]
     pub worker: bool,
     /// Run the command of standard input for another process, and kill what it has started when that process ends
     #[arg(long, hide = true, conflicts_with_all = ["suite", "problem", "solver", "output", "worker"])]

@@ -6,6 +6,7 @@ use evenhand_simulate::reservation::{Admission, Admitted};
 use crate::page::Page;
 use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 use crate::table::{Cell, Table};
+use crate::text::percent_of;
 
 /// Digits of rewards behind the point.
 const DIGITS: usize = 4;
@@ -19,18 +20,26 @@ pub fn admission(admitted: &Admitted) -> Page {
         page = page.heading(&scenario.name);
     }
     let sum = |counts: &[u64]| counts.iter().sum::<u64>();
-    let part = |run: &Admission| Some(run.reward / optimum).filter(|part| part.is_finite());
-    let of_part = |part: f64| Cell::text(format!("{:.1} %", 100.0 * part)).with_value(part.to_string());
+    let of_optimum = |reward: f64| optimum.map(|optimum| reward / optimum).filter(|part| part.is_finite());
+    let of_part = |part: f64| Cell::text(percent_of(part)).with_value(part.to_string());
     let earned = runs.iter().map(|(_, run)| run.reward).sum::<f64>() / runs.len().max(1) as f64;
     let of_all = if runs.len() > 1 { format!(" (the mean of {} runs)", runs.len()) } else { String::new() };
     let sum_of = |counts: fn(&Admission) -> &[u64]| runs.iter().map(|(_, run)| sum(counts(run))).sum::<u64>();
     let mut short = vec![format!(
-        "{} earns {earned:.DIGITS$} per server and unit of time{of_all}; the optimum in the long run is {optimum:.DIGITS$}{}.",
-        scenario.policy.words(),
-        Some(earned / optimum)
-            .filter(|part| part.is_finite())
-            .map_or_else(String::new, |part| format!(", of which that is {:.1} %", 100.0 * part))
+        "{} earns {earned:.DIGITS$} per server and unit of time{of_all}.",
+        scenario.policy.words()
     )];
+    let mut against = vec![compared(admitted, of_optimum(earned))];
+    if let (Some(unrejected), Some((seed, first))) = (&admitted.unrejected, runs.first()) {
+        let of_run = if runs.len() > 1 { format!(" of the run with seed {seed}") } else { String::new() };
+        let part = Some(first.reward / unrejected.bound).filter(|part| part.is_finite());
+        against.push(format!(
+            "With the jobs{of_run} no policy could have earned more than {:.DIGITS$}{}.",
+            unrejected.bound,
+            part.map_or_else(String::new, |part| format!(". The reward is {} of that", percent_of(part)))
+        ));
+    }
+    short.extend(against.iter().cloned());
     short.push(format!(
         "{} jobs were admitted, and {} were rejected.",
         sum_of(|run| &run.admitted),
@@ -39,7 +48,8 @@ pub fn admission(admitted: &Admitted) -> Page {
     let table = Table::of(runs)
         .numbers("seed", |(seed, _)| *seed)
         .numbers("reward", |(_, run)| reward(run.reward))
-        .numbers("of the optimum", |(_, run)| part(run).map(of_part))
+        .numbers("of the optimum", |(_, run)| of_optimum(run.reward).map(of_part))
+        .unless_all("-")
         .numbers("admitted", |(_, run)| sum(&run.admitted))
         .numbers("rejected", |(_, run)| sum(&run.rejected))
         .numbers("preempted", |(_, run)| sum(&run.preempted))
@@ -48,16 +58,13 @@ pub fn admission(admitted: &Admitted) -> Page {
         .unless_all("0")
         .table();
     let words = format!(
-        "{} on {} servers; rewards are per server and unit of time, the optimum in the long run is {optimum:.DIGITS$}",
+        "{} on {} servers; rewards are per server and unit of time",
         scenario.policy.words(),
         scenario.servers
     );
-    page = page.short(short).text(words).table(table);
-    if let Some(last) = admitted.beside.last() {
-        let words = format!(
-            "with no job rejected greedy packing would earn {:.DIGITS$} at time {}, and none more than {:.DIGITS$}",
-            last.greedy, last.time, last.bound
-        );
+    page = page.short(short).text(words).table(table).text(against.join(" "));
+    if let Some(unrejected) = &admitted.unrejected {
+        let words = format!("With no job rejected greedy packing would earn {:.DIGITS$}.", unrejected.greedy);
         page = page.text(words);
     }
     for (seed, time) in runs.iter().filter_map(|(seed, run)| Some((seed, run.stopped_at?))) {
@@ -74,6 +81,21 @@ pub fn admission(admitted: &Admitted) -> Page {
     page.table(types)
 }
 
+/// Says what the optimum in the long run is, or why none is stated.
+fn compared(admitted: &Admitted, part: Option<f64>) -> String {
+    let Admitted { scenario, optimum, .. } = admitted;
+    match (optimum, scenario.coming.other_loads(scenario.horizon)) {
+        (Some(optimum), _) => format!(
+            "The optimum in the long run is {optimum:.DIGITS$}{}.",
+            part.map_or_else(String::new, |part| format!(". The reward is {} of it", percent_of(part)))
+        ),
+        (None, why) => {
+            let why = why.unwrap_or("the loads change");
+            format!("The reward is not compared with the optimum in the long run, because {why}.")
+        }
+    }
+}
+
 fn reward(value: f64) -> Cell {
     Cell::text(format!("{value:.DIGITS$}")).with_value(value.to_string())
 }
@@ -86,11 +108,11 @@ const MOST_LINES: usize = 8;
 pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
     let Admitted { scenario, optimum, runs, beside, .. } = admitted;
     let line = |name: &str, points: Vec<(f64, f64)>, style| Series::new(name, points).without_marks(style);
-    let ends = [0.0, scenario.horizon].map(|time| (time, *optimum)).to_vec();
-    let mut series = vec![
-        line(&scenario.policy.words(), run.series.clone(), LineStyle::Solid),
-        line("optimum", ends, LineStyle::Dashed),
-    ];
+    let mut series = vec![line(&scenario.policy.words(), run.series.clone(), LineStyle::Solid)];
+    if let Some(optimum) = optimum {
+        let ends = [0.0, scenario.horizon].map(|time| (time, *optimum)).to_vec();
+        series.push(line("optimum", ends, LineStyle::Dashed));
+    }
     if runs.first().is_some_and(|(_, first)| first == run) {
         let greedy = beside.iter().map(|beside| (beside.time, beside.greedy)).collect();
         let bound = beside.iter().map(|beside| (beside.time, beside.bound)).collect();

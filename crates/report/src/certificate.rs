@@ -1,5 +1,6 @@
 //! The verdicts of an examination as a page.
 
+use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::{Examination, Undecided};
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
@@ -18,14 +19,25 @@ use crate::text::{decimal, more_tasks, number, row_name, row_names, tasks};
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 #[must_use]
 pub fn claims(certificate: &Certificate) -> Page {
-    page(certificate, &[], &[], None, &[])
+    page(certificate, &[], &[], None, &[], &[])
 }
 
 /// [`claims`], with margins in tasks, how much was repaired, and what could not be decided.
 #[must_use]
 pub fn examination(found: &Examination) -> Page {
     let Examination { certificate, in_tasks, least_tolerances, repair, undecided, .. } = found;
-    let page = page(certificate, in_tasks, least_tolerances, Some(repair), undecided);
+    let rooms: Vec<Option<Vec<OptimumBounds>>> =
+        certificate.claims.iter().map(|claim| optimum_bounds(certificate, claim)).collect();
+    let page = page(certificate, in_tasks, least_tolerances, Some(repair), undecided, &rooms);
+    let page = certificate.claims.iter().zip(&rooms).fold(page, |page, (claim, rooms)| match rooms {
+        Some(rooms) if widest(rooms).is_some() => page
+            .text(format!(
+                "What the gap of {} proves of the optimum, for the users that it leaves most room:",
+                title(claim, &certificate.problem)
+            ))
+            .table(table_of_rooms(&certificate.problem, rooms)),
+        _ => page,
+    });
     rounding(certificate, least_tolerances).into_iter().fold(page, Page::text)
 }
 
@@ -35,6 +47,7 @@ fn page(
     least: &[Option<Rational>],
     repair: Option<&Rational>,
     undecided: &[(Axiom, Undecided)],
+    rooms: &[Option<Vec<OptimumBounds>>],
 ) -> Page {
     let problem = &certificate.problem;
     let constraints = Constraints::new(problem, certificate.allocation.sharing);
@@ -52,7 +65,14 @@ fn page(
             verdict_at(claim, &certificate.tolerance, least.get(at).and_then(Option::as_ref)),
             margin(claim),
             tasks.map_or_else(Cell::default, Cell::decimal),
-            Cell::text(words(claim, certificate, &constraints) + &room_words(claim, tasks)),
+            Cell::text(
+                words(claim, certificate, &constraints)
+                    + &room_words(claim, tasks)
+                    + &rooms
+                        .get(at)
+                        .and_then(Option::as_deref)
+                        .map_or_else(String::new, |of| gap_words(problem, of)),
+            ),
         ]);
     }
     for (axiom, why) in undecided {
@@ -67,6 +87,49 @@ fn page(
     }
     let page = Page::new().lines(about(certificate, repair)).table(table);
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
+}
+
+/// From what width on bounds differ in the digits that people read, as a fraction of what the user would have alone.
+const VISIBLE: (u32, u32) = (1, 1_000_000);
+/// Users whose bounds people are shown.
+const BOUNDED: usize = 8;
+
+/// The user that the gap leaves most room, where that can be read.
+fn widest(rooms: &[OptimumBounds]) -> Option<(usize, &OptimumBounds)> {
+    let visible = Rational::from(VISIBLE);
+    let users = rooms.iter().enumerate().filter(|(_, room)| room.width > visible);
+    users.max_by(|a, b| a.1.width.cmp(&b.1.width).then(b.0.cmp(&a.0)))
+}
+
+/// For which user the gap leaves most room.
+fn gap_words(problem: &Problem, rooms: &[OptimumBounds]) -> String {
+    let Some((n, room)) = widest(rooms) else {
+        let width = rooms.iter().map(|room| &room.width).max().cloned().unwrap_or_default();
+        return format!(
+            "; every user's tasks in the optimum are known to {} of what it has alone",
+            decimal(&width)
+        );
+    };
+    format!(
+        "; the gap leaves most room for {}, which has {} to {} in the optimum and {} here",
+        problem.users()[n].name(),
+        decimal(&room.optimum.at_least),
+        tasks(&room.optimum.at_most),
+        decimal(&room.tasks)
+    )
+}
+
+/// What is proven of the optimum by user, the widest bounds first.
+fn table_of_rooms(problem: &Problem, rooms: &[OptimumBounds]) -> Table {
+    let mut users: Vec<(usize, &OptimumBounds)> = rooms.iter().enumerate().collect();
+    users.sort_by(|a, b| b.1.width.cmp(&a.1.width).then(a.0.cmp(&b.0)));
+    let table = Table::of(users)
+        .words("user", |(n, _)| problem.users()[*n].name())
+        .numbers("tasks here", |(_, room)| Cell::decimal(&room.tasks))
+        .numbers("in the optimum at least", |(_, room)| Cell::decimal(&room.optimum.at_least))
+        .numbers("at most", |(_, room)| Cell::decimal(&room.optimum.at_most))
+        .table();
+    table.at_most(BOUNDED, "users")
 }
 
 /// How many tasks fit where one, or a gang, does.

@@ -622,7 +622,8 @@ fn agreeing(compared: &[Compared]) -> Option<String> {
 
 fn six_digits(value: &Rational) -> String {
     let text = format!("{:.6}", to_f64(value));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text.contains('.') || value.is_integer() { text.to_owned() } else { decimal(value) }
 }
 
 pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {

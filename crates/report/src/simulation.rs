@@ -6,7 +6,7 @@ use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
 use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
-use crate::text::few;
+use crate::text::{double, few, percent_of};
 
 /// Users that a table shows unless all are asked for.
 const MOST_USERS: usize = 20;
@@ -76,7 +76,7 @@ fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     }
     let used = problem.resources().iter().zip(&summary.utilisation);
     let used: Vec<String> =
-        used.filter_map(|(name, used)| Some(format!("{:.1} % of {name}", 100.0 * (*used)?))).collect();
+        used.filter_map(|(name, used)| Some(format!("{} of {name}", percent_of((*used)?)))).collect();
     if !used.is_empty() {
         sentences.push(format!("{first}the average use over time was {}.", few(&used, MOST_RESOURCES)));
     }
@@ -115,16 +115,16 @@ fn utilisation(problem: &Problem, summary: &Summary) -> Cell {
         });
         words.collect::<Vec<_>>().join(", ")
     };
-    Cell::text(words(|used| format!("{:.1} %", 100.0 * used))).with_value(words(|used| used.to_string()))
+    Cell::text(words(percent_of)).with_value(words(|used| used.to_string()))
 }
 
 fn number(value: f64) -> Cell {
     Cell::text(short_number(value)).with_value(value.to_string())
 }
 
-/// Four digits, or the whole number.
+/// Three digits after the point, or a whole or large number in full.
 fn short_number(value: f64) -> String {
-    if value.abs() >= 1000.0 || value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.3}") }
+    if value.abs() >= 1000.0 || value.fract() == 0.0 { double(value) } else { format!("{value:.3}") }
 }
 
 fn users(problem: &Problem, run: &Run, summary: &Summary) -> Table {

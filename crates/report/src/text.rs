@@ -11,6 +11,9 @@ const LONGEST_EXACT: usize = 12;
 /// Percentages from here on are written as other numbers are: a share may be out of all proportion where
 /// demands are.
 const LARGEST_PERCENTAGE: f64 = 1e7;
+/// Significant digits of a number, and the most that a double holds.
+const SIGNIFICANT: f64 = 6.0;
+const MOST_SIGNIFICANT: f64 = 15.0;
 /// Lines are not made shorter than this, however narrow the terminal is.
 const LEAST_WIDTH: usize = 20;
 
@@ -33,16 +36,23 @@ pub fn number(value: &Rational) -> String {
     if exact.len() <= LONGEST_EXACT { format!("{exact} = {decimal}") } else { decimal }
 }
 
-/// A number with at most six significant digits.
+/// A number with six significant digits, or with as many more as show that it is not whole.
+///
+/// A number that is not whole is never written as a whole one. Where no 15 digits tell it from a whole number, the whole
+/// number and the difference are written.
 ///
 /// # Examples
 /// ```
 /// use evenhand_report::text::decimal;
 /// assert_eq!(decimal(&"5/7".parse().unwrap()), "0.714286");
+/// assert_eq!(decimal(&"999999898/1000000000".parse().unwrap()), "0.9999999");
+/// assert_eq!(decimal(&"1234567/10".parse().unwrap()), "123456.7");
 /// // Files may state more than doubles can.
 /// let large = evenhand_problem::number::parse("-7.25e381").unwrap();
 /// assert_eq!(decimal(&large), "-7.250e381");
 /// assert_eq!(decimal(&large.recip()), "-1.379e-382");
+/// let near = evenhand_problem::number::parse("1e-30").unwrap();
+/// assert_eq!(decimal(&(1 - near)), "1 - 1.000e-30");
 /// ```
 #[must_use]
 pub fn decimal(value: &Rational) -> String {
@@ -58,9 +68,40 @@ pub fn decimal(value: &Rational) -> String {
         return format!("{nearest:.3e}");
     }
     let before = size.log10().floor();
-    let digits = if before >= 5.0 { 0 } else { (5.0 - before) as usize };
-    let text = format!("{nearest:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    let digits = |significant: f64| (significant - 1.0 - before).max(0.0) as usize;
+    let shown = |digits: usize| {
+        let text = format!("{nearest:.digits$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    };
+    let short = shown(digits(SIGNIFICANT));
+    if value.is_integer() || short.contains('.') {
+        return short;
+    }
+    let longer = (digits(SIGNIFICANT) + 1..=digits(MOST_SIGNIFICANT)).map(shown);
+    longer.into_iter().find(|text| text.contains('.')).unwrap_or_else(|| beside_whole(value))
+}
+
+/// `1 - 2.000e-20`: a number that no double tells from a whole one.
+fn beside_whole(value: &Rational) -> String {
+    let whole = value.clone().round();
+    let rest = Rational::from(value - &whole);
+    let sign = if rest < 0 { '-' } else { '+' };
+    format!("{whole} {sign} {}", decimal(&rest.abs()))
+}
+
+/// A double as [`decimal`] writes it, where the rounding of doubles does not count; a number that is not finite as Rust does.
+#[must_use]
+pub fn double(value: f64) -> String {
+    unrounded(value).map_or_else(|| value.to_string(), |value| decimal(&value))
+}
+
+/// The whole number that a double is but for rounding, or its own value.
+fn unrounded(value: f64) -> Option<Rational> {
+    /// By what part sums of doubles may be off.
+    const ROUNDING: f64 = 1e-13;
+    let whole = value.round();
+    let is_whole = (value - whole).abs() <= ROUNDING * whole.abs();
+    Rational::from_f64(if is_whole { whole } else { value })
 }
 
 /// `1.234e567`, by way of a number near 1.
@@ -95,16 +136,18 @@ pub fn amount(resource: &str, value: &Rational) -> String {
     let name = resource.to_lowercase();
     let is_bytes = ["memory", "storage", "mem", "disk", "hugepages"].iter().any(|of| name.contains(of));
     let mut units = BYTES.iter();
-    let mut size = to_f64(value).abs() / f64::from(1 << 20);
-    let Some(mut unit) = units.next().filter(|_| is_bytes && size >= 1.0) else { return decimal(value) };
+    let mut size = Rational::from(value.abs_ref()) / (1_u32 << 20);
+    let Some(mut unit) = units.next().filter(|_| is_bytes && size >= 1) else { return decimal(value) };
     for larger in units {
-        if size >= 1024.0 {
-            size /= 1024.0;
+        if size >= 1024 {
+            size /= 1024_u32;
             unit = larger;
         }
     }
-    let text = if size >= 100.0 { format!("{size:.0}") } else { format!("{size:.2}") };
+    let nearest = to_f64(&size);
+    let text = if size >= 100 { format!("{nearest:.0}") } else { format!("{nearest:.2}") };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text = if text.contains('.') || size.is_integer() { text.to_owned() } else { decimal(&size) };
     format!("{}{text} {unit}", if *value < 0 { "-" } else { "" })
 }
 
@@ -120,14 +163,32 @@ pub fn more_tasks(value: &Rational) -> String {
     tasks(value).replacen(' ', " more ", 1)
 }
 
-/// A fraction as a percentage.
+/// A fraction as a percentage, with one digit or as many more as show that it is not whole.
+///
+/// # Examples
+/// ```
+/// use evenhand_report::text::percent;
+/// assert_eq!(percent(&"1/3".parse().unwrap()), "33.3 %");
+/// assert_eq!(percent(&"1".parse().unwrap()), "100.0 %");
+/// assert_eq!(percent(&"99999/100000".parse().unwrap()), "99.999 %");
+/// ```
 #[must_use]
 pub fn percent(value: &Rational) -> String {
-    let hundredths = to_f64(value) * 100.0;
+    let exact = Rational::from(value * 100u32);
+    let hundredths = to_f64(&exact);
     if hundredths.abs() < LARGEST_PERCENTAGE {
-        return format!("{hundredths:.1} %");
+        let text = format!("{hundredths:.1}");
+        if exact.is_integer() || !text.ends_with(".0") {
+            return format!("{text} %");
+        }
     }
-    format!("{} %", decimal(&Rational::from(value * 100u32)))
+    format!("{} %", decimal(&exact))
+}
+
+/// A double that is a fraction, as [`percent`] writes it.
+#[must_use]
+pub fn percent_of(value: f64) -> String {
+    unrounded(100.0 * value).map_or_else(|| format!("{value} %"), |value| percent(&(value / 100_u32)))
 }
 
 /// The first few of these, and how many more there are.

@@ -4,7 +4,7 @@ use evenhand_budget::charge;
 use serde::Serialize;
 
 use crate::checkpoint::{Reader, Words, list, words};
-use crate::cost::Growing;
+use crate::cost::{Growing, point};
 use crate::error::SimulateError;
 
 /// Tasks of a run, at most: their numbers stay far below what 64 bits hold.
@@ -228,7 +228,7 @@ impl Recorder {
         let Some(every) = self.every else { return true };
         self.need_rows(time);
         loop {
-            let next = self.rows.len() as f64 * every;
+            let next = point(self.rows.len(), every);
             if next >= time {
                 return true;
             }
@@ -345,10 +345,10 @@ impl Recorder {
             self.integral[n] += tasks.running() as f64 * (time - self.since[n]);
         }
         if let Some(every) = self.every
-            && self.rows.len() as f64 * every <= time
+            && point(self.rows.len(), every) <= time
             && self.rows.len() < MAX_ROWS
         {
-            self.row(self.rows.len() as f64 * every);
+            self.row(point(self.rows.len(), every));
         }
         std::mem::take(&mut self.integral)
     }

@@ -43,11 +43,16 @@ impl TooLarge {
 pub struct Budget {
     left: Arc<AtomicU64>,
     allowed: u64,
+    /// Whether it is what was left of the limits in force.
+    is_in_force: bool,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::of(evenhand_budget::work_left().unwrap_or(DEFAULT_WORK))
+        match evenhand_budget::work_left() {
+            Some(steps) => Self { is_in_force: true, ..Self::of(steps) },
+            None => Self::of(DEFAULT_WORK),
+        }
     }
 }
 
@@ -55,7 +60,7 @@ impl Budget {
     /// So many steps.
     #[must_use]
     pub fn of(steps: u64) -> Self {
-        Self { left: Arc::new(AtomicU64::new(steps)), allowed: steps }
+        Self { left: Arc::new(AtomicU64::new(steps)), allowed: steps, is_in_force: false }
     }
 
     /// Takes `steps` away before they are taken.
@@ -70,6 +75,10 @@ impl Budget {
                 Ok(())
             }
             Err(_) => {
+                // An answer that goes without this would depend on the limits: the computation ends at them instead.
+                if self.is_in_force {
+                    evenhand_budget::charge(steps, "judging this");
+                }
                 self.left.store(0, Ordering::Relaxed);
                 Err(TooLarge::Work { allowed: self.allowed })
             }

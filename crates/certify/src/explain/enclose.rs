@@ -6,8 +6,8 @@
 //! `y_n = (1 + d) x_n` and `E = e / (w_n x_n^(1-a))` that is `d (1 - (1 + d)^-a) <= E`. By the mean value theorem
 //! `a d^2 <= E` where `d <= 0`, and `a d^2 <= E (1 + t)^(a+1)` where `0 <= d <= t`.
 
-use evenhand_exact::axiom::proportional::worth;
-use evenhand_exact::{Instance, ShareCoefficients};
+use evenhand_exact::axiom::proportional::{total_worth, worth};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, ShareCoefficients};
 use evenhand_problem::{Integer, Rational};
 
 /// An unknown number between two known ones; the same twice where it is known.
@@ -92,6 +92,63 @@ pub fn optimum(
         })
     });
     enclosed.collect()
+}
+
+/// What a claim of `proportional` within a gap proves of one user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptimumBounds {
+    /// The tasks that are judged.
+    pub tasks: Rational,
+    /// Between which bounds its tasks are in the optimum.
+    pub optimum: Between,
+    /// How far these are apart, as a fraction of what it would have alone.
+    pub width: Rational,
+}
+
+/// Returns by user what a claim of `proportional` proves of the optimum (theory, section 3); `None` where the claim is
+/// another one, does not hold or has no gap, or where groups have limits.
+#[must_use]
+pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<OptimumBounds>> {
+    let margin = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true))?;
+    if claim.axiom != Axiom::Proportional || !matches!(claim.evidence.bare(), Evidence::Prices(_)) {
+        return None;
+    }
+    let problem = &certificate.problem;
+    let instance = Instance::new(problem, &certificate.allocation).ok()?;
+    if !instance.limits().list().is_empty() {
+        return None;
+    }
+    let Parameters { alpha, share, .. } = claim.parameters();
+    let alpha = alpha.unwrap_or_else(|| Rational::from(1));
+    let share = share.map(|share| share.coefficients(problem)).transpose().ok()?;
+    // The sum is known to more than 50 digits from below.
+    let total = total_worth(&instance, &alpha, share.as_ref()).ok()? * (1 + (Rational::from(1) >> 100_u32));
+    let gap = total * margin.clone().abs();
+    let worth = worth(&instance, &alpha, share.as_ref()).ok()?;
+    let of_user = |n: usize| {
+        let tasks = instance.total(n);
+        let alone =
+            problem.users()[n].tasks().cloned().into_iter().fold(problem.total_gamma(n), Rational::min);
+        let Some((least, _)) = &worth[n] else {
+            return Some(OptimumBounds {
+                optimum: Between::known(tasks.clone()),
+                tasks,
+                width: Rational::new(),
+            });
+        };
+        let level = match &share {
+            None => tasks.clone(),
+            Some(share) => Rational::from(share.uniform(n)? * &tasks),
+        };
+        let part = Rational::from(&gap / least) / level;
+        let down = root_above(&Rational::from(&part / &alpha)).min(Rational::from(1));
+        // Where no bound is proven, no user has more than alone.
+        let most = relative(&part, &alpha).map_or_else(|| alone.clone(), |(_, up)| (up + 1_u32) * &tasks);
+        let optimum = Between { at_least: (1 - down) * &tasks, at_most: most.min(alone.clone()) };
+        let width = Rational::from(&optimum.at_most - &optimum.at_least) / alone;
+        Some(OptimumBounds { tasks, optimum, width })
+    };
+    (0..problem.n_users()).map(of_user).collect()
 }
 
 /// How much less and how much more the optimum can be, as parts of what there is, for `E = part`.

@@ -12,7 +12,7 @@ use evenhand_mechanisms::{FairOptimum, registry};
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-pub use enclose::Between;
+pub use enclose::{Between, OptimumBounds, optimum_bounds};
 pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
 pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};

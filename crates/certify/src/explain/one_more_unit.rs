@@ -101,12 +101,7 @@ pub fn one_more_unit(
 ) -> Result<OneMoreUnit, NotMeasured> {
     let asked = Asked::by(problem, allocation)?;
     let base = asked.answer(problem)?;
-    let rows: Vec<(usize, usize)> = problem
-        .servers()
-        .iter()
-        .enumerate()
-        .flat_map(|(i, class)| class.capacity().entries().iter().map(move |(r, _)| (i, *r)))
-        .collect();
+    let rows = rows(problem);
     let is_large = problem.n_users().saturating_mul(problem.n_servers()) > LARGE;
     let most = if is_large { MOST_ROWS_OF_LARGE } else { MOST_ROWS };
     let (rows, others, others_at_most) = if rows.len() <= most {
@@ -131,6 +126,23 @@ pub fn one_more_unit(
     let differs = differs(problem, allocation, &base.tasks);
     let tasks = base.tasks[user].clone();
     Ok(OneMoreUnit { tasks, differs, rows: measured, others, others_at_most })
+}
+
+/// The class and the resource of every row that a unit can matter for: where a class has some of a resource, or where a
+/// user demands a resource of which the class has none.
+fn rows(problem: &Problem) -> Vec<(usize, usize)> {
+    let mut is_demanded = vec![false; problem.n_resources()];
+    for n in 0..problem.n_users() {
+        for i in (0..problem.n_servers()).filter(|i| problem.users()[n].may_use(*i)) {
+            problem.demand(n, i).entries().iter().for_each(|(r, _)| is_demanded[*r] = true);
+        }
+    }
+    let of_class = |i: usize| {
+        let is_demanded = &is_demanded;
+        let counts = move |r: &usize| is_demanded[*r] || problem.servers()[i].capacity()[*r] > 0;
+        (0..problem.n_resources()).filter(counts).map(move |r| (i, r))
+    };
+    (0..problem.n_servers()).flat_map(of_class).collect()
 }
 
 /// Whether somebody has another number of tasks than the mechanism gives it, beyond rounding.
@@ -287,11 +299,20 @@ impl Asked {
         user: usize,
         (server, resource): (usize, usize),
     ) -> Bound {
+        let has_some = problem.servers()[server].capacity()[resource] > 0;
+        // Of a resource that the class lacks, a unit changes what the user would have alone only where it demands it.
+        let opens = || problem.users()[user].may_use(server) && problem.demand(user, server)[resource] > 0;
+        if !has_some && !opens() {
+            let alone = problem.total_gamma(user);
+            let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
+            return Bound { gain: alone - &base.tasks[user].at_least, by_prices: None };
+        }
         let with_unit = problem.with_more(server, resource, &Rational::from(1));
         let alone = with_unit.total_gamma(user);
         let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
         let constraints = Constraints::new(problem, Sharing::Rdm);
-        let row = constraints.row_of(server, RowKind::Resource(resource));
+        // Prices say nothing of tasks on a class that lacks the resource: no such tasks were possible.
+        let row = constraints.row_of(server, RowKind::Resource(resource)).filter(|_| has_some);
         let Findings { prices, levels, gap, .. } = &base.outcome.findings;
         let by_prices = match (&self.parameters, row) {
             (Some((Axiom::Proportional, _)), Some(row)) => prices.as_ref().and_then(|prices| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenhand_certify::explain::{Between, NotMeasured, OneMoreUnit, explain};
 use evenhand_mechanisms::{Flags, registry};
 use evenhand_problem::format::Source;
-use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerClass};
 use evenhand_testkit::random::problems::{SMALL, Shape, build, random_spec};
 use proptest::prelude::*;
 
@@ -30,7 +30,10 @@ fn raised(spec: &ProblemSpec, server: usize, resource: usize, more: &Rational) -
     let name = spec.resources[resource].clone();
     let class = &mut spec.servers[server];
     let part = more / class.count.clone().unwrap_or_else(|| Rational::from(1));
-    class.capacity.iter_mut().find(|(of, _)| *of == name).unwrap().1 += part;
+    match class.capacity.iter_mut().find(|(of, _)| *of == name) {
+        Some((_, amount)) => *amount += part,
+        None => class.capacity.push((name, part)),
+    }
     build(spec)
 }
 
@@ -59,7 +62,16 @@ fn agrees(
         let found = explain(&problem, &allocation, user).unwrap().one_more_unit.unwrap();
         prop_assert!(!found.differs);
         prop_assert_eq!(found.tasks.exact(), Some(&before[user]));
-        let rows: usize = problem.servers().iter().map(|class| class.capacity().entries().len()).sum();
+        // Of a resource that a class lacks, a unit matters where a user demands the resource.
+        let is_demanded = |r: usize| {
+            let users = 0..problem.n_users();
+            users
+                .flat_map(|n| (0..problem.n_servers()).map(move |i| (n, i)))
+                .any(|(n, i)| problem.users()[n].may_use(i) && problem.demand(n, i)[r] > 0)
+        };
+        let counts = |class: &ServerClass, r: usize| class.capacity()[r] > 0 || is_demanded(r);
+        let of_class = |class| (0..problem.n_resources()).filter(|r| counts(class, *r)).count();
+        let rows: usize = problem.servers().iter().map(of_class).sum();
         prop_assert_eq!(found.rows.len() + found.others, rows);
         for of in &found.rows {
             let gains = |more: &Rational| -> Vec<Rational> {

@@ -42,7 +42,7 @@ pub fn run(
     if kept.is_asked_for() {
         for (seed, run) in &admitted.runs {
             kept.save(Some(*seed), "series.csv", reservation::series_csv(&admitted, run))?;
-            let says = "The reward over time beside the optimum in the long run, and slots and jobs by type";
+            let says = "The reward over time beside the optimum or bound, and slots and jobs by type";
             kept.picture(*seed, "series.svg", report::admission_series(&admitted, run).to_svg(), says)?;
         }
         kept.save(None, "bounds.csv", reservation::beside_csv(&admitted))?;
@@ -51,7 +51,7 @@ pub fn run(
     let summary = reservation::document(&admitted);
     let status = finish(kept, common, summary, || report::admission(&admitted), stopped)?;
     if admitted.is_beside_cut {
-        let why = "--seconds: the time was up: the runs are done, and bounds.csv ends before them";
+        let why = "--seconds: the time was up: the runs are done, but not all bounds are computed";
         return Err(Failure::solver(why));
     }
     Ok(status)

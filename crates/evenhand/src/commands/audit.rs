@@ -10,6 +10,7 @@ use evenhand::certify::{CertifyError, Request};
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
 use evenhand::report::Page;
+use evenhand_audit::matrix::Premises;
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 
 use super::mechanism as known_mechanism;
@@ -36,6 +37,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         instances,
         seed: common.seed,
         size: Size { users: call.users, classes: call.servers, resources: call.resources.unwrap_or(3) },
+        premises: premises(call),
     };
     let bar = output::progress(common, Some(instances));
     let found = audit::audit(&settings, |tried| bar.set_position(tried));
@@ -61,6 +63,12 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         files::save_in(folder, "index.html", page.document())?;
     }
     output::result(common, || audit::document(&settings, &found), || audit::page(&settings, &found))
+}
+
+/// What every problem keeps to, by the options.
+fn premises(call: &Call) -> Premises {
+    let Call { positive, unlimited, everywhere, .. } = *call;
+    Premises { positive, unlimited, everywhere, ..Premises::NONE }
 }
 
 /// The axioms, which may not name resources: those of the problems are drawn.

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use evenhand::Certificate;
 use evenhand_accuracy::accuracy::{self, Settings};
-use evenhand_accuracy::case::{Case, Input};
+use evenhand_accuracy::case::{Case, Input, Kind};
 use evenhand_accuracy::keeper::{self, Keeper};
+use evenhand_accuracy::outside;
 use evenhand_accuracy::record::Record;
 use evenhand_accuracy::references::{self, Reference, ReferenceError};
 use evenhand_accuracy::suite::{self, Suite};
 use evenhand_accuracy::worker::{Question, Worker};
 use evenhand_accuracy::{BenchError, Effort, document, page, speed, text};
+use evenhand_budget::{Limits, within};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -56,11 +58,21 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let mut settings = Settings::new(Duration::from_secs_f64(seconds));
     settings.effort = call.runs.map(|runs| Effort::of_runs(runs as usize));
     settings.outside.clone_from(&call.solver);
+    outside::distinguish(&mut settings.outside, &settings.inside);
+    let kinds = kinds(call);
     settings.worker = Some(worker(common)?);
     settings.keeper = Some(keeper()?);
     let (cases, count, mut about) = match &call.problem {
         Some(path) => {
-            let cases = own_cases(path, common)?;
+            let mut cases = own_cases(path, common)?;
+            cases.retain(|case| kinds.contains(&case.kind));
+            if cases.is_empty() {
+                return Err(Failure::input(format!(
+                    "{}: no question of --kind {} can be asked about this problem",
+                    path.display(),
+                    call.kinds.join(", ")
+                )));
+            }
             let count = cases.len();
             (
                 Box::new(cases.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>,
@@ -74,8 +86,8 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
             let about = json!({
                 "suite": {"name": wanted.name(), "version": suite::VERSION, "seed": common.seed},
             });
-            let cases = suite::cases(wanted, common.seed);
-            (Box::new(cases) as Box<dyn Iterator<Item = _>>, suite::n_cases(wanted), about)
+            let cases = suite::cases_of(wanted, common.seed, &kinds);
+            (Box::new(cases) as Box<dyn Iterator<Item = _>>, suite::n_cases_of(wanted, &kinds), about)
         }
     };
     about["limit"] = json!(seconds);
@@ -85,9 +97,10 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         let case: Case = case?;
         let name = format!("{} {}", case.kind, case.name);
         bar.set_message(name.clone());
+        let limits = call.problem.as_deref().map(|path| of_a_solve(path, seconds));
         let reference = match &call.output {
-            Some(folder) => kept(&case, folder, common)?,
-            None => references::of(&case).map_err(|source| no_reference(&case, source)),
+            Some(folder) => kept(&case, folder, limits.as_ref(), common)?,
+            None => computed(&case, limits.as_ref()).map_err(|source| no_reference(&case, source)),
         };
         let reference = match reference {
             Ok(reference) => reference,
@@ -119,6 +132,29 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     output::result(common, || document::accuracy(&records, &about), || text::accuracy(&records))
+}
+
+/// The kinds that are asked: all where none is named.
+fn kinds(call: &Bench) -> Vec<Kind> {
+    let is_asked = |kind: &Kind| call.kinds.is_empty() || call.kinds.iter().any(|name| name == kind.name());
+    Kind::ALL.into_iter().filter(is_asked).collect()
+}
+
+/// What one exact answer about somebody's own problem may take: the work and memory of a `solve`, and as much time as a
+/// contender.
+fn of_a_solve(path: &Path, seconds: f64) -> Limits {
+    let bytes = path.metadata().map_or(0, |of_file| of_file.len());
+    let work = Limits::A_MINUTE.saturating_mul(bytes.div_ceil(Limits::LARGE).max(1));
+    let memory = if bytes < Limits::LARGE { Limits::SMALL_MEMORY } else { Limits::LARGE_MEMORY };
+    let time = Some(Duration::from_secs_f64(seconds));
+    Limits { work: Some(work), memory: Some(memory), time, ..Limits::default() }
+}
+
+fn computed(case: &Case, limits: Option<&Limits>) -> Result<Reference, ReferenceError> {
+    match limits {
+        Some(limits) => references::within(case, limits),
+        None => references::of(case),
+    }
 }
 
 /// This program, which runs contenders for itself.
@@ -201,7 +237,12 @@ fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
 
 /// The reference of a case: from the folder, if its certificate is there and has the committed hash; else computed, and its
 /// certificate written there.
-fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference, BenchError>, Failure> {
+fn kept(
+    case: &Case,
+    folder: &Path,
+    limits: Option<&Limits>,
+    common: &Common,
+) -> Result<Result<Reference, BenchError>, Failure> {
     let folder = folder.join(REFERENCES);
     let hash = case.sha256();
     let name = format!("{}.json", case.file_name());
@@ -214,14 +255,16 @@ fn kept(case: &Case, folder: &Path, common: &Common) -> Result<Result<Reference,
             return Ok(Ok(reference));
         }
     }
-    let reference = match references::of(case) {
+    let reference = match computed(case, limits) {
         Ok(reference) => reference,
         Err(source) => return Ok(Err(no_reference(case, source))),
     };
     if committed.is_some_and(|(_, hash)| reference.sha256() != hash) {
         return Ok(Err(BenchError::Hash(case.name.clone())));
     }
-    match references::certificate(case, &reference) {
+    let certificate =
+        within(limits.unwrap_or(&Limits::default()), || references::certificate(case, &reference));
+    match certificate.map_err(ReferenceError::from).flatten() {
         Ok(Some(text)) => files::save_in(&folder, &name, text)?,
         Ok(None) => {}
         Err(why) => {
@@ -238,6 +281,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let given = [
         ("--suite", call.suite.is_some()),
         ("--problem", call.problem.is_some()),
+        ("--kind", !call.kinds.is_empty()),
         ("--seconds", call.seconds.is_some()),
         ("--solver", !call.solver.is_empty()),
     ];

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use evenhand::report::Page;
 use evenhand_papers::{
     Entry, Exhibit, album, document, document_of_exhibits, entries_with, exhibits, is_part, list_of_exhibits,
-    sections, starts, table, words,
+    sections, starts, table, unchecked_exhibits, words,
 };
 use indicatif::ProgressStyle;
 
@@ -19,8 +19,9 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
         return list(common);
     }
     let found = selected(&call.ids, common)?;
+    let mut is_complete = found.iter().all(Entry::is_checked);
     if let Some(folder) = &call.output {
-        write(folder, call, &found)?;
+        is_complete &= write(folder, call, &found)?;
     }
     match common.format {
         Format::Json => output::json(&document(&found), common)?,
@@ -29,7 +30,6 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
             output::page(&Page::new().table(table(&found)), common)?;
         }
     }
-    let is_complete = found.iter().all(Entry::is_checked);
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
@@ -43,8 +43,8 @@ fn list(common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// The album of what was asked for, the page that shows it all last.
-fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure> {
+/// Writes the album of what was asked for, the page that shows it all last. Returns whether no table or figure lacks data.
+fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<bool, Failure> {
     let mut exhibits = exhibits();
     let is_asked_for = |exhibit: &Exhibit| {
         let ids = &call.ids;
@@ -57,7 +57,7 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure
     for file in files {
         files::save_in(folder, &file.name, file.text)?;
     }
-    Ok(())
+    Ok(unchecked_exhibits(&exhibits).next().is_none())
 }
 
 /// The entries that the ids name, a section, a table or figure, or one entry of it each; all where none is

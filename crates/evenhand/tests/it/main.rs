@@ -45,6 +45,7 @@ mod sessions;
 mod setup;
 mod shares;
 mod simulate;
+mod studies;
 mod sweep;
 mod typed_errors;
 mod wrong_input;

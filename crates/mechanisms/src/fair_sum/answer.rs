@@ -4,7 +4,7 @@
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
-use super::ladder::{Digits, Objective, Optimum, leaving};
+use super::ladder::{Digits, Objective, Optimum, refined};
 use super::polish::{self, polish};
 use super::{FairPoint, OnClass};
 use crate::error::MechanismError;
@@ -53,7 +53,7 @@ impl Sum<'_> {
             }
             // A method that takes too much gives way to the one after it.
             next = loop {
-                if let Some(next) = leaving(2, || optima.next()) {
+                if let Some(next) = refined(self.objective.constraints, || optima.next()) {
                     break next;
                 }
             };
@@ -93,7 +93,9 @@ impl Sum<'_> {
         let mut exact = Vec::new();
         if is_exact && self.objective.share.is_none() {
             for refinement in [Self::linear, Self::polished] {
-                let found = leaving(2, || refinement(self, point).map(|found| self.proven(found, point)));
+                let found = refined(self.objective.constraints, || {
+                    refinement(self, point).map(|found| self.proven(found, point))
+                });
                 match found.flatten() {
                     Some(found) if found.findings.gap.as_ref().is_some_and(Rational::is_zero) => {
                         return found;
@@ -105,7 +107,9 @@ impl Sum<'_> {
         let best = self.rounded(point);
         if !is_exact && self.objective.share.is_none() && best.findings.status != Some(Status::Solved) {
             // The digits that double precision holds of an answer of many more.
-            let found = leaving(2, || self.linear(point).or_else(|| self.polished(point))).flatten();
+            let found =
+                refined(self.objective.constraints, || self.linear(point).or_else(|| self.polished(point)))
+                    .flatten();
             exact.extend(found.map(|found| self.in_doubles(&point_of(&found, point))));
         }
         let is_within = |found: &Outcome, bound: &Rational| {
@@ -127,7 +131,7 @@ impl Sum<'_> {
         if self.template.arithmetic == Arithmetic::Float {
             return best;
         }
-        let tight = leaving(2, || {
+        let tight = refined(self.objective.constraints, || {
             let Objective { constraints, alpha, share } = self.objective;
             let (tasks, instance) = proportional::tight(constraints, self.template.sharing, point)?;
             let findings = proportional::findings_of(&instance, alpha, share, point);

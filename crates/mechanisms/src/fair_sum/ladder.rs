@@ -60,8 +60,7 @@ pub struct Digits {
 }
 
 impl Objective<'_> {
-    /// The optima that the methods find, each computed when it is asked for; who has one asks for the next by [`leaving`]
-    /// some work.
+    /// The optima that the methods find, each computed when it is asked for; ask for the next by [`refined`].
     pub fn optima(&self) -> impl Iterator<Item = Result<Optimum, ClusterError>> {
         METHODS.into_iter().filter_map(|method| method.maximise(self).transpose())
     }
@@ -95,6 +94,23 @@ impl Method {
             Self::Wide => Ok(wide::maximise(constraints, alpha, share)),
         }
     }
+}
+
+/// Work that one refinement of an answer may take: so much for each [`OF_USERS`] users and classes, a fifth of what
+/// commands grant small inputs.
+const OF_REFINEMENT: u64 = Limits::A_MINUTE / 5;
+/// Users and classes of about a megabyte of input.
+const OF_USERS: usize = 10_000;
+
+/// The result of a refinement, if it takes no more than a refinement of such a problem may take.
+///
+/// That is the same whatever work is left, so that less work never leads to another answer: where less is left than the
+/// refinement needs, the whole computation ends.
+pub fn refined<T>(constraints: &Constraints<'_>, refinement: impl FnOnce() -> T) -> Option<T> {
+    let problem = constraints.problem();
+    let size = (problem.n_users() + problem.n_servers()) / OF_USERS + 1;
+    let work = Some(OF_REFINEMENT.saturating_mul(size as u64));
+    within(&Limits { work, ..Limits::default() }, refinement).ok()
 }
 
 /// The result of a refinement, if it leaves `1 / part` of the work that is left now: there is an answer without it too.

@@ -43,6 +43,9 @@ pub(super) trait Digits {
     /// `F` are the factors, one over the total of a resource. Of resource `f` something is left.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
+    /// The amount itself: the mismatch where there is one resource, of which the amount is left.
+    fn whole(amount: &Self::Amount) -> Self::Ratio;
+
     /// `factor * amount` in parts of another one's product, which is not 0, in floating point: the error is below eight
     /// units in the last place and [`Digits::TINY`]; infinite beyond the range.
     fn proportion(of: [&Self::Amount; 2], unit: [&Self::Amount; 2]) -> f64;
@@ -186,6 +189,10 @@ impl Digits for Narrow {
         Fraction { numerator: sum, denominator: u128::from(factors[f]) * df * cf }
     }
 
+    fn whole(amount: &u64) -> Fraction {
+        Fraction { numerator: u128::from(*amount), denominator: 1 }
+    }
+
     fn proportion([factor, amount]: [&u64; 2], [unit_factor, unit]: [&u64; 2]) -> f64 {
         (*factor as f64 * *amount as f64) / (*unit_factor as f64 * *unit as f64)
     }
@@ -245,6 +252,10 @@ impl Digits for Wide {
             sum += difference.abs() * factor;
         }
         ratio(sum, &(Integer::from(&factors[f] * &d[f]) * &c[f]))
+    }
+
+    fn whole(amount: &Integer) -> Rational {
+        Rational::from(amount)
     }
 
     fn proportion([factor, amount]: [&Integer; 2], [unit_factor, unit]: [&Integer; 2]) -> f64 {

@@ -1,7 +1,8 @@
 //! Best fit: servers along lines, by the proportions of what is left of them.
 //!
 //! The mismatch of a task and a server (DRFH, equation 9) is the distance of their proportions: amounts in parts of the
-//! first resource that the task demands. Servers lie along a line by the first of these coordinates, so that a search
+//! first resource that the task demands. Where servers have one resource, the mismatch is what is left of it, as if the task
+//! lay at 0. Servers lie along a line by the first of these coordinates, so that a search
 //! starts where the task lies and goes to both sides until what is farther cannot be better. Servers of which the same
 //! is left form one group; groups lie in blocks that know the most that is left in them. Coordinates are in floating
 //! point with a bound of their error; exact mismatches decide where that does not.
@@ -104,24 +105,27 @@ pub(super) struct Lines<'m, D: Digits> {
     last: Vec<Vec<f64>>,
 }
 
-/// The coordinates of amounts, in parts of the one of `first`; a single 0 where there is no other row.
+/// The coordinates of amounts, in parts of the one of `first`; where servers have one resource alone, what is left of that.
 fn place<'a, D: Digits>(
     model: &'a Model<D>,
     first: usize,
     amounts: &'a [D::Amount],
 ) -> impl Iterator<Item = f64> + use<'a, D> {
     let unit = [&model.factors[first], &amounts[first]];
-    let rows = (0..model.n_rows).filter(move |row| *row != first);
-    let none = (model.n_rows == 1).then_some(0.0);
+    let is_one = model.has_one_resource;
+    let rows = (0..model.n_rows).filter(move |row| *row != first && !is_one);
+    let only = is_one.then(|| D::to_f64(&D::whole(&amounts[first])).min(FAR));
     let at = rows.map(move |row| D::proportion([&model.factors[row], &amounts[row]], unit).min(FAR));
-    at.chain(none)
+    at.chain(only)
 }
 
 impl Target {
     fn of_user<D: Digits>(model: &Model<D>, n: usize) -> Vec<Self> {
         let of_demand = |(demand, amounts): (usize, &Vec<D::Amount>)| {
             let first = first_demanded::<D>(amounts)?;
-            let at: Vec<f64> = place(model, first, amounts).collect();
+            // The server with the least left is the nearest to a task of the only resource.
+            let nearest_to_none = model.has_one_resource.then(|| vec![0.0]);
+            let at = nearest_to_none.unwrap_or_else(|| place(model, first, amounts).collect());
             let size = if at.iter().all(|at| *at < NEAR) { at.iter().sum() } else { f64::INFINITY };
             Some(Self { demand: demand as u32, first, at, size })
         };

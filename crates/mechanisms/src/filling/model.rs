@@ -22,6 +22,8 @@ pub(super) struct Model<D: Digits> {
     pub factors: Vec<D::Amount>,
     /// Resources, and time.
     pub n_rows: usize,
+    /// For best fit: whether servers have one resource alone.
+    pub has_one_resource: bool,
 }
 
 /// A user that takes part.
@@ -71,6 +73,7 @@ impl<D: Digits> Model<D> {
             users: users.collect(),
             factors: amounts(&prepared.factors),
             n_rows: prepared.widths.resources,
+            has_one_resource: prepared.factors.iter().filter(|factor| !factor.is_zero()).count() == 1,
         }
     }
 
@@ -269,7 +272,10 @@ impl<'m, D: Digits> State<'m, D> {
         let demand = self.model.demand(n, self.model.class[j] as usize)?;
         let (first, left) = (first_demanded::<D>(demand)?, self.left(j));
         let is_there = left[first] != D::Amount::default();
-        is_there.then(|| D::mismatch(&self.model.factors, first, demand, left))
+        is_there.then(|| match self.model.has_one_resource {
+            true => D::whole(&left[first]),
+            false => D::mismatch(&self.model.factors, first, demand, left),
+        })
     }
 
     /// Places a step of user `n` on server `j`, where it fits.

@@ -76,9 +76,8 @@ impl<'m, D: Digits> Servers<'m, D> {
     /// For fillings between which servers are given something back.
     pub fn new(state: &State<'m, D>) -> Self {
         let model = state.model;
-        // Of a single resource every server suits every task equally well.
         let index = match model.rule.server {
-            ServerRule::BestFit if model.n_rows > 1 => Index::ByProportion(Lines::new(state)),
+            ServerRule::BestFit => Index::ByProportion(Lines::new(state)),
             _ => Index::InOrder(ServerTree::new(state)),
         };
         Self { index, touched: vec![0; model.n_servers()], changes: 0 }

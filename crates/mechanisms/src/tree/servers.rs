@@ -264,7 +264,8 @@ impl<'p> Servers<'p> {
 }
 
 /// The mismatch `H` (DRFH, equation 9) of a task and what is left of a server, both by resource as parts of what all
-/// servers have together, over the first resource that the task asks for; `None` where nothing is left of that.
+/// servers have together, over the first resource that the task asks for; `None` where nothing is left of that. Where servers
+/// have one resource alone it is what is left (theory, section 5).
 fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Option<Rational> {
     let first = demand.iter().position(|d| *d > 0)?;
     if left[first].is_zero() || total[first].is_zero() {
@@ -274,5 +275,8 @@ fn mismatch(demand: &[Rational], left: &[Rational], total: &[Rational]) -> Optio
         Rational::from(&amounts[r] / &total[r]) * &total[first] / &amounts[first]
     };
     let there = (0..total.len()).filter(|r| !total[*r].is_zero());
+    if there.clone().count() == 1 {
+        return Some(left[first].clone());
+    }
     Some(there.map(|r| (over_first(demand, r) - over_first(left, r)).abs()).sum())
 }

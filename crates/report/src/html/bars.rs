@@ -4,6 +4,7 @@ use evenhand_problem::printable;
 use maud::{Markup, html};
 
 use crate::plot::Bars;
+use crate::text::percent_of;
 
 /// The bars, and the key to their colours.
 pub(super) fn bars(of: &Bars, classes: usize) -> Markup {
@@ -26,12 +27,12 @@ pub(super) fn bars(of: &Bars, classes: usize) -> Markup {
                                 @for (k, (from, height)) in starts(&bar.heights).into_iter().enumerate() {
                                     @if height > 0.0 {
                                         rect class=(format!("part-{k}")) x=(format!("{:.3}%", 100.0 * from)) width=(format!("{:.3}%", 100.0 * height)) height="16" {
-                                            title { (printable(&of.parts[k])) ": " (format!("{:.1} %", 100.0 * height)) }
+                                            title { (printable(&of.parts[k])) ": " (percent_of(height)) }
                                         }
                                     }
                                 }
                             }
-                            span class="number" { (format!("{:.0} %", 100.0 * used)) }
+                            span class="number" { (percent_of(used)) }
                         }
                     }
                 }
@@ -58,6 +59,6 @@ fn starts(heights: &[f64]) -> Vec<(f64, f64)> {
 fn said(of: &Bars, heights: &[f64]) -> String {
     let parts = of.parts.iter().zip(heights).filter(|(_, height)| **height > 0.0);
     let words: Vec<String> =
-        parts.map(|(part, height)| format!("{} {:.0} %", printable(part), 100.0 * height)).collect();
+        parts.map(|(part, height)| format!("{} {}", printable(part), percent_of(*height))).collect();
     if words.is_empty() { "nothing is used".to_owned() } else { words.join(", ") }
 }

@@ -1,15 +1,16 @@
 //! What was found about an allocation as a document, and what a mechanism found beside one as fields of its document.
 
 use evenhand_certify::Examination;
+use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::polish::Polished;
 use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
-use evenhand_problem::Problem;
 use evenhand_problem::format::{AllocationDocument, NumberText};
 use evenhand_problem::{Constraints, Rational};
+use evenhand_problem::{Problem, User};
 use serde_json::{Map, Value, json};
 
 use super::{by_name, document, exact, list};
@@ -182,6 +183,13 @@ pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Va
         fields["bound"] = json!(claim.is_bound());
         if let Some(Some(least)) = examination.least_tolerances.get(at) {
             fields["least_tolerance"] = json!(exact(least));
+        }
+        if let Some(rooms) = optimum_bounds(certificate, claim) {
+            let of_user = |(user, room): (&User, &OptimumBounds)| {
+                let bounds = json!({"at_least": exact(&room.optimum.at_least), "at_most": exact(&room.optimum.at_most)});
+                (user.name().to_owned(), bounds)
+            };
+            fields["optimum"] = problem.users().iter().zip(&rooms).map(of_user).collect::<Map<_, _>>().into();
         }
         fields
     });

@@ -2,5 +2,6 @@
 
 mod document;
 mod groups;
+mod numbers;
 mod plot;
 mod tables;

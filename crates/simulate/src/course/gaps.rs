@@ -4,8 +4,9 @@
 //! A user is entitled to its weight's part of every resource of the pool. Its gap on a resource is that part without
 //! the part that it uses; its gap is the least on any bottleneck that it uses. Tasks end all the time, after a mean
 //! running time; of that time small parts are gone through one by one. In each as large a part of everybody's tasks
-//! ends, and what is free is given away in small steps. Bottlenecks are the resources that were used up before; all
-//! are until one was.
+//! ends, and what is free is given away in small steps. Bottlenecks are the resources that were used up in one of the last
+//! two parts. All resources are until one was. The last part alone is not enough: two resources that are used up by turns
+//! would each be a bottleneck half of the time, and the state would not settle where nobody has a justified complaint.
 
 use std::time::Instant;
 
@@ -106,6 +107,7 @@ pub(super) fn run(
     let (mut is_there, mut users) = (Vec::new(), Vec::new());
     let mut tasks = vec![0.0; all.n_users()];
     let (mut left, mut is_bottleneck) = (vec![1.0; n_resources], vec![true; n_resources]);
+    let mut was_used_up = vec![false; n_resources];
     let mut parts = 0_u64;
     let part = running_time / f64::from(steps);
     let mut end = scenario.horizon;
@@ -127,8 +129,9 @@ pub(super) fn run(
             users.iter().zip(has).for_each(|(user, has)| tasks[user.index] = has);
             let is_used_up: Vec<bool> = left.iter().map(|left| *left <= NEGLIGIBLE).collect();
             if is_used_up.contains(&true) {
-                is_bottleneck = is_used_up;
+                is_bottleneck = is_used_up.iter().zip(&was_used_up).map(|(is, was)| *is || *was).collect();
             }
+            was_used_up = is_used_up;
             parts += 1;
         }
         let share = |n: usize| amounts.dominant(n) * tasks[n];

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use super::run::{CoursePolicy, CourseScenario};
 use crate::distributed::Network;
-use crate::duration::Duration;
 use crate::fields::{Fields, Read, duration, not_before, not_negative, positive, text, texts, whole};
 use crate::read::server_list;
 
@@ -250,6 +249,8 @@ impl<'t> Reader<'_, 't> {
             let message = format!("{servers} servers: at most {MOST_FOLLOWED} are followed one by one");
             return Err(document.error(raw, message));
         }
+        /// The step where reports take time and none is stated.
+        const STEP_OF_DELAYS: f64 = 0.5;
         let usual = Network::default();
         let period = fields.optional("period", positive)?.unwrap_or(usual.period);
         let actions = self.horizon / period * servers as f64;
@@ -264,10 +265,13 @@ impl<'t> Reader<'_, 't> {
             let message = || format!("found {}: expected {expected}", number::format_stated(&value));
             if is(&value) { Ok(number::to_f64(&value)) } else { Err(document.error(raw, message())) }
         };
+        let delay = fields.optional("delay", duration)?.unwrap_or(usual.delay);
+        // Full steps on old totals do not settle.
+        let usual = if delay == usual.delay { usual } else { Network { step: STEP_OF_DELAYS, ..usual } };
         Ok(CoursePolicy::Distributed(Network {
             period,
             random_phases: random.unwrap_or(usual.random_phases),
-            delay: fields.optional("delay", duration)?.unwrap_or(Duration::Constant(0.0)),
+            delay,
             loss: part("loss", usual.loss, "a part from 0 to below 1", |v| *v >= 0 && v.to_f64() < 1.0)?,
             step: part("step", usual.step, "a part above 0 and at most 1", |v| v.to_f64() > 0.0 && *v <= 1)?,
         }))

@@ -11,7 +11,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, R
 use rayon::prelude::*;
 
 use super::gaps;
-use crate::cost::{TO_BEGIN, in_time};
+use crate::cost::{TO_BEGIN, in_time, point};
 use crate::distributed::{Absence, Network, State, follow};
 use crate::error::SimulateError;
 use crate::summary::Amounts;
@@ -129,7 +129,7 @@ impl CourseScenario {
 
     /// Times of the series.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
-        (0..).map(|row| f64::from(row) * self.every).take_while(|time| *time <= self.horizon)
+        (0..).map(|row| point(row, self.every)).take_while(|time| *time <= self.horizon)
     }
 }
 

@@ -8,7 +8,7 @@
 //! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if it fits there |
 //! | [`Policy::Static`] | into an empty slot of its type, slots by the configuration programme for the stated loads |
 //!
-//! [`scenario`] reads what `evenhand simulate` runs. [`upper_bound`] is what no policy can earn more than along given jobs.
+//! [`scenario`] reads what `evenhand simulate` runs. [`Unrejected`] and [`upper_bound`] bound what any policy can earn with given jobs.
 
 mod bound;
 mod dra;
@@ -21,7 +21,7 @@ mod read;
 mod run;
 mod scenario;
 
-pub use bound::{Beside, upper_bound};
+pub use bound::{Beside, Pieces, Unrejected, upper_bound};
 pub use jobs::Job;
 pub use output::{beside_csv, document, series_csv};
 pub use policy::{AdmissionError, Classified, Policy, reserve};

@@ -14,7 +14,7 @@ use crate::cost::CELL_OF_TEXT;
 /// All runs as one document of kind `admission`.
 #[must_use]
 pub fn document(admitted: &Admitted) -> Value {
-    let Admitted { scenario, optimum, runs, beside, .. } = admitted;
+    let Admitted { scenario, optimum, runs, unrejected, .. } = admitted;
     let of_run = |(seed, run): &(u64, Admission)| {
         let of_type = |j: usize| {
             let counts = json!({
@@ -27,7 +27,7 @@ pub fn document(admitted: &Admitted) -> Value {
         let mut value = json!({
             "seed": seed,
             "reward": run.reward,
-            "part_of_optimum": Some(run.reward / optimum).filter(|part| part.is_finite()),
+            "part_of_optimum": optimum.map(|optimum| run.reward / optimum).filter(|part| part.is_finite()),
             "migrations": run.migrations,
             "types": (0..scenario.problem.n_types()).map(of_type).collect::<Map<_, _>>(),
         });
@@ -45,13 +45,12 @@ pub fn document(admitted: &Admitted) -> Value {
         "optimum": optimum,
         "runs": runs.iter().map(of_run).collect::<Vec<_>>(),
     });
-    // Means from when on rewards are averaged, of the first run.
-    let counted: Vec<_> = beside.iter().filter(|beside| beside.time >= scenario.from).collect();
-    if !counted.is_empty() {
-        let mean = |of: fn(&Beside) -> f64| {
-            counted.iter().map(|beside| of(beside)).sum::<f64>() / counted.len() as f64
-        };
-        document["beside"] = json!({"greedy": mean(|of| of.greedy), "bound": mean(|of| of.bound)});
+    if let (Some(unrejected), Some((_, first))) = (unrejected, runs.first()) {
+        document["beside"] = json!({
+            "greedy": unrejected.greedy,
+            "bound": unrejected.bound,
+            "part_of_bound": Some(first.reward / unrejected.bound).filter(|part| part.is_finite()),
+        });
     }
     if runs.len() > 1 {
         let mut reward = Statistic::default();

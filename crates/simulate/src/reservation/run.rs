@@ -10,14 +10,14 @@ use evenhand_packing::{MaxReward, configuration_lp};
 use evenhand_problem::Rational;
 use rayon::prelude::*;
 
-use super::bound::{Beside, beside};
+use super::bound::{Beside, Pieces, Unrejected, compare};
 use super::dra::Dra;
 use super::fixed::Fixed;
 use super::jobs::{Job, Jobs, check};
 use super::policy::{self, AdmissionError, Admit, Classified, Policy};
 use super::power_of_d::PowerOfD;
 use super::scenario::{AdmissionScenario, CHOICES};
-use crate::cost::{self, Growing, is_over};
+use crate::cost::{self, Growing, is_over, point};
 
 /// What a run gives.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,6 +40,8 @@ pub struct Admission {
     pub rejected: Vec<u64>,
     /// By type: jobs that had to make room.
     pub preempted: Vec<u64>,
+    /// The jobs of `all` over the time in which rewards count, in pieces.
+    pub unrejected: Pieces,
     /// Jobs that were moved to another server.
     pub migrations: u64,
     /// By point of the series: configurations with the servers that are effectively assigned to them
@@ -55,13 +57,18 @@ pub struct Admission {
 pub struct Admitted {
     /// What was simulated.
     pub scenario: AdmissionScenario,
-    /// What no policy can earn more than in the long run with the loads of the problem: the optimum of the
-    /// configuration programme, per server and unit of time.
-    pub optimum: f64,
+    /// The optimum of the configuration programme with the loads of the problem, per server and unit of time. No policy
+    /// earns more in the long run while jobs come at these loads. `None` where they do not ([`Coming::other_loads`]).
+    ///
+    /// [`Coming::other_loads`]: super::scenario::Coming::other_loads
+    pub optimum: Option<f64>,
     /// By seed: the run.
     pub runs: Vec<(u64, Admission)>,
     /// What the first run is compared with, over time.
     pub beside: Vec<Beside>,
+    /// What the jobs of the first run could have earned. `None` where no time was left to compute it, or where the run
+    /// stopped before rewards counted.
+    pub unrejected: Option<Unrejected>,
     /// Whether the time was up before the first run was compared up to its end.
     pub is_beside_cut: bool,
 }
@@ -81,12 +88,26 @@ pub fn run(
     let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
     let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;
     let problem = &scenario.problem;
-    let optimum = configuration_lp::solve(&MaxReward::new(problem), &problem.loads(), &[Rational::from(1)])?;
-    let (beside, is_beside_cut) = match runs.first() {
-        Some((_, run)) => beside(problem, scenario.servers, (&run.series, &run.all), until)?,
-        None => (Vec::new(), false),
+    let optimum = match scenario.coming.other_loads(scenario.horizon) {
+        Some(_) => None,
+        None => {
+            let best = MaxReward::new(problem);
+            Some(configuration_lp::solve(&best, &problem.loads(), &[Rational::from(1)])?.value.to_f64())
+        }
     };
-    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside, is_beside_cut })
+    let (mut beside, mut is_beside_cut, mut unrejected) = (Vec::new(), false, None);
+    if let Some((_, run)) = runs.first() {
+        (beside, is_beside_cut) = compare(problem, scenario.servers, (&run.series, &run.all), until)?;
+        unrejected = run.unrejected.earn(problem, scenario.servers, until)?;
+        is_beside_cut |= unrejected.is_none() && !run.unrejected.is_empty();
+        // Sums are rounded in different orders, so that a reward equal to the bound may seem to exceed it.
+        if let Some(Unrejected { bound, .. }) = &mut unrejected
+            && run.reward <= *bound * (1.0 + ROUNDING)
+        {
+            *bound = bound.max(run.reward);
+        }
+    }
+    Ok(Admitted { scenario: scenario.clone(), optimum, runs, beside, unrejected, is_beside_cut })
 }
 
 /// One run, which stops where it is at the moment `until`.
@@ -130,6 +151,8 @@ pub fn admit(
     Ok(run.result)
 }
 
+/// By what part rounding may make the bound of a run smaller than its reward.
+const ROUNDING: f64 = 1e-9;
 /// Times at which something happens, between two looks at the clock.
 const MOMENTS_BETWEEN_LOOKS: u64 = 8;
 
@@ -201,7 +224,7 @@ impl<'a> Run<'a> {
         let AdmissionScenario { horizon, from, cra_every: every, .. } = *self.scenario;
         let mut choices = Draw::new(seed, CHOICES);
         let (mut now, mut next) = (0.0, jobs.next());
-        let mut ticks = 0_u64;
+        let mut ticks = 0_usize;
         for moment in 0_u64.. {
             if moment.is_multiple_of(MOMENTS_BETWEEN_LOOKS) && is_over(until) {
                 self.result.stopped_at = Some(now);
@@ -210,7 +233,7 @@ impl<'a> Run<'a> {
             charge(cost::MOMENT, "the run");
             let comes = next.map_or(f64::INFINITY, |job| job.at);
             let ends = self.next_end();
-            let tick = every.map_or(f64::INFINITY, |every| (ticks + 1) as f64 * every);
+            let tick = every.map_or(f64::INFINITY, |every| point(ticks + 1, every));
             let time = comes.min(ends).min(tick);
             self.advance(now, time.min(horizon), policy);
             if time > horizon {
@@ -236,24 +259,34 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Time goes on from one moment to another while nothing changes.
+    /// Lets time go on from one moment to another while no job starts or stops.
     fn advance(&mut self, from: f64, to: f64, policy: &dyn Admit) {
         let counted = (to - from.max(self.scenario.from)).max(0.0);
         self.result.reward += self.rate * counted;
         let servers = self.scenario.servers as f64;
-        while self.result.series.len() as f64 * self.scenario.every <= to {
-            let time = self.result.series.len() as f64 * self.scenario.every;
-            while let Some(&Reverse((end, j))) = self.ends_of_all.peek()
-                && f64::from_bits(end) <= time
-            {
-                self.ends_of_all.pop();
-                self.all[j] -= 1;
+        let mut now = from.max(self.scenario.from);
+        loop {
+            let row = point(self.result.series.len(), self.scenario.every);
+            let end = self.ends_of_all.peek().map_or(f64::INFINITY, |Reverse((end, _))| f64::from_bits(*end));
+            let next = row.min(end).min(to);
+            if next > now {
+                self.result.unrejected.add(next - now, &self.all);
+                now = next;
             }
-            self.result.series.push((time, self.rate / servers));
-            self.result.jobs.push(self.running.clone());
-            self.result.all.push(self.all.clone());
-            self.result.slots.push(policy.slots());
-            self.result.effective.push(policy.effective());
+            // A row holds the state before the events of its time.
+            if row <= end.min(to) {
+                self.result.series.push((row, self.rate / servers));
+                self.result.jobs.push(self.running.clone());
+                self.result.all.push(self.all.clone());
+                self.result.slots.push(policy.slots());
+                self.result.effective.push(policy.effective());
+            } else if end <= to {
+                if let Some(Reverse((_, j))) = self.ends_of_all.pop() {
+                    self.all[j] -= 1;
+                }
+            } else {
+                break;
+            }
         }
     }
 

@@ -140,6 +140,22 @@ pub struct Coming {
 }
 
 impl Coming {
+    /// Returns why the jobs up to the horizon do not all come at the loads of the problem, where they do not.
+    #[must_use]
+    pub fn other_loads(&self, horizon: f64) -> Option<&'static str> {
+        if self.trace.is_some() {
+            return Some("the jobs come from a trace");
+        }
+        /// By what part numbers of a file may differ by rounding.
+        const ROUNDING: f64 = 1e-12;
+        let (_, stated) = self.loads.first()?;
+        let is_other = |(load, stated): (&f64, &f64)| (load - stated).abs() > ROUNDING * stated;
+        if self.loads.iter().any(|(from, loads)| *from < horizon && loads.iter().zip(stated).any(is_other)) {
+            return Some("the loads change");
+        }
+        self.initial.iter().any(|jobs| *jobs > 0).then_some("other jobs are there at time 0")
+    }
+
     /// Every type at its load, with running times of mean 1.
     pub(super) fn of(problem: &Reservation) -> Self {
         let loads = problem.loads().iter().map(|load| load.to_f64()).collect();

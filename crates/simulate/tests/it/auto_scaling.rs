@@ -59,6 +59,11 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
     let run = &admitted.runs[0].1;
     // By hand: two small ones, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
     assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
+    // By hand, per server: 1 from .5, 3 from 1.5, 4.5 from 2.5 to 3.5, 3 to 3.75, and 1 then, over five units of time.
+    let unrejected = admitted.unrejected.unwrap();
+    let bound = (1.0 + 3.0 + 4.5 + 0.25 * 3.0 + 1.25) / 5.0;
+    assert!((unrejected.bound - bound).abs() < 1e-12, "{unrejected:?} {bound}");
+    assert!(run.reward <= unrejected.bound && unrejected.greedy <= unrejected.bound, "{unrejected:?}");
     is_consistent(run, [1.0, 4.0], 2.0);
     // At time 3 five small jobs go beside the large one on two servers of 4 units: 4 + 5 on both.
     let at_3 = admitted.beside.iter().find(|beside| beside.time == 3.0).unwrap();
@@ -106,6 +111,12 @@ fn mean_times_and_loads_decide_how_many_would_be_there() {
     }
     assert_eq!(run.all[399], [0, 0]);
     assert!(admitted.beside.iter().all(|of| of.greedy <= of.bound + 1e-9));
+    assert_eq!(admitted.optimum, None);
+    // Far more events than pieces: the mean of the bound at 50 times is near that over all events.
+    let unrejected = admitted.unrejected.unwrap();
+    let sampled = admitted.beside.iter().map(|of| of.bound).sum::<f64>() / admitted.beside.len() as f64;
+    assert!((unrejected.bound - sampled).abs() < 0.1 * sampled, "{unrejected:?} {sampled}");
+    assert!(run.reward <= unrejected.bound && unrejected.greedy <= unrejected.bound + 1e-9, "{unrejected:?}");
     for (time, reward) in &run.series {
         let bound = admitted.beside.iter().find(|of| of.time == *time);
         assert!(bound.is_none_or(|of| *reward <= of.bound + 1e-9), "{time}");

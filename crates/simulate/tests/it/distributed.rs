@@ -50,6 +50,22 @@ fn late_and_lost_reports_keep_servers_within_their_capacity() {
 }
 
 #[test]
+fn short_steps_settle_where_reports_are_late_and_get_lost() {
+    for (delay, loss) in [(0.5, 0.0), (0.5, 0.3), (3.0, 0.0)] {
+        let delay = Duration::Constant(delay);
+        let network = Network { random_phases: loss > 0.0, delay, loss, step: 0.5, ..Network::default() };
+        let states = follow(&cluster(), &[], network, (1_000.0, 1.0), 5, None).unwrap().0;
+        assert!(states.iter().skip(900).all(|state| state.distance < 1e-6), "{network:?}");
+        // Full steps on old totals do not.
+        if loss == 0.0 {
+            let network = Network { step: 1.0, ..network };
+            let states = follow(&cluster(), &[], network, (100.0, 1.0), 5, None).unwrap().0;
+            assert!(states.iter().skip(50).any(|state| state.distance > 0.1), "{network:?}");
+        }
+    }
+}
+
+#[test]
 fn settings_without_a_meaning_are_refused() {
     let with = |network: Network, every: f64| follow(&cluster(), &[], network, (10.0, every), 0, None);
     let network = Network::default();

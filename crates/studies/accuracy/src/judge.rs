@@ -203,6 +203,9 @@ impl<'c> Judge<'c> {
         };
         if let Some(truths) = self.truths.as_ref().filter(|_| !only_least) {
             measures.verdicts = self.verdicts(problem, allocation, truths);
+            if let (Kind::Whole, Some(verdicts)) = (self.case.kind, &mut measures.verdicts) {
+                verdicts.extend(TOLERANCES.map(|tolerance| is_whole(allocation, tolerance)));
+            }
             measures.repair = is_small(problem).then(|| self.repair(problem, allocation)).flatten();
         }
         measures
@@ -276,6 +279,14 @@ impl<'c> Judge<'c> {
         };
         Some(off(&sum(totals), &sum(levels)))
     }
+}
+
+/// Whether all tasks are whole numbers but for rounding: whole tasks were asked for.
+fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
+    let allowed = Rational::from((1, Integer::from(10).pow(tolerance)));
+    let mut tasks = allocation.tasks.iter().flatten();
+    let says = tasks.all(|(_, x)| Rational::from(x - x.clone().round()).abs() <= allowed);
+    Verdict { axiom: Axiom::IntegerFeasible.name().to_owned(), tolerance, says: Some(says), is: true }
 }
 
 /// The difference as a part of what is right.

@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evenhand_export::{Form, of_problem};
@@ -22,7 +23,7 @@ use thiserror::Error;
 use crate::case::{Case, Input, Kind};
 use crate::configurations;
 use crate::contenders::linear::Programme;
-use crate::contenders::{Answer, NoAnswer};
+use crate::contenders::{Answer, Contender, NoAnswer};
 use crate::keeper::{
     End, FOLDER_PREFIX, Keeper, LOOKS, MOST_WRITTEN, has_written_too_much, in_a_group, kill_group,
 };
@@ -79,6 +80,24 @@ impl std::str::FromStr for Outside {
             return Err(OutsideError::NoProblem(name));
         }
         Ok(Self { name, command: command.to_owned() })
+    }
+}
+
+/// Makes the names of programs differ from those of contenders that are compiled in, and from each other, so that each has
+/// records of its own.
+pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
+    let mut known: Vec<String> =
+        inside.iter().flat_map(|contender| [contender.name(), contender.method()]).collect();
+    for program in programs {
+        if known.contains(&program.name) {
+            let of = |count: usize| match count {
+                1 => format!("{} (outside)", program.name),
+                _ => format!("{} (outside {count})", program.name),
+            };
+            let free = (1..).map(of).find(|name| !known.contains(name));
+            program.name = free.unwrap_or_default();
+        }
+        known.push(program.name.clone());
     }
 }
 

@@ -33,6 +33,7 @@ use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_report::axiom_title;
+use matrix::Premises;
 use rayon::prelude::*;
 use stated::Stated;
 use subject::Subject;
@@ -79,6 +80,8 @@ pub struct Settings {
     pub seed: u64,
     /// How large they are.
     pub size: Size,
+    /// What every problem keeps to. Under [`Premises::NONE`] users may also be unable to run.
+    pub premises: Premises,
 }
 
 impl Settings {
@@ -93,7 +96,20 @@ impl Settings {
             instances: 1_000,
             seed: 0,
             size: Size { users: 4, classes: 3, resources: 3 },
+            premises: Premises::NONE,
         }
+    }
+
+    /// Returns the problem of this number, changed as little as the premises need.
+    fn drawn(&self, number: u64) -> Stated {
+        let mut stated = Stated::from(draw(self.seed, number, self.size));
+        self.premises.impose(&mut stated);
+        stated
+    }
+
+    /// Returns the problem that is stated, where it keeps to the premises.
+    fn problem(&self, stated: &Stated) -> Option<Problem> {
+        stated.problem().filter(|problem| self.premises.allow(problem))
     }
 
     fn subject(&self) -> Subject {
@@ -227,8 +243,8 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
         each.example = each.first.and_then(|number| {
             let subject = settings.subject();
             let refuted = |stated: &Stated| each.property.refuted(&subject, stated);
-            let stated = Stated::from(draw(settings.seed, number, settings.size));
-            refuted(&shrink::shrink(stated, |stated| refuted(stated).is_some()))
+            let shows = |stated: &Stated| settings.problem(stated).is_some() && refuted(stated).is_some();
+            refuted(&shrink::shrink(settings.drawn(number), shows))
         });
     }
     Ok(audit)
@@ -258,9 +274,9 @@ enum Look {
 }
 
 fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
-    let spec = draw(settings.seed, number, settings.size);
+    let stated = settings.drawn(number);
     // No user demands nothing here, and every name is there; a server that has nothing is no fault either.
-    let Ok(problem) = Problem::new(spec.clone()) else { return Ok(Look::NotApplicable) };
+    let Some(problem) = settings.problem(&stated) else { return Ok(Look::NotApplicable) };
     let subject = settings.subject();
     let allocation = match subject.allocated(&problem) {
         Ok(Some(allocation)) => allocation,
@@ -271,7 +287,7 @@ fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
     let examination = examined(settings, &problem, &allocation, &settings.requests)?;
     let probes = match settings.properties.as_slice() {
         [] => Vec::new(),
-        properties => property::probe(&subject, &Stated::from(spec), properties).unwrap_or_default(),
+        properties => property::probe(&subject, &stated, properties).unwrap_or_default(),
     };
     let refuted = probes.iter().map(|probe| probe.refuted.is_some());
     Ok(Look::Examined(Box::new(examination), refuted.collect()))
@@ -350,14 +366,13 @@ impl Audit {
 
 /// The problem of that number made smaller as long as it violates the axiom.
 fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
-    let stated = Stated::from(draw(settings.seed, number, settings.size));
-    let stated = shrink::shrink(stated, |stated| example(settings, of, stated).is_some());
+    let stated = shrink::shrink(settings.drawn(number), |stated| example(settings, of, stated).is_some());
     example(settings, of, &stated)
 }
 
 /// What the mechanism gives there, where it violates the axiom.
 fn example(settings: &Settings, of: &Audited, stated: &Stated) -> Option<Example> {
-    let problem = stated.problem()?;
+    let problem = settings.problem(stated)?;
     let allocation = settings.subject().solved(&problem)?;
     let request = Request { axiom: of.axiom, parameters: of.parameters.clone() };
     let examination = examined(settings, &problem, &allocation, &[request]).ok()?;

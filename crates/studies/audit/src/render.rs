@@ -39,6 +39,9 @@ pub fn document(settings: &Settings, audit: &Audit) -> Value {
                 "users": settings.size.users,
                 "servers": settings.size.classes,
                 "resources": settings.size.resources,
+                "positive": settings.premises.positive,
+                "unlimited": settings.premises.unlimited,
+                "everywhere": settings.premises.everywhere,
             },
             "axioms": axioms.collect::<Vec<Value>>(),
             "properties": audit.properties.iter().map(probed).collect::<Vec<Value>>(),
@@ -137,7 +140,9 @@ fn short(settings: &Settings, audit: &Audit) -> Vec<String> {
 fn searched(settings: &Settings, audit: &Audit) -> String {
     let solved = audit.tried - audit.not_applicable - audit.failed;
     let (name, tried) = (settings.mechanism.info.id, audit.tried);
-    let mut words = format!("{name} on {tried} random problems: {solved} allocations");
+    let premises = settings.premises.words();
+    let space = if premises.is_empty() { "" } else { " " };
+    let mut words = format!("{name} on {tried} random problems{space}{premises}: {solved} allocations");
     if audit.not_applicable > 0 {
         words.push_str(&format!("; it is not defined for {}", audit.not_applicable));
     }

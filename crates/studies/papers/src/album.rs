@@ -36,7 +36,7 @@ const NAMED: usize = 12;
 /// A picture cannot be drawn.
 pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, PaperError> {
     let mut files = Vec::new();
-    let mut body = short(&sentences(entries));
+    let mut body = short(&sentences(exhibits, entries));
     for exhibit in exhibits {
         let values: Vec<Entry> = entries.iter().filter(|entry| exhibit.holds(entry)).cloned().collect();
         let picture = exhibit.picture()?;
@@ -55,17 +55,30 @@ pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, 
     Ok(files)
 }
 
+/// The tables and figures that are not checked here, because data is missing.
+pub fn unchecked_exhibits(exhibits: &[Exhibit]) -> impl Iterator<Item = &Exhibit> {
+    exhibits.iter().filter(|exhibit| exhibit.missing().is_some())
+}
+
 /// How many values agree, and which do not.
-fn sentences(entries: &[Entry]) -> Vec<String> {
+fn sentences(exhibits: &[Exhibit], entries: &[Entry]) -> Vec<String> {
     let count = |agrees: Option<bool>| entries.iter().filter(|entry| entry.agrees == agrees).count();
     let unchecked = entries.iter().filter(|entry| !entry.is_checked()).count();
+    let with =
+        |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut all = vec![format!(
-        "Of {} values, {} agree with the papers and {} differ; {} have nothing to be compared with, and {unchecked} were not checked.",
-        entries.len(),
-        count(Some(true)),
-        count(Some(false)),
-        count(None) - unchecked
+        "{}: {} with the papers, {}, {} nothing to be compared with, and {} not checked.",
+        with(entries.len(), "value", "values"),
+        with(count(Some(true)), "agrees", "agree"),
+        with(count(Some(false)), "differs", "differ"),
+        with(count(None) - unchecked, "has", "have"),
+        with(unchecked, "was", "were"),
     )];
+    let missing: Vec<&str> = unchecked_exhibits(exhibits).map(|exhibit| exhibit.id).collect();
+    if !missing.is_empty() {
+        let many = with(missing.len(), "table or figure was", "tables and figures were");
+        all.push(format!("{many} not checked, because data is missing: {}.", few(&missing, NAMED)));
+    }
     let differ: Vec<&str> =
         entries.iter().filter(|entry| entry.agrees == Some(false)).map(|entry| entry.id.as_str()).collect();
     if !differ.is_empty() {

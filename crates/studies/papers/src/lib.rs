@@ -20,7 +20,7 @@ mod simulation;
 mod snapshots;
 mod theorems;
 
-pub use album::{AlbumFile, album};
+pub use album::{AlbumFile, album, unchecked_exhibits};
 pub use data::{Data, Missing};
 pub use entry::{Entry, is_part};
 pub use error::PaperError;

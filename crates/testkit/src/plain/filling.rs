@@ -199,6 +199,9 @@ impl<'p> Naive<'p> {
         }
         let share = |amounts: &[Rational], r: usize| Rational::from(&amounts[r] / &total[r]);
         let there = (0..total.len()).filter(|&r| total[r] > 0);
+        if there.clone().count() == 1 {
+            return Some(left[first].clone());
+        }
         let terms = there.map(|r| {
             let of_task = share(&task, r) / share(&task, first);
             (of_task - share(left, r) / share(left, first)).abs()

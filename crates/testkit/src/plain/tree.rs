@@ -198,6 +198,9 @@ impl Tree<'_> {
         if self.problem.total_capacity()[first].is_zero() || left(first).is_zero() {
             return None;
         }
+        if self.problem.total_capacity().iter().filter(|total| **total > 0).count() == 1 {
+            return Some(self.left(i, tasks, first));
+        }
         let term = |r: usize| (asked(r) / asked(first) - left(r) / left(first)).abs();
         Some(self.resources().map(term).sum())
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use evenhand::problem::Arithmetic;
 use evenhand_audit::MOST_INSTANCES;
-use evenhand_audit::matrix::{self, Matrix, Premises, Progress, Settings};
+use evenhand_audit::matrix::{self, Matrix, Progress, Settings};
 
 use crate::arguments::{Audit as Call, Common};
 use crate::failure::Failure;
@@ -31,8 +31,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             "instances: expected a number from 1 to {MOST_INSTANCES}, found {instances}"
         )));
     }
-    let premises = Premises { positive: call.positive, unlimited: call.unlimited, ..Premises::NONE };
-    let settings = Settings { seed: common.seed, instances, premises };
+    let settings = Settings { seed: common.seed, instances, premises: super::premises(call) };
     let mut progress = begin(call, settings)?;
     search(&mut progress, call, common)?;
     let matrix = progress.finish();
@@ -68,7 +67,8 @@ fn said(settings: &Settings) -> String {
     let Settings { seed, instances, premises } = settings;
     let positive = if premises.positive { " --positive" } else { "" };
     let unlimited = if premises.unlimited { " --unlimited" } else { "" };
-    format!("--seed {seed} --instances {instances}{positive}{unlimited}")
+    let everywhere = if premises.everywhere { " --everywhere" } else { "" };
+    format!("--seed {seed} --instances {instances}{positive}{unlimited}{everywhere}")
 }
 
 fn search(progress: &mut Progress, call: &Call, common: &Common) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ pub mod newton;
 pub mod planted;
 mod rounding;
 
+use evenhand_budget::{Exceeded, Limits};
 use evenhand_certify::{CertifyError, Request, certify, ratio};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, Prices, check_text};
 use evenhand_mechanisms::{Flags, MechanismError, Status, registry};
@@ -68,9 +69,20 @@ pub enum ReferenceError {
     /// It could not be certified.
     #[error(transparent)]
     Ratio(#[from] ratio::RatioError),
+    /// It takes more work, memory or time than it may take.
+    #[error(transparent)]
+    TooLarge(#[from] Exceeded),
     /// The certificate does not say what it has to.
     #[error("the certificate does not show the answer")]
     NotShown,
+}
+
+/// The reference of a case, within limits.
+///
+/// # Errors
+/// [`ReferenceError`], also where it takes more than the limits.
+pub fn within(case: &Case, limits: &Limits) -> Result<Reference, ReferenceError> {
+    evenhand_budget::within(limits, || of(case))?
 }
 
 /// The reference of a case.

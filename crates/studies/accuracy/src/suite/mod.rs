@@ -56,7 +56,19 @@ struct Recipe {
 /// # Errors
 /// Each item: [`BenchError::Instance`] where numbers are not those of a problem.
 pub fn cases(suite: Suite, seed: u64) -> impl Iterator<Item = Result<Case, BenchError>> {
-    let wanted = move |recipe: &Recipe| suite == Suite::Full || recipe.size == Size::Small;
+    cases_of(suite, seed, &Kind::ALL)
+}
+
+/// The cases of a suite that are of these kinds.
+pub fn cases_of(
+    suite: Suite,
+    seed: u64,
+    kinds: &[Kind],
+) -> impl Iterator<Item = Result<Case, BenchError>> + use<> {
+    let kinds = kinds.to_vec();
+    let wanted = move |recipe: &Recipe| {
+        (suite == Suite::Full || recipe.size == Size::Small) && kinds.contains(&recipe.kind)
+    };
     recipes().into_iter().filter(wanted).map(move |recipe| {
         (recipe.make)(seed)
             .map(|case| Case { name: recipe.name.clone(), kind: recipe.kind, ..case })
@@ -67,7 +79,14 @@ pub fn cases(suite: Suite, seed: u64) -> impl Iterator<Item = Result<Case, Bench
 /// Number of cases of a suite.
 #[must_use]
 pub fn n_cases(suite: Suite) -> usize {
-    recipes().iter().filter(|recipe| suite == Suite::Full || recipe.size == Size::Small).count()
+    n_cases_of(suite, &Kind::ALL)
+}
+
+/// Number of cases of a suite that are of these kinds.
+#[must_use]
+pub fn n_cases_of(suite: Suite, kinds: &[Kind]) -> usize {
+    let is_in = |recipe: &&Recipe| suite == Suite::Full || recipe.size == Size::Small;
+    recipes().iter().filter(is_in).filter(|recipe| kinds.contains(&recipe.kind)).count()
 }
 
 /// What is committed about a case: the hash of its problem and that of its reference.

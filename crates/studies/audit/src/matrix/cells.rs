@@ -105,6 +105,9 @@ pub enum Compared {
     /// That both are answers of the mechanism, which has others: whichever it selects, the property is refuted. That these
     /// are all is the engine's word.
     Every,
+    /// That both are answers of the mechanism. To the lie it has other answers, in which every user has the same tasks on
+    /// other servers. Under some of them the property is refuted, and under others it is kept, because the liar loses tasks.
+    Ties,
     /// That both are answers of the mechanism, which may have others: these are those that the engine selects.
     Selected,
     /// That both can be had: that the mechanism gives them is the engine's word.
@@ -118,6 +121,7 @@ impl Compared {
         match self {
             Self::Unique => "unique",
             Self::Every => "every",
+            Self::Ties => "ties",
             Self::Selected => "selected",
             Self::Computed => "computed",
         }
@@ -132,6 +136,10 @@ impl Compared {
                 "the certificates prove that both are answers of the mechanism, and all other answers, listed without \
                  a certificate, show the same"
             }
+            Self::Ties => {
+                "the certificates prove that both are answers of the mechanism; in other answers to the lie, listed \
+                 without a certificate, every user has the same tasks on other servers, and the liar loses by its lie"
+            }
             Self::Selected => {
                 "the certificates prove that both are answers of the mechanism; it may have others, and these are \
                  those that the engine selects"
@@ -142,6 +150,9 @@ impl Compared {
         }
     }
 }
+
+/// The verdict on a claim about lies that one of several answers to a lie contradicts.
+pub const UNLESS_TIES: &str = "fails unless ties between placements go against the liar";
 
 /// A claim of a paper, judged.
 #[derive(Debug, Clone)]
@@ -163,11 +174,13 @@ impl Judged {
         }
     }
 
-    /// `confirmed`, `contradicted` or `open`.
+    /// `confirmed`, `contradicted`, [`UNLESS_TIES`] or `open`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
+        let pair = self.cell.shown.as_ref().and_then(|shown| shown.pair.as_ref());
         match self.agrees() {
             Some(true) => "confirmed",
+            Some(false) if pair.is_some_and(|pair| pair.compared == Compared::Ties) => UNLESS_TIES,
             Some(false) => "contradicted",
             None => "open",
         }
@@ -342,6 +355,7 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     let other = examined(&refuted.changed, &given_changed, &tolerance_changed)?;
     let compared = match compared(&examination).weaker(compared(&other)) {
         Compared::Selected if every_answer(subject, property, &refuted) => Compared::Every,
+        Compared::Selected if ties_decide(subject, property, &refuted) => Compared::Ties,
         compared => compared,
     };
     let pair = Pair {
@@ -394,6 +408,23 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
         (_, Some(_)) => least_after > most,
         (_, None) => most_after < least,
     }
+}
+
+/// Whether all answers to the lie give every user the same tasks, the mechanism has one answer to the truth, and some
+/// placement of the answers to the lie costs the liar tasks that it has by the truth.
+fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
+    let (Property::NoFreeHarm, Some(liar)) = (property, refuted.kind.liar()) else { return false };
+    let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
+    else {
+        return false;
+    };
+    let is_one = |answers: &[Allocation]| {
+        answers.windows(2).all(|pair| pair[0].totals() == pair[1].totals()) && !answers.is_empty()
+    };
+    let loses = |allocation: &Allocation| {
+        true_tasks(&refuted.problem, &refuted.changed, allocation, liar, false) < before[0].total(liar)
+    };
+    is_one(&before) && is_one(&after) && after.iter().any(loses)
 }
 
 /// What the certificate of an allocation proves of it.

@@ -33,7 +33,7 @@ mod state;
 use evenhand_mechanisms::registry;
 use serde::{Deserialize, Serialize};
 
-pub use cells::{Cell, Compared, Judged, Matrix, Pair, Shown, StateOf};
+pub use cells::{Cell, Compared, Judged, Matrix, Pair, Shown, StateOf, UNLESS_TIES};
 pub use claims::{CLAIMS, Claim};
 pub use column::Column;
 pub use html::document as html;

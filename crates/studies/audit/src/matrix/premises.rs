@@ -42,20 +42,24 @@ impl Premises {
         self.and(other) == self
     }
 
-    /// Whether they hold of `problem`.
+    /// Whether they hold of `problem`, and every user can run.
     #[must_use]
     pub fn hold(self, problem: &Problem) -> bool {
+        self.allow(problem) && (0..problem.n_users()).all(|n| problem.is_active(n))
+    }
+
+    /// Whether they hold of `problem`, in which users may be unable to run.
+    pub(crate) fn allow(self, problem: &Problem) -> bool {
         let is_positive = |d: &Rational| *d > 0;
         let mut users = problem.users().iter();
         (!self.positive || users.clone().all(|user| user.base_demand().iter().all(is_positive)))
             && (!self.unlimited || users.all(|user| user.tasks().is_none()))
             && (!self.everywhere || !problem.has_placement_constraints())
             && (!self.one_server || problem.n_single_servers() == 1)
-            && (0..problem.n_users()).all(|n| problem.is_active(n))
     }
 
     /// The nearest problem of which they hold.
-    pub(super) fn impose(self, stated: &mut Stated) {
+    pub(crate) fn impose(self, stated: &mut Stated) {
         let spec = &mut stated.spec;
         if self.one_server {
             spec.servers.truncate(1);

@@ -58,6 +58,7 @@ pub fn document(matrix: &Matrix) -> Value {
                 "instances": matrix.settings.instances,
                 "positive": matrix.settings.premises.positive,
                 "unlimited": matrix.settings.premises.unlimited,
+                "everywhere": matrix.settings.premises.everywhere,
                 "complete": matrix.complete,
                 "mechanisms": looked.collect::<Vec<Value>>(),
             },

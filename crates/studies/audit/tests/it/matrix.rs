@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use evenhand_audit::matrix::{
     Cell, Column, Compared, Known, Matrix, Premises, Progress, Settings, Shown, StateError, StateOf,
-    certificates, claim_name, contradicted, document, html, known, page, small_problems, table,
+    UNLESS_TIES, certificates, claim_name, contradicted, document, html, known, page, small_problems, table,
 };
 use evenhand_exact::check;
 use evenhand_mechanisms::registry;
@@ -168,7 +168,11 @@ fn what_contradicts_the_papers_is_found() {
         assert!(judged.claim.premises.hold(&shown.problem), "{}", judged.claim.paper);
         // No claim is contradicted by a selection among several answers.
         let compared = shown.pair.as_ref().map(|pair| pair.compared);
+        let is_lemma = judged.claim.paper == "PS-DSF, Lemma 1";
         assert!(compared.is_none_or(|compared| compared != Compared::Computed), "{}", judged.claim.paper);
+        assert_eq!(compared == Some(Compared::Ties), is_lemma, "{}", judged.claim.paper);
+        let says = if is_lemma { UNLESS_TIES } else { "contradicted" };
+        assert_eq!(judged.verdict(), says, "{}", judged.claim.paper);
     }
 }
 

@@ -6,7 +6,7 @@
 //! servers are shared by time there is another reading: it is given the time `x'_ni / gamma'_ni`, in
 //! which it runs `gamma_ni` true tasks a unit.
 
-use evenhand_mechanisms::{Mechanism, registry};
+use evenhand_mechanisms::{Flags, Mechanism, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
 use super::random::Law;
@@ -18,6 +18,9 @@ use crate::instance::{ProblemTable, TableUser};
 const PROBLEMS: usize = 60;
 /// Entries of the demands that are tried.
 const DEMANDS: [i32; 5] = [0, 1, 2, 4, 7];
+
+/// By user its tasks by class.
+type UserTasks = Vec<Vec<(usize, Rational)>>;
 
 /// What a user says of itself.
 #[derive(Clone)]
@@ -38,6 +41,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problems = Law { seed: 23, one_bottleneck: false }.problems(PROBLEMS)?;
     Ok(vec![
         refutation()?,
+        lemma_1()?,
         search("ps-dsf", Given::Resources, &problems)?,
         search("ps-dsf-tdm", Given::Resources, &problems)?,
         search("ps-dsf-tdm", Given::Time, &problems)?,
@@ -129,6 +133,56 @@ fn refutation() -> Result<Entry, PaperError> {
             "C = (7,5),(3,2), d = (5,1),(4,3),(1,5): user 1 says (8,2) and that it may use server 1 alone, and \
              runs {:.1} % more",
             100.0 * number::to_f64(&gain)
+        ),
+    })
+}
+
+/// Lemma 1 on two equal servers: every answer to a lie, by the extreme ones.
+fn lemma_1() -> Result<Entry, PaperError> {
+    let one: &[&str] = &["1"];
+    let problem = ProblemTable {
+        servers: &[(1, one), (1, one)],
+        users: &[TableUser { weight: "2", servers: &[0], ..TableUser::new(one) }, TableUser::new(one)],
+    }
+    .problem()?;
+    let lie = Statement { demand: vec![Rational::from(1)], allowed: vec![true, true] };
+    let answers = |problem: &Problem| -> Result<Vec<UserTasks>, PaperError> {
+        let flags = Flags::new(Arithmetic::Exact).with("faces", "");
+        let faces = mechanism("ps-dsf")?.allocate_with(problem, &flags)?.findings.faces;
+        Ok(faces.ok_or("the answers are not listed")?.extreme_points)
+    };
+    let total = |tasks: &UserTasks, n: usize| tasks[n].iter().map(|(_, x)| x).sum::<Rational>();
+    let truth = answers(&problem)?;
+    let told = answers(&stated(&problem, 0, &lie)?)?;
+    let [own, other] = [0, 1].map(|n| truth.first().map_or_else(Rational::new, |tasks| total(tasks, n)));
+    let usable = |tasks: &UserTasks| {
+        tasks[0].iter().filter(|(i, _)| problem.can_run(0, *i)).map(|(_, x)| x).sum::<Rational>()
+    };
+    let is_one = |all: &[UserTasks]| {
+        all.windows(2).all(|pair| (0..2).all(|n| total(&pair[0], n) == total(&pair[1], n))) && !all.is_empty()
+    };
+    let harmed = told.iter().all(|tasks| total(tasks, 1) < other);
+    let (keeps, loses) =
+        (told.iter().any(|tasks| usable(tasks) >= own), told.iter().any(|tasks| usable(tasks) < own));
+    let is_decided_by_ties = is_one(&truth) && is_one(&told) && harmed && keeps && loses;
+    let of_liar: Vec<String> = told.iter().map(|tasks| usable(tasks).to_string()).collect();
+    Ok(Entry {
+        id: "ps-dsf.lemma-1".to_owned(),
+        source: "PS-DSF, Lemma 1",
+        paper:
+            "if all users demand all resources, no user takes tasks from another by a lie that costs it none"
+                .to_owned(),
+        ours: match is_decided_by_ties {
+            true => "fails unless ties between placements go against the liar".to_owned(),
+            false => "not decided by ties between placements".to_owned(),
+        },
+        agrees: Some(!keeps || !harmed),
+        note: format!(
+            "two servers of capacity 1; user 1 (weight 2) may use the first, user 2 (weight 1) both; a task takes 1. By the \
+             truth they run {own} and {other}. User 1 says that it may use both servers. Then every answer gives user 2 \
+             {} tasks, and user 1 runs {} of its own, by the answer",
+            told.first().map_or_else(Rational::new, |tasks| total(tasks, 1)),
+            of_liar.join(" or ")
         ),
     })
 }

@@ -142,8 +142,8 @@ fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
         ours: words.join("; "),
         agrees: None,
         note: "means over the same draws. Neither the rule nor the running times, which the text does not give, bring ours \
-               down to the printed value, and none of the draws does: what does is not in the text. A server of \
-               0.5 and 0.5 holds one task of whomever, so that shares depend on the shapes that were drawn"
+               down to the printed value, and none of the draws does. The reason for the printed value is not known. A \
+               server of 0.5 and 0.5 holds one task of any user, so that shares depend on the shapes that were drawn"
             .to_owned(),
     })
 }
@@ -177,7 +177,10 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: printed.to_owned(),
             ours: words.join(", "),
             agrees: Some(agrees),
-            note: note(courses.len()),
+            note: match agrees {
+                true => note(courses.len()),
+                false => format!("{}. The reason for the printed value is not known", note(courses.len())),
+            },
         });
     }
     entries.push(otherwise(&seeds)?);
