@@ -303,7 +303,7 @@ class Problem:
     @overload
     def solve(
         self, mechanism: Literal["slots"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
-        ties: Optional[_types.Ties] = ..., seconds: Optional[_types.Number] = ..., slots: Optional[_types.Number] = ...,
+        ties: Optional[_types.Ties] = ..., seconds: Optional[_types.Number] = ..., slots: _types.Number,
     ) -> Allocation: ...
 
     @overload

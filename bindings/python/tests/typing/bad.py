@@ -8,6 +8,7 @@ problem.solve("drfh").totls  # bad
 problem.solve("drfh", exat=True)  # bad
 problem.solve("drfh", alpha=2)  # bad
 problem.solve("alpha")  # bad
+problem.solve("slots")  # bad
 problem.solve("alpha", alfa=2)  # bad
 problem.solve("fill", score="drr")  # bad
 problem.solve("tree", rule="kai").totals  # bad
