@@ -271,7 +271,7 @@ fn what_starts_is_looked_for_on_servers_that_are_not_rounded() {
     folder.run(&["import", "csv", &k, &s, &t, "-o", "snap.json"]).ends_with(0);
     let text = folder.run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("could start now on n2, which has more than its class."), "{text}");
-    assert!(text.contains("Servers are rounded down, by 1.0 % at most"), "{text}");
+    assert!(text.contains("Servers are rounded down, by 0.990099 % at most"), "{text}");
     folder.run(&["verdict", "snap.json", "-o", "cert.json"]).ends_with(1);
     let text = folder.run(&["check", "cert.json", "--problem", "snap.json"]).ends_with(0).stdout;
     assert!(text.contains("servers are rounded down"), "{text}");
