@@ -105,14 +105,18 @@ impl<'j> Certificate<'j> {
     /// What its reader asks for, and it is not.
     pub fn unmet(&self, options: &Options) -> Usable<Vec<String>> {
         let mut unmet = Vec::new();
+        // The reader's own problem may have its lists in another order, and then has another hash.
+        let mut known = vec![self.hashes().0.clone()];
         if let Some(file) = &options.problem {
-            let is_same = same(&self.problem, &file.read(Problem::read)?);
+            let own = file.read(Problem::read)?;
+            let is_same = same(&self.problem, &own);
             unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
+            known.extend(is_same.then(|| hash(&own)));
         }
         if let Some(file) = &options.allocation {
             let (is_same, is_of_problem) = file.read(|raw| {
                 let (allocation, hash) = Allocation::read(raw, true, &self.problem)?;
-                Ok((allocation == self.allocation, hash.is_none_or(|hash| hash == self.hashes().0)))
+                Ok((allocation == self.allocation, hash.is_none_or(|hash| known.iter().any(|of| of == hash))))
             })?;
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
             let other = "the allocation is of another problem than the certificate (its problem_sha256)";

@@ -78,11 +78,15 @@ let unmet options (c : certificate) groups =
   let s = c.on in
   let about_problem = Option.map (own "--problem" (fun root ->
     let s' = read_problem c.by_time root in
-    Hash.same (s, groups, More.read s) (s', Groups.read s', More.read s'))) options.problem in
+    let groups' = Groups.read s' in
+    Hash.same (s, groups, More.read s) (s', groups', More.read s'), Hash.of_problem s' groups' (More.read s'))) options.problem in
+  (* The reader's own problem may have its lists in another order, and then has another hash. *)
+  let is_known stated = stated = Hash.of_problem s groups (More.read s)
+    || (match about_problem with Some (true, own) -> stated = own | _ -> false) in
   let about_allocation = Option.map (own "--allocation" (fun root ->
     let by_time, stated_hash, x, placing = read_allocation s ~is_file:true root in
     by_time = c.by_time && x = c.x && placing = c.placing,
-    match stated_hash with Some stated -> stated = Hash.of_problem s groups (More.read s) | None -> true)) options.allocation in
+    match stated_hash with Some stated -> is_known stated | None -> true)) options.allocation in
   let missing text =
     let name = required_name s text in
     match List.find_opt (fun (c : stated_claim) -> c.name = name) c.claims with
@@ -91,7 +95,7 @@ let unmet options (c : certificate) groups =
     | Some _ -> Some (text ^ " is required, and claimed not to apply")
     | None -> Some (text ^ " is required, and not claimed") in
   let missing = List.filter_map missing options.required in
-  (if about_problem = Some false then ["the certificate is about another problem"] else [])
+  (if (match about_problem with Some (false, _) -> true | _ -> false) then ["the certificate is about another problem"] else [])
   @ (match about_allocation with
     | Some (false, _) -> ["the certificate is about another allocation"]
     | Some (_, false) -> ["the allocation is of another problem than the certificate (its problem_sha256)"]

@@ -83,8 +83,12 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
     }
     let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
-    claims.extend(said);
+    // What is not checked, or not claimed, is no claim that is proven.
+    let is_claim = |line: &String| !["not checked", "not claimed"].iter().any(|word| line.starts_with(word));
+    let (proven, rest): (Vec<String>, Vec<String>) = said.into_iter().partition(is_claim);
+    claims.extend(proven);
     let mut report = Report { claims, ..bundle.held.report(reason) };
+    report.about.splice(0..0, rest.into_iter().filter(|_| report.reason.is_none()));
     report.about.extend(bundle.sources.iter().map(|(file, hash)| format!("dump sha256 {hash}: `{file}`")));
     report.more.push(("queues", format!("[{}]", sentences.join(","))));
     Ok(report)
