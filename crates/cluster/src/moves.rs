@@ -34,6 +34,8 @@ pub struct Move {
     pub stop: BTreeMap<usize, Tasks>,
     /// Gangs that the snapshot names among the stopped tasks, by position in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
+    /// Whether the task that stops is the one that starts, on another server.
+    pub is_migration: bool,
 }
 
 /// Moves in their order, and the cluster after them.
@@ -69,11 +71,17 @@ impl Moves {
         self.below[1].is_empty() && self.least == self.list.len()
     }
 
-    /// Tasks that are stopped.
+    /// Tasks that are stopped, without those that start on another server.
     #[must_use]
     pub fn stopped(&self) -> u64 {
-        let stops = self.list.iter().flat_map(|step| step.stop.values());
+        let stops = self.list.iter().filter(|step| !step.is_migration).flat_map(|step| step.stop.values());
         stops.flat_map(BTreeMap::values).sum()
+    }
+
+    /// Moves that stop a task and start it on another server.
+    #[must_use]
+    pub fn migrations(&self) -> usize {
+        self.list.iter().filter(|step| step.is_migration).count()
     }
 
     /// Searches for moves.
@@ -112,8 +120,14 @@ impl Moves {
         let mut tried = 0;
         loop {
             let Some(step) = search.next() else {
-                if search.hopeless.is_empty() || tried == list.len() {
+                if search.hopeless.is_empty() {
                     break;
+                }
+                if tried == list.len() {
+                    // Nothing else helps: tasks that start on another server may make room.
+                    let left = limits.most.map_or(usize::MAX, |most| most.saturating_sub(list.len()));
+                    let Some(steps) = search.with_migrations(left) else { break };
+                    list.extend(steps);
                 }
                 tried = list.len();
                 search.hopeless.clear();
@@ -672,6 +686,117 @@ impl<'s> Search<'s> {
         is_harmless
     }
 
+    /// Migrations and then a start for which no other move is found, at most so many in all, which are made; `None` if there
+    /// are none.
+    fn with_migrations(&mut self, most: usize) -> Option<Vec<Move>> {
+        let hopeless: Vec<(usize, usize)> = self.hopeless.iter().copied().collect();
+        for (v, n) in hopeless {
+            for steps in self.migrations(v, n, most) {
+                let saved = (self.standing.clone(), self.held.clone(), self.waiting.clone());
+                let is_harmless = steps.iter().all(|step| {
+                    let is_harmless = self.is_harmless(step);
+                    if is_harmless {
+                        self.take(step);
+                    }
+                    is_harmless
+                });
+                if is_harmless {
+                    return Some(steps);
+                }
+                (self.standing, self.held, self.waiting) = saved;
+            }
+        }
+        None
+    }
+
+    /// Migrations that make room for one task of a user on a server, with its start as the last step; those with the fewest
+    /// first. A task migrates if it starts alone, is not pinned or protected, has no higher priority than the start, and may
+    /// be stopped for it if it is of another queue.
+    fn migrations(&mut self, v: usize, n: usize, most: usize) -> Vec<Vec<Move>> {
+        let problem = self.problem();
+        let rules = self.rules();
+        if rules.start(n).len() > 1 || gang(problem, n) > 1 {
+            return Vec::new();
+        }
+        let priority = rules.of(n).priority;
+        let may_migrate: Vec<bool> = (0..problem.n_users())
+            .map(|m| {
+                let is_alone = rules.start(m).len() == 1 && gang(problem, m) == 1;
+                let is_own = self.queues.above[m] == self.queues.above[n];
+                let is_allowed = is_own || rules.may_stop(problem, m, n, self.limits.strict_priority);
+                let may_stop = !rules.of(m).protected && rules.of(m).priority <= priority && is_allowed;
+                let pinned = problem.groups().member(m).pinned.as_ref().is_some_and(|pinned| *pinned > 0);
+                is_alone && may_stop && !pinned && !self.limits.pinned.contains(&m)
+            })
+            .collect();
+        let mut candidates: Vec<(u64, Place, Stops)> = Vec::new();
+        for i in rules.classes_of(problem, n) {
+            for server in &self.standing.servers.classes[i] {
+                let place = Place { class: i, index: server.index };
+                evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to migrate");
+                let none = Stops::default();
+                if let Some(stops) = self.stops(n, place, server, &may_migrate, &self.standing, &none) {
+                    candidates.push((stops.tasks.values().flat_map(BTreeMap::values).sum(), place, stops));
+                }
+            }
+        }
+        candidates.retain(|(count, ..)| *count > 0 && (*count as usize) < most);
+        candidates.sort_by_key(|(count, place, _)| (*count, *place));
+        candidates.truncate(CANDIDATES);
+        let mut found = Vec::new();
+        for (_, place, stops) in candidates {
+            found.extend(self.migrated(v, n, place, &stops));
+        }
+        found
+    }
+
+    /// The steps that start these tasks of a server elsewhere, and then a task of a user there.
+    fn migrated(&mut self, v: usize, n: usize, place: Place, stops: &Stops) -> Option<Vec<Move>> {
+        let mut trial = self.standing.clone();
+        stop_tasks(&mut trial, &stops.tasks);
+        trial.change(n, place, &Rational::from(1));
+        let mut steps = Vec::new();
+        for (m, at, gang) in self.single_tasks(stops)? {
+            let mut left = self.steps;
+            let answer = trial.find(m, &mut left);
+            self.steps = left;
+            let Answer::Yes(to) = answer else { return None };
+            let there = to.parts.first().and_then(|(_, places)| places.first()).copied();
+            let there = there.filter(|there| *there != at && *there != place)?;
+            trial.change(m, there, &Rational::from(1));
+            let tasks = BTreeMap::from([(m, Tasks::from([(at, 1)]))]);
+            let stop = Stops { tasks, gangs: gang.into_iter().collect() };
+            steps.push(Move { is_migration: true, ..new_move(v, &to, stop) });
+        }
+        let start = Assignment { parts: vec![(n, vec![place])] };
+        steps.push(new_move(v, &start, Stops::default()));
+        Some(steps)
+    }
+
+    /// The stopped tasks one by one, each with its gang if the snapshot names it; `None` if a gang has several tasks.
+    fn single_tasks(&self, stops: &Stops) -> Option<Vec<(usize, Place, Option<usize>)>> {
+        let mut single = Vec::new();
+        let mut rest = stops.tasks.clone();
+        for gang in &stops.gangs {
+            let mut gangs = stops.tasks.keys().flat_map(|m| self.rules().gangs_of(*m));
+            let (_, tasks) = gangs.find(|(at, _)| at == gang)?;
+            let mut all =
+                tasks.iter().flat_map(|(m, tasks)| tasks.iter().map(move |(at, count)| (*m, *at, *count)));
+            let (m, at, 1) = all.next()? else { return None };
+            if all.next().is_some() {
+                return None;
+            }
+            *rest.get_mut(&m)?.get_mut(&at)? -= 1;
+            single.push((m, at, Some(*gang)));
+        }
+        for (m, tasks) in rest {
+            for (at, count) in tasks {
+                single.extend((0..count).map(|_| (m, at, None)));
+            }
+        }
+        Some(single)
+    }
+
     fn take(&mut self, step: &Move) {
         stop_tasks(&mut self.standing, &step.stop);
         self.gone.extend(&step.gangs);
@@ -709,7 +834,7 @@ impl Stops {
 }
 
 fn new_move(queue: usize, assignment: &Assignment, stops: Stops) -> Move {
-    Move { queue, start: tasks_of(assignment), stop: stops.tasks, gangs: stops.gangs }
+    Move { queue, start: tasks_of(assignment), stop: stops.tasks, gangs: stops.gangs, is_migration: false }
 }
 
 fn tasks_of(assignment: &Assignment) -> BTreeMap<usize, Tasks> {

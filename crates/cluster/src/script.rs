@@ -29,6 +29,8 @@ pub struct Named {
     pub stop: Vec<Task>,
     /// The tasks that start.
     pub start: Vec<Task>,
+    /// Whether the task that stops is the one that starts, on another server.
+    pub is_migration: bool,
 }
 
 /// The moves with names, as far as the snapshot has them, and the snapshot after them.
@@ -75,16 +77,24 @@ pub fn named(snapshot: &Snapshot, rules: &TaskRules, moves: &Moves) -> (Vec<Name
         let mut start = Vec::new();
         for (user, tasks) in &step.start {
             for place in each(tasks) {
-                let name = waiting.get_mut(user).and_then(Vec::pop);
+                // A task that migrates keeps its name and its owner; any other start takes a waiting task.
+                let moved = stop.first().filter(|_| step.is_migration);
+                let (name, owner) = match moved {
+                    Some(of) => (of.name.clone(), of.owner.clone()),
+                    None => (waiting.get_mut(user).and_then(Vec::pop), None),
+                };
+                if step.is_migration {
+                    stopped.entry(*user).or_default().retain(|of| Some(of) != name.as_ref());
+                }
                 *started.entry(*user).or_default() += 1;
                 if let Some(name) = &name {
-                    let known = Known { name: name.clone(), owner: None, gang: String::new() };
+                    let known = Known { name: name.clone(), owner, gang: String::new() };
                     running.entry((*user, place)).or_default().push(known);
                 }
                 start.push(Task { user: *user, name, owner: None, place });
             }
         }
-        all.push(Named { stop, start });
+        all.push(Named { stop, start, is_migration: step.is_migration });
     }
     let mut after = snapshot.clone();
     after.allocation = moves.after.clone();
@@ -171,6 +181,16 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     }
     for (number, step) in moves.iter().enumerate() {
         lines.push(format!("\n# Move {}", number + 1));
+        if let ([stop], [start]) = (&step.stop[..], &step.start[..])
+            && step.is_migration
+        {
+            let to = printable(&snapshot.server_name(start.place.class, start.place.index));
+            lines.push(format!(
+                "# move {} to {to} (no command is known that says where it starts again)",
+                called(stop)
+            ));
+            continue;
+        }
         let mut stopped: HashMap<&str, u64> = HashMap::new();
         for owner in step.stop.iter().filter_map(|task| task.owner.as_deref()) {
             *stopped.entry(owner).or_default() += 1;

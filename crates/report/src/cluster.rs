@@ -777,7 +777,13 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
     let count = moves.list.len();
     let moved = |count: usize| if count == 1 { "1 move".to_owned() } else { format!("{count} moves") };
     let mut lines = Vec::new();
-    let stopped = format!("{}, and {} stopped.", moved(count), tasks(&Rational::from(moves.stopped())));
+    let migrations = match moves.migrations() {
+        0 => String::new(),
+        1 => " (1 of them starts a running task on another server)".to_owned(),
+        several => format!(" ({several} of them start running tasks on other servers)"),
+    };
+    let stopped = tasks(&Rational::from(moves.stopped()));
+    let stopped = format!("{}{migrations}, and {stopped} stopped.", moved(count));
     if before.is_empty() {
         lines.push("No queue is below its fair share by a whole task: there is nothing to move.".to_owned());
     } else if after.is_empty() {

@@ -232,6 +232,18 @@ fn a_change_ends_with_what_would_start() {
     let folder = snapshot("f57-volcano-3948");
     let text = folder.run(&["what-if", "snap.json", "--add", "node=1"]).ends_with(0).stdout;
     assert!(text.contains("ns/w-0 of default/1 could start now on"), "{text}");
+    // Two tasks that start on other servers make room on one.
+    let found = moves(&folder);
+    let steps = found["moves"].as_array().unwrap();
+    assert_eq!(steps.iter().filter(|step| step["migration"] == true).count(), 2, "{found}");
+    assert_eq!(steps.len(), 3);
+    assert_eq!(steps[2]["start"][0]["task"], "ns/w-0");
+    assert_eq!((&found["stopped"], &found["short_after"]), (&serde_json::json!(0), &serde_json::json!([])));
+    let migrated = |step: &Value| {
+        step["stop"][0]["task"] == step["start"][0]["task"]
+            && step["stop"][0]["server"] != step["start"][0]["server"]
+    };
+    assert!(migrated(&steps[0]) && migrated(&steps[1]), "{found}");
     // A class of one server that is removed and added is again what it was.
     let folder = snapshot("last");
     folder

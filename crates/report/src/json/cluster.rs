@@ -221,7 +221,12 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
     };
     let name = |v: &usize| verdict.queues[*v].queue.name.as_str();
     let steps = moves.list.iter().zip(named).map(|(step, of)| {
-        json!({"for": name(&step.queue), "stop": list(&of.stop, task), "start": list(&of.start, task)})
+        let mut row =
+            json!({"for": name(&step.queue), "stop": list(&of.stop, task), "start": list(&of.start, task)});
+        if step.is_migration {
+            row["migration"] = json!(true);
+        }
+        row
     });
     let steps: Vec<Value> = steps.collect();
     let [before, after] = &moves.below;
