@@ -1,11 +1,7 @@
 (* Many texts in one process, for tests. A certificate that is named on the command line does not come here. *)
 open Say
 
-let is_of_allocation text = match Json.get "kind" (Json.parse text) with
-  | Json.Text ("ratio-certificate" | "worst-load-certificate") -> false
-  | _ | exception _ -> true
-
-(* Whatever tolerance is stated is allowed; only certificates of allocations state one. *)
+(* Whatever tolerance is stated is allowed. *)
 let run judge =
   let rec next () = match input_line stdin with
     | exception End_of_file -> ()
@@ -14,7 +10,7 @@ let run judge =
       let text = really_input_string stdin bytes in
       kept := Some [];
       let status, why, wrong = judge text { Verdict.nothing_asked with
-        by_time = (if sharing = "-" then None else Some (sharing = "tdm")); most_tolerance = (if is_of_allocation text then Some Q.one else None) } in
+        by_time = (if sharing = "-" then None else Some (sharing = "tdm")); most_tolerance = Some Q.one } in
       let said = Verdict.printed wrong in
       let why = Option.value ~default:why (List.find_opt (String.starts_with ~prefix:"not covered") (List.rev said)) in
       Printf.printf "%d %s\n%!" status (String.concat "\t" (printable why :: said));

@@ -185,6 +185,10 @@ let check_bundle root options =
   say "not covered: queues, what could start, the rule of fair shares, and moves: evenhand-check judges them";
   3
 
+let is_reservation text = match Json.get "kind" (Json.parse text) with
+  | Text ("ratio-certificate" | "worst-load-certificate") -> true
+  | _ | exception _ -> false
+
 let check text options =
   Budget.begin_text ();
   prefix := "";
@@ -193,8 +197,6 @@ let check text options =
   if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
   match Json.get "kind" root with
   | Text ("ratio-certificate" | "worst-load-certificate") ->
-    if options.allocation <> None || options.by_time <> None || options.most_tolerance <> None then
-      Json.malformed "only --problem and --require can be asked of such a certificate";
     (try Ratio.judge root (Option.map (fun text read -> own "--problem" read text) options.problem) options.required; 0 with
      | Packing.False what -> raise (False what) | Packing.Not_covered what -> uncovered "%s" what)
   | Text ("verdict-certificate" | "moves-certificate") -> check_bundle root options

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The OCaml that is believed about certificates of allocations: it reads and prints. Its files stand in docs/proof.md with
-# their lines: below 600 at the command line, and below 600 in a browser.
+# The OCaml that is believed about certificates of allocations: it reads and prints. docs/proof.md lists its files with their
+# lines. The numbers are facts, and no limits.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=../../docs/proof.md
-most=600 shared=0
+shared=0
 # The lines of a file, which the page has to state
 lines_of() {
   local lines
@@ -22,7 +22,6 @@ done
 for place in "at the command line:main" "in a browser:browser"; do
   lines=$(lines_of "${place#*:}")
   all=$((shared + lines)) where=${place%:*}
-  ((all < most)) || { echo "trusted: error: $all lines of OCaml are believed $where, which should be fewer than $most" >&2; exit 1; }
   grep -q "^| together, $where | $all |" "$page" || { echo "trusted: error: docs/proof.md does not say $all lines $where" >&2; exit 1; }
   echo "trusted: $all lines of OCaml $where"
 done

@@ -7,6 +7,8 @@ use evenhand_problem::format::Source;
 use evenhand_simulate::{
     Course, CourseScenario, course_scenario, course_tasks_csv, course_utilisation_csv, is_course, run_course,
 };
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
 fn read(document: &Value) -> Result<CourseScenario, String> {
@@ -147,6 +149,53 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
         for (n, expected) in expected.into_iter().enumerate() {
             assert!((tasks[n].unwrap_or(0.0) - expected).abs() < 0.2, "{at}: {tasks:?}");
         }
+    }
+}
+
+/// The part of a resource that the worst user lacks until it has no justified complaint, for a random pool.
+fn lack_after_serving_by_gaps(seed: u64, steps: u64) -> f64 {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let resources = rng.random_range(2..=4);
+    let names: Vec<String> = (0..resources).map(|r| format!("r{r}")).collect();
+    let capacity: Vec<f64> = (0..resources).map(|_| f64::from(rng.random_range(5..=20))).collect();
+    let users = rng.random_range(2..=6);
+    let mut demands: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..users {
+        demands.push((0..resources).map(|_| f64::from(rng.random_range(1..=9))).collect());
+    }
+    let weights: Vec<f64> = (0..users).map(|_| f64::from(rng.random_range(1..=3))).collect();
+    let amounts = |of: &[f64]| -> Value {
+        names.iter().zip(of).map(|(name, amount)| (name.clone(), json!(amount))).collect()
+    };
+    let stated: Vec<Value> = (0..users)
+        .map(|n| json!({"name": format!("u{n}"), "weight": weights[n], "demand": amounts(&demands[n])}))
+        .collect();
+    let course = run(&json!({"kind": "scenario", "resources": names, "horizon": 60, "every": 60,
+        "policy": {"least_gap": {"steps": steps}},
+        "servers": [{"name": "pool", "capacity": amounts(&capacity)}], "users": stated}));
+    let tasks: Vec<f64> = course.moments.last().unwrap().tasks.iter().map(|tasks| tasks.unwrap()).collect();
+    let part = |n: usize, r: usize| tasks[n] * demands[n][r] / capacity[r];
+    let all: f64 = weights.iter().sum();
+    let lack = |n: usize| {
+        let of_row = |r: usize| {
+            let used: f64 = (0..users).map(|m| part(m, r)).sum();
+            (1.0 - used).max(weights[n] / all - part(n, r))
+        };
+        (0..resources).map(of_row).fold(f64::INFINITY, f64::min)
+    };
+    (0..users).map(lack).fold(0.0, f64::max)
+}
+
+/// docs/scenarios.md has the counts for 200 pools (`EVENHAND_POOLS=200`).
+#[test]
+fn random_pools_settle_near_no_justified_complaints() {
+    let pools = std::env::var("EVENHAND_POOLS").map_or(30, |count| count.parse().unwrap());
+    for steps in [100, 1_000] {
+        let lacks: Vec<f64> = (0..pools).map(|seed| lack_after_serving_by_gaps(seed, steps)).collect();
+        let near = lacks.iter().filter(|lack| **lack <= 0.005).count() as u64;
+        let most = lacks.iter().copied().fold(0.0, f64::max);
+        println!("steps {steps}: {near} of {pools} pools within .005, the largest lack is {most}");
+        assert!(10 * near >= 9 * pools && most < 0.1, "steps {steps}: {near} of {pools}, {most}");
     }
 }
 

@@ -5,6 +5,57 @@ use evenhand_problem::format::Source;
 use evenhand_simulate::Duration;
 use evenhand_simulate::SimulateError;
 use evenhand_simulate::distributed::{Absence, Network, follow};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+/// A random cluster: up to 5 users on up to 20 servers of 3 classes.
+fn random_cluster(seed: u64) -> Problem {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut amounts =
+        |rng: &mut Pcg64| json!({"cpu": rng.random_range(1..=9), "memory": rng.random_range(1..=9)});
+    let classes = rng.random_range(1..=3);
+    let server = |rng: &mut Pcg64, i: usize, amounts: &mut dyn FnMut(&mut Pcg64) -> Value| json!({"name": format!("s{i}"), "count": rng.random_range(1..=6), "capacity": amounts(rng)});
+    let servers: Vec<Value> = (0..classes).map(|i| server(&mut rng, i, &mut amounts)).collect();
+    let mut user = |n: usize| {
+        let mut of =
+            json!({"name": format!("u{n}"), "weight": rng.random_range(1..=3), "demand": amounts(&mut rng)});
+        if classes > 1 && rng.random_bool(0.3) {
+            of["servers"] = json!([format!("s{}", rng.random_range(0..classes))]);
+        }
+        of
+    };
+    let users: Vec<Value> = (0..2 + seed as usize % 4).map(&mut user).collect();
+    let text = json!({"kind": "allocation-problem", "resources": ["cpu", "memory"], "servers": servers, "users": users});
+    let text = text.to_string();
+    Source { name: "random", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// docs/scenarios.md has the counts for 120 clusters (`EVENHAND_CLUSTERS=120`).
+#[test]
+fn random_clusters_settle() {
+    let clusters = std::env::var("EVENHAND_CLUSTERS").map_or(24, |count| count.parse().unwrap());
+    for (delay, loss) in [(0.0, 0.0), (0.5, 0.0), (3.0, 0.0), (0.5, 0.3), (3.0, 0.3)] {
+        let delay_ = Duration::Constant(delay);
+        let network = Network { random_phases: true, delay: delay_, loss, step: 0.5, ..Network::default() };
+        let (mut settled, mut other) = (0, 0);
+        for seed in 0..clusters {
+            let states = follow(&random_cluster(seed), &[], network, (1_500.0, 10.0), seed, None).unwrap().0;
+            let last = states.last().unwrap();
+            let is_still = |state: &evenhand_simulate::distributed::State| {
+                let pairs = state.totals.iter().zip(&last.totals);
+                pairs.into_iter().all(|(then, now)| (then - now).abs() <= 1e-6 * now.max(1.0))
+            };
+            let is_settled = states.iter().rev().take(10).all(is_still);
+            settled += u64::from(is_settled);
+            other += u64::from(is_settled && last.distance > 1e-6);
+        }
+        println!(
+            "delay {delay}, loss {loss}: {settled} of {clusters} settle, {other} of them elsewhere than `ps-dsf`"
+        );
+        assert!(10 * settled >= 9 * clusters, "delay {delay}, loss {loss}: {settled} of {clusters}");
+    }
+}
 
 /// PS-DSF, Figure 5, as Table III forces it.
 fn cluster() -> Problem {
