@@ -20,6 +20,11 @@ use crate::verdict::Verdict;
 /// Servers whose tasks are considered in full for one start, the most promising first.
 const CANDIDATES: usize = 24;
 
+/// Tasks that migrate for one start, at most. More would disturb more running work than most starts are worth.
+const MOST_MIGRATIONS: usize = 3;
+/// Sets of tasks that are tried for one start, those with the fewest tasks first; each takes about as long as a few searches.
+const MOST_SETS: usize = 200;
+
 /// Tasks of a user on servers, ascending: how many on each.
 pub type Tasks = BTreeMap<Place, u64>;
 
@@ -734,20 +739,79 @@ impl<'s> Search<'s> {
             for server in &self.standing.servers.classes[i] {
                 let place = Place { class: i, index: server.index };
                 evenhand_budget::charge(100 + 40 * server.tasks.len() as u64, "looking for tasks to migrate");
-                let none = Stops::default();
-                if let Some(stops) = self.stops(n, place, server, &may_migrate, &self.standing, &none) {
-                    candidates.push((stops.tasks.values().flat_map(BTreeMap::values).sum(), place, stops));
-                }
+                let sets = self.sets_of_tasks(n, place, server, &may_migrate);
+                let counted = |stops: Stops| {
+                    let count: u64 = stops.tasks.values().flat_map(BTreeMap::values).sum();
+                    (count, place, stops)
+                };
+                candidates.extend(sets.into_iter().map(counted));
             }
         }
         candidates.retain(|(count, ..)| *count > 0 && (*count as usize) < most);
         candidates.sort_by_key(|(count, place, _)| (*count, *place));
-        candidates.truncate(CANDIDATES);
+        candidates.truncate(MOST_SETS);
         let mut found = Vec::new();
         for (_, place, stops) in candidates {
             found.extend(self.migrated(v, n, place, &stops));
         }
         found
+    }
+
+    /// Sets of tasks of a server without which a task of a user has room there, of at most [`MOST_MIGRATIONS`] tasks each. No
+    /// part of a set suffices.
+    fn sets_of_tasks(&self, n: usize, place: Place, server: &Server, may_migrate: &[bool]) -> Vec<Stops> {
+        let demand = self.problem().demand(n, place.class).entries();
+        let lacks: Vec<(usize, Rational)> = demand
+            .iter()
+            .filter(|(r, d)| *d > 0 && server.free[*r] < *d)
+            .map(|(r, d)| (*r, Rational::from(d - &server.free[*r])))
+            .collect();
+        let users: Vec<usize> = server.tasks.keys().copied().filter(|m| may_migrate[*m]).collect();
+        let mut found = Vec::new();
+        if !lacks.is_empty() {
+            self.extend_set(&users, place, &lacks, &Stops::default(), MOST_MIGRATIONS, &mut found);
+        }
+        found
+    }
+
+    /// Adds a task of one of these users to a set, and others to that, until nothing lacks.
+    fn extend_set(
+        &self,
+        users: &[usize],
+        place: Place,
+        lacks: &[(usize, Rational)],
+        set: &Stops,
+        left: usize,
+        found: &mut Vec<Stops>,
+    ) {
+        for (at, m) in users.iter().enumerate() {
+            if found.len() >= MOST_SETS {
+                return;
+            }
+            evenhand_budget::charge(200, "looking for tasks to migrate");
+            let gives = &self.problem().demand(*m, place.class);
+            if !lacks.iter().any(|(r, _)| gives[*r] > 0) {
+                continue;
+            }
+            let gone = self.whole_start(*m, Some(place), set, &self.standing, &Stops::default());
+            let is_single = |gone: &Stops| {
+                let tasks: Vec<(&Place, &u64)> = gone.tasks.values().flatten().collect();
+                matches!(tasks[..], [(at, 1)] if *at == place)
+            };
+            let Some(gone) = gone.filter(is_single) else { continue };
+            let mut with = set.clone();
+            with.add(gone);
+            let rest: Vec<(usize, Rational)> = lacks
+                .iter()
+                .map(|(r, lack)| (*r, Rational::from(lack - &gives[*r])))
+                .filter(|(_, lack)| *lack > 0)
+                .collect();
+            if rest.is_empty() {
+                found.push(with);
+            } else if left > 1 {
+                self.extend_set(&users[at..], place, &rest, &with, left - 1, found);
+            }
+        }
     }
 
     /// The steps that start these tasks of a server elsewhere, and then a task of a user there.
