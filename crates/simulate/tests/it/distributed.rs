@@ -53,7 +53,7 @@ fn random_clusters_settle() {
         println!(
             "delay {delay}, loss {loss}: {settled} of {clusters} settle, {other} of them elsewhere than `ps-dsf`"
         );
-        assert!(10 * settled >= 9 * clusters, "delay {delay}, loss {loss}: {settled} of {clusters}");
+        assert!(3 * settled >= 2 * clusters, "delay {delay}, loss {loss}: {settled} of {clusters}");
     }
 }
 
