@@ -258,7 +258,7 @@ fn rounded_up(value: &Rational) -> String {
     let mut exponent = to_f64(value).log10().floor() as i32;
     let scaled = |exponent: i32| {
         let power = Rational::from(Integer::from(Integer::u_pow_u(10, (exponent - 1).unsigned_abs())));
-        if exponent >= 1 { Rational::from(value / power) } else { Rational::from(value * power) }
+        if exponent >= 1 { value / power } else { value * power }
     };
     let mut digits = scaled(exponent).ceil();
     // The logarithm of a double may miss the exponent by one.

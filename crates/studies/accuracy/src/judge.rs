@@ -285,7 +285,7 @@ impl<'c> Judge<'c> {
 fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
     let allowed = Rational::from((1, Integer::from(10).pow(tolerance)));
     let mut tasks = allocation.tasks.iter().flatten();
-    let says = tasks.all(|(_, x)| Rational::from(x - x.clone().round()).abs() <= allowed);
+    let says = tasks.all(|(_, x)| (x - x.clone().round()).abs() <= allowed);
     Verdict { axiom: Axiom::IntegerFeasible.name().to_owned(), tolerance, says: Some(says), is: true }
 }
 

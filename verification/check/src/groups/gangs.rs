@@ -58,8 +58,7 @@ fn fill(kinds: &[Kind], need: u64, left: &[Rational]) -> Checked<bool> {
     let fewest = if others.iter().all(is_cheapest) { most } else { need.saturating_sub(elsewhere) };
     for tasks in (fewest..=most).rev() {
         work::spend(2 * left.len() + 1)?;
-        let taken =
-            |(takes, left): (&Rational, &Rational)| Rational::from(left - Rational::from(takes * tasks));
+        let taken = |(takes, left): (&Rational, &Rational)| left - Rational::from(takes * tasks);
         let left: Vec<Rational> = first.takes.iter().zip(left).map(taken).collect();
         if fill(others, need - tasks, &left)? {
             return Ok(true);
