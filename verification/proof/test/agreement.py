@@ -258,7 +258,7 @@ def placed(problem, rng):
     for server in problem["servers"]:
         for index in range(server.get("count", 1)):
             free, tasks = {r: Fraction(str(q)) for r, q in server["capacity"].items()}, {}
-            for _ in range(rng.randint(0, 3)):
+            for _ in range(rng.randint(0, 3) if problem["users"] else 0):
                 user = rng.choice(problem["users"])
                 name, demand = user["name"], user.get("demand_on", {}).get(server["name"], user["demand"])
                 may = server["name"] in user.get("servers", [server["name"]]) and left[name] >= 1
