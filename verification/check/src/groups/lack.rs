@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rug::Rational;
 
 use super::holdings::{Holdings, Step};
-use super::stated::{DEPTH, Groups};
+use super::stated::Groups;
 use crate::names::at;
 use crate::work::{self, Checked};
 
@@ -67,10 +67,10 @@ impl<'h, 'c> Lacks<'h, 'c> {
         if let Some(known) = self.counted.borrow().get(&(limit, lowest)) {
             return Ok(known.clone());
         }
-        let resource = self.holdings.on[limit].resource;
+        let (resource, depth) = (self.holdings.on[limit].resource, |v| self.groups().above(Some(v)).count());
         let mut counted = Rational::new();
         for (group, held) in &self.direct[limit] {
-            work::steps((DEPTH * DEPTH) as u64)?;
+            work::steps(4 * (depth(*group) * depth(lowest) + 1) as u64)?;
             counted = work::plus(&counted, &work::times(held, &self.fraction(*group, lowest, resource))?)?;
         }
         self.counted.borrow_mut().insert((limit, lowest), counted.clone());
