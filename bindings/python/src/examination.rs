@@ -82,7 +82,7 @@ impl Examination {
         match computed {
             Ok(found) => Ok(Arc::clone(self.shown.get_or_init(|| Arc::new(found)))),
             Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-            // What is shown lacks these tolerances then.
+            // The table then lacks these tolerances.
             Err(_) => Ok(Arc::clone(&self.found)),
         }
     }

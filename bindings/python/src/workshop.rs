@@ -107,7 +107,7 @@ impl Size {
     }
 }
 
-/// How far a call is: what is done, of how much, and what it is.
+/// The progress of a call: the number done, the total, and the name of the unit.
 type Step = (f64, Option<f64>, String);
 
 enum Message<T> {

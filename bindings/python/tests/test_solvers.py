@@ -103,7 +103,7 @@ def test_what_cvxpy_rounds_is_not_called_a_violation():
         assert ("This is a solver's rounding rather than a violation" in shown) == bool(violated), shown
         missed += bool(violated)
     assert missed >= 15, missed
-    # Half of what it got for one user is no rounding.
+    # A user that gets half of its tasks is no rounding.
     half = x.value.copy()
     half[np.argmax(half.sum(axis=1))] /= 2
     assert "This is a violation, not a solver's rounding" in str(p.judge(half))

@@ -1,4 +1,4 @@
-//! Numbers that a scheduler reports of itself, next to those that its formula gives.
+//! Numbers that a scheduler reports, compared with the results of its formula.
 
 use evenhand_mechanisms::tree::{self, NodeKind, Reported as Share, Rule, Settings};
 use evenhand_problem::snapshot::{NotModelled, Reported, SUMMED_FLAVOURS, Snapshot, Subject};

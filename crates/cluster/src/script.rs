@@ -124,7 +124,7 @@ fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))
 }
 
-/// Tasks that wait after the moves: those that were not started, and those that were stopped.
+/// Returns the tasks that wait after the moves: waiting tasks that were not started, and stopped tasks.
 fn waits(
     snapshot: &Snapshot,
     left: &HashMap<usize, Vec<String>>,

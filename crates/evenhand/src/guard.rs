@@ -25,7 +25,7 @@ const MARK: &str = "EVENHAND_UNDER_LIMITS";
 /// The least limit of memory under which this program starts, in bytes: its code, and the pieces of 32 MiB that the allocator
 /// reserves for each thread.
 const LEAST_MEMORY: u64 = 160 << 20;
-/// What is said below it. Nothing may be allocated there.
+/// The message for less memory than that. Nothing may be allocated there.
 const TOO_LITTLE: &[u8] =
     b"error: the shell allows less than the 160 MiB of memory that evenhand needs to start (ulimit -v)\n";
 

@@ -22,7 +22,7 @@ else:
     Number = Union[int, float, str, Fraction, Decimal]
     Doubles = Whole = Truths = Any
 
-#: How far a call is: what is done, of how much, and what is counted.
+#: The progress of a call: the number done, the total, and the name of the unit.
 Progress = Optional[Callable[[float, Optional[float], str], Any]]
 
 #: Names, in a list or as one text with commas.

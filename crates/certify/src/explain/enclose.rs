@@ -94,14 +94,14 @@ pub fn optimum(
     enclosed.collect()
 }
 
-/// What a claim of `proportional` within a gap proves of one user.
+/// Bounds on the tasks of one user that follow from a claim of `proportional` within a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptimumBounds {
     /// The tasks that are judged.
     pub tasks: Rational,
     /// Between which bounds its tasks are in the optimum.
     pub optimum: Between,
-    /// How far these are apart, as a fraction of what it would have alone.
+    /// The distance between the two bounds, as a fraction of the user's tasks alone.
     pub width: Rational,
 }
 

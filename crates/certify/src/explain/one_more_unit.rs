@@ -300,7 +300,7 @@ impl Asked {
         (server, resource): (usize, usize),
     ) -> Bound {
         let has_some = problem.servers()[server].capacity()[resource] > 0;
-        // Of a resource that the class lacks, a unit changes what the user would have alone only where it demands it.
+        // If the class lacks the resource, a unit changes what a user would have alone only if the user demands it.
         let opens = || problem.users()[user].may_use(server) && problem.demand(user, server)[resource] > 0;
         if !has_some && !opens() {
             let alone = problem.total_gamma(user);

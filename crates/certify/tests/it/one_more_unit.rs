@@ -62,7 +62,7 @@ fn agrees(
         let found = explain(&problem, &allocation, user).unwrap().one_more_unit.unwrap();
         prop_assert!(!found.differs);
         prop_assert_eq!(found.tasks.exact(), Some(&before[user]));
-        // Of a resource that a class lacks, a unit matters where a user demands the resource.
+        // If a class lacks a resource, a unit of it matters to the users that demand the resource.
         let is_demanded = |r: usize| {
             let users = 0..problem.n_users();
             users

@@ -65,7 +65,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     output::result(common, || audit::document(&settings, &found), || audit::page(&settings, &found))
 }
 
-/// What every problem keeps to, by the options.
+/// Returns the premises that every problem of the audit satisfies, by the options.
 fn premises(call: &Call) -> Premises {
     let Call { positive, unlimited, everywhere, .. } = *call;
     Premises { positive, unlimited, everywhere, ..Premises::NONE }

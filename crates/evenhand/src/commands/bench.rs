@@ -140,7 +140,7 @@ fn kinds(call: &Bench) -> Vec<Kind> {
     Kind::ALL.into_iter().filter(is_asked).collect()
 }
 
-/// What one exact answer about somebody's own problem may take: the work and memory of a `solve`, and as much time as a
+/// The budget of one exact answer about the user's own problem: the work and memory of a `solve`, and as much time as a
 /// contender.
 fn of_a_solve(path: &Path, seconds: f64) -> Limits {
     let bytes = path.metadata().map_or(0, |of_file| of_file.len());

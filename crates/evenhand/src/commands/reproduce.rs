@@ -43,7 +43,7 @@ fn list(common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// Writes the album of what was asked for, the page that shows it all last. Returns whether no table or figure lacks data.
+/// Writes the album of the selected entries, its index page last. Returns whether every table and figure had its data.
 fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<bool, Failure> {
     let mut exhibits = exhibits();
     let is_asked_for = |exhibit: &Exhibit| {

@@ -1,4 +1,4 @@
-//! Simulations, studies and small statements of the program: cases in which it said what is not so.
+//! Simulations, studies and single sentences of the program: inputs for which it once printed a false statement.
 
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
     assert_eq!(premises["searched"]["unlimited"], true);
     let schema = folder.run(&["schema", "audit"]).ends_with(0).json();
     jsonschema::validator_for(&schema).unwrap().validate(&premises).unwrap();
-    // What is shown keeps to them, also after it was made smaller.
+    // The printed problem satisfies the premises, also after it was made smaller.
     let call = ["audit", "--mechanism", "utilitarian", "--axiom", "envy-free", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
     let found = run(&["--positive", "--unlimited"]);

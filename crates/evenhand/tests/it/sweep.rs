@@ -376,7 +376,7 @@ fn the_bytes_of_all_lines_are_bounded() {
         whole.lines().take(LINES - 1).map(|line| format!("{line}\n")).collect::<String>()
     );
     assert_eq!(run(bytes, &[]).ends_with(0).stdout, whole);
-    // What an earlier run has written counts as well.
+    // Lines of an earlier run count as well.
     for most in [bytes / 2, bytes - 1] {
         run(most, &["-o", "l.jsonl"]).fails_with(3, "the lines have more bytes than --most-bytes allows");
         assert!(!folder.names().contains(&"l.jsonl".to_owned()));

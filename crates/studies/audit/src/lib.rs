@@ -80,7 +80,7 @@ pub struct Settings {
     pub seed: u64,
     /// How large they are.
     pub size: Size,
-    /// What every problem keeps to. Under [`Premises::NONE`] users may also be unable to run.
+    /// The premises that every problem satisfies. Under [`Premises::NONE`] users may also be unable to run.
     pub premises: Premises,
 }
 

@@ -64,7 +64,7 @@ pub struct Settings {
     pub seed: u64,
     /// How many are drawn for every mechanism, after the small ones.
     pub instances: u64,
-    /// What every problem keeps to.
+    /// The premises that every problem satisfies.
     pub premises: Premises,
 }
 

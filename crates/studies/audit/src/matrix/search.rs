@@ -43,7 +43,7 @@ pub struct Search {
     pub(super) subject: Subject,
     /// Which of several answers is selected, where not the usual one.
     pub(super) select: Option<&'static str>,
-    /// What every problem keeps to.
+    /// The premises that every problem satisfies.
     pub(super) premises: Premises,
     /// The columns that are searched.
     pub(super) cells: Vec<Cell>,
