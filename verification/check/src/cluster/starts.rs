@@ -2,6 +2,7 @@
 //! other waiting users.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use rug::Rational;
 
@@ -48,8 +49,12 @@ pub struct State<'q, 'c> {
     /// Guarantees, and capacity that is kept back; not what is used.
     holdings: Holdings<'c>,
     pub servers: BTreeMap<(usize, u64), BTreeMap<usize, Rational>>,
+    /// Free capacity of each of these servers, by resource; below 0 on a server that is over-full.
+    free: BTreeMap<(usize, u64), Vector>,
     pub totals: Vector,
     pub held: Vec<Vector>,
+    /// `U_v` by group, the root last: usage of its users, and capacity that is kept back for groups inside it.
+    used: Vec<Vector>,
     /// What is left of limits on classes.
     on: Vec<On<'c>>,
 }
@@ -156,7 +161,8 @@ impl Gang {
 impl<'q, 'c> State<'q, 'c> {
     pub fn new(queues: &'q Queues<'c>, rules: &'q Rules, allocation: &Allocation) -> Checked<Self> {
         let placed = |on: &Placement| ((on.class, on.index), on.tasks.iter().cloned().collect());
-        let servers = allocation.placements.iter().flatten().map(placed).collect();
+        let servers: BTreeMap<_, BTreeMap<usize, Rational>> =
+            allocation.placements.iter().flatten().map(placed).collect();
         work::spend(entries(&allocation.tasks).count())?;
         let running = |(n, tasks): (usize, &Amounts)| total_of(tasks) + rules.admitted(n);
         let totals: Vector = allocation.tasks.iter().enumerate().map(running).collect();
@@ -165,7 +171,24 @@ impl<'q, 'c> State<'q, 'c> {
             Self::admit(queues, &mut on, n, rules.admitted(n))?;
         }
         let holdings = Holdings::new(queues.case)?;
-        Ok(Self { queues, rules, holdings, servers, held: queues.held(|_, n| &totals[n])?, totals, on })
+        let held = queues.held(|_, n| &totals[n])?;
+        let used = Self::used(queues, &holdings, &totals)?;
+        let mut state = Self {
+            queues,
+            rules,
+            holdings,
+            servers: BTreeMap::new(),
+            free: BTreeMap::new(),
+            totals,
+            held,
+            used,
+            on,
+        };
+        for (server, tasks) in &servers {
+            tasks.iter().try_for_each(|(n, x)| state.take(*server, *n, x))?;
+        }
+        state.servers = servers;
+        Ok(state)
     }
 
     /// Tasks without a server count for a limit on classes where they can run nowhere else: there by the least demand.
@@ -205,6 +228,7 @@ impl<'q, 'c> State<'q, 'c> {
             let there = self.servers.entry((*class, *index)).or_default().entry(n).or_default();
             *there = work::plus(there, &tasks)?;
             ensure(*there >= 0, "more tasks stop on a server than run there")?;
+            self.take((*class, *index), n, &tasks)?;
             work::spend(limits.len())?;
             for at in &limits {
                 let taken = self.on[*at]
@@ -214,22 +238,52 @@ impl<'q, 'c> State<'q, 'c> {
             }
             sum += tasks;
         }
-        self.totals[n] = work::plus(&self.totals[n], &sum)?;
-        for (r, d) in &self.queues.case.problem.users[n].demand {
-            for v in &self.queues.above[n] {
-                self.held[*v][*r] = work::plus(&self.held[*v][*r], &work::times(d, &sum)?)?;
+        self.count(n, &sum)
+    }
+
+    /// Takes free capacity of a server for tasks, or gives it back.
+    fn take(&mut self, server: (usize, u64), n: usize, tasks: &Rational) -> Checked<()> {
+        let problem = self.queues.case.problem;
+        let free = match self.free.entry(server) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                work::look(problem.resources.list.len())?;
+                entry.insert(capacity(problem, server.0))
             }
+        };
+        for (r, d) in problem.demand(n, server.0) {
+            free[*r] = work::plus(&free[*r], &-work::times(d, tasks)?)?;
         }
         Ok(())
     }
 
-    /// `U_v` by group, the root last: what its users use, and capacity that is kept back for groups inside it.
-    fn used(&self) -> Checked<Vec<Vector>> {
-        let (problem, groups) = (self.queues.case.problem, &self.queues.case.problem.groups);
+    /// Counts tasks, or takes them away, in the usage of the user, of its queues and of its groups.
+    fn count(&mut self, n: usize, tasks: &Rational) -> Checked<()> {
+        let problem = self.queues.case.problem;
+        self.totals[n] = work::plus(&self.totals[n], tasks)?;
+        for (r, d) in &problem.users[n].demand {
+            let mut more = work::times(d, tasks)?;
+            for v in &self.queues.above[n] {
+                self.held[*v][*r] = work::plus(&self.held[*v][*r], &more)?;
+            }
+            for v in problem.groups.above_user(n) {
+                let (used, kept) = (&mut self.used[v][*r], &self.holdings.kept[v][*r]);
+                let before = (&*used).max(kept).clone();
+                *used = work::plus(used, &more)?;
+                more = work::plus((&*used).max(kept), &-before)?;
+            }
+            let root = &mut self.used[problem.groups.list.len()][*r];
+            *root = work::plus(root, &more)?;
+        }
+        Ok(())
+    }
+
+    fn used(queues: &Queues<'_>, holdings: &Holdings<'_>, totals: &[Rational]) -> Checked<Vec<Vector>> {
+        let (problem, groups) = (queues.case.problem, &queues.case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
         work::spend(4 * (n + 1) * m + problem.users.len())?;
         let mut used = vec![vec![Rational::new(); m]; n + 1];
-        for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(&self.totals) {
+        for ((user, member), x) in problem.users.iter().zip(&groups.members).zip(totals) {
             for (r, d) in &user.demand {
                 used[member.group.unwrap_or(n)][*r] += work::times(d, x)?;
             }
@@ -237,15 +291,21 @@ impl<'q, 'c> State<'q, 'c> {
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
         for v in order {
-            let counted: Vector = used[v]
-                .iter()
-                .zip(&self.holdings.kept[v])
-                .map(|(used, kept)| used.max(kept).clone())
-                .collect();
+            let counted: Vector =
+                used[v].iter().zip(&holdings.kept[v]).map(|(used, kept)| used.max(kept).clone()).collect();
             let above = &mut used[groups.list[v].parent.unwrap_or(n)];
             above.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
         }
         Ok(used)
+    }
+
+    /// The usage of the groups above a user, from its own up, and that of the root.
+    fn used_above(&self, n: usize) -> Checked<Vec<Vector>> {
+        let groups = &self.queues.case.problem.groups;
+        let used: Vec<&Vector> =
+            groups.above_user(n).chain([groups.list.len()]).map(|v| &self.used[v]).collect();
+        work::spend(used.iter().map(|amounts| amounts.len()).sum())?;
+        Ok(used.into_iter().cloned().collect())
     }
 
     /// Whether gangs could start on their servers, all else as it is; they are then there.
@@ -272,7 +332,7 @@ impl<'q, 'c> State<'q, 'c> {
                 servers.is_sorted_by(|a, b| a < b) && places.iter().all(|(.., tasks)| *tasks == 1);
             ensure(!rule.on_distinct_servers || is_distinct, "two tasks of a gang are on one server")?;
         }
-        let before = self.used()?;
+        let before = self.used_above(users[0])?;
         for gang in gangs {
             self.change(gang, false)?;
             let all = problem.users[gang.user].tasks.as_ref();
@@ -291,15 +351,9 @@ impl<'q, 'c> State<'q, 'c> {
         let problem = self.queues.case.problem;
         for (class, index, _) in &gang.places {
             ensure(*index < problem.classes[*class].count, "there is no such server")?;
-            let tasks = &self.servers[&(*class, *index)];
+            let free = &self.free[&(*class, *index)];
             for (r, d) in problem.demand(gang.user, *class).iter().filter(|(_, d)| *d > 0) {
-                let mut left = at(&problem.classes[*class].capacity, *r).cloned().unwrap_or_default();
-                work::spend(2 * tasks.len())?;
-                for (m, x) in tasks {
-                    left -=
-                        at(problem.demand(*m, *class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
-                }
-                ensure(left >= 0, &format!("a server has too little for {d} of a resource"))?;
+                ensure(free[*r] >= 0, &format!("a server has too little for {d} of a resource"))?;
             }
         }
         Ok(())
@@ -321,33 +375,33 @@ impl<'q, 'c> State<'q, 'c> {
     /// Points 4, 6 and 7: limits, capacity that is kept back, groups of weight 0.
     fn groups_allow(&self, gangs: &[Gang], before: &[Vector]) -> Checked<()> {
         let (problem, groups) = (self.queues.case.problem, &self.queues.case.problem.groups);
-        let after = self.used()?;
         let demands = |r: usize| gangs.iter().any(|gang| at(&problem.users[gang.user].demand, r).is_some());
         let asked: Vec<usize> =
             self.holdings.capacity.iter().map(|(r, _)| *r).filter(|r| demands(*r)).collect();
-        let keeps = |v: usize, r: usize, mark: &Rational| after[v][r] <= *mark.max(&before[v][r]);
         let Some(first) = gangs.first() else { return Ok(()) };
-        for v in groups.above_user(first.user) {
+        let root = groups.list.len();
+        let way: Vec<usize> = groups.above_user(first.user).chain([root]).collect();
+        let keeps = |at: usize, r: usize, mark: &Rational| self.used[way[at]][r] <= *mark.max(&before[at][r]);
+        for (at_depth, v) in groups.above_user(first.user).enumerate() {
             let is_shut = groups.is_shut(v);
             let mut is_named = false;
             for r in &asked {
                 if let Some(most) = at(&groups.list[v].limit, *r) {
-                    let is_kept = keeps(v, *r, most) && self.held[v][*r] <= *most;
+                    let is_kept = keeps(at_depth, *r, most) && self.held[v][*r] <= *most;
                     ensure(is_kept, "a group is above its limit by a start")?;
                 }
                 if let Some(promised) = self.holdings.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
-                    let is_kept = !promised.is_zero() && keeps(v, *r, promised);
+                    let is_kept = !promised.is_zero() && keeps(at_depth, *r, promised);
                     ensure(is_kept, "a group of weight 0 gets more than its guarantee")?;
                 }
             }
             ensure(!is_shut || is_named, "a group of weight 0 gets more than its guarantee")?;
         }
-        let root = groups.list.len();
         let is_kept = |r: &usize| !self.holdings.kept[root][*r].is_zero();
         for r in asked.iter().filter(|r| is_kept(r)) {
             let all = at(&self.holdings.capacity, *r).cloned().unwrap_or_default();
-            ensure(keeps(root, *r, &all), "a start takes capacity that is kept back for others")?;
+            ensure(keeps(way.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
         }
         Ok(())
     }
@@ -381,23 +435,12 @@ impl<'q, 'c> State<'q, 'c> {
             }
         }
         // What all of them take counts for groups, wherever they run.
-        let before = self.used()?;
-        let gangs: Vec<Gang> = users
-            .iter()
-            .map(|m| Gang { user: *m, places: vec![(0, 0, Rational::from(self.queues.gang[*m]))] })
-            .collect();
-        let (totals, held) = (self.totals.clone(), self.held.clone());
-        work::spend(totals.len())?;
-        for gang in &gangs {
-            let tasks = gang.tasks();
-            self.totals[gang.user] += &tasks;
-            for (r, d) in &self.queues.case.problem.users[gang.user].demand {
-                let amount = work::times(d, &tasks)?;
-                self.queues.above[gang.user].iter().for_each(|v| self.held[*v][*r] += &amount);
-            }
-        }
+        let before = self.used_above(n)?;
+        let gang = |m: &usize| Gang { user: *m, places: vec![(0, 0, Rational::from(self.queues.gang[*m]))] };
+        let gangs: Vec<Gang> = users.iter().map(gang).collect();
+        gangs.iter().try_for_each(|gang| self.count(gang.user, &gang.tasks()))?;
         let allowed = self.groups_allow(&gangs, &before);
-        (self.totals, self.held) = (totals, held);
+        gangs.iter().try_for_each(|gang| self.count(gang.user, &-gang.tasks()))?;
         match allowed {
             Ok(()) => Ok(false),
             Err(work::Fault::False(_)) => Ok(true),
@@ -412,10 +455,10 @@ impl<'q, 'c> State<'q, 'c> {
         let gang = self.queues.gang[n];
         let limits = Holdings::on_of_user(self.queues.case, &self.on, n)?;
         let of_class = |class: usize| -> Checked<Rational> {
-            let used = self.servers.range((class, 0)..=(class, u64::MAX));
+            let used = self.free.range((class, 0)..=(class, u64::MAX));
             let (mut sum, mut known) = (Rational::new(), 0_u64);
-            for ((_, _), tasks) in used {
-                sum += self.room(n, class, Some(tasks))?;
+            for (_, free) in used {
+                sum += self.room(n, class, free)?;
                 known += 1;
                 if sum >= gang {
                     break;
@@ -423,7 +466,7 @@ impl<'q, 'c> State<'q, 'c> {
             }
             let empty = problem.classes[class].count.saturating_sub(known);
             if sum < gang && empty > 0 {
-                sum += self.room(n, class, None)? * empty;
+                sum += self.room(n, class, &capacity(problem, class))? * empty;
             }
             for at in &limits {
                 work::spend(2)?;
@@ -451,19 +494,27 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(most)
     }
 
-    /// How many tasks of a user a server has room for beside its tasks.
-    fn room(&self, n: usize, class: usize, tasks: Option<&BTreeMap<usize, Rational>>) -> Checked<Rational> {
-        let problem = self.queues.case.problem;
-        let rule = &self.rules.list[n];
-        let mut most = Rational::from(if rule.on_distinct_servers { 1 } else { self.queues.gang[n] });
-        for (r, d) in problem.demand(n, class).iter().filter(|(_, d)| *d > 0) {
-            let mut left = at(&problem.classes[class].capacity, *r).cloned().unwrap_or_default();
-            work::spend(2 * tasks.map_or(0, BTreeMap::len) + 2)?;
-            for (m, x) in tasks.into_iter().flatten() {
-                left -= at(problem.demand(*m, class), *r).map(|d| Rational::from(d * x)).unwrap_or_default();
-            }
-            most = most.min((left / d).floor().max(Rational::new()));
+    /// How many tasks of a user a server with this free capacity has room for.
+    fn room(&self, n: usize, class: usize, free: &[Rational]) -> Checked<Rational> {
+        let demand = self.queues.case.problem.demand(n, class);
+        work::spend(demand.len() + 1)?;
+        let positive = || demand.iter().filter(|(_, d)| *d > 0);
+        // Most servers of a cluster that is full have no room: comparing is cheaper than dividing.
+        if positive().any(|(r, d)| free[*r] < *d) {
+            return Ok(Rational::new());
+        }
+        let mut most =
+            Rational::from(if self.rules.list[n].on_distinct_servers { 1 } else { self.queues.gang[n] });
+        for (r, d) in positive() {
+            most = most.min(Rational::from(&free[*r] / d).floor());
         }
         Ok(most)
     }
+}
+
+/// The capacity of a server of a class, by resource.
+fn capacity(problem: &Problem, class: usize) -> Vector {
+    let mut capacity = vec![Rational::new(); problem.resources.list.len()];
+    problem.classes[class].capacity.iter().for_each(|(r, amount)| capacity[*r].clone_from(amount));
+    capacity
 }
