@@ -13,6 +13,9 @@ highs_files=222 # object files of HiGHS 1.15; only for the message
 # the same bytes.
 if [[ ${1##*/} == cargo ]]; then export SOURCE_DATE_EPOCH=315532800; fi
 
+# CMake 3.21 and later read this variable; an older one compiles every file on its own.
+export CMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE:-$root/scripts/highs.cmake}
+
 built() { compgen -G "$target/release/build/highs-sys-*/out/lib*/libhighs.a" >/dev/null; }
 
 objects() { # how many files of HiGHS are compiled
