@@ -100,6 +100,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 RUST
 build checker
 "$target/release/outside-checker" "$certificate" || fail "the feature check does not check the certificate"
-unwanted=$(needs checker | grep -E '^(highs|highs-sys|cmake|bindgen|clang-sys|evenhand-lp)$' || true)
+unwanted=$(needs checker | grep -E '^(highs|highs-sys|cmake|bindgen|clang-sys|evenhand-levels|evenhand-lp)$' || true)
 [[ -z $unwanted ]] || fail "the feature check needs ${unwanted//$'\n'/, }"
 say "both programs build on the packages, the one that checks of $(needs checker | wc -l) crates without HiGHS, and do what they should"

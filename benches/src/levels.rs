@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use evenhand_exact::Share;
-use evenhand_lp::level::{Settings, lexicographic, lexicographic_float};
+use evenhand_levels::level::{Settings, lexicographic, lexicographic_float};
 use evenhand_problem::format::problem_to_json;
 use evenhand_problem::{Constraints, Problem, Sharing};
 

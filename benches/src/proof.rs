@@ -8,7 +8,7 @@ use evenhand_exact::axiom::max_min::uncovered;
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients,
 };
-use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+use evenhand_levels::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 /// The DRFH allocation in doubles.

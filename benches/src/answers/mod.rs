@@ -8,7 +8,7 @@ pub mod widths;
 
 use evenhand_exact::axiom::max_min::{shares, uncovered};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Share};
-use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+use evenhand_levels::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 pub use self::shape::{Numbers, Placement, SHAPES, Shape};

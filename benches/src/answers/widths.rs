@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::{Instance, ShareCoefficients};
-use evenhand_lp::level::{LevelIntervals, Settings, Within, lexicographic, lexicographic_within};
+use evenhand_levels::level::{LevelIntervals, Settings, Within, lexicographic, lexicographic_within};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 //! has led from it.
 
 use evenhand_exact::{Axiom, Share};
-use evenhand_lp::nearest::nearest;
+use evenhand_levels::nearest::nearest;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::{Allocation, Constraints, Problem, Rational};
 

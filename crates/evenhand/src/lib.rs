@@ -38,7 +38,8 @@
 //! | [`problem`] | `solve` | problems and allocations in exact numbers, file formats |
 //! | [`exact`] | `solve` | axioms and certificates in fast exact arithmetic; links no solver |
 //! | [`mechanisms`] | `solve` | the allocation rules |
-//! | [`lp`] | `solve` | linear programmes on HiGHS, lifted to exact optima |
+//! | [`lp`] | `solve` | linear programmes, solved by HiGHS and proved or repaired in exact fractions |
+//! | [`levels`] | `solve` | max-min levels, allocations without justified complaints and placements, by linear programmes |
 //! | [`packing`] | `solve` | reservation: greedy and optimal packings, worst loads |
 //! | [`ode`] | `solve` | continuous solvers: path following, the trajectory |
 //! | [`certify`](mod@certify) | `certify` | finds the evidence of certificates; `explain`, `compare`, `ratio` |
@@ -61,6 +62,8 @@ pub use evenhand_cluster as cluster;
 pub use evenhand_exact as exact;
 #[cfg(feature = "simulate")]
 pub use evenhand_import as import;
+#[cfg(feature = "solve")]
+pub use evenhand_levels as levels;
 #[cfg(feature = "solve")]
 pub use evenhand_lp as lp;
 #[cfg(feature = "solve")]

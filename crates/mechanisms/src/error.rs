@@ -1,6 +1,6 @@
 //! Why a mechanism gives no allocation.
 
-use evenhand_lp::LpError;
+use evenhand_levels::LevelsError;
 use evenhand_ode::cluster::ClusterError;
 use thiserror::Error;
 
@@ -64,7 +64,7 @@ pub enum MechanismError {
         /// Its name.
         mechanism: &'static str,
         /// What the solver says.
-        source: LpError,
+        source: LevelsError,
     },
     /// The continuous solver cannot take the problem.
     #[error("{mechanism}: {source}")]

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-use evenhand_lp::njc::Goal;
+use evenhand_levels::njc::Goal;
 use evenhand_problem::{Arithmetic, Rational, names, number};
 
 use crate::error::MechanismError;

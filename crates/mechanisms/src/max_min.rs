@@ -20,7 +20,7 @@ use evenhand_exact::Axiom::{
     SingleResourceFair, WorkConserving,
 };
 use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients, Tasks};
-use evenhand_lp::level::{
+use evenhand_levels::level::{
     LevelIntervals, LexicographicOptimum, Settings, Within, lexicographic, lexicographic_float,
     lexicographic_within,
 };

@@ -3,7 +3,7 @@
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, total_worth};
 use evenhand_exact::{Instance, Prices, ShareCoefficients};
-use evenhand_lp::njc::{Face, Tasks, Witness, entitlements};
+use evenhand_levels::njc::{Face, Tasks, Witness, entitlements};
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use evenhand_budget::{charge, each_of, room, words_of_bits};
 use evenhand_exact::{PriceVector, Prices, Tasks};
-use evenhand_lp::level::{LevelDual, TasksInDoubles};
+use evenhand_levels::level::{LevelDual, TasksInDoubles};
 use evenhand_problem::{Arithmetic, Constraints, Joined, Merged, Problem, Rational, Sharing};
 
 use crate::equals::Equals;

@@ -5,7 +5,7 @@
 //! `sum_n w_n x_n` of another allocation is that allocation's price of fairness.
 
 use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use crate::equals::Equals;

@@ -1,19 +1,12 @@
-//! Linear programmes of fair allocation: HiGHS guesses, rationals decide.
+//! Linear programmes: HiGHS proposes a basis in floating point, exact fractions prove or repair it.
 #![warn(missing_docs)]
 
 pub mod error;
 pub mod exact_lp;
-pub mod groups;
 pub mod highs;
-pub mod level;
 pub mod linear;
 pub mod mip;
-pub mod nearest;
-pub mod njc;
-pub mod own_part;
-pub mod placement;
 pub mod refine;
 pub mod settings;
-pub mod weighted_sum;
 
 pub use error::LpError;

@@ -5,9 +5,9 @@
 //! That it finds nothing is no proof.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
-use evenhand_lp::LpError;
+use evenhand_levels::LevelsError;
 use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipStatus};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Placement, Rational};
 
@@ -50,7 +50,7 @@ pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Cla
 }
 
 /// Prices of the greatest sum of tasks in which no user has less.
-fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
+fn prices(instance: &Instance<'_>) -> Result<Prices, LevelsError> {
     let users = 0..instance.problem().n_users();
     let worth = vec![Rational::from(1); users.len()];
     let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();

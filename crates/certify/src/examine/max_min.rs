@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use evenhand_exact::axiom::max_min::{self, Curve, Standing};
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoefficients, Tasks};
-use evenhand_lp::level::Rises;
+use evenhand_levels::level::Rises;
 use evenhand_problem::Rational;
 
 use super::optima::Optimum;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
-use evenhand_lp::LpError;
-use evenhand_lp::level::{LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly};
+use evenhand_levels::LevelsError;
+use evenhand_levels::level::{LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly};
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Outcome, registry};
@@ -24,7 +24,7 @@ pub struct Optima {
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
-pub(super) type Solved = Result<Arc<Optimum>, LpError>;
+pub(super) type Solved = Result<Arc<Optimum>, LevelsError>;
 pub(super) type Duals = Arc<Vec<LevelDual>>;
 
 /// The exact lexicographic maximum of a share, and what proves it.
@@ -71,7 +71,7 @@ fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
 }
 
 /// The optimum by way of the reduced problem; `None` where nothing is alike.
-fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LpError>> {
+fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LevelsError>> {
     let reduced = reduced(problem, sharing)?;
     let u = share.coefficients(reduced.problem()).ok()?;
     let optimum = lexicographic(&Constraints::new(reduced.problem(), sharing), &u, &Settings::default());

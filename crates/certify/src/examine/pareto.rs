@@ -6,8 +6,8 @@
 //! many the prices of the mechanism are taken where they prove enough.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices, Share, ShareCoefficients};
-use evenhand_lp::level::LevelDual;
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_levels::level::LevelDual;
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_mechanisms::FairOptimum;
 use evenhand_problem::Rational;
 

@@ -4,7 +4,7 @@
 
 use evenhand_exact::axiom::parties::Parties;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Party, PartyPrices, PriceVector, Tasks};
-use evenhand_lp::own_part::{Wanting, largest_gain};
+use evenhand_levels::own_part::{Wanting, largest_gain};
 use evenhand_problem::Rational;
 
 use super::Undecided;

@@ -3,7 +3,7 @@
 
 use evenhand_exact::axiom::proportional::{has_nothing, lift_prices, worth};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_mechanisms::{FairOptimum, rounding};
 use evenhand_problem::Rational;
 

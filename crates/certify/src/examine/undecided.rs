@@ -2,7 +2,7 @@
 
 use evenhand_budget::{Exceeded, Kind};
 use evenhand_exact::{InstanceError, Refusal, ShareError};
-use evenhand_lp::LpError;
+use evenhand_levels::LevelsError;
 use thiserror::Error;
 
 /// Why an axiom is neither proven nor refuted.
@@ -20,7 +20,7 @@ pub enum Undecided {
     Instance(#[from] InstanceError),
     /// A linear programme has no answer.
     #[error(transparent)]
-    Lp(#[from] LpError),
+    Lp(#[from] LevelsError),
     /// A mechanism whose answer would be the evidence has none.
     #[error("{0}")]
     Mechanism(String),

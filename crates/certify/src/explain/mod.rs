@@ -6,7 +6,7 @@ mod places;
 
 use evenhand_exact::axiom::{feasible, max_min};
 use evenhand_exact::{Axiom, Instance, InstanceError, Parameters, Share};
-use evenhand_lp::njc::entitlements;
+use evenhand_levels::njc::entitlements;
 use evenhand_mechanisms::tree::{self, StopKind};
 use evenhand_mechanisms::{FairOptimum, registry};
 use evenhand_problem::utilisation::dominant_share;

@@ -2,7 +2,7 @@
 //! thousandth of it, and what it gives is compared with its answer without them.
 
 use evenhand_exact::{Axiom, Instance, Parameters, ShareCoefficients};
-use evenhand_lp::level::LevelDual;
+use evenhand_levels::level::LevelDual;
 use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Outcome, registry};
 use evenhand_problem::groups::ShareOver;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, RowKind, Sharing};

@@ -3,7 +3,7 @@
 use crate::guarantees::tolerance;
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Instance};
-use evenhand_lp::level::LevelDual;
+use evenhand_levels::level::LevelDual;
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};

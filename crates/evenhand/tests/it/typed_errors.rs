@@ -16,6 +16,7 @@ const LIBRARIES: [&str; 14] = [
     "crates/studies/papers",
     "crates/studies/accuracy",
     "crates/report",
+    "solvers/levels",
     "solvers/lp",
     "solvers/packing",
     "solvers/ode",

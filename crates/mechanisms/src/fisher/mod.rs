@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
-use evenhand_lp::njc::Tasks;
+use evenhand_levels::njc::Tasks;
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 

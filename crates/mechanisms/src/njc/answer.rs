@@ -3,8 +3,8 @@
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
-use evenhand_lp::LpError;
-use evenhand_lp::njc::{Face, Tasks, Witness, entitlements, member};
+use evenhand_levels::LevelsError;
+use evenhand_levels::njc::{Face, Tasks, Witness, entitlements, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row};
 use thiserror::Error;
 
@@ -58,7 +58,7 @@ enum NoMember {
     Refused,
     /// The exact programme over it has no result.
     #[error(transparent)]
-    Solver(#[from] LpError),
+    Solver(#[from] LevelsError),
 }
 
 /// An exact answer on a face near `point`: rounded onto one of them, else where an exact linear programme

@@ -15,7 +15,7 @@ mod trajectory;
 
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
-use evenhand_lp::njc::{EnumerationLimits, Goal, Tasks, enumerate};
+use evenhand_levels::njc::{EnumerationLimits, Goal, Tasks, enumerate};
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 

@@ -9,7 +9,7 @@
 //! of the size of the bottlenecks, whatever the number of users.
 
 use evenhand_lp::linear::Lu;
-use evenhand_lp::njc::{Face, Tasks, Witness};
+use evenhand_levels::njc::{Face, Tasks, Witness};
 use evenhand_ode::dense;
 use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_lp::LpError;
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_levels::LevelsError;
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 
 /// A smaller problem, and what was settled on the way.
@@ -30,8 +30,8 @@ pub struct Reduction {
 /// Reduces a problem of one server with divided resources; `None` for any other problem.
 ///
 /// # Errors
-/// [`LpError`] when a programme that compares resources cannot be solved.
-pub fn reduce(problem: &Problem) -> Result<Option<Reduction>, LpError> {
+/// [`LevelsError`] when a programme that compares resources cannot be solved.
+pub fn reduce(problem: &Problem) -> Result<Option<Reduction>, LevelsError> {
     let [server] = problem.servers() else { return Ok(None) };
     if server.is_time_shared() {
         return Ok(None);
@@ -113,7 +113,7 @@ impl Rest<'_> {
     }
 
     /// Leaves out resources whose capacity the others imply.
-    fn drop_implied(&mut self) -> Result<(), LpError> {
+    fn drop_implied(&mut self) -> Result<(), LevelsError> {
         for r in self.resources().collect::<Vec<usize>>() {
             self.kept[r] = false;
             self.kept[r] = !self.is_implied(r)?;
@@ -123,7 +123,7 @@ impl Rest<'_> {
 
     /// Whether the users cannot use more than there is of resource `r`, whatever they get of the
     /// resources that are kept.
-    fn is_implied(&self, r: usize) -> Result<bool, LpError> {
+    fn is_implied(&self, r: usize) -> Result<bool, LevelsError> {
         let users: Vec<usize> =
             self.users.iter().copied().filter(|&n| !self.demand(n, r).is_zero()).collect();
         let is_limited = |n: usize| self.resources().any(|other| !self.demand(n, other).is_zero());

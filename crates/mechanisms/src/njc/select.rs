@@ -1,8 +1,8 @@
 //! Finds the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
 
-use evenhand_lp::LpError;
+use evenhand_levels::LevelsError;
 use evenhand_lp::mip::MipStatus;
-use evenhand_lp::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
+use evenhand_levels::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 
 use super::answer::{INFO, accept};
@@ -27,7 +27,7 @@ pub fn best_for(
         Ok(found) => match search(&found.value) {
             Ok(None) => (found.tasks, found.value, Bound::Proven, Status::Solved),
             Ok(Some(best)) => (best.tasks, best.value, Bound::Proven, Status::Solved),
-            Err(LpError::Budget { .. }) => {
+            Err(LevelsError::Budget { .. }) => {
                 let status = match found.status {
                     MipStatus::Optimal => Status::Solved,
                     MipStatus::TimeLimit => Status::Limit,

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, Parameters};
-use evenhand_lp::njc::Goal;
+use evenhand_levels::njc::Goal;
 use evenhand_problem::number::near;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 

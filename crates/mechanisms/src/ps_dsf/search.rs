@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use evenhand_budget::{Limits, within};
-use evenhand_lp::njc::Goal;
+use evenhand_levels::njc::Goal;
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -6,10 +6,10 @@
 //! demands blocks somebody has at most the level of the blocked user. The search goes pair by pair of a user
 //! and a class, solves an exact linear programme at every step, and drops polytopes that lie in others.
 
-use evenhand_lp::LpError;
+use evenhand_levels::LevelsError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
-use evenhand_lp::njc::vertices::{Constraint, Inequalities, dimension};
-use evenhand_lp::njc::{Face, NjcSet, Polytope, Tasks};
+use evenhand_levels::njc::vertices::{Constraint, Inequalities, dimension};
+use evenhand_levels::njc::{Face, NjcSet, Polytope, Tasks};
 use evenhand_problem::Rational;
 
 use super::pairs::PairModel;
@@ -58,8 +58,8 @@ struct FaceSearch<'a> {
 /// All PS-DSF allocations; `bottlenecks` of a face are the rows that are chosen.
 ///
 /// # Errors
-/// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
-pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<NjcSet, LpError> {
+/// [`LevelsError::Budget`] when the limits do not suffice; there is no partial answer.
+pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<NjcSet, LevelsError> {
     let mut search = FaceSearch {
         model,
         limits,
@@ -92,12 +92,12 @@ pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<Njc
 }
 
 impl FaceSearch<'_> {
-    fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LpError> {
+    fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LevelsError> {
         self.count += 1;
         // A choice costs a linear programme over all pairs.
         let limit = self.limits.choices.min(self.limits.work / self.choices.len().max(1));
         if self.count > limit {
-            return Err(LpError::Budget { what: "choices of bottlenecks", limit });
+            return Err(LevelsError::Budget { what: "choices of bottlenecks", limit });
         }
         let constraints = self.constraints();
         let Some(basis) = self.feasible(&constraints, basis)? else { return Ok(()) };
@@ -196,7 +196,7 @@ impl FaceSearch<'_> {
         &self,
         constraints: &[Constraint],
         basis: &[Variable],
-    ) -> Result<Option<Vec<Variable>>, LpError> {
+    ) -> Result<Option<Vec<Variable>>, LevelsError> {
         let mut lp = ExactLp { rows: Vec::new(), columns: vec![ExactColumn::default(); self.choices.len()] };
         for (k, constraint) in constraints.iter().enumerate() {
             let sense = if constraint.is_equation { Sense::Equal } else { Sense::AtMost };

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use evenhand_exact::tree::{Amount, Bound, Forest, Holdings, Shared, Ways};
-use evenhand_lp::placement::Totals;
+use evenhand_levels::placement::Totals;
 use evenhand_problem::Rational;
 use thiserror::Error;
 

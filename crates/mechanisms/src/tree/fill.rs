@@ -7,8 +7,9 @@
 
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
+use evenhand_levels::LevelsError;
 use evenhand_lp::LpError;
-use evenhand_lp::placement::{Place, Placed, Placements, Totals};
+use evenhand_levels::placement::{Place, Placed, Placements, Totals};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::course::{Course, Endless};
@@ -27,9 +28,9 @@ const MOST_BOUNDS: usize = 50;
 const WITHIN: f64 = 1.0 - 1e-6;
 
 /// One segment, charged: some steps for each node and user. Long numbers charge by themselves.
-fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LpError> {
+fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LevelsError> {
     charge((forest.size() as u64).saturating_mul(5), "hierarchical filling");
-    course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
+    course.segment().map_err(|_: Endless| LevelsError::Lp(LpError::ExactlyUnbounded))
 }
 
 /// By user `(class, tasks)`: what had a place when the filling was last looked at, as far as doubles tell.
@@ -49,7 +50,7 @@ pub struct Filled {
 
 /// The exact hierarchical filling; `None` where it would take more work than is allowed. `so_far` keeps what has a place, for a
 /// caller that ends the filling early.
-pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LpError> {
+pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LevelsError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
@@ -88,7 +89,7 @@ fn on_classes(
     nothing: &[Rational],
     most: usize,
     so_far: &mut SoFar,
-) -> Result<Option<Filled>, LpError> {
+) -> Result<Option<Filled>, LevelsError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &forest.class_limits)?;
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
@@ -127,7 +128,7 @@ fn on_classes(
         if let Some(bound) = broken {
             programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
             stride = (stride / 2).max(FIRST_STRIDE);
-            let Some(state) = trail.back(&bounds) else { return Err(LpError::ExactlyInfeasible) };
+            let Some(state) = trail.back(&bounds) else { return Err(LevelsError::Lp(LpError::ExactlyInfeasible)) };
             (course, at) = state;
         } else {
             *so_far = placements.in_doubles();
@@ -146,7 +147,7 @@ fn further(
     mut totals: Vec<Rational>,
     bound: Bound,
     bounds: &mut Vec<Bound>,
-) -> Result<usize, LpError> {
+) -> Result<usize, LevelsError> {
     let mut next = Some(bound);
     let mut found = 0;
     while let Some(bound) = next.take() {

@@ -83,7 +83,7 @@ fn missed_least(at: &[usize]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use evenhand_lp::placement::Totals;
+    use evenhand_levels::placement::Totals;
     use evenhand_problem::format::Source;
     use serde_json::{Value, json};
 

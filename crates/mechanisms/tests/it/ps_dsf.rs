@@ -1,6 +1,6 @@
 //! PS-DSF on random problems: Theorem 1 holds exactly, every time.
 
-use evenhand_lp::njc::Goal;
+use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::ps_dsf::{Settings, allocate, residual_of};
 use evenhand_mechanisms::{Mechanism, MechanismError, Status, registry};
 use evenhand_problem::format::Source;

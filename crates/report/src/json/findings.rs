@@ -5,7 +5,7 @@ use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::polish::Polished;
 use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_lp::njc::{NjcSet, Tasks};
+use evenhand_levels::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
 use evenhand_problem::format::{AllocationDocument, NumberText};

@@ -84,7 +84,7 @@ impl HuntError {
             Self::Packing(
                 PackingError::Budget { .. }
                     | PackingError::Lp(
-                        LpError::TooLarge | LpError::Budget { .. } | LpError::PivotLimit { .. }
+                        LpError::TooLarge | LpError::PivotLimit { .. }
                     )
             ) | Self::Ratio(RatioError::TooLarge(_))
                 | Self::Exceeded(_)

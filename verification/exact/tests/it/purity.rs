@@ -46,7 +46,7 @@ fn the_writer_reaches_no_solver() {
     let reached = reached("evenhand-exact");
     assert!(reached.contains("evenhand-problem") && reached.contains("rug"), "{reached:?}");
     for name in
-        ["highs", "highs-sys", "ode_solvers", "clap", "clarabel", "evenhand-lp", "evenhand-mechanisms"]
+        ["highs", "highs-sys", "ode_solvers", "clap", "clarabel", "evenhand-levels", "evenhand-lp", "evenhand-mechanisms"]
     {
         assert!(!reached.contains(name), "evenhand-exact reaches {name}");
     }

@@ -6,7 +6,7 @@ use evenhand_accuracy::case::{Case, Kind};
 use evenhand_accuracy::references::{self, Reference, bound, planted};
 use evenhand_accuracy::suite::{self, SEED, Suite};
 use evenhand_exact::{Certificate, Prices, Tasks};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_mechanisms::{Flags, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::number::{format, to_f64};

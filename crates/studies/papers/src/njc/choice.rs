@@ -1,6 +1,6 @@
 //! Section 5.5: answers are not unique, and one may choose among them.
 
-use evenhand_lp::njc::Goal;
+use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::{Bound, njc};
 use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
 use evenhand_problem::number::to_f64;

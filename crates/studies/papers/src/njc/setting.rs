@@ -6,7 +6,7 @@ use crate::error::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::njc;
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_lp::njc::{EnumerationLimits, Tasks, enumerate};
+use evenhand_levels::njc::{EnumerationLimits, Tasks, enumerate};
 use evenhand_ode::pool::Pool;
 use evenhand_problem::number::{parse, to_f64};
 use evenhand_problem::{
@@ -135,7 +135,7 @@ pub fn answers(problem: &Problem) -> Result<Answers, PaperError> {
             return Err(format!("{} was enumerated and leaves a justified complaint", show(point)).into());
         }
     }
-    let vertices = |p: &evenhand_lp::njc::Polytope| p.vertices.iter().map(totals).collect();
+    let vertices = |p: &evenhand_levels::njc::Polytope| p.vertices.iter().map(totals).collect();
     Ok(Answers { points, polytopes: set.polytopes.iter().map(vertices).collect() })
 }
 

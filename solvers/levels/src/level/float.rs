@@ -1,0 +1,315 @@
+//! The rounds in double precision.
+
+use std::collections::BTreeSet;
+
+use evenhand_problem::Rational;
+
+use super::data::LevelData;
+use super::duals::Duals;
+use super::master::{Master, MasterSolution};
+use super::part::{Part, Target};
+use super::peel::{Likely, blocks, without};
+use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
+use super::search::Search;
+use super::split::{Ended, Rest, Settled};
+use crate::error::LevelsError;
+use crate::settings::LEVELS;
+
+/// Duals of an active group between these parts of the largest may be rounding or not.
+const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
+
+/// The prices of a round, and whom they concern.
+#[derive(Default)]
+pub struct BlockPrices {
+    pub level: f64,
+    /// Row of the constraints and its price, where there is one.
+    pub rows: Vec<(usize, f64)>,
+    /// Groups whose level has a price.
+    pub priced: Vec<usize>,
+    /// These, and groups whose price may be nothing but rounding.
+    pub perhaps_priced: Vec<usize>,
+    /// `(group, class of the problem)` of the placements that the prices rule out.
+    pub left: Vec<(usize, usize)>,
+}
+
+/// What a round in doubles is solved for.
+#[derive(Clone, Copy, PartialEq)]
+enum Aim {
+    /// An allocation: it is an error where doubles do not tell who is blocked.
+    Allocation,
+    /// Prices that prove one, with that room for frozen levels.
+    Prices { room: f64 },
+    /// A guess from which exact rounds start, with that room for frozen levels.
+    Guess { room: f64 },
+}
+
+/// What a round leaves.
+struct Solved<'a> {
+    /// Rounds before it, of groups that are blocked by nobody but themselves.
+    peeled: Vec<Solved<'a>>,
+    block: BlockPrices,
+    rest: Rest<'a, f64>,
+    solves: usize,
+}
+
+/// What all rounds found.
+#[derive(Default)]
+pub struct Rounds {
+    pub settled: Vec<Settled<f64>>,
+    /// In the order in which they were solved.
+    pub blocks: Vec<BlockPrices>,
+    pub rounds: usize,
+    pub solves: usize,
+}
+
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LevelsError> {
+    let Rounds { settled, rounds, solves, .. } =
+        rounds(first_parts(data), |part| solve(part, settings, Aim::Allocation))?;
+    let tasks = by_user(data, settled, |x, share| x / share as f64);
+    Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
+}
+
+/// What nearly proves the levels, in short numbers: prices of doubles, and what they prove exactly.
+pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
+    let found = rounds_with_some_room(first_parts(data), settings, |room| Aim::Prices { room });
+    Duals::of_blocks(data, found.blocks).of_problem(data)
+}
+
+/// The rounds of parts, and of what they leave, by the best guess of doubles.
+pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
+    rounds_with_some_room(waiting, settings, |room| Aim::Guess { room })
+}
+
+/// The rounds of parts, and of what they leave, each with the least room with which it can be solved. A part without a
+/// solution keeps what it has.
+fn rounds_with_some_room(
+    waiting: Vec<Part<'_>>,
+    settings: Settings,
+    aim: impl Fn(f64) -> Aim + Sync,
+) -> Rounds {
+    let found = rounds(waiting, |part| {
+        let mut tries = LEVELS.rooms.iter().map(|room| solve(part, settings, aim(*room)));
+        Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))
+    });
+    found.unwrap_or_default()
+}
+
+/// A part that stays as it is.
+fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
+    let as_it_was = |(group, ran): (&usize, &Vec<(usize, Rational)>)| {
+        (*group, ran.iter().map(|(c, x)| (part.class_id(*c), x.to_f64())).collect())
+    };
+    let settled = part.groups.iter().zip(&part.ran).map(as_it_was).collect();
+    let rest = Rest { settled, parts: Vec::new(), left: Vec::new() };
+    Solved { peeled: Vec::new(), block: BlockPrices::default(), rest, solves: 0 }
+}
+
+/// All rounds, each solved by `solve`.
+fn rounds<'a>(
+    mut waiting: Vec<Part<'a>>,
+    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LevelsError> + Sync,
+) -> Result<Rounds, LevelsError> {
+    let mut all = Rounds::default();
+    while !waiting.is_empty() {
+        for (_, solved) in in_parallel(std::mem::take(&mut waiting), &solve) {
+            waiting.extend(all.take_over(solved?));
+        }
+    }
+    Ok(all)
+}
+
+impl Rounds {
+    /// What waits now.
+    fn take_over<'a>(&mut self, solved: Solved<'a>) -> Vec<Part<'a>> {
+        let Solved { peeled, mut block, rest, solves } = solved;
+        // Nothing waits behind these.
+        for peeled in peeled {
+            self.take_over(peeled);
+        }
+        self.rounds += 1;
+        self.solves += solves;
+        self.settled.extend(rest.settled);
+        block.left = rest.left;
+        self.blocks.push(block);
+        rest.parts
+    }
+}
+
+/// One round of a part, after those of groups that are blocked by themselves.
+fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
+    let peel = |part: &Part<'a>, likely: &mut Likely| peel(part, likely, settings, aim);
+    let (mut peeled, mut rests) = blocks(part, peel, |block| block.block.level);
+    while let Some(rest) = rests.last() {
+        let Ok(mut solved) = round(rest, settings, aim) else { break };
+        let kept = peeled.partition_point(|before| before.block.level <= solved.block.level);
+        if kept == peeled.len() {
+            solved.peeled = peeled;
+            return Ok(solved);
+        }
+        peeled.truncate(kept);
+        rests.truncate(kept);
+    }
+    round(part, settings, aim)
+}
+
+/// Groups that may be blocked by nobody but themselves, solved, and what is left without them and their classes.
+fn peel<'a>(
+    part: &Part<'a>,
+    likely: &mut Likely,
+    settings: Settings,
+    aim: Aim,
+) -> Option<(Solved<'a>, Part<'a>)> {
+    let (few, most) = likely.few(part)?;
+    let mut solved = round(&few, settings, aim).ok()?;
+    let BlockPrices { level, rows, priced, .. } = &solved.block;
+    let is_satisfied = |g: usize| few.satisfied_at[g] <= *level;
+    if *level > most || (0..few.groups.len()).any(is_satisfied) {
+        return None;
+    }
+    let worth = |(row, price): &(usize, f64)| price * part.data.constraints.rows()[*row].capacity.to_f64();
+    let least = LEVELS.dual_tolerance * rows.iter().map(worth).sum::<f64>();
+    let prices: BTreeSet<usize> = rows.iter().filter(|row| worth(row) > least).map(|(row, _)| *row).collect();
+    let (rest, left) = without(part, priced, |row| prices.contains(&row))?;
+    // A blocked group of which some demand is 0 may go on beside others.
+    solved.rest.settled.retain(|(g, _)| priced.contains(g));
+    let is_settled = solved.rest.settled.len() == priced.len();
+    solved.rest = Rest { parts: Vec::new(), left, ..solved.rest };
+    is_settled.then_some((solved, rest))
+}
+
+/// One round of a part.
+fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
+    part.charge_round();
+    let mut search = Search::new(part, settings);
+    if let Aim::Prices { room } | Aim::Guess { room } = aim {
+        search.room = room;
+    }
+    let mut solution = search.newton_in_doubles()?;
+    // What HiGHS takes for optimal may leave some more, which is little for all and much for one that can have little.
+    if !matches!(aim, Aim::Guess { .. })
+        && let Some(Ok(sharp)) = search.master.as_mut().map(Master::solve_sharply)
+    {
+        solution = sharp;
+    }
+    let stays = stays(part, &solution);
+    let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
+    let is_uncertain = |g: usize| {
+        let open = part.targets[g] == Target::Active && part.satisfied_at[g] > solution.level;
+        open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
+    };
+    if aim == Aim::Allocation && (0..part.groups.len()).any(is_uncertain) {
+        return Err(LevelsError::Uncertain);
+    }
+    let mut targets = part.targets.clone();
+    let block = prices(part, &solution, LEVELS.dual_tolerance * most);
+    let mut done = 0;
+    for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
+        if part.satisfied_at[g] <= solution.level {
+            *target = Target::Tasks;
+        } else if solution.group_prices[g] > LEVELS.dual_tolerance * most || stays[g].is_empty() {
+            *target = Target::Frozen(part.levels.len());
+        } else {
+            continue;
+        }
+        done += 1;
+    }
+    let level = Rational::from_f64(solution.level).filter(|_| done > 0);
+    let level = level.ok_or(LevelsError::NoProgress { round: 1 })?;
+    let tasks = tasks(part, &solution, &targets);
+    let ended = Ended { level, targets, tasks };
+    let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);
+    Ok(Solved { peeled: Vec::new(), block, rest, solves: search.solves })
+}
+
+/// The prices of a round.
+fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices {
+    let rows = part.rows.iter().copied().zip(solution.prices.iter().copied());
+    let above = |least: f64| {
+        let above = (0..part.groups.len()).filter(move |&g| solution.group_prices[g] > least);
+        above.map(|g| part.groups[g]).collect()
+    };
+    BlockPrices {
+        level: solution.level,
+        rows: rows.filter(|(_, price)| *price > 0.0).collect(),
+        priced: above(least),
+        perhaps_priced: above(0.0),
+        left: Vec::new(),
+    }
+}
+
+/// By group: the classes whose reduced cost may be 0, and where it runs anyway.
+fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
+    let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
+    let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
+    for (g, list) in stays.iter_mut().enumerate() {
+        let worth = solution.group_prices[g];
+        let limit = worth * (1.0 + LEVELS.reduced_cost_tolerance) + LEVELS.dual_tolerance * most;
+        part.for_each_price(g, &solution.prices, |c, price| {
+            let task = solution.task_prices[g] * part.tasks_per_level_f64(g, c);
+            if (price + task) * solution.unit <= limit {
+                list.push(c);
+            }
+        });
+    }
+    stays
+}
+
+/// By group: `(class, tasks)`, cut down to what it was to reach.
+fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<Vec<(usize, f64)>> {
+    let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
+    for (placement, level) in &solution.placed {
+        if *level > 0.0 {
+            let tasks = level * part.tasks_per_level_f64(placement.g, placement.c);
+            groups[placement.g].push((placement.c, tasks));
+        }
+    }
+    for (g, list) in groups.iter_mut().enumerate() {
+        list.sort_by_key(|(c, _)| *c);
+        if part.tasks_per_level(g).is_some() {
+            let level = match targets[g] {
+                Target::Frozen(at) if at == part.levels.len() => solution.level,
+                Target::Frozen(_) => part.frozen_at[g],
+                _ => part.satisfied_at[g],
+            };
+            let first = part.classes[g].first();
+            let target = first.map_or(0.0, |&c| level * part.tasks_per_level_f64(g, c));
+            let mut surplus = list.iter().map(|(_, x)| x).sum::<f64>() - target;
+            for (_, tasks) in list.iter_mut().rev() {
+                let cut = tasks.min(surplus.max(0.0));
+                *tasks -= cut;
+                surplus -= cut;
+            }
+            list.retain(|(_, tasks)| *tasks > 0.0);
+        }
+    }
+    groups
+}
+
+/// Whether the allocation exceeds no capacity, in doubles, by more than [`Levels::sound`](crate::settings::Levels::sound) of it.
+pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
+    let whole = Part::whole(data);
+    let mut load = vec![0.0; whole.capacity.len()];
+    for (g, &group) in whole.groups.iter().enumerate() {
+        for &n in &data.groups[group].members {
+            for &(i, tasks) in &optimum.tasks[n] {
+                let Some(c) = whole.class_here(i) else { return false };
+                for (row, usage) in whole.usage(g, c) {
+                    load[row] += tasks * usage;
+                }
+            }
+        }
+    }
+    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + LEVELS.sound))
+}
+
+/// An exact optimum in doubles.
+pub fn rounded(optimum: LexicographicOptimum<Rational>) -> LexicographicOptimum<f64> {
+    let round = |(i, x): (usize, Rational)| (i, evenhand_problem::number::to_f64(&x));
+    LexicographicOptimum {
+        tasks: optimum.tasks.into_iter().map(|list| list.into_iter().map(round).collect()).collect(),
+        duals: Vec::new(),
+        rounds: optimum.rounds,
+        solves: optimum.solves,
+        pivots: optimum.pivots,
+    }
+}

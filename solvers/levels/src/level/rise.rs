@@ -1,0 +1,288 @@
+//! How far a user of a given allocation can rise: what decides max-min of an allocation that no user
+//! here made (THEORY, section 7).
+//!
+//! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n` is
+//!
+//! ```text
+//! max L   such that   y is feasible,   U_n(y) >= w_n L,
+//!                     U_m(y) >= w_m min(level of m, L)   for everybody else:
+//! ```
+//!
+//! whoever is above may come down to the new level of `n`, no other user loses. What is asked for grows
+//! with `L`, so the feasible `L` are an interval, and `x` itself is feasible at the level of `n`. With
+//! the users that stay above `L` known the programme is linear. Taking too many of them for above asks
+//! for too much, so its optimum is a level that can be reached, and those that it passes are asked for
+//! no more than they have from then on: Newton's method on a concave function, from below. The dual of
+//! the last programme proves its level, with the floors as they are there.
+//!
+//! A user of which every task is worth 0 takes no part: it has no floor. Limits of groups are rows like those of the
+//! classes.
+
+mod bound;
+
+pub use bound::RiseBound;
+
+use std::collections::HashMap;
+
+use evenhand_exact::{LimitRows, Prices, ShareCoefficients};
+use evenhand_problem::{Constraints, Rational};
+
+use super::lift::trim;
+use crate::error::LevelsError;
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
+use crate::groups::{capacity_entries, limit_entries};
+use evenhand_lp::refine::{self, StartingPoint};
+use evenhand_lp::settings::EXACT;
+
+/// Column of the level `L`.
+const LEVEL: usize = 0;
+
+/// How far a user can rise, with the allocation that shows it and the prices that prove that it is
+/// the most.
+#[derive(Debug, Clone)]
+pub struct Rise {
+    /// The largest `L`: `U_n / w_n` that the user can reach.
+    pub level: Rational,
+    /// A feasible allocation in which the user has risen so far: by user `(class, tasks)`, ascending.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// What proves that nothing higher is feasible: [`Rises::bound`] of it is this level.
+    pub prices: Prices,
+}
+
+/// The rises of the users of one allocation. They share their programme, and each starts from the
+/// basis of the one before: ask for users of similar levels in a row.
+pub struct Rises<'a> {
+    constraints: &'a Constraints<'a>,
+    coefficients: &'a ShareCoefficients,
+    limits: &'a LimitRows,
+    /// By user: its level, and the position of its row; `None` where every task is worth nothing.
+    seats: Vec<Option<Seat>>,
+    /// `(user, class)` of each column from column 1 on.
+    placements: Vec<(usize, usize)>,
+    lp: ExactLp,
+    /// By column: about as many tasks as can be.
+    units: Vec<f64>,
+    /// The given allocation, by column; the entry of the level is set for each user.
+    point: Vec<Rational>,
+    basis: Vec<Variable>,
+}
+
+/// What a user that takes part has in the programme.
+struct Seat {
+    /// `U_n(x) / w_n`
+    level: Rational,
+    /// `sum_i u_ni gamma_ni / w_n` in doubles, more than the user can have.
+    most: f64,
+    /// Row of its level.
+    row: usize,
+    /// `u_n / w_n`, where it is the same on all its classes.
+    uniform: Option<Rational>,
+    /// Row of its task limit, where its level does not express it.
+    task_row: Option<usize>,
+}
+
+impl<'a> Rises<'a> {
+    /// The programme of `tasks`, a feasible allocation that keeps these limits: by user `(class, tasks)`.
+    #[must_use]
+    pub fn new(
+        constraints: &'a Constraints<'a>,
+        coefficients: &'a ShareCoefficients,
+        limits: &'a LimitRows,
+        tasks: &[Vec<(usize, Rational)>],
+    ) -> Self {
+        let n_users = constraints.problem().n_users();
+        let mut lp = ExactLp::default();
+        lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend(limits.list().iter().map(|limit| (Sense::AtMost, limit.most.clone())));
+        lp.columns.push(ExactColumn { cost: Rational::from(1), entries: Vec::new() });
+        let mut rises = Self {
+            constraints,
+            coefficients,
+            limits,
+            seats: Vec::with_capacity(n_users),
+            placements: Vec::new(),
+            lp,
+            units: vec![1.0],
+            point: vec![Rational::new()],
+            basis: Vec::new(),
+        };
+        for n in 0..n_users {
+            let placed: HashMap<usize, &Rational> =
+                tasks.get(n).into_iter().flatten().map(|(i, x)| (*i, x)).collect();
+            let seat = rises.seat(n, &placed);
+            rises.seats.push(seat);
+        }
+        rises
+    }
+
+    /// Adds the rows and columns of a user.
+    fn seat(&mut self, n: usize, placed: &HashMap<usize, &Rational>) -> Option<Seat> {
+        let problem = self.constraints.problem();
+        let has_worth = |i: &usize| problem.can_run(n, *i) && !self.coefficients.of(n, *i).is_zero();
+        let classes: Vec<usize> = (0..problem.n_servers()).filter(has_worth).collect();
+        if !problem.is_active(n) || classes.is_empty() {
+            return None;
+        }
+        let user = &problem.users()[n];
+        let row = self.lp.rows.len();
+        self.lp.rows.push((Sense::AtLeast, Rational::new()));
+        let uniform = uniform(self.coefficients, n, &classes).map(|u| Rational::from(u / user.weight()));
+        let limit = user.tasks().filter(|_| uniform.is_none());
+        let task_row = limit.map(|limit| {
+            self.lp.rows.push((Sense::AtMost, limit.clone()));
+            row + 1
+        });
+        let mut seat = Seat { level: Rational::new(), most: 0.0, row, uniform, task_row };
+        for &i in &classes {
+            let worth = Rational::from(self.coefficients.of(n, i) / user.weight());
+            let gamma = problem.gamma(n, i).to_f64();
+            seat.most += gamma * worth.to_f64();
+            let x = placed.get(&i).map_or_else(Rational::new, |&x| x.clone());
+            seat.level += Rational::from(&worth * &x);
+            let mut entries = capacity_entries(self.constraints, n, i);
+            entries.extend(limit_entries(self.constraints, self.limits, n, i));
+            entries.push((row, worth));
+            entries.extend(task_row.map(|row| (row, Rational::from(1))));
+            self.lp.columns.push(ExactColumn { cost: Rational::new(), entries });
+            self.placements.push((n, i));
+            self.units.push(gamma.min(user.tasks().map_or(f64::INFINITY, Rational::to_f64)));
+            self.point.push(x);
+        }
+        Some(seat)
+    }
+
+    /// The level `U_n(x) / w_n` of user `n`; `None` where it takes no part.
+    #[must_use]
+    pub fn level(&self, n: usize) -> Option<&Rational> {
+        self.seats.get(n)?.as_ref().map(|seat| &seat.level)
+    }
+
+    /// How far user `n` can rise; `None` where it takes no part.
+    ///
+    /// # Errors
+    /// [`LpError::ExactlyInfeasible`](evenhand_lp::LpError::ExactlyInfeasible) when the given allocation is not feasible, or
+    /// [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit).
+    pub fn greatest(&mut self, n: usize) -> Result<Option<Rise>, LevelsError> {
+        let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
+        let start = seat.level.clone();
+        // Whoever is taken for above, the given allocation is feasible: doubles may guess.
+        let mut reached = match self.nearly(n) {
+            Ok(Some(bound)) if bound.level > start => bound.level,
+            _ => start.clone(),
+        };
+        let mut point = self.point.clone();
+        loop {
+            self.ask(n, &reached);
+            let from = StartingPoint { point: Some(&point), basis: &self.basis };
+            let optimum = refine::solve(&self.lp, &self.units, from, EXACT.max_pivots)?.optimum()?;
+            self.basis.clone_from(&optimum.basis);
+            let level = &optimum.x[LEVEL];
+            if *level < start {
+                return Err(LevelsError::Lp(LpError::ExactlyInfeasible));
+            }
+            let others =
+                self.seats.iter().enumerate().filter(|(m, _)| *m != n).filter_map(|(_, s)| s.as_ref());
+            if others.into_iter().all(|s| (s.level > reached) == (s.level > *level)) {
+                return Ok(self.read(n, optimum));
+            }
+            reached.clone_from(level);
+            point = optimum.x;
+        }
+    }
+
+    /// Sets the rows for user `n` when those above `reached` may come down.
+    fn ask(&mut self, n: usize, reached: &Rational) {
+        self.lp.columns[LEVEL].entries.clear();
+        for (m, seat) in self.seats.iter().enumerate() {
+            let Some(seat) = seat else { continue };
+            if m == n || seat.level > *reached {
+                self.lp.rows[seat.row].1 = Rational::new();
+                self.lp.columns[LEVEL].entries.push((seat.row, Rational::from(-1)));
+            } else {
+                self.lp.rows[seat.row].1.clone_from(&seat.level);
+            }
+        }
+    }
+
+    fn read(&self, n: usize, optimum: ExactOptimum) -> Option<Rise> {
+        let seat = self.seats[n].as_ref()?;
+        let problem = self.constraints.problem();
+        let mut level = optimum.x[LEVEL].clone();
+        let mut x = optimum.x;
+        let mut prices = self.prices(&optimum.y);
+        if let Some(limit) = self.level_of_all_tasks(n).filter(|limit| *limit < level) {
+            // On the way to a level where the user has more than all its tasks.
+            let part = Rational::from(&limit - &seat.level) / Rational::from(&level - &seat.level);
+            for (x, start) in x.iter_mut().zip(&self.point) {
+                let step = Rational::from(&*x - start) * &part;
+                *x = step + start;
+            }
+            level = limit;
+            prices = self.prices_of_the_limit(n);
+        }
+        let mut tasks = vec![Vec::new(); problem.n_users()];
+        for (&(m, i), x) in self.placements.iter().zip(&x[1..]).filter(|(_, x)| !x.is_zero()) {
+            tasks[m].push((i, x.clone()));
+        }
+        for (m, list) in tasks.iter_mut().enumerate() {
+            let Some(seat) = &self.seats[m] else { continue };
+            let Some(u) = &seat.uniform else { continue };
+            let floor = if m == n || seat.level > level { &level } else { &seat.level };
+            let placed: Rational = list.iter().map(|(_, x)| x).sum();
+            trim(list, placed - Rational::from(floor / u));
+            list.retain(|(_, x)| !x.is_zero());
+        }
+        Some(Rise { level, tasks, prices })
+    }
+
+    /// `u_n / w_n`, where it is the same on all classes of the user.
+    fn uniform_worth(&self, n: usize) -> Option<Rational> {
+        self.seats[n].as_ref()?.uniform.clone()
+    }
+
+    /// The level at which the user has all its tasks, where the level expresses it.
+    fn level_of_all_tasks(&self, n: usize) -> Option<Rational> {
+        let tasks = self.constraints.problem().users()[n].tasks()?;
+        Some(self.uniform_worth(n)? * tasks)
+    }
+
+    /// The dual by user and by row.
+    fn prices(&self, y: &[Rational]) -> Prices {
+        let mut prices = self.no_prices();
+        let n_rows = prices.rows.len();
+        prices.rows.clone_from_slice(&y[..n_rows]);
+        for (m, seat) in self.seats.iter().enumerate() {
+            let Some(seat) = seat else { continue };
+            // `>=` rows of a maximum have duals of at most 0.
+            prices.user_weights[m] = Rational::from(-&y[seat.row]);
+            if let Some(row) = seat.task_row {
+                prices.users[m].clone_from(&y[row]);
+            }
+        }
+        prices
+    }
+
+    /// The user has no more than all its tasks: `l_n u_n / w_n = q_n`, everything else 0.
+    fn prices_of_the_limit(&self, n: usize) -> Prices {
+        let mut prices = self.no_prices();
+        prices.user_weights[n] = self.uniform_worth(n).map_or_else(Rational::new, Rational::recip);
+        prices.users[n] = Rational::from(1);
+        prices
+    }
+
+    fn no_prices(&self) -> Prices {
+        Prices {
+            user_weights: vec![Rational::new(); self.seats.len()],
+            rows: vec![Rational::new(); self.constraints.rows().len() + self.limits.list().len()],
+            users: vec![Rational::new(); self.seats.len()],
+        }
+    }
+}
+
+/// `u_n`, where it is the same on all of these classes.
+fn uniform<'c>(coefficients: &'c ShareCoefficients, n: usize, classes: &[usize]) -> Option<&'c Rational> {
+    let (first, rest) = classes.split_first()?;
+    let u = coefficients.of(n, *first);
+    rest.iter().all(|&i| coefficients.of(n, i) == u).then_some(u)
+}

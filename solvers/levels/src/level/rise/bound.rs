@@ -1,0 +1,159 @@
+//! Prices that bound the rises of users, from doubles or from anywhere.
+
+use evenhand_exact::Prices;
+use evenhand_problem::{Integer, Rational};
+
+use super::{LEVEL, Rises};
+use crate::error::LevelsError;
+use evenhand_lp::refine::{self, StartingPoint};
+use crate::settings::LEVELS;
+
+/// A level that a user cannot pass.
+#[derive(Debug, Clone)]
+pub struct RiseBound {
+    /// No higher `U_n / w_n` is feasible.
+    pub level: Rational,
+    /// What proves it.
+    pub prices: Prices,
+}
+
+impl Rises<'_> {
+    /// A bound of the rise of user `n`, proven by short prices, and above the rise by rounding alone:
+    /// much cheaper than [`Rises::greatest`]. `None` where the user takes no part, or where doubles
+    /// prove nothing.
+    ///
+    /// # Errors
+    /// [`LevelsError`] when HiGHS fails; the exact answer may still be found.
+    pub fn nearly(&mut self, n: usize) -> Result<Option<RiseBound>, LevelsError> {
+        let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
+        let start = seat.level.clone();
+        self.units[LEVEL] = seat.most;
+        self.point[LEVEL].clone_from(&start);
+        let mut reached = start.clone();
+        let duals = loop {
+            self.ask(n, &reached);
+            let from = StartingPoint { point: Some(&self.point), basis: &self.basis };
+            let solved = refine::in_doubles(&self.lp, &self.units, from)?;
+            self.basis = solved.basis;
+            let rise = Rational::from_f64(solved.differences[LEVEL].max(0.0)).unwrap_or_default();
+            let level = rise + &start;
+            let passed = self.seats.iter().flatten().any(|s| s.level > reached && s.level <= level);
+            // The level rises with every step; rounding may make a tie go back and forth.
+            if !passed || level <= reached {
+                break solved.duals;
+            }
+            reached = level;
+        };
+        let prices = self.rounded(&duals);
+        let bound = self.bound(&prices, n).map(|level| RiseBound { level, prices });
+        match (bound, self.level_of_all_tasks(n)) {
+            (bound, Some(limit)) if bound.as_ref().is_none_or(|bound| limit < bound.level) => {
+                Ok(Some(RiseBound { level: limit, prices: self.prices_of_the_limit(n) }))
+            }
+            (bound, _) => Ok(bound),
+        }
+    }
+
+    /// The level that `prices` prove user `n` cannot pass, its own at least:
+    ///
+    /// ```text
+    /// l_n L + sum over the others of l_m min(level of m, L) = sum p k c + sum q T.
+    /// ```
+    ///
+    /// `None` where they give it no weight. The prices must be valid: at least 0, with
+    /// `l_m u_mi / w_m <= sum_r p_ir d_mir + q_m` on every class of every user.
+    #[must_use]
+    pub fn bound(&self, prices: &Prices, n: usize) -> Option<Rational> {
+        let seat = self.seats.get(n)?.as_ref()?;
+        let own = prices.user_weights.get(n).filter(|l| **l > 0)?;
+        let mut worth = self.budget(prices);
+        let mut rate = own.clone();
+        let mut above: Vec<(&Rational, &Rational)> = Vec::new();
+        for (m, other) in self.seats.iter().enumerate().filter(|(m, _)| *m != n) {
+            let (Some(other), l) = (other, &prices.user_weights[m]) else { continue };
+            if l.is_zero() {
+                continue;
+            }
+            if other.level > seat.level {
+                rate += l;
+                above.push((&other.level, l));
+            } else {
+                worth -= Rational::from(l * &other.level);
+            }
+        }
+        above.sort_unstable();
+        for (level, l) in above {
+            if worth < Rational::from(&rate * level) {
+                break;
+            }
+            rate -= l;
+            worth -= Rational::from(l * level);
+        }
+        Some((worth / rate).max(seat.level.clone()))
+    }
+
+    /// The most of every row, and of every limit after them.
+    fn most(&self) -> impl Iterator<Item = &Rational> {
+        let rows = self.constraints.rows().iter().map(|row| &row.capacity);
+        rows.chain(self.limits.list().iter().map(|limit| &limit.most))
+    }
+
+    /// What all capacity, limits and all tasks are worth: `sum p k c + sum q T`.
+    fn budget(&self, prices: &Prices) -> Rational {
+        let rows = self.most().zip(&prices.rows).filter(|(_, p)| !p.is_zero());
+        let rows: Rational = rows.map(|(most, p)| Rational::from(most * p)).sum();
+        let users = self.constraints.problem().users().iter().zip(&prices.users);
+        let limits = users.filter_map(|(user, q)| Some(Rational::from(user.tasks()? * q)));
+        rows + limits.sum::<Rational>()
+    }
+
+    /// Valid prices close to duals in doubles: rounded to short numbers, with the largest weights that
+    /// they allow.
+    fn rounded(&self, duals: &[f64]) -> Prices {
+        let mut prices = self.no_prices();
+        let values = self.most().zip(duals).map(|(row, p)| row.to_f64() * p);
+        let most = values.fold(0.0, f64::max);
+        for ((row, dual), price) in self.most().zip(duals).zip(&mut prices.rows) {
+            *price = short(*dual, if row.is_zero() { 0.0 } else { most / row.to_f64() });
+        }
+        for (m, seat) in self.seats.iter().enumerate() {
+            if let Some(row) = seat.as_ref().and_then(|seat| seat.task_row) {
+                prices.users[m] = short(duals[row], 0.0);
+            }
+        }
+        self.set_weights(&mut prices);
+        prices
+    }
+
+    /// The largest weights that the prices allow.
+    fn set_weights(&self, prices: &mut Prices) {
+        let n_rows = prices.rows.len();
+        let mut least: Vec<Option<Rational>> = vec![None; self.seats.len()];
+        for (&(m, _), column) in self.placements.iter().zip(&self.lp.columns[1..]) {
+            let Some(seat) = &self.seats[m] else { continue };
+            let mut price = prices.users[m].clone();
+            for (row, usage) in column.entries.iter().filter(|(row, _)| *row < n_rows) {
+                price += Rational::from(usage * &prices.rows[*row]);
+            }
+            if let Some((_, worth)) = column.entries.iter().find(|(row, _)| *row == seat.row) {
+                price /= worth;
+            }
+            if least[m].as_ref().is_none_or(|least| price < *least) {
+                least[m] = Some(price);
+            }
+        }
+        for (weight, least) in prices.user_weights.iter_mut().zip(least) {
+            *weight = least.unwrap_or_default();
+        }
+    }
+}
+
+/// A price in doubles as a short number; 0 where it is next to nothing beside `most`.
+fn short(value: f64, most: f64) -> Rational {
+    if value <= 0.0 || value <= most * LEVELS.least_price || !value.is_finite() {
+        return Rational::new();
+    }
+    let shift = LEVELS.price_bits - libm::ilogb(value);
+    let digits = Integer::from_f64(libm::round(libm::scalbn(value, shift))).unwrap_or_default();
+    Rational::from(digits) >> shift
+}

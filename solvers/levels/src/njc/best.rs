@@ -1,0 +1,98 @@
+//! The best NJC allocation of a small problem with its proof: branch and bound in exact arithmetic.
+
+use evenhand_problem::{Constraints, Rational};
+
+use super::choices::{Choices, Visitor};
+use super::face::Face;
+use super::faces::EnumerationLimits;
+use super::goal::Goal;
+use super::market::{Candidate, ClusterModel, Tasks};
+use super::polytope::FaceProgramme;
+use crate::error::LevelsError;
+use evenhand_lp::exact_lp::{ExactOptimum, Feasibility, Variable};
+use crate::settings::FACES;
+
+/// A best NJC allocation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BestMember {
+    /// A face on which it is best.
+    pub face: Face,
+    /// A vertex of that face.
+    pub tasks: Tasks,
+    /// Its value.
+    pub value: Rational,
+}
+
+/// The best of the NJC allocations that are worth more than `value`; `None` proves, in exact
+/// arithmetic, that there is none.
+///
+/// With the value of a [`Selection`](super::Selection) this decides whether HiGHS was right; with a
+/// negative value it finds the best allocation on its own. All faces are searched, each choice
+/// bounded by an exact linear programme, so this is for small problems: the work at most doubles
+/// with every row, and with every user whose witness is open. [`EnumerationLimits::choices`] applies.
+///
+/// # Errors
+/// [`LevelsError::Budget`] when the limit does not suffice; nothing is proven then.
+pub fn best_above(
+    constraints: &Constraints<'_>,
+    goal: Goal,
+    value: &Rational,
+    limits: &EnumerationLimits,
+) -> Result<Option<BestMember>, LevelsError> {
+    let market = ClusterModel::new(constraints);
+    let search = FaceSearch { market: &market, goal, value: value.clone(), best: None };
+    let mut choices = Choices::new(&market, search, limits.choices);
+    choices.visit()?;
+    Ok(choices.visitor.best)
+}
+
+struct FaceSearch<'a> {
+    market: &'a ClusterModel<'a>,
+    goal: Goal,
+    /// The value to exceed.
+    value: Rational,
+    best: Option<BestMember>,
+}
+
+impl FaceSearch<'_> {
+    /// The optimum over a choice, if it is worth more than what there is.
+    fn bound(
+        &self,
+        face: &Face,
+        floors: &[Candidate],
+        basis: &[Variable],
+    ) -> Result<Option<(ExactOptimum, Rational)>, LevelsError> {
+        let mut programme = FaceProgramme::new(self.market, face, floors);
+        programme.aim(self.market, face, self.goal);
+        let Feasibility::Feasible(optimum) = programme.lp.solve(basis, FACES.max_pivots)? else {
+            return Ok(None);
+        };
+        let costs = programme.lp.columns.iter().map(|column| &column.cost);
+        let value: Rational = costs.zip(&optimum.x).map(|(cost, x)| Rational::from(cost * x)).sum();
+        Ok((value > self.value).then_some((optimum, value)))
+    }
+}
+
+impl Visitor for FaceSearch<'_> {
+    fn partial(
+        &mut self,
+        face: &Face,
+        floors: &[Candidate],
+        basis: &[Variable],
+    ) -> Result<Option<Vec<Variable>>, LevelsError> {
+        Ok(self.bound(face, floors, basis)?.map(|(optimum, _)| optimum.basis))
+    }
+
+    fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError> {
+        if let Some((optimum, value)) = self.bound(face, floors, basis)? {
+            let tasks = self.market.tasks(&optimum.x);
+            self.value.clone_from(&value);
+            self.best = Some(BestMember { face: face.clone(), tasks, value });
+        }
+        Ok(())
+    }
+
+    fn tells_satisfied_users(&self) -> bool {
+        self.goal == Goal::MaxMinShare
+    }
+}

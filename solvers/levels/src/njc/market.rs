@@ -1,0 +1,153 @@
+//! Who can hold how much of what: the data that all questions about NJC allocations share.
+
+use std::ops::Range;
+
+use evenhand_lp::linear::SparseRow;
+use evenhand_problem::{Constraints, Rational};
+
+use crate::groups::capacity_entries;
+
+/// By user: `(class, tasks)`, ascending by class, without zeros.
+pub type Tasks = Vec<Vec<(usize, Rational)>>;
+
+/// Entitlements `e_n = w_n / (sum of the weights of the active users)`, by user; 0 for a user that
+/// is not active.
+#[must_use]
+pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
+    let problem = constraints.problem();
+    let weight = |n: usize| {
+        if problem.is_active(n) { problem.users()[n].weight().clone() } else { Rational::new() }
+    };
+    let weights: Vec<Rational> = (0..problem.n_users()).map(weight).collect();
+    let total: Rational = weights.iter().sum();
+    if total.is_zero() {
+        return weights;
+    }
+    weights.into_iter().map(|w| w / &total).collect()
+}
+
+/// Users, placements and what each placement would have to be to hold an entitlement.
+pub struct ClusterModel<'a> {
+    pub constraints: &'a Constraints<'a>,
+    /// Active users, ascending.
+    pub users: Vec<usize>,
+    pub entitlements: Vec<Rational>,
+    pub placements: Vec<UserOnClass>,
+    /// By user: its placements.
+    of_user: Vec<Range<usize>>,
+}
+
+/// A user on a class.
+pub struct UserOnClass {
+    pub n: usize,
+    pub i: usize,
+    /// `(row, usage of it by one task)`, usage not 0.
+    pub usage: SparseRow,
+    /// No more tasks than this can be there: `gamma_ni`, or all that the user has.
+    pub most: Rational,
+}
+
+/// Tasks on one class that hold an entitlement of one row.
+pub struct Candidate {
+    pub row: usize,
+    /// Index of the placement.
+    pub placement: usize,
+    /// Least tasks, `e_n C / d`.
+    pub floor: Rational,
+}
+
+impl<'a> ClusterModel<'a> {
+    pub fn new(constraints: &'a Constraints<'a>) -> Self {
+        let problem = constraints.problem();
+        let mut placements = Vec::new();
+        let mut of_user = Vec::with_capacity(problem.n_users());
+        for n in 0..problem.n_users() {
+            let start = placements.len();
+            if problem.is_active(n) {
+                let classes = problem.classes_of(n);
+                let limit = problem.users()[n].tasks();
+                placements.extend(classes.map(|i| {
+                    let (usage, gamma) = (capacity_entries(constraints, n, i), problem.gamma(n, i));
+                    let most = limit.filter(|limit| **limit < gamma).cloned().unwrap_or(gamma);
+                    UserOnClass { n, i, usage, most }
+                }));
+            }
+            of_user.push(start..placements.len());
+        }
+        let users = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
+        Self { constraints, users, entitlements: entitlements(constraints), placements, of_user }
+    }
+
+    /// Indices of the placements of user `n`.
+    pub fn placements_of(&self, n: usize) -> Range<usize> {
+        self.of_user[n].clone()
+    }
+
+    /// Tasks of user `n`; `None`: unlimited.
+    pub fn limit(&self, n: usize) -> Option<&'a Rational> {
+        self.constraints.problem().users()[n].tasks()
+    }
+
+    pub fn capacity(&self, row: usize) -> &Rational {
+        &self.constraints.rows()[row].capacity
+    }
+
+    /// What would make `row` a witness of user `n`; `None` where it cannot be one.
+    pub fn candidate(&self, n: usize, row: usize) -> Option<Candidate> {
+        let server = self.constraints.rows().get(row)?.server;
+        let placement = self.placements_of(n).find(|&k| self.placements[k].i == server)?;
+        let (_, usage) = self.placements[placement].usage.iter().find(|(r, _)| *r == row)?;
+        let capacity = self.capacity(row);
+        if capacity.is_zero() {
+            return None;
+        }
+        let floor = Rational::from(&self.entitlements[n] * capacity) / usage;
+        Some(Candidate { row, placement, floor })
+    }
+
+    /// The candidates of user `n` by which it could be content without having all its tasks: those
+    /// that fit on the class and leave tasks undone.
+    pub fn candidates(&self, n: usize) -> Vec<Candidate> {
+        let rows = self.placements_of(n).flat_map(|k| self.placements[k].usage.iter().map(|(row, _)| *row));
+        rows.filter_map(|row| self.candidate(n, row))
+            .filter(|c| c.floor <= self.placements[c.placement].most)
+            .filter(|c| self.limit(n).is_none_or(|tasks| c.floor < *tasks))
+            .collect()
+    }
+
+    /// Whether user `n` can have all its tasks, as far as its own use of the classes goes.
+    pub fn can_be_satisfied(&self, n: usize) -> bool {
+        let most = || self.placements_of(n).map(|k| &self.placements[k].most).sum::<Rational>();
+        self.limit(n).is_some_and(|tasks| *tasks <= most())
+    }
+
+    /// Tasks by user from values by placement.
+    pub fn tasks(&self, values: &[Rational]) -> Tasks {
+        let mut tasks = vec![Vec::new(); self.of_user.len()];
+        for (placement, value) in self.placements.iter().zip(values) {
+            if !value.is_zero() {
+                tasks[placement.n].push((placement.i, value.clone()));
+            }
+        }
+        tasks
+    }
+
+    /// Use of every row.
+    pub fn loads(&self, tasks: &Tasks) -> Vec<Rational> {
+        let mut loads = vec![Rational::new(); self.constraints.rows().len()];
+        for placement in &self.placements {
+            let x = tasks.get(placement.n).map_or_else(Rational::new, |list| tasks_on(list, placement.i));
+            if !x.is_zero() {
+                for (row, usage) in &placement.usage {
+                    loads[*row] += Rational::from(usage * &x);
+                }
+            }
+        }
+        loads
+    }
+}
+
+/// Tasks of one user on class `i`.
+pub fn tasks_on(tasks: &[(usize, Rational)], i: usize) -> Rational {
+    tasks.iter().filter(|(class, _)| *class == i).map(|(_, x)| x).sum()
+}

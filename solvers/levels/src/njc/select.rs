@@ -1,0 +1,273 @@
+//! The best NJC allocation for a goal, over all faces: a mixed-integer programme without big
+//! constants.
+//!
+//! Binaries say which rows are saturated (`s_j`) and what contents each user (`z_nj`, or `z_n0` for
+//! having all its tasks), beside the tasks `x >= 0`:
+//!
+//! ```text
+//! sum_n x_ni d_nj <= C_j,   sum_n x_ni d_nj >= C_j s_j          for every row j,
+//! x_ni d_nj >= e_n C_j z_nj,   z_nj <= s_j                      for every user and row,
+//! x_n <= T_n,   x_n >= T_n z_n0                                 for every user,
+//! z_n0 + sum_j z_nj = 1                                         for every active user.
+//! ```
+//!
+//! One witness a user is enough, hence the equation. Every coefficient is the bound that holds
+//! anyway, so the relaxation is as tight as the rows allow. What HiGHS finds is not believed: its
+//! witnesses name a face, and the exact optimum over that face is the answer. A face that has no
+//! point in exact arithmetic is cut off, and the programme is solved again.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use evenhand_problem::{Constraints, Rational};
+
+use super::face::{Face, Witness};
+use super::goal::{Goal, Shares};
+use super::market::{ClusterModel, Tasks};
+use super::polytope;
+use crate::error::LevelsError;
+use evenhand_lp::LpError;
+use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
+use evenhand_lp::settings::HIGHS;
+
+/// Limits of [`select`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SelectSettings {
+    /// Time (for all programmes together), gaps and tolerance of HiGHS.
+    pub mip: MipSettings,
+    /// Faces without an exact point that are cut off before the search is given up.
+    pub max_cuts: usize,
+}
+
+/// By how much an exact value may exceed what HiGHS claims nothing to exceed, in units of the objective: its own tolerance.
+const CLAIM: f64 = 1e-6;
+
+impl Default for SelectSettings {
+    fn default() -> Self {
+        Self { mip: MipSettings::default(), max_cuts: 100 }
+    }
+}
+
+/// An exact NJC allocation, and what floating point says about all others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// An exact vertex of the face, best for the goal among its points.
+    pub tasks: Tasks,
+    /// The face that HiGHS chose.
+    pub face: Face,
+    /// The exact value of `tasks`; a proven lower bound of the best value.
+    pub value: Rational,
+    /// What HiGHS claims no NJC allocation to exceed: a statement in floating point, good to about
+    /// its tolerance, and no proof. None where `value` refutes it.
+    pub bound: Option<f64>,
+    /// Whether HiGHS claims that nothing is better by more than the gaps of the settings; nothing is known of that
+    /// without a bound.
+    pub status: MipStatus,
+    /// Nodes of the branch-and-bound trees.
+    pub nodes: u64,
+    /// Faces that turned out empty in exact arithmetic and were cut off.
+    pub cuts: usize,
+}
+
+/// The NJC allocation that is best for the goal, as far as HiGHS can tell; exact itself.
+///
+/// # Errors
+/// [`LpError::TimeLimit`](evenhand_lp::LpError::TimeLimit) when the time was up before any solution was found,
+/// [`LpError::Infeasible`](evenhand_lp::LpError::Infeasible) when entitlements are so far apart (1e9 and more) that HiGHS finds none,
+/// [`LevelsError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and whatever
+/// else HiGHS says.
+pub fn select(
+    constraints: &Constraints<'_>,
+    goal: Goal,
+    settings: &SelectSettings,
+) -> Result<Selection, LevelsError> {
+    let start = Instant::now();
+    let market = ClusterModel::new(constraints);
+    let mut model = Model::new(&market, goal)?;
+    let (mut nodes, mut cuts) = (0, 0);
+    loop {
+        let left = settings.mip.time_limit - start.elapsed().as_secs_f64();
+        if left <= 0.0 {
+            return Err(LevelsError::Lp(LpError::TimeLimit));
+        }
+        let solution = model.solve(&MipSettings { time_limit: left, ..settings.mip })?;
+        nodes += solution.nodes;
+        let (face, chosen) = model.face(&market, &solution);
+        if let Some(tasks) = polytope::best(&market, &face, Some(goal))? {
+            let value = goal.value(constraints, &tasks);
+            let bound = Some(solution.bound * model.unit);
+            let bound = bound.filter(|bound| value.to_f64() <= bound + CLAIM * model.unit);
+            return Ok(Selection { tasks, face, value, bound, status: solution.status, nodes, cuts });
+        }
+        cuts += 1;
+        if cuts > settings.max_cuts {
+            return Err(LevelsError::FacesRefuted { faces: cuts });
+        }
+        // No allocation has all of these witnesses.
+        let all_but_one = chosen.len() as f64 - 1.0;
+        let entries = chosen.into_iter().map(|z| (z, 1.0)).collect();
+        model.mip.add_row(MipRow { lower: f64::NEG_INFINITY, upper: all_but_one, entries })?;
+    }
+}
+
+/// The programme, in scaled units: placements in the most that can be there, rows in capacities.
+struct Model {
+    mip: MipModel,
+    /// `(user, witness, column of its binary)`.
+    witnesses: Vec<(usize, Witness, usize)>,
+    /// Unit of the objective.
+    unit: f64,
+}
+
+impl Model {
+    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LevelsError> {
+        let mut model = Self { mip: MipModel::default(), witnesses: Vec::new(), unit: 1.0 };
+        let worths: Option<Vec<f64>> = (0..market.placements.len())
+            .map(|k| goal.worth(market, k).map(|w| (w * &market.placements[k].most).to_f64()))
+            .collect();
+        let largest = worths.iter().flatten().copied().fold(0.0, f64::max);
+        if largest > 0.0 {
+            model.unit = largest;
+        }
+        for k in 0..market.placements.len() {
+            let cost = worths.as_ref().map_or(0.0, |worths| worths[k] / model.unit);
+            model.mip.add_column(MipColumn { cost, lower: 0.0, upper: 1.0, is_integer: false })?;
+        }
+        let saturated = model.capacities(market)?;
+        for &n in &market.users {
+            model.user(market, n, &saturated)?;
+        }
+        if worths.is_none() {
+            model.least_share(market)?;
+        }
+        Ok(model)
+    }
+
+    fn binary(&mut self) -> Result<usize, LevelsError> {
+        self.mip.add_column(MipColumn { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: true })
+    }
+
+    fn at_least(&mut self, lower: f64, entries: Vec<(usize, f64)>) -> Result<(), LevelsError> {
+        self.mip.add_row(MipRow { lower, upper: f64::INFINITY, entries })?;
+        Ok(())
+    }
+
+    /// Capacity rows; by row, the binary that says that it is saturated.
+    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LevelsError> {
+        let n_rows = market.constraints.rows().len();
+        let mut rows = vec![Vec::new(); n_rows];
+        for (k, placement) in market.placements.iter().enumerate() {
+            for (row, usage) in &placement.usage {
+                if !market.capacity(*row).is_zero() {
+                    let part = Rational::from(usage * &placement.most) / market.capacity(*row);
+                    rows[*row].push((k, part.to_f64()));
+                }
+            }
+        }
+        let useful: BTreeSet<usize> =
+            market.users.iter().flat_map(|&n| market.candidates(n)).map(|c| c.row).collect();
+        let mut saturated = vec![None; n_rows];
+        for (row, mut entries) in rows.into_iter().enumerate() {
+            self.mip.add_row(MipRow { lower: f64::NEG_INFINITY, upper: 1.0, entries: entries.clone() })?;
+            if useful.contains(&row) {
+                let s = self.binary()?;
+                saturated[row] = Some(s);
+                entries.push((s, -1.0));
+                self.at_least(0.0, entries)?;
+            }
+        }
+        Ok(saturated)
+    }
+
+    /// The tasks of one user and its witness.
+    fn user(
+        &mut self,
+        market: &ClusterModel<'_>,
+        n: usize,
+        saturated: &[Option<usize>],
+    ) -> Result<(), LevelsError> {
+        let first = self.witnesses.len();
+        if let Some(limit) = market.limit(n) {
+            let part = |k: usize| (k, Rational::from(&market.placements[k].most / limit).to_f64());
+            let mut entries: Vec<(usize, f64)> = market.placements_of(n).map(part).collect();
+            self.mip.add_row(MipRow { lower: f64::NEG_INFINITY, upper: 1.0, entries: entries.clone() })?;
+            if market.can_be_satisfied(n) {
+                let z = self.binary()?;
+                self.witnesses.push((n, Witness::Satisfied, z));
+                entries.push((z, -1.0));
+                self.at_least(0.0, entries)?;
+            }
+        }
+        for candidate in market.candidates(n) {
+            let Some(s) = saturated[candidate.row] else { continue };
+            let z = self.binary()?;
+            self.witnesses.push((n, Witness::Row(candidate.row), z));
+            let floor = candidate.floor / &market.placements[candidate.placement].most;
+            self.at_least(0.0, vec![(candidate.placement, 1.0), (z, -floor.to_f64())])?;
+            self.at_least(0.0, vec![(s, 1.0), (z, -1.0)])?;
+        }
+        let entries = self.witnesses[first..].iter().map(|(_, _, z)| (*z, 1.0)).collect();
+        self.mip.add_row(MipRow { lower: 1.0, upper: 1.0, entries })?;
+        Ok(())
+    }
+
+    /// The goal of the least share, in units of the largest: `t` is at most the share of every user
+    /// that is not satisfied. Having all its tasks lifts that to 1, which is no less than any share.
+    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LevelsError> {
+        let shares = Shares::new(market);
+        self.unit = shares.largest.to_f64();
+        if shares.largest.is_zero() {
+            self.unit = 1.0;
+            return Ok(());
+        }
+        let t = self.mip.add_column(MipColumn { cost: 1.0, lower: 0.0, upper: 1.0, is_integer: false })?;
+        for &n in &market.users {
+            let Some(share) = &shares.by_user[n] else { continue };
+            let share = Rational::from(share / &shares.largest);
+            let part = |k: usize| (k, Rational::from(&market.placements[k].most * &share).to_f64());
+            let mut entries: Vec<(usize, f64)> = market.placements_of(n).map(part).collect();
+            entries.push((t, -1.0));
+            let satisfied = self.witnesses.iter().find(|(user, w, _)| (*user, *w) == (n, Witness::Satisfied));
+            if let (Some((_, _, z)), Some(tasks)) = (satisfied, market.limit(n)) {
+                let lift: Rational = 1 - share * tasks;
+                entries.push((*z, lift.to_f64()));
+            }
+            self.at_least(0.0, entries)?;
+        }
+        Ok(())
+    }
+
+    fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LevelsError> {
+        if self.mip.n_columns() == 0 {
+            let (values, status) = (Vec::new(), MipStatus::Optimal);
+            return Ok(MipSolution { values, objective: 0.0, bound: 0.0, status, nodes: 0 });
+        }
+        let mut result = self.mip.solve(settings);
+        // There always is an NJC allocation, but HiGHS may miss it where numbers are far apart.
+        for tolerance in HIGHS.wider_tolerances {
+            if !matches!(result, Err(LevelsError::Lp(LpError::Infeasible) | LevelsError::Lp(LpError::UnboundedOrInfeasible))) {
+                break;
+            }
+            result = self.mip.solve(&MipSettings { tolerance, ..*settings });
+        }
+        result
+    }
+
+    /// The face of a solution, with no more bottlenecks than its witnesses need, and the binaries of
+    /// the witnesses.
+    fn face(&self, market: &ClusterModel<'_>, solution: &MipSolution) -> (Face, Vec<usize>) {
+        let mut witnesses = vec![None; market.constraints.problem().n_users()];
+        let mut bottlenecks = BTreeSet::new();
+        let mut chosen = Vec::new();
+        for &(n, witness, z) in &self.witnesses {
+            if solution.values[z] > 0.5 {
+                witnesses[n] = Some(witness);
+                chosen.push(z);
+                if let Witness::Row(row) = witness {
+                    bottlenecks.insert(row);
+                }
+            }
+        }
+        (Face { bottlenecks: bottlenecks.into_iter().collect(), witnesses }, chosen)
+    }
+}

@@ -1,0 +1,153 @@
+//! What some users could have of a part of the cluster: the largest `z` for which an allocation of theirs within given
+//! amounts of every row gives each `min(T_n, x_n + z g_n)` tasks.
+//!
+//! Who has all its tasks at some `z` asks for no more beyond it, so that this is a chain of linear programmes: the users
+//! who are full where one ends keep their tasks in the next. The dual of the last one bounds `z`: with weights `l` of
+//! the users, prices `p` of the rows and `q` of their tasks,
+//! $\sum_n l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
+
+use evenhand_problem::{Constraints, Rational};
+
+use crate::error::LevelsError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
+use crate::groups::capacity_entries;
+use evenhand_lp::refine::{self, StartingPoint};
+use evenhand_lp::settings::EXACT;
+
+/// A user who wants more.
+#[derive(Debug, Clone)]
+pub struct Wanting {
+    /// Its index.
+    pub user: usize,
+    /// `x_n`: what it has.
+    pub has: Rational,
+    /// `g_n > 0`: the unit in which its gain counts; at least `x_n`.
+    pub unit: Rational,
+}
+
+/// The largest gain, with what reaches it and the prices that bound it.
+#[derive(Debug, Clone)]
+pub struct Gain {
+    /// `z`; at most what is left to somebody of its tasks, over `g_n`.
+    pub gain: Rational,
+    /// By user of the problem: `(class, tasks)`, ascending by class.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// `(user, l_n)`, those above 0, in the order in which the users were given; none where they have all their tasks.
+    pub weights: Vec<(usize, Rational)>,
+    /// `(row, p)`, those above 0, ascending.
+    pub prices: Vec<(usize, Rational)>,
+    /// `(user, q_n)`, as the weights.
+    pub user_prices: Vec<(usize, Rational)>,
+}
+
+/// The largest gain of some active users, at least one, from these amounts of the rows.
+///
+/// # Errors
+/// [`LevelsError`] when HiGHS fails, or no exactly optimal basis is found within the limit of pivots.
+pub fn largest_gain(
+    constraints: &Constraints<'_>,
+    amounts: &[Rational],
+    users: &[Wanting],
+) -> Result<Gain, LevelsError> {
+    let problem = constraints.problem();
+    let tasks = |user: &Wanting| problem.users()[user.user].tasks();
+    // What is left of the tasks of each, over its unit: beyond it asks for no more.
+    let left = |user: &Wanting| Some(Rational::from(tasks(user)? - &user.has) / &user.unit);
+    let left: Vec<Option<Rational>> = users.iter().map(left).collect();
+    let mut full = vec![false; users.len()];
+    let mut point = Vec::new();
+    loop {
+        let programme = Programme::new(constraints, amounts, users, &full);
+        point.resize(programme.lp.columns.len(), Rational::new());
+        let start = StartingPoint { point: Some(&point), basis: &[] };
+        let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
+        let gain = Rational::from(&optimum.x[0] - 1u32);
+        let is_full = |left: &Option<Rational>| left.as_ref().is_some_and(|left| *left <= gain);
+        let next: Vec<bool> = left.iter().map(is_full).collect();
+        let is_over = next.iter().all(|full| *full);
+        if is_over || next == full {
+            return Ok(programme.read(&optimum, gain, is_over));
+        }
+        full = next;
+        point = optimum.x;
+    }
+}
+
+struct Programme<'a> {
+    users: &'a [Wanting],
+    full: &'a [bool],
+    /// Columns: `z + 1`, then the tasks. Rows: those of the cluster, the floors, the tasks of users.
+    lp: ExactLp,
+    scales: Vec<f64>,
+    /// `(position of the user, class)` by column, from the second on.
+    places: Vec<(usize, usize)>,
+    n_rows: usize,
+    n_users: usize,
+    /// By position of the user.
+    task_rows: Vec<Option<usize>>,
+}
+
+impl<'a> Programme<'a> {
+    fn new(
+        constraints: &Constraints<'_>,
+        amounts: &[Rational],
+        users: &'a [Wanting],
+        full: &'a [bool],
+    ) -> Self {
+        let problem = constraints.problem();
+        let mut lp = ExactLp::default();
+        lp.rows.extend(amounts.iter().map(|amount| (Sense::AtMost, amount.clone())));
+        let n_rows = lp.rows.len();
+        let mut level = ExactColumn { cost: Rational::from(1), entries: Vec::new() };
+        for (k, Wanting { user, has, unit }) in users.iter().enumerate() {
+            lp.rows.push(match (full[k], problem.users()[*user].tasks()) {
+                (true, Some(tasks)) => (Sense::AtLeast, tasks.clone()),
+                _ => {
+                    level.entries.push((n_rows + k, unit.clone()));
+                    (Sense::AtMost, Rational::from(unit - has))
+                }
+            });
+        }
+        let mut task_rows = Vec::new();
+        for user in users {
+            let tasks = problem.users()[user.user].tasks();
+            task_rows.push(tasks.map(|_| lp.rows.len()));
+            lp.rows.extend(tasks.map(|tasks| (Sense::AtMost, tasks.clone())));
+        }
+        lp.columns.push(level);
+        let (mut scales, mut places) = (vec![1.0], Vec::new());
+        for (k, user) in users.iter().enumerate() {
+            for i in problem.classes_of(user.user) {
+                let mut entries = capacity_entries(constraints, user.user, i);
+                entries.push((n_rows + k, Rational::from(if full[k] { 1 } else { -1 })));
+                entries.extend(task_rows[k].map(|row| (row, Rational::from(1))));
+                lp.columns.push(ExactColumn { cost: Rational::new(), entries });
+                scales.push(user.unit.to_f64());
+                places.push((k, i));
+            }
+        }
+        Self { users, full, lp, scales, places, n_rows, n_users: problem.n_users(), task_rows }
+    }
+
+    fn read(&self, optimum: &ExactOptimum, gain: Rational, is_over: bool) -> Gain {
+        let mut tasks = vec![Vec::new(); self.n_users];
+        for ((k, i), x) in self.places.iter().zip(&optimum.x[1..]).filter(|(_, x)| !x.is_zero()) {
+            tasks[self.users[*k].user].push((*i, x.clone()));
+        }
+        let mut found =
+            Gain { gain, tasks, weights: Vec::new(), prices: Vec::new(), user_prices: Vec::new() };
+        if is_over {
+            return found;
+        }
+        let priced = |row: usize| Some(optimum.y[row].clone()).filter(|price| !price.is_zero());
+        found.prices = (0..self.n_rows).filter_map(|row| Some((row, priced(row)?))).collect();
+        for (k, user) in self.users.iter().enumerate() {
+            // Rows from below have prices of at most 0.
+            let weight = priced(self.n_rows + k).map(|l| if self.full[k] { -l } else { l });
+            found.weights.extend(weight.map(|l| (user.user, l)));
+            let price = self.task_rows[k].and_then(priced);
+            found.user_prices.extend(price.map(|q| (user.user, q)));
+        }
+        found
+    }
+}

@@ -1,0 +1,261 @@
+//! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every user.
+//!
+//! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18).
+//! With the users' present tasks as floors it decides Pareto optimality: nothing dominates the
+//! present allocation exactly when the optimum is its own value, and the dual then holds weights
+//! `l_n = v_n + (price of the floor)` and prices that prove it.
+//! Limits of groups are rows like those of the classes.
+
+use evenhand_exact::{LimitRows, ShareCoefficients};
+use evenhand_problem::{Constraints, Rational};
+
+use crate::error::LevelsError;
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::groups::{Group, capacity_entries, limit_entries, merge};
+use evenhand_lp::refine::{self, StartingPoint};
+use evenhand_lp::settings::EXACT;
+
+/// Part of a capacity that counts as all of it where a basis is guessed: what doubles leave.
+const FULL: f64 = 1.0 - 1e-9;
+
+/// An exact optimum with its dual, by user and by capacity row.
+#[derive(Debug, Clone)]
+pub struct SumOptimum {
+    /// By user: `(class, tasks)`, ascending by class.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// By capacity row, and after these by limit of the groups: price per unit, at least 0.
+    pub prices: Vec<Rational>,
+    /// By user: price per task of its task limit, at least 0.
+    pub user_prices: Vec<Rational>,
+    /// By user: price per task of its floor, at least 0.
+    pub floor_prices: Vec<Rational>,
+    /// Exact pivots that the basis from floating point needed.
+    pub pivots: usize,
+}
+
+/// What is maximised.
+#[derive(Debug, Clone, Copy)]
+pub struct SumGoal<'a> {
+    /// By user: worth `v_n` of one task, positive.
+    pub worth: &'a [Rational],
+    /// `u_ni`, by which the worth of a task on a class is multiplied; `None`: by 1.
+    pub share: Option<&'a ShareCoefficients>,
+    /// By user: tasks that it must have at least; `None`: no floors.
+    pub floors: Option<&'a [Rational]>,
+    /// Limits of groups; `None`: none are kept.
+    pub limits: Option<&'a LimitRows>,
+    /// A feasible allocation that reaches the floors, by user `(class, tasks)`, to start from: rounding cannot hide then
+    /// that the programme is feasible, however little room it leaves.
+    pub from: Option<&'a [Vec<(usize, Rational)>]>,
+}
+
+impl<'a> SumGoal<'a> {
+    /// The sum of tasks of this worth.
+    #[must_use]
+    pub fn of(worth: &'a [Rational]) -> Self {
+        Self { worth, share: None, floors: None, limits: None, from: None }
+    }
+}
+
+/// The exact optimum: a vertex with its dual, or an error; never an unverified answer.
+///
+/// # Errors
+/// [`LevelsError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
+/// basis is found within the limit of pivots.
+pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LevelsError> {
+    check_floors(constraints, goal)?;
+    let programme = Programme::new(constraints, goal);
+    if programme.placements.is_empty() {
+        return Ok(programme.nothing());
+    }
+    let point = goal.from.map(|tasks| programme.point(tasks));
+    let basis = point.as_deref().map(|point| programme.basis(point)).unwrap_or_default();
+    let start = StartingPoint { point: point.as_deref(), basis: &basis };
+    let optimum = refine::solve(&programme.lp, &programme.scales, start, EXACT.max_pivots)?.optimum()?;
+    Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
+}
+
+/// [`maximise_sum`] in double precision: tasks by user, nothing proven.
+///
+/// # Errors
+/// [`LevelsError`] when HiGHS fails.
+pub fn maximise_sum_float<'a>(
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
+) -> Result<Vec<Vec<(usize, f64)>>, LevelsError> {
+    check_floors(constraints, goal)?;
+    let programme = Programme::new(constraints, goal);
+    let mut users = vec![Vec::new(); constraints.problem().n_users()];
+    if programme.placements.is_empty() {
+        return Ok(users);
+    }
+    let optimum = refine::in_doubles(&programme.lp, &programme.scales, StartingPoint::default())?;
+    for (&(g, i), tasks) in programme.placements.iter().zip(&optimum.differences) {
+        let members = &programme.groups[g].members;
+        if *tasks > 0.0 {
+            for &n in members {
+                users[n].push((i, tasks / members.len() as f64));
+            }
+        }
+    }
+    Ok(users)
+}
+
+/// A user that can be given nothing reaches no floor above 0.
+fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LevelsError> {
+    let problem = constraints.problem();
+    let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
+    match goal.floors {
+        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LevelsError::Lp(LpError::ExactlyInfeasible)),
+        _ => Ok(()),
+    }
+}
+
+/// The programme in rationals, with what HiGHS needs to scale it.
+struct Programme<'a> {
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
+    groups: Vec<Group>,
+    /// `(group, class)` by column.
+    placements: Vec<(usize, usize)>,
+    /// By column: tasks that are about as many as can be, the unit of the column in HiGHS.
+    scales: Vec<f64>,
+    lp: ExactLp,
+    /// By group: row of the task limit.
+    task_rows: Vec<Option<usize>>,
+    /// By group: row of the floor.
+    floor_rows: Vec<Option<usize>>,
+}
+
+impl<'a> Programme<'a> {
+    fn new(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Self {
+        let problem = constraints.problem();
+        let takes_part = |n: usize| problem.is_active(n);
+        let limits = goal.limits.map_or(&[][..], LimitRows::list);
+        let groups: Vec<Group> = if goal.floors.is_some() || !limits.is_empty() {
+            // Floors and limits differ between users that are otherwise the same.
+            (0..problem.n_users()).filter(|&n| takes_part(n)).map(|n| Group::alone(problem, n)).collect()
+        } else {
+            merge(constraints, takes_part, |n| Some(&goal.worth[n]))
+        };
+        let mut lp = ExactLp::default();
+        lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend(limits.iter().map(|limit| (Sense::AtMost, limit.most.clone())));
+        let mut add_row = |sense: Sense, rhs: &Rational| {
+            lp.rows.push((sense, rhs.clone()));
+            lp.rows.len() - 1
+        };
+        let task_rows: Vec<Option<usize>> =
+            groups.iter().map(|g| g.tasks.as_ref().map(|t| add_row(Sense::AtMost, t))).collect();
+        let floor_rows: Vec<Option<usize>> = groups
+            .iter()
+            .map(|g| goal.floors.map(|floors| add_row(Sense::AtLeast, &floors[g.representative()])))
+            .collect();
+        let mut programme = Self {
+            constraints,
+            goal,
+            groups,
+            placements: Vec::new(),
+            scales: Vec::new(),
+            lp,
+            task_rows,
+            floor_rows,
+        };
+        for g in 0..programme.groups.len() {
+            for position in 0..programme.groups[g].classes.len() {
+                programme.add_column(g, programme.groups[g].classes[position]);
+            }
+        }
+        programme
+    }
+
+    fn add_column(&mut self, g: usize, i: usize) {
+        let n = self.groups[g].representative();
+        let mut entries = capacity_entries(self.constraints, n, i);
+        if let Some(limits) = self.goal.limits {
+            entries.extend(limit_entries(self.constraints, limits, n, i));
+        }
+        let extra = self.task_rows[g].into_iter().chain(self.floor_rows[g]);
+        entries.extend(extra.map(|row| (row, Rational::from(1))));
+        let gamma = self.constraints.problem().gamma(n, i).to_f64();
+        let tasks = self.groups[g].tasks.as_ref().map_or(f64::INFINITY, Rational::to_f64);
+        self.scales.push(gamma.min(tasks));
+        self.placements.push((g, i));
+        let worth = &self.goal.worth[n];
+        let cost = self.goal.share.map_or_else(|| worth.clone(), |u| Rational::from(worth * u.of(n, i)));
+        self.lp.columns.push(ExactColumn { cost, entries });
+    }
+
+    /// An allocation by column.
+    fn point(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
+        let on = |n: usize, i: usize| tasks.get(n)?.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
+        let placements = self.placements.iter();
+        placements.map(|&(g, i)| self.groups[g].members.iter().filter_map(|&n| on(n, i)).sum()).collect()
+    }
+
+    /// The basis that a point suggests: the largest placement of every group in the place of the slack of its floor, the
+    /// others in that of a row of their class that is full.
+    fn basis(&self, point: &[Rational]) -> Vec<Variable> {
+        let mut basis: Vec<Variable> = (0..self.lp.rows.len()).map(Variable::Slack).collect();
+        let n_rows = self.constraints.rows().len();
+        let mut used = vec![0.0; n_rows];
+        for (column, x) in self.lp.columns.iter().zip(point).filter(|(_, x)| !x.is_zero()) {
+            let capacities = column.entries.iter().filter(|(row, _)| *row < n_rows);
+            capacities.for_each(|(row, usage)| used[*row] += usage.to_f64() * x.to_f64());
+        }
+        let is_full = |row: usize| {
+            let capacity = self.lp.rows[row].1.to_f64();
+            used.get(row).is_some_and(|used| *used >= capacity * FULL)
+        };
+        let mut columns: Vec<usize> = (0..point.len()).filter(|j| !point[*j].is_zero()).collect();
+        columns.sort_by(|a, b| point[*b].cmp(&point[*a]));
+        for j in columns {
+            let rows = self.lp.columns[j].entries.iter().map(|(row, _)| *row);
+            let places =
+                self.floor_rows[self.placements[j].0].into_iter().chain(rows.filter(|row| is_full(*row)));
+            if let Some(row) = places.into_iter().find(|row| basis[*row] == Variable::Slack(*row)) {
+                basis[row] = Variable::Column(j);
+            }
+        }
+        basis
+    }
+
+    fn nothing(&self) -> SumOptimum {
+        let n_users = self.constraints.problem().n_users();
+        let limits = self.goal.limits.map_or(0, |limits| limits.list().len());
+        SumOptimum {
+            tasks: vec![Vec::new(); n_users],
+            prices: vec![Rational::new(); self.constraints.rows().len() + limits],
+            user_prices: vec![Rational::new(); n_users],
+            floor_prices: vec![Rational::new(); n_users],
+            pivots: 0,
+        }
+    }
+
+    fn read(&self, x: &[Rational], y: &[Rational], pivots: usize) -> SumOptimum {
+        let mut optimum = SumOptimum { pivots, ..self.nothing() };
+        for (&(g, i), x) in self.placements.iter().zip(x) {
+            let members = &self.groups[g].members;
+            if !x.is_zero() {
+                for &n in members {
+                    optimum.tasks[n].push((i, Rational::from(x / members.len() as u64)));
+                }
+            }
+        }
+        let n_rows = optimum.prices.len();
+        optimum.prices.clone_from_slice(&y[..n_rows]);
+        for (g, group) in self.groups.iter().enumerate() {
+            for &n in &group.members {
+                if let Some(row) = self.task_rows[g] {
+                    optimum.user_prices[n].clone_from(&y[row]);
+                }
+                if let Some(row) = self.floor_rows[g] {
+                    // `>=` rows of a maximum have duals of at most 0.
+                    optimum.floor_prices[n] = Rational::from(-&y[row]);
+                }
+            }
+        }
+        optimum
+    }
+}
