@@ -43,12 +43,13 @@
 //! | [`packing`] | `solve` | reservation: greedy and optimal packings, worst loads |
 //! | [`ode`] | `solve` | continuous solvers: path following, the trajectory |
 //! | [`certify`](mod@certify) | `certify` | finds the evidence of certificates; `explain`, `compare`, `ratio` |
-//! | [`cluster`] | `certify` | running clusters: verdicts, changes, moves |
+//! | [`dumps`] | `cluster` | readers of the dumps of schedulers |
+//! | [`cluster`] | `cluster` | running clusters: verdicts, changes, moves |
 //! | [`import`] | `simulate` | readers of cluster traces and price lists |
 //! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
 //! | [`report`] | `report` | tables and plots for people |
 //!
-//! `certify` brings `check` and `solve`, `report` everything. The default, `program`, is the command line on top; a
+//! `certify` brings `check` and `solve`, `cluster` brings `certify`, `report` brings everything. The default, `program`, is the command line on top; a
 //! program that uses the library turns it off: `default-features = false, features = ["certify"]`.
 #![forbid(unsafe_code)]
 
@@ -56,11 +57,13 @@
 pub use evenhand_certify as certify;
 #[cfg(feature = "check")]
 pub use evenhand_check as kernel;
-#[cfg(feature = "certify")]
+#[cfg(feature = "cluster")]
 pub use evenhand_cluster as cluster;
+#[cfg(feature = "cluster")]
+pub use evenhand_dumps as dumps;
 #[cfg(feature = "solve")]
 pub use evenhand_exact as exact;
-#[cfg(feature = "simulate")]
+#[cfg(any(feature = "simulate", feature = "cluster"))]
 pub use evenhand_import as import;
 #[cfg(feature = "solve")]
 pub use evenhand_levels as levels;

@@ -240,7 +240,8 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Which limit `unpacked` bytes from `packed` bytes break, in words.
-pub(super) fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
+#[must_use]
+pub fn broken_limit(packed: u64, unpacked: u64) -> Option<String> {
     if unpacked > MAX_UNPACKED_BYTES {
         return Some(format!("more than {MAX_UNPACKED_BYTES} bytes, the most that a file may unpack to"));
     }
@@ -322,7 +323,7 @@ impl Records {
     }
 }
 
-pub(super) fn split(line: &str, record: &mut StringRecord) {
+pub fn split(line: &str, record: &mut StringRecord) {
     record.clear();
     if line.contains('"') {
         let mut quoted = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());

@@ -6,7 +6,6 @@
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
 //! | [`google_stream`], [`openb_stream`], [`azure_stream`], [`TaskTable`] | tasks with their times, for simulations |
 //! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
-//! | [`snapshot`] | dumps of running clusters: who asks for what, what runs where, what waits |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
@@ -20,7 +19,6 @@ mod input;
 mod note;
 mod openb;
 mod ordered;
-mod schedulers;
 mod spill;
 mod stream;
 mod table;
@@ -37,10 +35,10 @@ pub use google::{
     GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google, google_machines,
     google_stream,
 };
-pub use input::{FREE_BYTES, Input, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
+pub use input::{FREE_BYTES, Input, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES, broken_limit, split};
 pub use note::Note;
 pub use openb::{openb, openb_nodes, openb_stream};
-pub use schedulers::{Options, snapshot};
+pub use ordered::Ordered;
 pub use stream::{StreamedTasks, Trace, TraceStream, TraceTask};
 pub use table::{TaskRow, TaskTable};
 
@@ -57,7 +55,10 @@ fn writable(problem: Problem) -> Result<Problem, ImportError> {
 }
 
 /// Refuses a snapshot that could be written but not read again.
-fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
+///
+/// # Errors
+/// [`ImportError`] for a number with more digits than a file may state, and for more digits or tasks than a file may have together.
+pub fn writable_snapshot(snapshot: &Snapshot) -> Result<(), ImportError> {
     let mut digits = Digits::default();
     digits.problem(&snapshot.problem)?;
     let problem = &snapshot.problem;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Values by key, in the order in which the keys first come.
-pub(super) struct Ordered<K, V> {
+pub struct Ordered<K, V> {
     places: HashMap<K, usize>,
     entries: Vec<(K, V)>,
 }

@@ -5,9 +5,8 @@
 
 use std::io::Cursor;
 
-use evenhand_import::{
-    GoogleOptions, GoogleUsers, Import, ImportError, Input, Options, google, openb, snapshot,
-};
+use evenhand_dumps::{Options, snapshot};
+use evenhand_import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, google, openb};
 use evenhand_problem::format::{Source, snapshot_to_json};
 use evenhand_problem::printable;
 use evenhand_problem::snapshot::System;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::import::{self, GoogleOptions, GoogleUsers, Input, Options, google, openb};
+use evenhand::dumps::{self, Options};
+use evenhand::import::{GoogleOptions, GoogleUsers, Input, google, openb};
 use evenhand::problem::Problem;
 use evenhand::problem::format::{MAX_FILE_BYTES, problem_to_json, snapshot_to_json};
 use evenhand::problem::snapshot::System;
@@ -44,7 +45,7 @@ fn open(path: &Path) -> Result<Input, Failure> {
 fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     let inputs = call.files.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     let options = call.merge.clone().map_or_else(Options::default, |merge| Options { merge });
-    let snapshot = import::snapshot(system, inputs, &options).map_err(Failure::input)?;
+    let snapshot = dumps::snapshot(system, inputs, &options).map_err(Failure::input)?;
     warn(&snapshot.problem, common);
     let text = snapshot_to_json(&snapshot);
     if text.len() as u64 > MAX_FILE_BYTES {

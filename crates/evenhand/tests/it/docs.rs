@@ -74,7 +74,7 @@ fn the_architecture_names_what_is_there() {
     for path in named {
         assert!(root().join(path).exists(), "{path} is named in ARCHITECTURE.md");
     }
-    for folder in ["crates", "crates/studies", "solvers", "verification"] {
+    for folder in ["crates", "crates/cluster", "crates/studies", "solvers", "verification"] {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
             assert!(text.contains(&format!("`{name}`")), "{name} is not named in ARCHITECTURE.md");

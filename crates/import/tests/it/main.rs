@@ -3,5 +3,4 @@
 mod google;
 mod openb;
 mod plain;
-mod schedulers;
 mod streams;

@@ -1,0 +1,547 @@
+//! What the systems on Kubernetes share: nodes, pods, and where pods may run.
+
+pub(super) mod pod_groups;
+mod request;
+mod select;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use evenhand_problem::snapshot::{Origin, Snapshot, System};
+
+use super::build::build;
+use super::classes::Part;
+use super::cluster::{Amounts, Cluster, Owned, Server, Traits, add, take};
+use super::source::Bytes;
+use super::tree::{At, Item};
+use super::{lacks, values};
+use evenhand_import::ImportError;
+use evenhand_import::Ordered;
+pub(super) use request::Quantities;
+pub(super) use select::{
+    Flavour, Labels, Profile, Rule, Taint, Toleration, labels, read_taints, read_toleration,
+};
+
+/// Lists of objects: of `kubectl`, and of the snapshot that KAI's scheduler writes.
+const LISTS: &[&[&str]] = &[
+    &["items"],
+    &["rawObjects", "pods"],
+    &["rawObjects", "nodes"],
+    &["rawObjects", "queues"],
+    &["rawObjects", "podGroups"],
+    &["rawObjects", "bindRequests"],
+    &["rawObjects", "resourceClaims"],
+    &["rawObjects", "topologies"],
+];
+/// Parts of objects that are large and say nothing of resources and places.
+const SKIP: &[&str] = &[
+    "managedFields",
+    "containerStatuses",
+    "initContainerStatuses",
+    "images",
+    "env",
+    "envFrom",
+    "args",
+    "command",
+    "volumeMounts",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+    "securityContext",
+    "imagePullSecrets",
+    "volumesInUse",
+    "volumesAttached",
+    "nodeInfo",
+    "addresses",
+    "daemonEndpoints",
+];
+
+/// A cluster of Kubernetes while it is read.
+pub(super) struct Kube {
+    pub cluster: Cluster,
+    pub quantities: Quantities,
+    pub rules: Ordered<Rule, ()>,
+    /// By node: labels, taints.
+    nodes: HashMap<String, Profile>,
+    /// What pods take that are no tasks, by node.
+    foreign: HashMap<String, Amounts>,
+    /// Objects that have been read: kind, namespace, name.
+    seen: HashSet<String>,
+    /// Kinds of objects that have been read, and kinds of which a list is there.
+    kinds: HashSet<String>,
+    /// Nodes by how many pods they may run, and how many do.
+    most_pods: HashMap<String, u64>,
+    pods_on: HashMap<String, u64>,
+    /// Whether queues have quotas of pods.
+    pub quotas_of_pods: bool,
+}
+
+/// A pod that is not finished.
+pub(super) struct Pod {
+    pub namespace: String,
+    pub name: String,
+    pub node: Option<String>,
+    pub demand: Amounts,
+    pub rule: usize,
+    /// Why it waits.
+    pub reason: String,
+    pub is_gated: bool,
+    /// Its priority, and whether it may never be stopped.
+    pub traits: Traits,
+    /// `KIND NAMESPACE/NAME` of its controller; empty: it has none.
+    pub owner: String,
+    pub since: String,
+}
+
+/// The resource of which each pod takes 1.
+const PODS: &str = "pods";
+/// The namespace of the system's own pods, which are never stopped.
+const SYSTEM: &str = "kube-system";
+/// Pods of these priority classes are the system's own; the least priority of both.
+const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+const LEAST_CRITICAL: i64 = 2_000_000_000;
+
+/// What an object is called.
+pub(super) fn name(at: At<'_>) -> Result<&str, ImportError> {
+    at.need("metadata")?.need("name")?.name()
+}
+
+/// `namespace/name`.
+pub(super) fn full_name(at: At<'_>) -> Result<String, ImportError> {
+    let metadata = at.need("metadata")?;
+    let namespace = metadata.text_of("namespace")?.unwrap_or("default");
+    Ok(format!("{namespace}/{}", metadata.need("name")?.name()?))
+}
+
+/// What would start a pod again: `KIND NAMESPACE/NAME` of the owner that controls it, else of its first owner.
+fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
+    let mut found = String::new();
+    for owner in metadata.list_of("ownerReferences")? {
+        let (kind, name) =
+            (owner.text_of("kind")?.unwrap_or_default(), owner.text_of("name")?.unwrap_or_default());
+        let is_controller = owner.get("controller")?.map_or(Ok(false), At::boolean)?;
+        if (found.is_empty() || is_controller) && !kind.is_empty() {
+            found = format!("{kind} {namespace}/{name}");
+        }
+        if is_controller {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a condition of an object is true; `None` where it has none of this type.
+pub(super) fn condition(at: At<'_>, of: &str) -> Result<Option<bool>, ImportError> {
+    let Some(status) = at.get("status")? else { return Ok(None) };
+    for condition in status.list_of("conditions")? {
+        if condition.text_of("type")? == Some(of) {
+            return Ok(Some(condition.text_of("status")? == Some("True")));
+        }
+    }
+    Ok(None)
+}
+
+impl Kube {
+    pub fn new(system: System) -> Self {
+        Self {
+            cluster: Cluster::new(system, &["cpu", "memory"]),
+            quantities: Quantities::default(),
+            rules: Ordered::default(),
+            nodes: HashMap::new(),
+            foreign: HashMap::new(),
+            seen: HashSet::new(),
+            kinds: HashSet::new(),
+            most_pods: HashMap::new(),
+            pods_on: HashMap::new(),
+            quotas_of_pods: false,
+        }
+    }
+
+    /// Hands on every object of the dumps, with its kind and the version of its API.
+    pub fn objects(
+        &mut self,
+        inputs: Vec<Bytes>,
+        take: &mut dyn FnMut(&mut Self, &str, At<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        for mut bytes in inputs {
+            let mut versions: BTreeSet<String> = BTreeSet::new();
+            let mut receive = |item: Item<'_>| {
+                let at = item.at();
+                let is_list = |kind: &str| kind == "List" || (kind.ends_with("List") && kind.len() > 4);
+                let is_raw = at.is_document() && at.names("rawObjects");
+                if is_raw {
+                    self.kinds.extend(pod_groups::KINDS.iter().map(|(_, kind)| (*kind).to_owned()));
+                    return Ok(());
+                }
+                if at.is_document() && is_list(at.document_kind()) {
+                    // A list of one kind says how many there are, also where it is empty. A `List` holds any kinds, and an
+                    // empty kind looks like one that nobody asked for.
+                    self.kinds.insert(at.document_kind().trim_end_matches("List").to_owned());
+                    return Ok(());
+                }
+                let kind = match at.text_of("kind")? {
+                    Some(kind) if !kind.is_empty() => kind,
+                    _ if !at.is_document() && at.document_kind().ends_with("List") => {
+                        at.document_kind().trim_end_matches("List")
+                    }
+                    _ => pod_groups::kind_of_list(&item).unwrap_or_default(),
+                };
+                if kind.is_empty() {
+                    return Err(at.error(
+                        "the field `kind` is missing: expected an object of Kubernetes, or a List of them",
+                    ));
+                }
+                if let Some(version) = at.text_of("apiVersion")?.filter(|version| !version.is_empty()) {
+                    versions.insert(version.to_owned());
+                }
+                let name = full_name(at)?;
+                if !self.seen.insert(format!("{kind} {name}")) {
+                    return Err(at.error(format!("the {kind} `{name}` is given twice")));
+                }
+                if !self.kinds.contains(kind) {
+                    self.kinds.insert(kind.to_owned());
+                }
+                take(self, kind, at)
+            };
+            values(&mut bytes, LISTS, SKIP, &mut receive)?;
+            let version = versions.into_iter().collect::<Vec<_>>().join(", ");
+            let (file, sha256) = (bytes.file.clone(), bytes.sha256());
+            let origin = Origin { file, version, sha256, ..Origin::default() };
+            self.cluster.sources.push(origin);
+        }
+        Ok(())
+    }
+
+    /// Refuses dumps without objects of these kinds, each with its name for `kubectl get`.
+    pub fn needs(&self, kinds: &[(&str, &str)], all: &str) -> Result<(), ImportError> {
+        kinds.iter().try_for_each(|(kind, plural)| {
+            lacks(!self.kinds.contains(*kind), plural, &format!("kubectl get {all} -A -o json > dump.json"))
+        })
+    }
+
+    /// Whether a node has all these labels.
+    pub fn has_node_with(&self, labels: &BTreeMap<String, String>) -> bool {
+        evenhand_budget::charge((self.nodes.len() * (labels.len() + 1)) as u64, "the nodes of flavours");
+        let has = |node: &Profile| labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+        self.nodes.values().any(has)
+    }
+
+    /// Adds the quota of flavours in place of their nodes, which are not known.
+    pub fn quota_server(&mut self, flavours: Vec<String>, capacity: Amounts) {
+        let mut name = format!("quota of {}", flavours.join(" and "));
+        while self.cluster.servers.find(&name).is_some() {
+            name.push('\'');
+        }
+        let server = Server { capacity, closed: None, hint: name.clone(), profile: 0 };
+        let s = self.cluster.servers.place(&name, || server);
+        self.cluster.quotas.insert(s);
+        self.nodes.insert(name, Profile { quota: Some(flavours), ..Profile::default() });
+    }
+
+    /// An object that no reader knows.
+    pub fn other(&mut self, kind: &str, at: At<'_>) -> Result<(), ImportError> {
+        self.cluster.left_out.add(&format!("objects of another kind: {kind}"), full_name(at)?);
+        Ok(())
+    }
+
+    pub fn node(&mut self, at: At<'_>) -> Result<(), ImportError> {
+        let name = name(at)?;
+        let status = at.need("status")?;
+        let field = if status.get("allocatable")?.is_some() { "allocatable" } else { "capacity" };
+        let amounts = status.need(field)?;
+        let capacity = self.quantities.amounts(&mut self.cluster, status, field)?;
+        if let Some(most) = amounts.get("pods")? {
+            let most = self.quantities.read(most)?.floor().numer().to_u64().unwrap_or(u64::MAX);
+            self.most_pods.insert(name.to_owned(), most);
+        }
+        let metadata = at.need("metadata")?;
+        let labels = labels(metadata, "labels")?;
+        let spec = at.get("spec")?;
+        let taints = spec.map_or(Ok(Vec::new()), |spec| read_taints(spec, "taints"))?;
+        let is_off = |taint: &Taint| {
+            matches!(taint.key.as_str(), "node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable")
+        };
+        let closed = if condition(at, "Ready")? == Some(false) || taints.iter().any(is_off) {
+            Some("servers that are not ready")
+        } else if spec.map_or(Ok(false), |spec| spec.is_true("unschedulable"))? {
+            Some("servers that are cordoned: they take no new tasks")
+        } else {
+            None
+        };
+        let hint = [
+            "node.kubernetes.io/instance-type",
+            "beta.kubernetes.io/instance-type",
+            "nvidia.com/gpu.product",
+        ];
+        let hint = hint.into_iter().find_map(|key| labels.get(key)).cloned();
+        let server = Server { capacity, closed, hint: hint.unwrap_or_else(|| "node".to_owned()), profile: 0 };
+        self.cluster.servers.value(name, || server);
+        self.nodes.insert(name.to_owned(), Profile { labels, taints, ..Profile::default() });
+        Ok(())
+    }
+
+    /// A pod that holds or waits for resources; `None` for one that is finished, or is no task and taken from its node.
+    pub fn pod(&mut self, at: At<'_>) -> Result<Option<Pod>, ImportError> {
+        let full = full_name(at)?;
+        let metadata = at.need("metadata")?;
+        let status = at.get("status")?;
+        let phase = status.map_or(Ok(None), |status| status.text_of("phase"))?.unwrap_or("Pending");
+        if matches!(phase, "Succeeded" | "Failed") {
+            return Ok(None);
+        }
+        let spec = at.need("spec")?;
+        let demand = self.quantities.of_pod(&mut self.cluster, spec)?;
+        let node = spec.text_of("nodeName")?.filter(|node| !node.is_empty()).map(str::to_owned);
+        if let Some(node) = &node {
+            *self.pods_on.entry(node.clone()).or_default() += 1;
+        }
+        if self.is_of_the_node(metadata)? {
+            match node {
+                Some(node) => add(self.foreign.entry(node).or_default(), &demand),
+                None => self.cluster.left_out.add("pods of DaemonSets that wait", &full),
+            }
+            return Ok(None);
+        }
+        let rule = Rule::of_pod(spec, &full, &mut self.cluster.left_out)?;
+        let rule = self.rules.place(&rule, || ());
+        self.stays_out(spec, &full)?;
+        let mut reason = String::new();
+        for condition in status.map(|status| status.list_of("conditions")).transpose()?.into_iter().flatten()
+        {
+            if condition.text_of("type")? == Some("PodScheduled")
+                && condition.text_of("status")? == Some("False")
+            {
+                reason = condition.text_of("reason")?.unwrap_or_default().to_owned();
+            }
+        }
+        let is_gated = spec.list_of("schedulingGates")?.next().is_some();
+        let namespace = metadata.text_of("namespace")?.unwrap_or("default").to_owned();
+        let priority = spec.get("priority")?.map_or(Ok(0), At::integer)?;
+        let class = spec.text_of("priorityClassName")?.unwrap_or_default();
+        let is_protected = namespace == SYSTEM || CRITICAL.contains(&class) || priority >= LEAST_CRITICAL;
+        let traits = Traits { priority, is_protected, ..Traits::default() };
+        let owner = owner(metadata, &namespace)?;
+        let since = status.map_or(Ok(None), |status| status.text_of("startTime"))?;
+        let since = since.or(metadata.text_of("creationTimestamp")?).unwrap_or_default().to_owned();
+        Ok(Some(Pod { namespace, name: full, node, demand, rule, reason, is_gated, traits, owner, since }))
+    }
+
+    /// A pod that runs: its tasks are of a queue.
+    pub fn runs(&mut self, group: usize, pod: &Pod, gang: u64, of_gang: &str) {
+        let Some(node) = &pod.node else { return };
+        let place = self.cluster.place(node);
+        let tasks = self.cluster.tasks_with(Some(group), &pod.demand, pod.rule, gang, pod.traits.clone());
+        tasks.runs(place, &pod.name);
+        let (owner, since) = (pod.owner.clone(), pod.since.clone());
+        self.cluster.owned_by(&pod.name, Owned { owner, since, gang: of_gang.to_owned() });
+    }
+
+    /// Takes a pod that is no task from the capacity of its node.
+    pub fn take_away(&mut self, pod: &Pod) {
+        match &pod.node {
+            Some(node) => add(self.foreign.entry(node.clone()).or_default(), &pod.demand),
+            None => self.cluster.left_out.add("waiting pods that are no tasks of the scheduler", &pod.name),
+        }
+    }
+
+    /// Whether a pod runs on its node whatever is scheduled: one of a DaemonSet, or one that the node itself started.
+    fn is_of_the_node(&self, metadata: At<'_>) -> Result<bool, ImportError> {
+        for owner in metadata.list_of("ownerReferences")? {
+            if matches!(owner.text_of("kind")?, Some("DaemonSet" | "Node")) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Names what else decides where a pod can run.
+    pub fn stays_out(&mut self, spec: At<'_>, name: &str) -> Result<(), ImportError> {
+        let left_out = &mut self.cluster.left_out;
+        if spec.list_of("topologySpreadConstraints")?.next().is_some() {
+            left_out.add("spreading over zones or nodes", name);
+        }
+        if spec.list_of("resourceClaims")?.next().is_some() {
+            left_out.add("claims of devices", name);
+        }
+        for volume in spec.list_of("volumes")? {
+            if volume.get("persistentVolumeClaim")?.is_some() || volume.get("ephemeral")?.is_some() {
+                left_out.add("volumes, which may be bound to nodes", name);
+                break;
+            }
+        }
+        for container in spec.list_of("containers")? {
+            for port in container.list_of("ports")? {
+                if port.get("hostPort")?.is_some() {
+                    left_out.add("ports of nodes", name);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes from each node what pods hold there that are no tasks.
+    pub fn settle(&mut self) {
+        let mut foreign: Vec<_> = std::mem::take(&mut self.foreign).into_iter().collect();
+        foreign.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (node, amounts) in foreign {
+            match self.cluster.servers.find(&node) {
+                Some(s) => {
+                    let mut capacity = std::mem::take(&mut self.cluster.servers.at(s).capacity);
+                    if !take(&mut capacity, &amounts) {
+                        self.cluster
+                            .left_out
+                            .add("servers of which pods that are no tasks take more than there is", node);
+                    }
+                    self.cluster.servers.at(s).capacity = capacity;
+                }
+                None => self
+                    .cluster
+                    .left_out
+                    .add("nodes of pods that are no tasks, which the dump does not have", node),
+            }
+        }
+    }
+
+    /// Makes the number of pods that a node may run a resource, of which each task demands 1. Quotas may be about it; else it is
+    /// made one only where it keeps a waiting task from a node that has room for it otherwise, since a resource more changes
+    /// shares. Systems that compare queues by each resource do not compare them by pods: there a text says what decides.
+    fn count_pods(&mut self) {
+        if !self.quotas_of_pods {
+            if self.most_pods.is_empty() || !self.pods_bind() {
+                return;
+            }
+            if self.cluster.system != System::Kubernetes {
+                self.note_pods();
+                return;
+            }
+        }
+        let r = self.cluster.resource(PODS);
+        let mut of_tasks: HashMap<String, u64> = HashMap::new();
+        for (shape, tasks) in self.cluster.tasks.entries() {
+            if shape.demand.iter().all(|(of, _)| *of != r) {
+                for (place, _) in &tasks.running {
+                    *of_tasks.entry(self.cluster.places.entries()[*place].0.clone()).or_default() += 1;
+                }
+            }
+        }
+        let all = self.cluster.servers.entries().iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        for (s, name) in all.into_iter().enumerate() {
+            let Some(most) = self.most_pods.get(&name) else { continue };
+            let on = self.pods_on.get(&name).copied().unwrap_or(0);
+            let others = on.saturating_sub(of_tasks.get(&name).copied().unwrap_or(0));
+            self.cluster.servers.at(s).capacity.insert(r, most.saturating_sub(others).into());
+        }
+        for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
+            if !shape.demand.is_empty() && shape.demand.iter().all(|(of, _)| *of != r) {
+                shape.demand.push((r, rug::Rational::from(1)));
+                shape.demand.sort_by_key(|(of, _)| *of);
+            }
+            *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
+        }
+        if !self.quotas_of_pods {
+            // It bounds tasks, and is no measure of what a queue uses: a millionth of its share is less than any other.
+            self.cluster.share.multipliers = vec![(PODS.to_owned(), rug::Rational::from((1, 1_000_000)))];
+        }
+    }
+
+    /// Says of each waiting task that the number of pods on nodes decides as well.
+    fn note_pods(&mut self) {
+        for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
+            if tasks.waiting.entries().is_empty() {
+                *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
+                continue;
+            }
+            let running = super::cluster::Tasks {
+                running: tasks.running,
+                admitted: tasks.admitted,
+                ..Default::default()
+            };
+            if !running.running.is_empty() || running.admitted > 0 {
+                *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = running;
+            }
+            shape.traits.not_modelled.push("how many pods a node may run".to_owned());
+            let waiting = super::cluster::Tasks { waiting: tasks.waiting, ..Default::default() };
+            *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = waiting;
+        }
+    }
+
+    /// Whether some node that takes tasks has fewer free places for pods than some waiting tasks would fit there otherwise.
+    fn pods_bind(&self) -> bool {
+        let cluster = &self.cluster;
+        let waits: Vec<(&super::cluster::Shape, u64)> = cluster
+            .tasks
+            .entries()
+            .iter()
+            .map(|(shape, tasks)| (shape, tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum()))
+            .filter(|(shape, tasks)| *tasks > 0 && !shape.demand.is_empty())
+            .collect();
+        let mut used: HashMap<&str, Amounts> = HashMap::new();
+        for (shape, tasks) in cluster.tasks.entries() {
+            let demand: Amounts = shape.demand.iter().cloned().collect();
+            for (place, _) in &tasks.running {
+                add(used.entry(cluster.places.entries()[*place].0.as_str()).or_default(), &demand);
+            }
+        }
+        cluster.servers.entries().iter().filter(|(_, server)| server.closed.is_none()).any(
+            |(name, server)| {
+                let Some(most) = self.most_pods.get(name) else { return false };
+                let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
+                evenhand_budget::charge(20 * waits.len() as u64, "places for pods on nodes");
+                waits.iter().any(|(shape, tasks)| {
+                    let room = shape.demand.iter().map(|(r, d)| {
+                        let has = server.capacity.get(r).cloned().unwrap_or_default();
+                        let used =
+                            used.get(name.as_str()).and_then(|used| used.get(r)).cloned().unwrap_or_default();
+                        ((has - used) / d).floor()
+                    });
+                    room.min().is_some_and(|room| room.min(rug::Rational::from(*tasks)) > left)
+                })
+            },
+        )
+    }
+
+    /// The memory of a GPU in MiB, where all nodes with GPUs state the same one.
+    pub fn memory_of_gpus(&self) -> Option<rug::Rational> {
+        let r = self.cluster.resources.find("nvidia.com/gpu")?;
+        let mut known: Option<rug::Rational> = None;
+        for (name, server) in self.cluster.servers.entries() {
+            if server.capacity.get(&r).is_none_or(|gpus| gpus.is_zero()) {
+                continue;
+            }
+            let stated: u64 = self.nodes.get(name)?.labels.get("nvidia.com/gpu.memory")?.parse().ok()?;
+            let stated = rug::Rational::from(stated);
+            if stated <= 0 || known.as_ref().is_some_and(|known| *known != stated) {
+                return None;
+            }
+            known = Some(stated);
+        }
+        known
+    }
+
+    /// The snapshot, when all has been read.
+    pub fn finish(mut self, part: &Part) -> Result<Snapshot, ImportError> {
+        self.settle();
+        self.count_pods();
+        let rules = self.rules.into_entries();
+        let mut keys = BTreeSet::new();
+        let names_nodes = rules.iter().fold(false, |names, (rule, ())| rule.keys(&mut keys) || names);
+        let mut profiles: Ordered<Profile, ()> = Ordered::default();
+        for s in 0..self.cluster.servers.entries().len() {
+            let name = self.cluster.servers.entries()[s].0.clone();
+            let Some(node) = self.nodes.remove(&name) else { continue };
+            let labels = node.labels.into_iter().filter(|(key, _)| keys.contains(key.as_str())).collect();
+            let name = Some(name).filter(|_| names_nodes);
+            let profile = Profile { labels, taints: node.taints, name, quota: node.quota };
+            self.cluster.servers.at(s).profile = profiles.place(&profile, || ());
+        }
+        evenhand_budget::charge(
+            (rules.len() * profiles.entries().len() * 4) as u64,
+            "the rules of pods times nodes",
+        );
+        let allowed = rules
+            .iter()
+            .map(|(rule, ())| profiles.entries().iter().map(|(profile, ())| rule.allows(profile)).collect());
+        build(self.cluster, &allowed.collect(), part)
+    }
+}

@@ -1,0 +1,243 @@
+//! Where pods may run: selectors, required affinity, taints and tolerations, flavours.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::cluster::LeftOut;
+use super::super::tree::At;
+use evenhand_import::ImportError;
+
+/// Which nodes a pod may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(in super::super) struct Rule {
+    /// Labels that a node has.
+    pub labels: BTreeMap<String, String>,
+    /// Required affinity: one of these terms holds, of each list.
+    pub terms: Vec<Vec<Term>>,
+    pub tolerations: BTreeSet<Toleration>,
+    /// Of each list one flavour.
+    pub flavours: Vec<Vec<Flavour>>,
+    /// The flavour whose quota this rule is about; `None`: it is about the nodes of a pod.
+    pub quota_of: Option<String>,
+}
+
+/// All of these hold; without any the term holds nowhere.
+pub(in super::super) type Term = Vec<Requirement>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in super::super) struct Requirement {
+    /// A label; `None`: the name of the node.
+    pub key: Option<String>,
+    pub operator: Operator,
+    pub values: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in super::super) enum Operator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+    Gt,
+    Lt,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in super::super) struct Toleration {
+    /// Empty: any key.
+    pub key: String,
+    /// `None`: any value.
+    pub value: Option<String>,
+    /// Empty: any effect.
+    pub effect: String,
+}
+
+/// A taint that keeps pods away.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in super::super) struct Taint {
+    pub key: String,
+    pub value: String,
+    pub effect: String,
+}
+
+/// Nodes of a flavour, and what its pods tolerate besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(in super::super) struct Flavour {
+    pub name: String,
+    pub labels: BTreeMap<String, String>,
+    pub tolerations: BTreeSet<Toleration>,
+}
+
+/// What rules ask about a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(in super::super) struct Profile {
+    /// Labels that some rule names.
+    pub labels: BTreeMap<String, String>,
+    pub taints: Vec<Taint>,
+    /// The node's name, where some rule names nodes.
+    pub name: Option<String>,
+    /// The flavours whose quota this is, in order; `None`: it is a node.
+    pub quota: Option<Vec<String>>,
+}
+
+impl Rule {
+    /// What the specification of a pod asks for; what stays out is named.
+    pub fn of_pod(spec: At<'_>, name: &str, left_out: &mut LeftOut) -> Result<Self, ImportError> {
+        let mut rule = Self { labels: labels(spec, "nodeSelector")?, ..Self::default() };
+        for toleration in spec.list_of("tolerations")? {
+            match read_toleration(toleration)? {
+                Some(toleration) => drop(rule.tolerations.insert(toleration)),
+                None => left_out.add("tolerations that compare numbers, which are not asked for", name),
+            }
+        }
+        let Some(affinity) = spec.get("affinity")? else { return Ok(rule) };
+        if let Some(of_nodes) = affinity.get("nodeAffinity")? {
+            if of_nodes.list_of("preferredDuringSchedulingIgnoredDuringExecution")?.next().is_some() {
+                left_out.add("preferred node affinity", name);
+            }
+            if let Some(required) = of_nodes.get("requiredDuringSchedulingIgnoredDuringExecution")? {
+                let terms = required.list_of("nodeSelectorTerms")?.map(read_term);
+                rule.terms.push(terms.collect::<Result<_, _>>()?);
+            }
+        }
+        for field in ["podAffinity", "podAntiAffinity"] {
+            if affinity.get(field)?.is_some_and(|of| of.entries().is_ok_and(|mut of| of.next().is_some())) {
+                left_out.add(&format!("affinity between pods: {field}"), name);
+            }
+        }
+        Ok(rule)
+    }
+
+    /// Labels that are asked for, and whether names of nodes are.
+    pub fn keys<'r>(&'r self, into: &mut BTreeSet<&'r str>) -> bool {
+        into.extend(self.labels.keys().map(String::as_str));
+        into.extend(
+            self.flavours.iter().flatten().flat_map(|flavour| flavour.labels.keys()).map(String::as_str),
+        );
+        let requirements = self.terms.iter().flatten().flatten();
+        into.extend(requirements.clone().filter_map(|requirement| requirement.key.as_deref()));
+        requirements.into_iter().any(|requirement| requirement.key.is_none())
+    }
+
+    pub fn allows(&self, node: &Profile) -> bool {
+        if let Some(quota) = &node.quota {
+            let is_part = |name: &String| quota.binary_search(name).is_ok();
+            let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| is_part(&flavour.name));
+            // Which nodes a pod asks for beside its flavour is a matter of nodes that are not known.
+            return match &self.quota_of {
+                Some(flavour) => is_part(flavour),
+                None => !self.flavours.is_empty() && self.flavours.iter().all(has_one),
+            };
+        }
+        let has = |labels: &BTreeMap<String, String>| {
+            labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
+        };
+        let holds = |term: &Term| !term.is_empty() && term.iter().all(|requirement| requirement.holds(node));
+        if !has(&self.labels) || !self.terms.iter().all(|terms| terms.iter().any(holds)) {
+            return false;
+        }
+        let mut tolerated: Vec<&Toleration> = self.tolerations.iter().collect();
+        for flavours in &self.flavours {
+            let mut of_node = flavours.iter().filter(|flavour| has(&flavour.labels)).peekable();
+            if of_node.peek().is_none() {
+                return false;
+            }
+            tolerated.extend(of_node.flat_map(|flavour| &flavour.tolerations));
+        }
+        node.taints.iter().all(|taint| tolerated.iter().any(|toleration| toleration.covers(taint)))
+    }
+}
+
+impl Requirement {
+    fn holds(&self, node: &Profile) -> bool {
+        let value = match &self.key {
+            Some(key) => node.labels.get(key),
+            None => node.name.as_ref(),
+        };
+        let number = |text: &String| text.parse::<i64>().ok();
+        let bound = || self.values.first().and_then(number);
+        match self.operator {
+            Operator::In => value.is_some_and(|value| self.values.contains(value)),
+            Operator::NotIn => value.is_none_or(|value| !self.values.contains(value)),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::Gt => value.and_then(number).zip(bound()).is_some_and(|(value, bound)| value > bound),
+            Operator::Lt => value.and_then(number).zip(bound()).is_some_and(|(value, bound)| value < bound),
+        }
+    }
+}
+
+impl Toleration {
+    pub fn covers(&self, taint: &Taint) -> bool {
+        (self.key.is_empty() || self.key == taint.key)
+            && (self.effect.is_empty() || self.effect == taint.effect)
+            && self.value.as_ref().is_none_or(|value| *value == taint.value)
+    }
+}
+
+/// Texts by name.
+pub(in super::super) type Labels = BTreeMap<String, String>;
+
+/// Those of a field that is an object.
+pub(in super::super) fn labels(at: At<'_>, field: &str) -> Result<Labels, ImportError> {
+    at.entries_of(field)?.map(|(key, value)| Ok((key.to_owned(), value.text()?.to_owned()))).collect()
+}
+
+/// `None` where its operator is none that is known.
+pub(in super::super) fn read_toleration(at: At<'_>) -> Result<Option<Toleration>, ImportError> {
+    let text = |name: &str| Ok::<_, ImportError>(at.text_of(name)?.unwrap_or_default().to_owned());
+    let value = match at.text_of("operator")?.unwrap_or("Equal") {
+        "Equal" | "" => Some(text("value")?),
+        "Exists" => None,
+        _ => return Ok(None),
+    };
+    let key = text("key")?;
+    if key.is_empty() && value.is_some() {
+        return Err(at.error("a toleration without `key` needs the operator Exists"));
+    }
+    Ok(Some(Toleration { key, value, effect: text("effect")? }))
+}
+
+/// Taints that keep pods away, in order.
+pub(in super::super) fn read_taints(at: At<'_>, field: &str) -> Result<Vec<Taint>, ImportError> {
+    let mut taints = Vec::new();
+    for taint in at.list_of(field)? {
+        let effect = taint.need("effect")?.text()?;
+        if matches!(effect, "NoSchedule" | "NoExecute") {
+            let value = taint.text_of("value")?.unwrap_or_default().to_owned();
+            taints.push(Taint {
+                key: taint.need("key")?.text()?.to_owned(),
+                value,
+                effect: effect.to_owned(),
+            });
+        }
+    }
+    taints.sort_unstable();
+    Ok(taints)
+}
+
+fn read_term(at: At<'_>) -> Result<Term, ImportError> {
+    let mut term = Term::new();
+    for (field, is_label) in [("matchExpressions", true), ("matchFields", false)] {
+        for requirement in at.list_of(field)? {
+            let key = requirement.need("key")?;
+            let operator = requirement.need("operator")?;
+            let operator = match operator.text()? {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::DoesNotExist,
+                "Gt" => Operator::Gt,
+                "Lt" => Operator::Lt,
+                other => return Err(operator.error(format!("the operator `{other}` is not known"))),
+            };
+            let values = requirement.list_of("values")?.map(|value| Ok(value.text()?.to_owned()));
+            let values = values.collect::<Result<_, ImportError>>()?;
+            if !is_label && key.text()? != "metadata.name" {
+                return Err(key.error("expected metadata.name"));
+            }
+            let key = if is_label { Some(key.text()?.to_owned()) } else { None };
+            term.push(Requirement { key, operator, values });
+        }
+    }
+    Ok(term)
+}

@@ -1,0 +1,392 @@
+//! Accounts: their tree, shares and limits, and what Slurm says of their usage.
+//!
+//! `sshare` shows the tree by blanks before the names; `sacctmgr show assoc` has the limits. An account with one user is a
+//! group; one with several has a group for each, which has the user's shares.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use evenhand_problem::number;
+use rug::Rational;
+
+use super::super::cluster::{Cluster, LeftOut, Said};
+use super::super::tree::At;
+use super::nodes::number as json_number;
+use super::text::Row;
+use super::words;
+use evenhand_import::ImportError;
+
+/// What Slurm reports of an account or user, in its own words. Those of JSON in the same order.
+const REPORTED: [&str; 7] =
+    ["RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
+/// The shares of a level of the tree together, and the users that are ranked, in the words of Slurm's source.
+const LEVEL_SHARES: &str = "level_shares";
+const USERS: &str = "g_user_assoc_count";
+/// Half a unit of the last of six digits, to which normalized shares are shown.
+const ROUNDING: (u32, u32) = (1, 2_000_000);
+/// Slurm's name of the account that holds all others.
+const ROOT: &str = "root";
+
+/// An account, or a user of one.
+#[derive(Default)]
+struct Entry {
+    parent: Option<String>,
+    /// `None`: `parent`, or not said.
+    weight: Option<Rational>,
+    limit: Vec<(String, Rational)>,
+    reported: Vec<(&'static str, Option<Rational>)>,
+}
+
+#[derive(Default)]
+pub(super) struct Shares {
+    accounts: BTreeMap<String, Entry>,
+    users: BTreeMap<(String, String), Entry>,
+    /// In the order of the file.
+    order: Vec<String>,
+    /// Accounts above the row that is read, by depth.
+    above: Vec<String>,
+    has_tree: bool,
+    /// Users of jobs by account.
+    of_jobs: BTreeMap<String, BTreeSet<String>>,
+    /// Groups that jobs named, and whose they are.
+    asked: Vec<(usize, String, String)>,
+}
+
+impl Shares {
+    /// The group of a job's tasks. That an account has several users is known at the end: until then each has a group.
+    pub fn group(&mut self, cluster: &mut Cluster, account: &str, user: &str) -> usize {
+        self.of_jobs.entry(account.to_owned()).or_default().insert(user.to_owned());
+        let known = cluster.groups.entries().len();
+        let group = cluster.group(&format!("{account}\0{user}"));
+        if group == known {
+            self.asked.push((group, account.to_owned(), user.to_owned()));
+        }
+        group
+    }
+
+    pub fn read_row(&mut self, row: &Row<'_>, left_out: &mut LeftOut) -> Result<(), ImportError> {
+        if row.get("GraceTime").is_some() && row.get("Name").is_some() {
+            let limits = row.header.iter().zip(&row.cells).filter(|(name, cell)| {
+                (name.starts_with("Grp") || name.starts_with("Max") || name.starts_with("Min"))
+                    && !cell.is_empty()
+            });
+            for (limit, _) in limits {
+                left_out.add(&format!("limits of QOS: {limit}"), row.get("Name").unwrap_or_default());
+            }
+            return Ok(());
+        }
+        let (Some(account), Some(user)) = (row.get("Account"), row.get("User")) else {
+            let message = "this table is none of Slurm's: expected the columns Account and User (sshare -P, sacctmgr -P)";
+            return Err(row.error(&row.header.join("|"), message));
+        };
+        let name = account.trim();
+        if name.is_empty() {
+            return Err(row.error("Account", "a name that is empty"));
+        }
+        let is_sshare = row.get("RawShares").is_some();
+        let mut parent =
+            row.get("ParentName").or_else(|| row.get("Par Name")).filter(|name| !name.is_empty());
+        if is_sshare {
+            self.has_tree = true;
+            let depth = account.len() - account.trim_start().len();
+            if user.trim().is_empty() {
+                if depth > self.above.len() {
+                    return Err(row.error("Account", "it stands deeper than under the account before"));
+                }
+                self.above.truncate(depth);
+                self.above.push(name.to_owned());
+                parent = depth.checked_sub(1).map(|above| self.above[above].as_str());
+            }
+        }
+        let parent = parent.map(str::to_owned);
+        let stated = row.get("RawShares").or_else(|| row.get("Share")).map(str::trim).unwrap_or_default();
+        let weight = match stated {
+            "" => None,
+            "parent" => {
+                left_out.add("shares that are the parent's (`parent`), which count as 1", name);
+                None
+            }
+            text => Some(
+                number::parse(text)
+                    .ok()
+                    .filter(|weight| *weight >= 0)
+                    .ok_or_else(|| row.error("shares", format!("`{text}` is no number of shares")))?,
+            ),
+        };
+        let limit = match row.get("GrpTRES") {
+            Some(text) => {
+                let tres = words::tres(text).map_err(|message| row.error("GrpTRES", message.to_string()))?;
+                for other in &tres.others {
+                    let what = format!("limits of associations: GrpTRES {other}");
+                    left_out.add(&what, association(name, user.trim()));
+                }
+                tres.amounts
+            }
+            None => Vec::new(),
+        };
+        let others = row.header.iter().zip(&row.cells).filter(|(column, cell)| {
+            let is_limit =
+                column.starts_with("Grp") || column.starts_with("Max") || column.starts_with("Min");
+            (is_limit || *column == "Partition") && *column != "GrpTRES" && !cell.trim().is_empty()
+        });
+        for (other, _) in others {
+            left_out.add(&format!("limits of associations: {other}"), association(name, user.trim()));
+        }
+        let mut reported = Vec::new();
+        for what in REPORTED {
+            match row.get(what).map(str::trim) {
+                None | Some("" | "parent") => {}
+                Some("inf") => reported.push((what, None)),
+                Some(text) => {
+                    let value = number::parse(text).map_err(|error| row.error(what, error.to_string()))?;
+                    reported.push((what, Some(value)));
+                }
+            }
+        }
+        self.entry(name, user.trim(), |message| row.error("Account", message))?
+            .say(parent, weight, limit, reported)
+            .map_err(|message| row.error("Account", message.to_string()))
+    }
+
+    pub fn read_json(&mut self, at: At<'_>) -> Result<(), ImportError> {
+        self.has_tree = true;
+        let name = at.need("name")?.name()?;
+        let types = super::nodes::names(at.get("type")?)?;
+        let is_user = types.iter().any(|of| of == "USER");
+        let parent = at.text_of("parent")?.filter(|name| !name.is_empty()).map(str::to_owned);
+        let some = |path: &[&str]| at.path(path)?.map_or(Ok(None), json_number);
+        let weight = match at.path(&["shares"])? {
+            Some(shares) if shares.is_text() => None,
+            Some(shares) => json_number(shares)?,
+            None => None,
+        };
+        let said = [
+            ("RawShares", weight.clone()),
+            ("NormShares", some(&["shares_normalized"])?),
+            ("RawUsage", some(&["usage"])?),
+            ("NormUsage", some(&["usage_normalized"])?),
+            ("EffectvUsage", some(&["effective_usage"])?),
+            ("FairShare", some(&["fairshare", "factor"])?),
+            ("LevelFS", some(&["fairshare", "level"])?),
+        ];
+        let reported = said.into_iter().filter_map(|(what, value)| Some((what, Some(value?)))).collect();
+        let fail = |message: String| at.error(message);
+        if is_user {
+            let account = parent.ok_or_else(|| at.error("a user without `parent`, its account"))?;
+            self.entry(&account, name, fail)?
+                .say(None, weight, Vec::new(), reported)
+                .map_err(|twice| fail(twice.to_string()))
+        } else {
+            self.entry(name, "", fail)?
+                .say(parent, weight, Vec::new(), reported)
+                .map_err(|twice| fail(twice.to_string()))
+        }
+    }
+
+    fn entry(
+        &mut self,
+        account: &str,
+        user: &str,
+        fail: impl Fn(String) -> ImportError,
+    ) -> Result<&mut Entry, ImportError> {
+        if account.contains('\0') || user.contains('\0') {
+            return Err(fail("a name with a character 0".to_owned()));
+        }
+        if !user.is_empty() {
+            return Ok(self.users.entry((account.to_owned(), user.to_owned())).or_default());
+        }
+        if !self.accounts.contains_key(account) {
+            self.order.push(account.to_owned());
+        }
+        Ok(self.accounts.entry(account.to_owned()).or_default())
+    }
+
+    /// By account the shares of all that stands directly in it, where they are all stated and nothing of the level is missing.
+    ///
+    /// `sshare` may be asked for some accounts or users alone. The normalized shares of a whole level add up to 1.
+    fn levels(&self) -> HashMap<String, Option<Rational>> {
+        let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
+        let users = self.users.iter().map(|((account, _), entry)| (account, entry));
+        let mut levels: HashMap<String, Option<(Rational, Rational, u32)>> = HashMap::new();
+        for (above, entry) in accounts.chain(users) {
+            let level = levels.entry(above.clone()).or_insert_with(|| Some(Default::default()));
+            let stated = entry.reported.iter().find(|(what, _)| *what == "NormShares");
+            let parts = entry.weight.as_ref().zip(stated.and_then(|(_, value)| value.as_ref()));
+            *level = level.take().zip(parts).map(|((shares, normalized, count), (own, part))| {
+                (shares + own, normalized + part, count + 1)
+            });
+        }
+        let is_whole = |normalized: &Rational, count: u32| {
+            Rational::from(normalized - 1u32).abs() <= Rational::from(ROUNDING) * count
+        };
+        let whole = |(above, level): (String, Option<(Rational, Rational, u32)>)| {
+            let shares = level.filter(|(shares, normalized, count)| {
+                // No account below the root has any shares.
+                shares.is_zero() || is_whole(normalized, *count)
+            });
+            (above, shares.map(|(shares, ..)| shares))
+        };
+        levels.into_iter().map(whole).collect()
+    }
+
+    /// Whether the users of all accounts are listed: the accounts in which no account stands have users, and every level is
+    /// whole.
+    fn has_all_users(&self, levels: &HashMap<String, Option<Rational>>) -> bool {
+        levels.values().all(Option::is_some)
+            && self.accounts.keys().all(|account| levels.contains_key(account))
+    }
+
+    /// The usage of all accounts together, and how many users are ranked, where the users of all jobs are among them.
+    fn report_cluster(
+        &self,
+        cluster: &mut Cluster,
+        of_jobs: &BTreeMap<String, BTreeSet<String>>,
+        levels: &HashMap<String, Option<Rational>>,
+        is_root: impl Fn(&str) -> bool,
+    ) {
+        let root = self.accounts.iter().find(|(name, _)| is_root(name)).map(|(_, entry)| entry);
+        let of_root = root.iter().flat_map(|entry| &entry.reported).filter(|(what, _)| *what == "RawUsage");
+        let mut said: Vec<_> = of_root.cloned().collect();
+        let mut names =
+            of_jobs.iter().flat_map(|(account, names)| names.iter().map(move |name| (account, name)));
+        let all_users = self.has_all_users(levels);
+        if all_users && names.all(|(account, name)| self.users.contains_key(&(account.clone(), name.clone())))
+        {
+            said.push((USERS, Some(Rational::from(self.users.len()))));
+        }
+        let said = said.into_iter().filter(|_| root.is_some());
+        cluster.reported.extend(said.map(|(what, value)| Said { group: None, what, resource: None, value }));
+    }
+
+    /// Makes the groups: the tree of accounts, users of accounts that have several, and what is said of them.
+    pub fn finish(&mut self, cluster: &mut Cluster) -> Result<(), ImportError> {
+        let asked = std::mem::take(&mut self.asked);
+        let mut users: BTreeMap<String, BTreeSet<String>> = std::mem::take(&mut self.of_jobs);
+        for (account, user) in self.users.keys() {
+            users.entry(account.clone()).or_default().insert(user.clone());
+        }
+        let has_jobs: BTreeSet<&str> = asked.iter().map(|(_, account, _)| account.as_str()).collect();
+        // Until now each user of an account had a group.
+        let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
+        let jobs_only: Vec<String> =
+            users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();
+        let is_root = |name: &str| {
+            let entry = self.accounts.get(name).filter(|entry| entry.parent.is_none());
+            name == ROOT && self.has_tree && entry.is_some()
+        };
+        if self.has_tree && !jobs_only.is_empty() {
+            for account in jobs_only.iter().filter(|account| has_jobs.contains(account.as_str())) {
+                cluster
+                    .left_out
+                    .add("accounts of jobs that sshare does not list: they stand beside all others", account);
+            }
+        }
+        if !self.has_tree {
+            let what = "the tree of accounts and their shares: no file of sshare; accounts count as equal";
+            cluster.left_out.add_many(what, 0, Vec::new());
+        }
+        let levels = self.levels();
+        self.report_cluster(cluster, &users, &levels, is_root);
+        if self.has_tree && !self.accounts.keys().any(|name| is_root(name)) {
+            let what = "the account `root` and its shares, which sshare does not list: no account is compared with the whole";
+            cluster.left_out.add_many(what, 0, Vec::new());
+        }
+        for account in self.order.iter().chain(&jobs_only) {
+            if is_root(account) && !has_jobs.contains(account.as_str()) {
+                continue;
+            }
+            let v = cluster.group(account);
+            let Some(entry) = self.accounts.get(account) else { continue };
+            let parent = entry
+                .parent
+                .as_deref()
+                .filter(|parent| !is_root(parent) && self.accounts.contains_key(*parent));
+            let group = cluster.groups.at(v);
+            (group.parent, group.weight) = (parent.map(str::to_owned), entry.weight.clone());
+            group.limit = entry.limit.clone();
+            report(cluster, account, entry, entry.parent.as_ref().and_then(|parent| levels.get(parent)));
+        }
+        for (account, names) in &users {
+            if cluster.groups.find(account).is_none() {
+                continue;
+            }
+            let entries = names.iter().map(|name| self.users.get(&(account.clone(), name.clone())));
+            let has_limit = entries.clone().flatten().any(|entry| !entry.limit.is_empty());
+            if names.len() < 2 && !has_limit {
+                if let Some(Some(entry)) = entries.clone().next() {
+                    let own: Vec<_> =
+                        entry.reported.iter().filter(|(what, _)| *what == "FairShare").cloned().collect();
+                    report(cluster, account, &Entry { reported: own, ..Entry::default() }, None);
+                }
+                continue;
+            }
+            for (name, entry) in names.iter().zip(entries) {
+                let group = format!("{account}/{name}");
+                let v = cluster.group(&group);
+                cluster.groups.at(v).parent = Some(account.clone());
+                if let Some(entry) = entry {
+                    cluster.groups.at(v).weight = entry.weight.clone();
+                    cluster.groups.at(v).limit = entry.limit.clone();
+                    report(cluster, &group, entry, levels.get(account));
+                }
+            }
+        }
+        for (group, account, user) in asked {
+            let own = cluster.groups.find(&format!("{account}/{user}"));
+            of_group[group] = own.or_else(|| cluster.groups.find(&account)).unwrap_or_default();
+        }
+        let used = self.accounts.values().flat_map(|entry| &entry.reported);
+        let past = used.filter(|(what, value)| *what == "RawUsage" && value.as_ref().is_some_and(|x| *x > 0));
+        let past = past.count();
+        if past > 0 {
+            let what = "usage over time, by which Slurm ranks accounts (see `reported`): what is due is by what runs now";
+            cluster.left_out.add_many(what, past as u64, Vec::new());
+        }
+        let tasks = std::mem::take(&mut cluster.tasks).into_entries();
+        for (mut shape, tasks) in tasks {
+            shape.group = shape.group.map(|group| of_group[group]);
+            cluster.tasks.value(&shape, Default::default).merge(tasks);
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Adds what another table says of the same.
+    fn say(
+        &mut self,
+        parent: Option<String>,
+        weight: Option<Rational>,
+        limit: Vec<(String, Rational)>,
+        reported: Vec<(&'static str, Option<Rational>)>,
+    ) -> Result<(), words::Unreadable> {
+        let contradicts = self.weight.is_some() && weight.is_some() && self.weight != weight;
+        if contradicts || (!self.reported.is_empty() && !reported.is_empty()) {
+            return Err(words::Unreadable("it is given twice".to_owned()));
+        }
+        self.parent = self.parent.take().or(parent);
+        self.weight = self.weight.take().or(weight);
+        if !limit.is_empty() {
+            self.limit = limit;
+        }
+        if !reported.is_empty() {
+            self.reported = reported;
+        }
+        Ok(())
+    }
+}
+
+/// What is said of an account, and of its level where all shares there are stated.
+fn report(cluster: &mut Cluster, group: &str, entry: &Entry, level: Option<&Option<Rational>>) {
+    let level = level.and_then(Option::as_ref).map(|all| (LEVEL_SHARES, Some(all.clone())));
+    let said = entry.reported.iter().cloned().chain(level.filter(|_| !entry.reported.is_empty()));
+    cluster.reported.extend(said.map(|(what, value)| Said {
+        group: Some(group.to_owned()),
+        what,
+        resource: None,
+        value,
+    }));
+}
+
+fn association(account: &str, user: &str) -> String {
+    if user.is_empty() { account.to_owned() } else { format!("{account}/{user}") }
+}

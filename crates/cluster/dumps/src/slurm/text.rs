@@ -1,0 +1,225 @@
+//! What `scontrol -o`, `sshare -P` and `sacctmgr -P` print.
+//!
+//! `scontrol` quotes nothing, and users choose the name of a job, its comment, its files and its command line. Such a text may
+//! look like other fields of the job. The fields of a job are therefore told by their places, which are the same in Slurm
+//! 20.11 to 25.05 (`slurm_sprint_job_info` in src/api/job_info.c): the number of the job and of its array come first, then the
+//! name up to the last ` UserId=`, then fields that Slurm writes itself, and from `Command=` on texts of users again. JSON has
+//! no such doubt.
+
+use super::super::source::Bytes;
+use super::super::tree::shown;
+use evenhand_import::ImportError;
+
+/// Fields `Name=value` of one node, job, partition or reservation.
+pub(super) struct Record<'r> {
+    bytes: &'r Bytes,
+    pub line: u64,
+    fields: Vec<(String, String)>,
+    /// Whether the name of a job looks like fields of a job.
+    pub has_odd_name: bool,
+}
+
+impl Record<'_> {
+    /// A field that is there and stands for something.
+    ///
+    /// # Errors
+    /// The field is given twice: a name or a comment that holds `Name=value` cannot be told from fields.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, ImportError> {
+        let mut found = self.fields.iter().filter(|(known, _)| known == name);
+        let first = found.next();
+        if found.next().is_some() {
+            let message = format!("the field {name} is given twice: a name may hold it; dump with --json");
+            return Err(self.error(message));
+        }
+        let is_said = |value: &&str| !matches!(*value, "" | "(null)" | "N/A" | "None" | "NONE");
+        Ok(first.map(|(_, value)| value.as_str()).filter(is_said))
+    }
+
+    pub fn need(&self, name: &str) -> Result<&str, ImportError> {
+        self.get(name)?.ok_or_else(|| self.error(format!("the field {name} is missing")))
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> ImportError {
+        self.bytes.error(self.line, message)
+    }
+
+    /// A value that is wrong.
+    pub fn wrong(&self, field: &str, message: &str) -> ImportError {
+        self.error(format!("{field}: {message}"))
+    }
+}
+
+/// What a line of text belongs to.
+pub(super) enum Piece<'r> {
+    Record(Record<'r>),
+    Row(Row<'r>),
+    /// A line which says that there are none: `No jobs in the system`.
+    None(&'r str),
+}
+
+/// A row of a table with a header.
+pub(super) struct Row<'r> {
+    bytes: &'r Bytes,
+    pub line: u64,
+    pub header: &'r [String],
+    pub cells: Vec<String>,
+}
+
+impl Row<'_> {
+    pub fn get(&self, column: &str) -> Option<&str> {
+        let at = self.header.iter().position(|name| name == column)?;
+        Some(self.cells[at].as_str())
+    }
+
+    pub fn error(&self, column: &str, message: impl Into<String>) -> ImportError {
+        self.bytes.error(self.line, format!("{column}: {}", message.into()))
+    }
+}
+
+/// Hands on the records and rows of a text.
+pub(super) fn read(
+    bytes: &mut Bytes,
+    take: &mut dyn FnMut(Piece<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut record: Option<(u64, String)> = None;
+    let mut header: Option<Vec<String>> = None;
+    let mut pieces = 0;
+    loop {
+        let line = bytes.next_line()?;
+        let continues = line.as_ref().is_some_and(|(_, text)| {
+            record.is_some() && text.starts_with([' ', '\t']) && !text.trim().is_empty()
+        });
+        if continues {
+            if let (Some((_, text)), Some((_, more))) = (&mut record, line) {
+                text.push(' ');
+                text.push_str(more.trim());
+            }
+            continue;
+        }
+        if let Some((at, text)) = record.take() {
+            let told = if text.starts_with(JOB) { job_fields(&text) } else { Ok((fields(&text), false)) };
+            let (fields, has_odd_name) = told.map_err(|unknown| bytes.error(at, unknown.to_string()))?;
+            take(Piece::Record(Record { bytes, line: at, fields, has_odd_name }))?;
+            pieces += 1;
+        }
+        let Some((at, text)) = line else { break };
+        if text.trim().is_empty() {
+            continue;
+        }
+        if STARTS.iter().any(|start| text.starts_with(start)) {
+            (record, header) = (Some((at, text)), None);
+        } else if let Some(header) = &header {
+            let cells: Vec<String> = text.split('|').map(str::to_owned).collect();
+            if cells.len() != header.len() {
+                let message = format!("found {} columns: expected {}", cells.len(), header.len());
+                return Err(bytes.error(at, message));
+            }
+            take(Piece::Row(Row { bytes, line: at, header, cells }))?;
+            pieces += 1;
+        } else if text.contains('|') {
+            header = Some(text.split('|').map(|name| name.trim().to_owned()).collect());
+        } else if pieces == 0 && text.starts_with("No ") {
+            // "No reservations in the system".
+            take(Piece::None(&text))?;
+            pieces += 1;
+        } else {
+            let message = format!(
+                "found `{}`: expected the text of scontrol -o, sshare -P or sacctmgr -P, or JSON",
+                shown(&text)
+            );
+            return Err(bytes.error(at, message));
+        }
+    }
+    if pieces == 0 { Err(bytes.error(0, "the file is empty: expected a dump of Slurm")) } else { Ok(()) }
+}
+
+/// What a record begins with.
+const STARTS: [&str; 4] = ["NodeName=", JOB, "PartitionName=", "ReservationName="];
+const JOB: &str = "JobId=";
+
+/// Fields of a job whose text is written by users.
+const FREE_TEXTS: [&str; 14] = [
+    " Command=",
+    " WorkDir=",
+    " Comment=",
+    " AdminComment=",
+    " SystemComment=",
+    " StdErr=",
+    " StdIn=",
+    " StdOut=",
+    " MailUser=",
+    " SubmitLine=",
+    " Extra=",
+    " Network=",
+    " BurstBuffer=",
+    " Container=",
+];
+
+/// It is not known where the name of a job ends.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the job has several fields UserId, and{field} stands between them: a name or a comment holds one; dump with --json"
+)]
+struct NotKnown {
+    /// A text of a user that stands between them, with a blank before it.
+    field: &'static str,
+}
+
+/// The fields of a job, and whether its name looks like fields.
+///
+/// # Errors
+/// The job has more than one ` UserId=`, and a text that users write stands before the last of them: then it is not known
+/// whether the name or that text holds it.
+fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
+    let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
+    let Some((name, user)) = split else { return Ok((fields(text), false)) };
+    let swallowed = &text[name..user];
+    if swallowed.contains(" UserId=")
+        && let Some(field) = FREE_TEXTS.iter().find(|field| swallowed.contains(**field))
+    {
+        return Err(NotKnown { field: field.trim_end_matches('=') });
+    }
+    let rest = &text[user..];
+    let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
+    let mut told = fields(&text[..name]);
+    // The key of a user's accounting may hold anything; Slurm writes the array of a job before it.
+    let head = fields(rest[..end].trim_start());
+    let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
+    let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");
+    let kept = head.into_iter().enumerate().filter(|(at, (field, _))| *at <= key || !is_of_array(field));
+    told.extend(kept.map(|(_, field)| field));
+    let after = fields(rest[end..].trim_start());
+    for asked in PER_PART {
+        // Slurm writes this field after all texts but a few, and at most once.
+        let is_known = told.iter().any(|(known, _)| known == asked);
+        let last = after.iter().rev().find(|(field, _)| field == asked);
+        told.extend(last.filter(|_| !is_known).cloned());
+    }
+    // The number of a heterogeneous job's components stands after the name.
+    let inside = fields(swallowed.trim_start());
+    let has_odd_name = inside.iter().filter(|(field, _)| field != "HetJobIdSet").count() > 1;
+    Ok((told, has_odd_name))
+}
+
+/// Fields with what a job asks for by part of it.
+pub(super) const PER_PART: [&str; 4] = ["TresPerNode", "TresPerJob", "TresPerSocket", "TresPerTask"];
+
+/// Parts of a text at blanks: one that names a field begins it, others belong to the field before.
+fn fields(text: &str) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for part in text.split(' ') {
+        let named = part.split_once('=').filter(|(name, _)| {
+            name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "/:_&*".contains(c))
+        });
+        match (named, fields.last_mut()) {
+            (Some((name, value)), _) => fields.push((name.to_owned(), value.to_owned())),
+            (None, Some((_, value))) if !part.is_empty() => {
+                value.push(' ');
+                value.push_str(part);
+            }
+            _ => {}
+        }
+    }
+    fields
+}

@@ -1,0 +1,283 @@
+//! Volcano: pod groups of queues.
+//!
+//! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
+//! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
+//!
+//! A queue states `spec.weight`, `spec.guarantee.resource` (kept from others, used or not), `spec.capability`, of which 0
+//! processors or bytes are no limit, and `spec.deserved`. The rule is the plugin `capacity` where some queue states what it
+//! deserves, else the plugin `proportion`. A queue that deserves `D`, of which `G` are kept from others, is promised `D`, and
+//! lends what exceeds `G`: `capacity` lets others use it, and takes it back for the queue. Queues stand in a tree by
+//! `spec.parent`, or by the annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is its
+//! root. Pods of other schedulers are taken from their nodes. A group without pods waits with what its job describes.
+
+use std::collections::{HashMap, HashSet};
+
+use evenhand_problem::groups::MOST_DEPTH;
+use evenhand_problem::snapshot::{Snapshot, System};
+use rug::Rational;
+
+use super::classes::Part;
+use super::cluster::Said;
+use super::kube::pod_groups::{Described, PodGroups, Queues, group_of, replicas};
+use super::kube::{Kube, Rule, full_name, name};
+use super::source::Bytes;
+use super::tree::At;
+use evenhand_import::ImportError;
+
+const GROUP: &[&str] = &["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"];
+const HIERARCHY: &str = "volcano.sh/hierarchy";
+const WEIGHTS: &str = "volcano.sh/hierarchy-weights";
+/// The queue that holds all others.
+const ROOT: &str = "root";
+
+#[derive(Default)]
+struct Volcano {
+    groups: PodGroups,
+    queues: Queues,
+    /// By identity of a job: its pods, by what they are.
+    jobs: Vec<(String, Vec<Described>)>,
+    /// By identity of a job: its group.
+    owned: HashMap<String, String>,
+    /// The amounts that queues deserve: by group, of each the resources.
+    deserved: Vec<(usize, Vec<(String, Rational)>)>,
+    /// Names of the queues that stand in another one.
+    below: Vec<String>,
+}
+
+pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
+    let mut kube = Kube::new(System::Volcano);
+    let mut volcano = Volcano::default();
+    kube.objects(inputs, &mut |kube, kind, at| match kind {
+        "Node" => kube.node(at),
+        "Pod" => volcano.pod(kube, at),
+        "Queue" => volcano.queue(kube, at),
+        "PodGroup" => volcano.pod_group(kube, at),
+        "Job" if at.text_of("apiVersion")?.is_some_and(|of| of.starts_with("batch.volcano.sh/")) => {
+            volcano.job(kube, at)
+        }
+        kind => kube.other(kind, at),
+    })?;
+    let kinds = [("Node", "nodes"), ("Pod", "pods"), ("Queue", "queues"), ("PodGroup", "podgroups")];
+    let all = "nodes,pods,queues.scheduling.volcano.sh,podgroups.scheduling.volcano.sh,jobs.batch.volcano.sh";
+    kube.needs(&kinds, all)?;
+    for (job, pods) in volcano.jobs {
+        if let Some(group) = volcano.owned.get(&job) {
+            volcano.groups.describe(group, pods);
+        }
+    }
+    volcano.groups.finish(&mut kube, &volcano.queues);
+    let (by, below) = if volcano.deserved.is_empty() {
+        (
+            "`proportion` divides among all queues at once, here each divides among those below it",
+            volcano.below,
+        )
+    } else {
+        (
+            "`capacity` reclaims from every queue that uses more than it deserves (`ancestorReclaimLevel` 0)",
+            volcano.below,
+        )
+    };
+    let what = format!("queues below others: {by}");
+    below.into_iter().for_each(|queue| kube.cluster.left_out.add(&what, queue));
+    deserve(&mut kube, volcano.deserved);
+    kube.finish(part)
+}
+
+/// Promises to queues what they deserve, and lends what exceeds the guarantee that is kept for them. By default `capacity`
+/// compares only queues without subqueues with what they deserve.
+fn deserve(kube: &mut Kube, deserved: Vec<(usize, Vec<(String, Rational)>)>) {
+    let parents: HashSet<String> =
+        kube.cluster.groups.entries().iter().filter_map(|(_, group)| group.parent.clone()).collect();
+    for (v, amounts) in deserved {
+        let queue = kube.cluster.groups.entries()[v].0.clone();
+        if parents.contains(&*queue) {
+            let what = "what queues deserve that have others below them, which counts with `ancestorReclaimLevel` alone";
+            kube.cluster.left_out.add(what, queue);
+            continue;
+        }
+        let of = kube.cluster.groups.at(v);
+        let limit = of.limit.clone();
+        let guarantee = of.guarantee.get_or_insert_default();
+        for (resource, amount) in amounts.into_iter().filter(|(_, amount)| *amount > 0) {
+            let most = limit.iter().find(|(name, _)| *name == resource).map(|(_, most)| most.clone());
+            let amount = most.into_iter().fold(amount, Rational::min);
+            let kept = guarantee.iter().position(|(name, _)| *name == resource);
+            let at = kept.unwrap_or_else(|| {
+                guarantee.push((resource.clone(), Rational::new()));
+                of.lend.push((resource, Rational::new()));
+                guarantee.len() - 1
+            });
+            let (kept, lent) = (&mut guarantee[at].1, &mut of.lend[at].1);
+            if amount > *kept {
+                *lent = Rational::from(&amount - &*kept);
+                *kept = amount;
+            }
+        }
+    }
+}
+
+impl Volcano {
+    fn pod(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
+        let Some(pod) = kube.pod(at)? else { return Ok(()) };
+        match group_of(at, GROUP)? {
+            Some(group) => self.groups.pod(group, pod),
+            None => kube.take_away(&pod),
+        }
+        Ok(())
+    }
+
+    fn pod_group(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
+        let (full, spec) = (full_name(at)?, at.need("spec")?);
+        if spec.entries_of("minTaskMember")?.next().is_some() {
+            kube.cluster.left_out.add("least numbers of pods by task of a group", &full);
+        }
+        for field in ["networkTopology", "subGroupPolicy"] {
+            if spec.get(field)?.is_some() {
+                kube.cluster.left_out.add(&format!("what groups ask of their places: {field}"), &full);
+            }
+        }
+        for owner in at.need("metadata")?.list_of("ownerReferences")? {
+            if let Some(uid) = owner.text_of("uid")? {
+                self.owned.insert(uid.to_owned(), full.clone());
+            }
+        }
+        self.groups.group(at)
+    }
+
+    fn job(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
+        let (full, metadata, spec) = (full_name(at)?, at.need("metadata")?, at.need("spec")?);
+        let mut pods = Vec::new();
+        for task in spec.list_of("tasks")? {
+            let of_pod = task.need("template")?.need("spec")?;
+            let demand = kube.quantities.of_pod(&mut kube.cluster, of_pod)?;
+            let rule = Rule::of_pod(of_pod, &full, &mut kube.cluster.left_out)?;
+            let rule = kube.rules.place(&rule, || ());
+            pods.push(Described { count: replicas(task)?, demand, rule });
+        }
+        if let Some(uid) = metadata.text_of("uid")? {
+            self.jobs.push((uid.to_owned(), pods));
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, kube: &mut Kube, at: At<'_>) -> Result<(), ImportError> {
+        let queue = name(at)?;
+        let (metadata, spec) = (at.need("metadata")?, at.get("spec")?);
+        let state = match at.get("status")? {
+            Some(status) => status.text_of("state")?.unwrap_or("Open"),
+            None => "Open",
+        };
+        let held_back = (state != "Open").then_some("waiting pods of queues that are not open");
+        self.queues.insert(queue.to_owned(), held_back);
+        let Some(spec) = spec else {
+            kube.cluster.group(queue);
+            return Ok(());
+        };
+        let mut amounts = |at: Option<At<'_>>, field: &str| -> Result<Vec<(String, Rational)>, ImportError> {
+            let Some(at) = at else { return Ok(Vec::new()) };
+            let amounts = kube.quantities.amounts(&mut kube.cluster, at, field)?;
+            let names = kube.cluster.resources.entries();
+            Ok(amounts.into_iter().map(|(r, amount)| (names[r].0.clone(), amount)).collect())
+        };
+        let guarantee = amounts(spec.get("guarantee")?, "resource")?;
+        let mut limit = amounts(Some(spec), "capability")?;
+        limit.retain(|(name, most)| !(most.is_zero() && matches!(name.as_str(), "cpu" | "memory")));
+        let deserved = amounts(Some(spec), "deserved")?;
+        let allocated = amounts(at.get("status")?, "allocated")?;
+        let left_out = &mut kube.cluster.left_out;
+        if spec.get("reclaimable")?.is_some_and(|of| of.boolean().is_ok_and(|is| !is)) {
+            self.groups.protected.insert(queue.to_owned());
+        }
+        for (field, what) in [
+            ("affinity", "groups of nodes that queues ask for"),
+            ("extendClusters", "other clusters of queues"),
+        ] {
+            if spec.get(field)?.is_some() {
+                left_out.add(what, queue);
+            }
+        }
+        if queue == ROOT {
+            if !guarantee.is_empty() || !limit.is_empty() {
+                left_out.add("amounts of the queue that holds all others", queue);
+            }
+            return Ok(());
+        }
+        let (mut parent, mut weight) =
+            (spec.text_of("parent")?.map(str::to_owned), spec.get("weight")?.map(At::number).transpose()?);
+        let annotation = |name: &str| match metadata.get("annotations")? {
+            Some(of) => of.get(name),
+            None => Ok(None),
+        };
+        if let (None, Some(path)) = (&parent, annotation(HIERARCHY)?) {
+            let weights = annotation(WEIGHTS)?;
+            (parent, weight) = above(kube, path, weights)?;
+        }
+        parent.take_if(|parent| parent.is_empty() || parent == ROOT);
+        if parent.is_some() {
+            self.below.push(queue.to_owned());
+        }
+        let priority = spec.get("priority")?.map(At::number).transpose()?;
+        for (what, amounts) in [("deserved", deserved.clone()), ("allocated", allocated)] {
+            kube.cluster.reported.extend(amounts.into_iter().map(|(resource, value)| Said {
+                group: Some(queue.to_owned()),
+                what,
+                resource: Some(resource),
+                value: Some(value),
+            }));
+        }
+        if let Some(parent) = &parent {
+            kube.cluster.group(parent);
+        }
+        let v = kube.cluster.group(queue);
+        let of = kube.cluster.groups.at(v);
+        (of.parent, of.weight, of.priority) = (parent, weight, priority);
+        // What is guaranteed is kept from others, used or not.
+        of.lend = guarantee.iter().map(|(name, _)| (name.clone(), Rational::new())).collect();
+        of.guarantee = (!guarantee.is_empty()).then_some(guarantee);
+        of.limit = limit;
+        if deserved.iter().any(|(_, amount)| *amount > 0) {
+            self.deserved.push((v, deserved));
+        }
+        Ok(())
+    }
+}
+
+/// The group above a queue and the queue's weight, of a path such as `root/eng/dev` and weights such as `1/2/8`. The groups
+/// on the way have the names of their paths.
+fn above(
+    kube: &mut Kube,
+    path: At<'_>,
+    weights: Option<At<'_>>,
+) -> Result<(Option<String>, Option<Rational>), ImportError> {
+    let steps: Vec<&str> = path.name()?.split('/').collect();
+    if steps.len() > MOST_DEPTH {
+        return Err(path.error(format!("a path of {} levels: expected at most {MOST_DEPTH}", steps.len())));
+    }
+    let stated: Vec<&str> = match weights {
+        Some(weights) => weights.text()?.split('/').collect(),
+        None => vec!["1"; steps.len()],
+    };
+    if steps[0] != ROOT || steps.iter().any(|step| step.is_empty()) || stated.len() != steps.len() {
+        return Err(path.error("expected a path from `root` on, with as many weights"));
+    }
+    let weight = |text: &str| {
+        let parsed = evenhand_problem::number::parse(text).ok().filter(|weight| *weight >= 0);
+        parsed.ok_or_else(|| {
+            weights.unwrap_or(path).error(format!(
+                "found the weight `{}`: expected a number of at least 0",
+                super::tree::shown(text)
+            ))
+        })
+    };
+    let last = steps.len() - 1;
+    let mut parent: Option<String> = None;
+    for k in 1..last {
+        let name = steps[..=k].join("/");
+        kube.cluster.copies(4, name.len(), "the groups above a queue");
+        let v = kube.cluster.group(&name);
+        let of = kube.cluster.groups.at(v);
+        (of.parent, of.weight) = (parent.take(), Some(weight(stated[k])?));
+        parent = Some(name);
+    }
+    Ok((parent, Some(weight(stated[last])?)))
+}

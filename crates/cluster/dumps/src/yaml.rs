@@ -1,0 +1,291 @@
+//! Dumps in YAML: the same values as in JSON, element by element.
+//!
+//! The parser gives events. What an anchor names is kept and copied where an alias stands; copies are charged, and
+//! together are bounded, so that a few lines cannot ask for gigabytes.
+
+use std::collections::HashMap;
+
+use evenhand_budget::charge;
+use evenhand_problem::Place;
+use evenhand_problem::format::MAX_DEPTH;
+use saphyr_parser::{BufferedInput, Event, Parser, ScalarStyle, ScanError};
+
+use super::source::{Bytes, Feed, repeated};
+use super::tree::{Tree, shown};
+use evenhand_import::ImportError;
+
+/// Most values that aliases of one file may stand for together: configurations use them by the dozen, dumps not at all.
+const MOST_COPIES: usize = 100_000;
+/// Most bytes of the texts that they may stand for together.
+const MOST_COPIED_BYTES: usize = 1 << 24;
+
+/// Reads all documents of a file.
+pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportError> {
+    let parsed = Events::new(bytes).documents(feed);
+    match parsed {
+        // A failure of the bytes looks like their end.
+        _ if bytes.failure.is_some() => bytes.failure.take().map_or(Ok(()), Err),
+        Ok(documents) if documents > 0 => Ok(()),
+        Ok(_) => Err(bytes.error(0, "the file is empty: expected a dump")),
+        Err(Fault::Import(failure)) => Err(failure),
+        Err(Fault::Scan(fault)) => {
+            let line = fault.marker().line() as u64;
+            Err(bytes.error(line, format!("this is not YAML: {}", fault.info())))
+        }
+        Err(Fault::Said(line, message)) => Err(bytes.error(line, message)),
+    }
+}
+
+enum Fault {
+    Import(ImportError),
+    Scan(ScanError),
+    Said(u64, String),
+}
+
+impl From<ImportError> for Fault {
+    fn from(failure: ImportError) -> Self {
+        Self::Import(failure)
+    }
+}
+
+type Source<'b> = BufferedInput<Chars<'b>>;
+
+struct Events<'b> {
+    parser: Parser<'b, Source<'b>>,
+    line: u64,
+    /// What anchors name, by their numbers.
+    anchored: HashMap<usize, Tree>,
+    /// Values that aliases stand for, and the bytes of their texts.
+    copies: Size,
+}
+
+impl<'b> Events<'b> {
+    fn new(bytes: &'b mut Bytes) -> Self {
+        let parser = Parser::new_from_iter(Chars { bytes });
+        Self { parser, line: 0, anchored: HashMap::new(), copies: Size::default() }
+    }
+
+    fn next(&mut self) -> Result<Event<'b>, Fault> {
+        match self.parser.next_event() {
+            Some(Ok((event, span))) => {
+                self.line = span.start.line() as u64;
+                Ok(event)
+            }
+            Some(Err(fault)) => Err(Fault::Scan(fault)),
+            None => Ok(Event::StreamEnd),
+        }
+    }
+
+    fn documents(&mut self, feed: &mut Feed<'_>) -> Result<usize, Fault> {
+        let mut documents = 0;
+        loop {
+            match self.next()? {
+                Event::StreamEnd => return Ok(documents),
+                Event::StreamStart | Event::Nothing | Event::DocumentStart(_) | Event::DocumentEnd => {}
+                event => {
+                    // An empty document between two marks.
+                    if matches!(&event, Event::Scalar(text, ..) if text.is_empty()) {
+                        continue;
+                    }
+                    feed.kind.clear();
+                    let rest = self.document(event, &mut Vec::new(), feed)?;
+                    if let Some(rest) = rest {
+                        feed.hand(Place::root(), rest)?;
+                    }
+                    documents += 1;
+                }
+            }
+        }
+    }
+
+    /// A document, or an object of it on the way to a long list.
+    fn document(
+        &mut self,
+        event: Event<'b>,
+        path: &mut Vec<String>,
+        feed: &mut Feed<'_>,
+    ) -> Result<Option<Tree>, Fault> {
+        match event {
+            Event::SequenceStart(0, _) => {
+                let place = path.iter().fold(Place::root(), |place, key| place.key(key));
+                let mut position = 0;
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => return Ok(None),
+                        event => {
+                            let tree = self.whole(event, 1, feed.skip)?;
+                            feed.hand(place.index(position), tree)?;
+                            position += 1;
+                        }
+                    }
+                }
+            }
+            Event::MappingStart(0, _) => {
+                let mut rest: Vec<(Box<str>, Tree)> = Vec::new();
+                loop {
+                    let key = match self.next()? {
+                        Event::MappingEnd => return Ok(Some(Tree::Map(self.each_once(rest)?))),
+                        event => self.key(event)?,
+                    };
+                    path.push(key.clone().into());
+                    let event = self.next()?;
+                    let value = if feed.leads_to_list(path) {
+                        self.document(event, path, feed)?.unwrap_or_else(Tree::null)
+                    } else {
+                        self.whole(event, path.len(), feed.skip)?
+                    };
+                    feed.read_field(path, &value);
+                    path.pop();
+                    rest.push((key, value));
+                }
+            }
+            event if path.is_empty() => match self.whole(event, 1, feed.skip)? {
+                Tree::Bare(text) | Tree::Text(text) => {
+                    Err(self.said(format!("found `{}`: expected a dump in JSON or YAML", shown(&text))))
+                }
+                tree => Ok(Some(tree)),
+            },
+            event => Ok(Some(self.whole(event, path.len(), feed.skip)?)),
+        }
+    }
+
+    fn whole(&mut self, event: Event<'b>, depth: usize, skip: &[&str]) -> Result<Tree, Fault> {
+        if depth > MAX_DEPTH {
+            return Err(self.said(format!("nested too deeply: expected at most {MAX_DEPTH} levels")));
+        }
+        let (anchor, tree) = match event {
+            Event::Alias(anchor) => return self.copy(anchor),
+            Event::Scalar(text, style, anchor, _) => (anchor, scalar(&text, style)),
+            Event::SequenceStart(anchor, _) => {
+                let mut list = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => break (anchor, Tree::List(list)),
+                        event => list.push(self.whole(event, depth + 1, skip)?),
+                    }
+                }
+            }
+            Event::MappingStart(anchor, _) => {
+                let mut fields: Vec<(Box<str>, Tree)> = Vec::new();
+                loop {
+                    let key = match self.next()? {
+                        Event::MappingEnd => break,
+                        event => self.key(event)?,
+                    };
+                    let event = self.next()?;
+                    let value = self.whole(event, depth + 1, skip)?;
+                    let is_kept = matches!(value, Tree::Bare(_) | Tree::Text(_)) || !skip.contains(&&*key);
+                    fields.push((key, if is_kept { value } else { Tree::null() }));
+                }
+                (anchor, Tree::Map(self.each_once(fields)?))
+            }
+            _ => return Err(self.said("the file ends inside a value".to_owned())),
+        };
+        if anchor != 0 {
+            self.count(size(&tree))?;
+            self.anchored.insert(anchor, tree.clone());
+        }
+        Ok(tree)
+    }
+
+    fn copy(&mut self, anchor: usize) -> Result<Tree, Fault> {
+        let Some(tree) = self.anchored.get(&anchor) else {
+            return Err(self.said("an alias of what is not complete".to_owned()));
+        };
+        let size = size(tree);
+        self.count(size)?;
+        match self.anchored.get(&anchor) {
+            Some(tree) => Ok(tree.clone()),
+            None => Err(self.said("an alias of what is not complete".to_owned())),
+        }
+    }
+
+    fn count(&mut self, size: Size) -> Result<(), Fault> {
+        self.copies.values += size.values;
+        self.copies.bytes += size.bytes;
+        charge((size.values + size.bytes / 16) as u64, "the aliases of a YAML file");
+        let too_many = |most: usize, what: &str| {
+            format!("its aliases stand for more than {most} {what}, the most that is accepted")
+        };
+        if self.copies.values > MOST_COPIES {
+            return Err(self.said(too_many(MOST_COPIES, "values")));
+        }
+        if self.copies.bytes > MOST_COPIED_BYTES {
+            return Err(self.said(too_many(MOST_COPIED_BYTES, "bytes")));
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, event: Event<'b>) -> Result<Box<str>, Fault> {
+        match event {
+            Event::Scalar(text, ..) => Ok(text.into_owned().into()),
+            _ => Err(self.said("the name of a field is no text".to_owned())),
+        }
+    }
+
+    fn each_once(&self, fields: Vec<(Box<str>, Tree)>) -> Result<Vec<(Box<str>, Tree)>, Fault> {
+        match repeated(&fields) {
+            Some(key) => Err(self.said(format!("the field `{}` is given twice", shown(key)))),
+            None => Ok(fields),
+        }
+    }
+
+    fn said(&self, message: String) -> Fault {
+        Fault::Said(self.line, message)
+    }
+}
+
+/// How large a tree is.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    /// Of texts and names of fields.
+    bytes: usize,
+}
+
+fn size(tree: &Tree) -> Size {
+    let add = |sum: Size, of: Size| Size { values: sum.values + of.values, bytes: sum.bytes + of.bytes };
+    let one = |bytes: usize| Size { values: 1, bytes };
+    match tree {
+        Tree::Bare(text) | Tree::Text(text) => one(text.len()),
+        Tree::List(list) => list.iter().map(size).fold(one(0), add),
+        Tree::Map(fields) => {
+            let of_fields =
+                fields.iter().map(|(key, value)| add(Size { values: 0, bytes: key.len() }, size(value)));
+            of_fields.fold(one(0), add)
+        }
+    }
+}
+
+/// A scalar as the core schema of YAML 1.2 takes it; what is in quotes is a text.
+fn scalar(text: &str, style: ScalarStyle) -> Tree {
+    let is_plain = style == ScalarStyle::Plain;
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" if is_plain => Tree::null(),
+        "true" | "True" | "TRUE" if is_plain => Tree::Bare("true".into()),
+        "false" | "False" | "FALSE" if is_plain => Tree::Bare("false".into()),
+        _ if is_plain && is_number(text) => Tree::Bare(text.into()),
+        _ => Tree::Text(text.into()),
+    }
+}
+
+/// Whether a plain scalar is a decimal number.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && evenhand_problem::number::parse(text).is_ok()
+        && !text.contains('/')
+}
+
+/// The characters of a file. What is no UTF-8 ends it, with the failure kept.
+struct Chars<'b> {
+    bytes: &'b mut Bytes,
+}
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        self.bytes.next_char()
+    }
+}

@@ -1,0 +1,394 @@
+//! Kubernetes: effective requests, where pods may run, what is taken from nodes, JSON and YAML, hostile dumps.
+
+use evenhand_dumps::{Options, snapshot};
+use evenhand_import::Input;
+use evenhand_problem::snapshot::System;
+use evenhand_testkit::data;
+
+use crate::common::{classes, exactly, import, left_out, refuses, users};
+
+/// A list of objects.
+fn list(items: &[String]) -> String {
+    format!(r#"{{"apiVersion": "v1", "items": [{}], "kind": "List"}}"#, items.join(","))
+}
+
+fn node(name: &str, cpu: &str, memory: &str, more: &str) -> String {
+    format!(
+        r#"{{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "{name}", "labels": {{"zone": "{}", "env": "prod"}}}},
+        "spec": {{{more}}}, "status": {{"allocatable": {{"cpu": "{cpu}", "memory": "{memory}", "pods": "110"}},
+        "conditions": [{{"type": "Ready", "status": "True"}}]}}}}"#,
+        &name[..1]
+    )
+}
+
+fn pod(name: &str, cpu: &str, spec: &str, status: &str) -> String {
+    format!(
+        r#"{{"kind": "Pod", "metadata": {{"name": "{name}", "namespace": "ns", "managedFields": [{{"cpu": "8x"}}]}},
+        "spec": {{"containers": [{{"name": "c", "resources": {{"requests": {{"cpu": "{cpu}"}}}}}}]{spec}}},
+        "status": {{{status}}}}}"#
+    )
+}
+
+fn waiting(name: &str, spec: &str) -> String {
+    pod(name, "1", &format!(", {spec}"), r#""phase": "Pending""#)
+}
+
+fn running(name: &str, node: &str) -> String {
+    pod(name, "1", &format!(r#", "nodeName": "{node}""#), r#""phase": "Running""#)
+}
+
+fn one(items: &[String]) -> evenhand_problem::Snapshot {
+    exactly(System::Kubernetes, &[("dump", &list(items))])
+}
+
+/// The cpus that a pod of this specification asks for.
+fn request(spec: &str) -> String {
+    let pod = format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{spec}}}}}"#);
+    let snapshot = one(&[node("a", "100", "1Gi", ""), pod]);
+    snapshot.problem.users()[0].base_demand()[0].to_string()
+}
+
+#[test]
+fn the_effective_request() {
+    let container =
+        |cpu: &str, more: &str| format!(r#"{{"resources": {{"requests": {{"cpu": "{cpu}"}}}}{more}}}"#);
+    let sidecar = r#", "restartPolicy": "Always""#;
+    let two = format!(r#""containers": [{}, {}]"#, container("1", ""), container("500m", ""));
+    assert_eq!(request(&two), "3/2");
+    let init = |list: &[String]| format!(r#"{two}, "initContainers": [{}]"#, list.join(","));
+    assert_eq!(request(&init(&[container("2", ""), container("1", "")])), "2");
+    assert_eq!(request(&init(&[container("1", sidecar), container("1", "")])), "5/2");
+    // The second init container runs beside the sidecar.
+    assert_eq!(request(&init(&[container("1", sidecar), container("2", "")])), "3");
+    assert_eq!(request(&init(&[container("2", ""), container("1", sidecar)])), "5/2");
+    assert_eq!(request(&format!(r#"{two}, "overhead": {{"cpu": "250m"}}"#)), "7/4");
+    assert_eq!(request(&format!(r#"{two}, "resources": {{"requests": {{"cpu": "4"}}}}"#)), "4");
+    assert_eq!(request(r#""containers": [{"resources": {"limits": {"cpu": "3"}}}]"#), "3");
+    assert_eq!(
+        request(r#""containers": [{"resources": {"requests": {"cpu": 2}, "limits": {"cpu": "3"}}}]"#),
+        "2"
+    );
+}
+
+#[test]
+fn selectors_affinity_and_taints_decide_where() {
+    let taint =
+        |effect: &str| format!(r#""taints": [{{"key": "gpu", "value": "yes", "effect": "{effect}"}}]"#);
+    let nodes = [
+        node("a1", "8", "8Gi", ""),
+        node("a2", "8", "8Gi", ""),
+        node("b1", "8", "8Gi", &taint("NoSchedule")),
+        node("c1", "8", "8Gi", &taint("PreferNoSchedule")),
+        node("d1", "8", "8Gi", &taint("NoExecute")),
+    ];
+    let affinity = |terms: &str| {
+        format!(
+            r#""affinity": {{"nodeAffinity": {{"requiredDuringSchedulingIgnoredDuringExecution": {{"nodeSelectorTerms": [{terms}]}}}}}}"#
+        )
+    };
+    let term = |key: &str, operator: &str, values: &str| {
+        format!(
+            r#"{{"matchExpressions": [{{"key": "{key}", "operator": "{operator}", "values": [{values}]}}]}}"#
+        )
+    };
+    let tolerates = |more: &str| format!(r#""tolerations": [{{"key": "gpu", {more}}}]"#);
+    let pods = [
+        waiting("p0", r#""nodeSelector": {"zone": "a"}"#),
+        waiting("p1", &tolerates(r#""operator": "Exists""#)),
+        waiting("p2", &tolerates(r#""value": "yes", "effect": "NoSchedule""#)),
+        waiting("p3", &tolerates(r#""value": "no""#)),
+        waiting(
+            "p4",
+            &affinity(&[term("zone", "In", r#""c""#), term("zone", "NotIn", r#""a", "c""#)].join(",")),
+        ),
+        waiting(
+            "p5",
+            &affinity(r#"{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a2"]}]}"#),
+        ),
+        waiting("p6", &affinity("{}")),
+        waiting("p7", &affinity(&term("env", "Exists", ""))),
+        waiting("p8", r#""nodeSelector": {"zone": "z"}"#),
+    ];
+    let snapshot = one(&[&nodes[..], &pods[..]].concat());
+    let shown = users(&snapshot);
+    let where_to: Vec<&str> = shown.iter().map(|user| user.rsplit("; ").next().unwrap()).collect();
+    assert_eq!(where_to, ["a1, a2", "all", "a1, a2, b1, c1", "a1, a2, c1", "c1", "a2"]);
+    assert_eq!(snapshot.waiting_by_user(), [1, 1, 1, 2, 1, 1]);
+    assert_eq!(left_out(&snapshot)["waiting tasks that no server is allowed to run"].1, ["ns/p6", "ns/p8"]);
+}
+
+#[test]
+fn nodes_lose_what_daemons_take_and_closed_ones_keep_what_runs() {
+    let daemon = running("daemon", "a").replace(
+        "\"managedFields\"",
+        r#""ownerReferences": [{"kind": "DaemonSet", "name": "d"}], "managedFields""#,
+    );
+    let items = [
+        node("a", "8", "8Gi", ""),
+        node("b", "8", "8Gi", r#""unschedulable": true"#),
+        node("c", "8", "8Gi", r#""unschedulable": true"#),
+        node("d", "8", "8Gi", "").replace(r#""status": "True""#, r#""status": "False""#),
+        daemon,
+        running("p0", "a"),
+        running("p1", "b"),
+        waiting("p2", r#""hostNetwork": true"#),
+        waiting("gated", r#""schedulingGates": [{"name": "wait"}]"#),
+        pod("done", "4", r#", "nodeName": "a""#, r#""phase": "Succeeded""#),
+        pod("idle", "0", r#", "nodeName": "a""#, r#""phase": "Running""#),
+        running("gone", "z"),
+    ];
+    let snapshot = one(&items);
+    let memory = 8u64 << 30;
+    assert_eq!(classes(&snapshot), [format!("1 x a: 7 {memory}"), "1 x b: 1 0".to_owned()]);
+    assert_eq!(users(&snapshot), ["ns/1: cpu 1; 1 run, 1 wait; a", "ns/2: cpu 1; 1 run, 0 wait; all"]);
+    let left_out = left_out(&snapshot);
+    let names = |what: &str| left_out[what].1.clone();
+    assert_eq!(names("servers that are cordoned: they take no new tasks"), ["c"]);
+    assert_eq!(names("servers that are not ready"), ["d"]);
+    assert_eq!(names("waiting pods that are held back by scheduling gates"), ["ns/gated"]);
+    assert_eq!(names("tasks that request nothing"), ["ns/idle"]);
+    assert_eq!(names("running tasks on servers that the dump does not have"), ["ns/gone"]);
+}
+
+#[test]
+fn what_else_decides_is_named() {
+    let preferred = r#""affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]},
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}"#;
+    let items = [
+        node("a", "8", "8Gi", ""),
+        waiting("p0", preferred),
+        waiting("p1", r#""topologySpreadConstraints": [{"maxSkew": 1}], "resourceClaims": [{"name": "x"}]"#),
+        waiting("p2", r#""volumes": [{"persistentVolumeClaim": {"claimName": "x"}}]"#),
+        r#"{"kind": "Service", "metadata": {"name": "s"}}"#.to_owned(),
+    ];
+    let snapshot = one(&items);
+    let left_out = left_out(&snapshot);
+    for (what, name) in [
+        ("preferred node affinity", "ns/p0"),
+        ("affinity between pods: podAntiAffinity", "ns/p0"),
+        ("spreading over zones or nodes", "ns/p1"),
+        ("claims of devices", "ns/p1"),
+        ("volumes, which may be bound to nodes", "ns/p2"),
+        ("objects of another kind: Service", "default/s"),
+    ] {
+        assert_eq!(left_out[what].1, [name], "{what}");
+    }
+    assert_eq!(snapshot.waiting_by_user(), [3]);
+}
+
+/// Servers within 1.5 % are one class, rounded down; one whose tasks do not fit in that is not.
+#[test]
+fn alike_nodes_are_merged_and_the_loss_is_stated() {
+    let mut items = vec![
+        node("a", "8", "1000", ""),
+        node("b", "8", "1010", ""),
+        node("c", "8", "1014", ""),
+        node("d", "8", "1016", ""),
+    ];
+    items.push(pod("p", "1", "", ""));
+    let merged = import(System::Kubernetes, &[("dump", &list(&items))], "3/200").unwrap();
+    assert_eq!(classes(&merged), ["3 x node: 8 1000", "1 x d: 8 1016"]);
+    let rounded = &merged.rounded[0];
+    assert_eq!((rounded.server, rounded.resource), (0, 1));
+    assert_eq!((rounded.most.to_string(), rounded.in_all.to_string()), ("14".to_owned(), "24".to_owned()));
+    assert_eq!(classes(&one(&items)).len(), 4);
+    let full = running("q", "c")
+        .replace(r#""requests": {"cpu": "1"}"#, r#""requests": {"cpu": "1", "memory": "1012"}"#);
+    items.push(full);
+    let merged = import(System::Kubernetes, &[("dump", &list(&items))], "3/200").unwrap();
+    assert_eq!(classes(&merged), ["2 x node: 8 1000", "1 x c: 8 1014", "1 x d: 8 1016"]);
+}
+
+#[test]
+fn json_and_yaml_say_the_same() {
+    let yaml = "apiVersion: v1\nkind: List\nitems:\n- kind: Node\n  metadata: {name: a, labels: &l {zone: \"a\"}}\n  status:\n    allocatable: {cpu: 8, memory: 1Gi}\n\
+        - kind: Node\n  metadata: {name: b, labels: *l}\n  status:\n    allocatable: {cpu: '8', memory: 1Gi}\n---\nkind: Pod\nmetadata:\n  name: p\nspec:\n  nodeName: a\n  containers:\n  - resources:\n      requests: {cpu: 500m}\n---\n";
+    let snapshot = exactly(System::Kubernetes, &[("dump", yaml)]);
+    assert_eq!(classes(&snapshot), [format!("2 x node: 8 {}", 1 << 30)]);
+    assert_eq!(users(&snapshot), ["default/1: cpu 1/2; 1 run, 0 wait; all"]);
+    // Documents one after the other, as from two calls of kubectl.
+    let text = format!("{}\n{}\n", node("a", "8", "1Gi", ""), running("p", "a"));
+    assert_eq!(exactly(System::Kubernetes, &[("dump", &text)]).problem.n_users(), 1);
+    // Raw lists of the API have no kind in their elements.
+    let pods = r#"{"kind": "PodList", "items": [{"metadata": {"name": "p"}, "spec": {"nodeName": "a", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}}]}"#;
+    assert_eq!(
+        exactly(System::Kubernetes, &[("n", &node("a", "8", "1Gi", "")), ("p", pods)]).problem.n_users(),
+        1
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let good = [node("a", "8", "8Gi", ""), running("p", "a")];
+    let with = |from: &str, to: &str, expected: &str| {
+        let text = list(&good);
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(text, changed);
+        refuses(System::Kubernetes, &[("dump", &changed)], expected);
+    };
+    with(r#""cpu": "8""#, r#""cpu": "8x""#, "dump: items[0].status.allocatable.cpu: `8x` is not a number");
+    with(r#""cpu": "8""#, r#""cpu": "-8""#, "dump: items[0].status.allocatable.cpu: -8 is negative");
+    with(
+        r#""memory": "8Gi""#,
+        r#""memory": "1e999""#,
+        "dump: items[0].status.allocatable.memory: the exponent of",
+    );
+    with(
+        r#""requests": {"cpu": "1"}"#,
+        r#""requests": {"cpu": {}}"#,
+        "dump: items[1].spec.containers[0].resources.requests.cpu: found an object",
+    );
+    with(
+        r#""requests": {"cpu": "1"}"#,
+        r#""requests": ["cpu"]"#,
+        "items[1].spec.containers[0].resources.requests: found a list: expected an object",
+    );
+    with(r#""name": "p""#, r#""name": """#, "items[1].metadata.name: a name that is empty");
+    with(r#""kind": "Pod", "#, "", "items[1]: the field `kind` is missing");
+    with(r#""kind": "Pod", "#, r#""kind": "Pod", "kind": "Node", "#, "the field `kind` is given twice");
+    with(
+        r#""kind": "Pod", "metadata": {"name": "p""#,
+        r#""kind": "Node", "metadata": {"name": "p""#,
+        "items[1].status: the field `allocatable` is missing".replace("allocatable", "capacity").as_str(),
+    );
+    let text = list(&good);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &text), ("again", &text)],
+        "again: items[0]: the Node `default/a` is given twice",
+    );
+    for end in [1, 40, 200, text.len() - 1] {
+        let cut = &text[..end];
+        let found = import(System::Kubernetes, &[("dump", cut)], "0").unwrap_err();
+        assert!(found.contains("dump:") && found.contains("cut off"), "{end}: {found}");
+    }
+    refuses(System::Kubernetes, &[("dump", "")], "dump: the file is empty");
+    refuses(
+        System::Kubernetes,
+        &[("dump", "hello")],
+        "dump:1: found `hello`: expected a dump in JSON or YAML",
+    );
+    refuses(System::Kubernetes, &[("dump", "[1]")], "dump: [0]: found `1`: expected an object");
+    refuses(System::Kubernetes, &[("dump", "a: [1, 2")], "this is not YAML");
+    refuses(System::Kubernetes, &[("dump", &list(&[running("p", "a")]))], NO_NODES);
+    refuses(System::Kubernetes, &[("dump", &list(&[node("a", "8", "8Gi", "")]))], NO_PODS);
+    refuses(System::Kubernetes, &[("dump", &list(&[]))], NO_NODES);
+    let elsewhere = list(&[node("a", "8", "8Gi", ""), running("p", "z")]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &elsewhere)],
+        "there is no `z`; the files seem to be of different clusters",
+    );
+    let affinity = r#""affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
+        [{"matchExpressions": [{"key": "x", "operator": "Like"}]}]}}}"#;
+    let dump = list(&[node("a", "8", "8Gi", ""), waiting("p", affinity)]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &dump)],
+        "matchExpressions[0].operator: the operator `Like` is not known",
+    );
+}
+
+const NO_NODES: &str = "no file has nodes: add the output of kubectl get nodes,pods -A -o json";
+const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pods -A -o json";
+
+/// A `List` without pods may be of a cluster without pods or of a command that did not ask for them; a list of pods says
+/// which.
+#[test]
+fn empty_lists_of_one_kind() {
+    let nodes = list(&[node("a", "8", "8Gi", "")]);
+    let pods = r#"{"kind": "PodList", "apiVersion": "v1", "items": []}"#;
+    let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
+    assert_eq!((snapshot.problem.n_users(), classes(&snapshot).len()), (0, 1));
+    refuses(System::Kubernetes, &[("nodes", &nodes), ("pods", &list(&[]))], NO_PODS);
+    // Pods that have ended say that pods were asked for.
+    let ended = list(&[pod("p", "1", "", r#""phase": "Succeeded""#)]);
+    assert_eq!(exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", &ended)]).problem.n_users(), 0);
+}
+
+/// What is written can be read: sums of numbers that can be read may have more digits than a number may have.
+#[test]
+fn sums_with_too_many_digits() {
+    let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
+    let dump = list(&[
+        node("a", "8", "8Gi", ""),
+        format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{long}}}}}"#),
+    ]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &dump)],
+        "dump: items[1].spec: its requests add up to a number of more than 400 digits",
+    );
+    // What is left of a node.
+    let daemon = running("d", "a")
+        .replace(r#""namespace": "ns""#, r#""namespace": "ns", "ownerReferences": [{"kind": "DaemonSet"}]"#);
+    let dump = list(&[
+        node("a", "1e399", "8Gi", ""),
+        daemon.replace(r#""cpu": "1""#, r#""cpu": "1n""#),
+        waiting("p", ""),
+    ]);
+    refuses(
+        System::Kubernetes,
+        &[("dump", &dump.replace(", },", "},"))],
+        "server `a`: capacity of `cpu`: this number has more than 400 digits",
+    );
+}
+
+/// Thousands of resources, each of which parts the servers.
+#[test]
+fn thousands_of_resources() {
+    let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
+    let resources = resources.join(",");
+    let node = |name: &str| {
+        format!(
+            r#"{{"kind": "Node", "metadata": {{"name": "{name}"}}, "status": {{"allocatable": {{{resources}}}}}}}"#
+        )
+    };
+    let pod = format!(
+        r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{"containers": [{{"resources": {{"requests": {{{resources}}}}}}}]}}}}"#
+    );
+    let snapshot = one(&[node("a"), node("b"), pod]);
+    assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
+}
+
+/// A few lines that ask for gigabytes, or for a deep stack.
+#[test]
+fn hostile_dumps() {
+    let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for (k, letter) in ('b'..='i').enumerate() {
+        let before = (b'a' + k as u8) as char;
+        let alias = format!("*{before}, ").repeat(10);
+        bomb.push_str(&format!("{letter}: &{letter} [{}]\n", alias.trim_end_matches(", ")));
+    }
+    refuses(System::Kubernetes, &[("dump", &bomb)], "its aliases stand for more than 100000 values");
+    let long = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(400_000), ["*a"; 99_000].join(","));
+    refuses(System::Kubernetes, &[("dump", &long)], "its aliases stand for more than 16777216 bytes");
+    let fields: Vec<String> = (0..90_000).map(|i| format!(r#""{i:05}": 1"#)).collect();
+    refuses(
+        System::Kubernetes,
+        &[("dump", &format!(r#"{{"kind": "List", {}}}"#, fields.join(",")))],
+        NO_NODES,
+    );
+    let deep = format!("{{\"items\": [{}", "[".repeat(100_000));
+    refuses(System::Kubernetes, &[("dump", &deep)], "nested too deeply");
+    let deep = format!("items: {}", "[".repeat(1_000));
+    assert!(import(System::Kubernetes, &[("dump", &deep)], "0").is_err());
+    refuses(System::Kubernetes, &[("dump", "a: b\0c\n")], "dump:1: found a character 0");
+    let inputs = vec![Input::new("dump", std::io::Cursor::new(b"a: \xff\xfe\n".to_vec())).unwrap()];
+    let found = snapshot(System::Kubernetes, inputs, &Options::default()).unwrap_err().to_string();
+    assert!(found.contains("dump:1: found what is no UTF-8"), "{found}");
+}
+
+#[test]
+fn published_dumps() {
+    let (Some(pods), Some(nodes)) = (data::data("fixtures_k8s"), data::data("alibaba_gpu2023_openb")) else {
+        return;
+    };
+    let nodes = Input::open(&nodes.join("openb_node_list_gpu_node.k8s.yaml.gz")).unwrap();
+    let none = Input::new("pods", std::io::Cursor::new(r#"{"kind": "PodList", "items": []}"#)).unwrap();
+    let made = snapshot(System::Kubernetes, vec![nodes, none], &Options::default()).unwrap();
+    assert_eq!(made.problem.n_single_servers(), 1_213);
+    let pods = Input::open(&pods.join("cloudability_pods.json.gz")).unwrap();
+    let found = snapshot(System::Kubernetes, vec![pods], &Options::default()).unwrap_err().to_string();
+    assert!(found.contains("no file has nodes"), "{found}");
+}

@@ -1,0 +1,318 @@
+//! Kueue: cohorts, flavours, limits, and workloads with and without pods, in both versions of its API.
+
+use evenhand_problem::snapshot::System;
+use evenhand_problem::{Rational, Snapshot};
+use serde_json::{Value, json};
+
+use crate::common::{exactly, import, left_out, refuses, users};
+
+fn node(name: &str, tier: &str) -> Value {
+    json!({"kind": "Node", "metadata": {"name": name, "labels": {"tier": tier}},
+        "status": {"allocatable": {"cpu": "10", "memory": "10Gi", "pods": 100}}})
+}
+
+fn quota(flavour: &str, nominal: u32, more: &Value) -> Value {
+    let mut quota = json!({"name": "cpu", "nominalQuota": nominal.to_string()});
+    quota.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"name": flavour, "resources": [quota]})
+}
+
+fn queue(name: &str, cohort: Option<&str>, flavours: &Value, version: &str) -> Value {
+    let field = if version == "v1beta2" { "cohortName" } else { "cohort" };
+    let mut queue = json!({"apiVersion": format!("kueue.x-k8s.io/{version}"), "kind": "ClusterQueue", "metadata": {"name": name},
+        "spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavours}]}});
+    if let Some(cohort) = cohort {
+        queue["spec"][field] = json!(cohort);
+    }
+    queue
+}
+
+fn workload(name: &str, queue: &str, count: u32, admitted: Option<&str>) -> Value {
+    let status = match admitted {
+        Some(flavour) => json!({"admission": {"clusterQueue": queue, "podSetAssignments": [{"name": "main",
+            "flavors": {"cpu": flavour}, "count": count}]}}),
+        None => json!({}),
+    };
+    json!({"kind": "Workload", "metadata": {"name": name, "namespace": "ns",
+            "ownerReferences": [{"kind": "Job", "name": format!("job-{name}"), "uid": format!("uid-{name}")}]},
+        "spec": {"queueName": queue, "podSets": [{"name": "main", "count": count, "template": {"spec": {
+            "containers": [{"resources": {"requests": {"cpu": "1"}}}]}}}]}, "status": status})
+}
+
+fn pod(name: &str, owner: &str, node: &str) -> Value {
+    json!({"kind": "Pod", "metadata": {"name": name, "namespace": "ns", "ownerReferences": [{"kind": "Job", "uid": owner}]},
+        "spec": {"nodeName": node, "containers": [{"resources": {"requests": {"cpu": "1"}}}]}, "status": {"phase": "Running"}})
+}
+
+fn cluster(version: &str) -> Vec<Value> {
+    let local = |name: &str| json!({"kind": "LocalQueue", "metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": name}});
+    let flavour = |name: &str| json!({"kind": "ResourceFlavor", "metadata": {"name": name}, "spec": {"nodeLabels": {"tier": name}}});
+    let mut a = queue(
+        "a",
+        Some("org"),
+        &json!([
+            quota("spot", 4, &json!({"borrowingLimit": "2"})),
+            quota("fixed", 2, &json!({"lendingLimit": "1"}))
+        ]),
+        version,
+    );
+    a["spec"]["fairSharing"] = json!({"weight": "2"});
+    a["status"] = json!({"fairSharing": {"weightedShare": 7}, "pendingWorkloads": 1,
+        "flavorsReservation": [{"name": "spot", "resources": [{"name": "cpu", "total": "3"}]}]});
+    let mut b = queue("b", Some("org"), &json!([quota("spot", 6, &json!({}))]), version);
+    b["status"] = json!({"fairSharing": {"weightedShare": i64::MAX}});
+    let parent = if version == "v1beta2" { "parentName" } else { "parent" };
+    vec![
+        node("n1", "spot"),
+        node("n2", "fixed"),
+        flavour("spot"),
+        flavour("fixed"),
+        local("a"),
+        local("b"),
+        local("alone"),
+        a,
+        b,
+        queue("alone", None, &json!([quota("fixed", 3, &json!({}))]), version),
+        json!({"kind": "Cohort", "metadata": {"name": "org"}, "spec": {parent: "top"}}),
+        workload("w1", "a", 2, Some("spot")),
+        pod("p0", "uid-w1", "n1"),
+        pod("p1", "uid-w1", "n1"),
+        workload("w2", "a", 3, None),
+        workload("w3", "b", 1, None),
+        pod("system", "uid-else", "n2"),
+    ]
+}
+
+fn dump(items: &[Value]) -> String {
+    json!({"kind": "List", "items": items}).to_string()
+}
+
+fn read(items: &[Value]) -> Snapshot {
+    exactly(System::Kueue, &[("dump", &dump(items))])
+}
+
+#[test]
+fn quotas_become_guarantees_limits_and_what_is_lent() {
+    for version in ["v1beta1", "v1beta2"] {
+        let snapshot = read(&cluster(version));
+        let problem = &snapshot.problem;
+        let groups = problem.groups().list();
+        let find = |name: &str| groups.iter().position(|group| group.name == name).unwrap();
+        let (a, b, alone, org, top) = (find("a"), find("b"), find("alone"), find("org"), find("top"));
+        assert_eq!(
+            [groups[a].parent, groups[b].parent, groups[org].parent],
+            [Some(org), Some(org), Some(top)]
+        );
+        assert_eq!([groups[alone].parent, groups[top].parent], [None, None]);
+        let of = |x: u32| vec![(0, Rational::from(x))];
+        assert_eq!(groups[a].weight, 2);
+        assert_eq!([&groups[a].guarantee, &groups[b].guarantee], [&Some(of(6)), &Some(of(6))]);
+        // Of spot all 4 are lent, of fixed 1 of 2.
+        assert_eq!((&groups[a].lend, &groups[b].lend), (&of(5), &vec![]));
+        // Of fixed nothing bounds what it borrows, of spot it may have 6.
+        assert_eq!(groups[a].limit, []);
+        assert_eq!(
+            (groups[a].on.len(), groups[a].on[0].servers.len(), &groups[a].on[0].limit),
+            (1, 1, &of(6))
+        );
+        assert_eq!(groups[alone].limit, of(3));
+        assert_eq!(groups[top].limit, of(12));
+        assert_eq!(groups[top].guarantee, None);
+        assert_eq!(
+            users(&snapshot),
+            [
+                "a/1: cpu 1; 2 run, 0 wait; all, gang 2",
+                "a/2: cpu 1; 0 run, 3 wait; all, gang 3",
+                "b/1: cpu 1; 0 run, 1 wait; n1",
+            ]
+        );
+        // The pod of no workload is taken from its node.
+        assert_eq!(problem.total_capacity()[0], 19);
+        let said: Vec<_> =
+            snapshot.reported.iter().map(|said| (said.what.as_str(), said.value.clone())).collect();
+        assert!(
+            said.contains(&("weightedShare", Some(Rational::from(7))))
+                && said.contains(&("weightedShare", None))
+        );
+        assert!(left_out(&snapshot).keys().any(|what| what.starts_with("nominal quotas by flavour")));
+        assert!(snapshot.sources[0].version.contains(version));
+    }
+}
+
+/// Admitted work of which no pod runs yet counts for its queue, and all other tasks keep their servers.
+#[test]
+fn admitted_work_without_pods_is_on_no_server() {
+    let mut items = cluster("v1beta1");
+    items.push(workload("w4", "b", 2, Some("spot")));
+    let snapshot = read(&items);
+    assert!(!snapshot.allocation.placements.as_ref().unwrap().is_empty());
+    assert_eq!(
+        users(&snapshot)[2..],
+        ["b/1: cpu 1; 0 run, 1 wait; n1", "b/2: cpu 1; 0 run, 0 wait; n1, gang 2"]
+    );
+    let user = snapshot.problem.user_named("b/2").unwrap();
+    let of = snapshot.constraints.iter().find(|of| of.user == user).unwrap();
+    assert_eq!(of.admitted, 2);
+}
+
+#[test]
+fn what_may_not_start_is_named() {
+    let mut items = cluster("v1beta1");
+    items[8]["spec"]["stopPolicy"] = json!("Hold");
+    items[14]["spec"]["active"] = json!(false);
+    items.push(workload("w5", "nowhere", 1, None));
+    let mut done = workload("w6", "a", 1, None);
+    done["status"] = json!({"conditions": [{"type": "Finished", "status": "True"}]});
+    items.push(done);
+    let snapshot = read(&items);
+    let left_out = left_out(&snapshot);
+    assert_eq!(left_out["waiting workloads of a queue that is stopped"].1, ["ns/w3"]);
+    assert_eq!(left_out["waiting workloads that are not active"].1, ["ns/w2"]);
+    assert_eq!(left_out["waiting workloads whose local queue the dump does not have"].1, ["ns/w5"]);
+    assert_eq!(snapshot.waiting, []);
+}
+
+/// A flavour with a taint is for workloads that tolerate it.
+#[test]
+fn taints_of_flavours() {
+    let mut items = cluster("v1beta1");
+    let taint = json!([{"key": "spot", "value": "true", "effect": "NoSchedule"}]);
+    items[2]["spec"]["nodeTaints"] = taint.clone();
+    items[0]["spec"] = json!({"taints": taint});
+    items[15]["spec"]["podSets"][0]["template"]["spec"]["tolerations"] =
+        json!([{"key": "spot", "operator": "Exists"}]);
+    let snapshot = read(&items);
+    let shown = users(&snapshot);
+    assert!(shown.contains(&"a/2: cpu 1; 0 run, 3 wait; n2, gang 3".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"b/1: cpu 1; 0 run, 1 wait; n1".to_owned()), "{shown:?}");
+}
+
+/// A dump without what decides is refused.
+#[test]
+fn dumps_that_lack_a_kind() {
+    let without = |kind: &str| -> Vec<Value> {
+        cluster("v1beta1").into_iter().filter(|item| item["kind"] != kind).collect()
+    };
+    for (kind, plural) in [
+        ("ClusterQueue", "clusterqueues"),
+        ("Workload", "workloads"),
+        ("LocalQueue", "localqueues"),
+        ("ResourceFlavor", "resourceflavors"),
+    ] {
+        let expected =
+            format!("no file has {plural}: add the output of kubectl get nodes,pods,clusterqueues,");
+        refuses(System::Kueue, &[("dump", &dump(&without(kind)))], &expected);
+    }
+    // Queues that say of themselves that they are empty need no workload, and a list of workloads may be empty.
+    let mut idle = without("Workload");
+    let list = r#"{"kind": "WorkloadList", "items": []}"#;
+    exactly(System::Kueue, &[("dump", &dump(&idle)), ("workloads", list)]);
+    for queue in idle.iter_mut().filter(|item| item["kind"] == "ClusterQueue") {
+        queue["status"] = json!({"pendingWorkloads": 0, "admittedWorkloads": 0});
+    }
+    exactly(System::Kueue, &[("dump", &dump(&idle))]);
+    idle[8]["status"]["pendingWorkloads"] = json!(1);
+    refuses(System::Kueue, &[("dump", &dump(&idle))], "no file has workloads");
+}
+
+/// Two queues of a cohort: `a` has 14 of 16 GPUs, and four workloads of `b` wait.
+fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
+    let local = |name: &str| json!({"kind": "LocalQueue", "metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": name}});
+    let quota = json!([quota("gpu", 8, &json!({}))]);
+    let mut items = vec![
+        json!({"kind": "ResourceFlavor", "metadata": {"name": "gpu"}, "spec": {"nodeLabels": flavour}}),
+        local("a"),
+        local("b"),
+        queue("a", Some("org"), &quota, "v1beta1"),
+        queue("b", Some("org"), &quota, "v1beta1"),
+    ];
+    items.extend((0..14).map(|k| workload(&format!("a{k}"), "a", 1, admitted.then_some("gpu"))));
+    items.extend((0..4).map(|k| workload(&format!("b{k}"), "b", 1, None)));
+    items
+}
+
+/// Without nodes the quota of a flavour takes their place, and nothing is said about single servers.
+#[test]
+fn quota_without_nodes() {
+    let snapshot = read(&by_quota(&json!({}), true));
+    assert_eq!(crate::common::classes(&snapshot), ["1 x quota of gpu: 16"]);
+    assert!(snapshot.servers.is_empty());
+    assert!(snapshot.allocation.placements.is_none());
+    assert_eq!(users(&snapshot), ["a/1: cpu 1; 14 run, 0 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
+    let said = left_out(&snapshot);
+    assert!(
+        said.keys().any(|what| what.starts_with("servers: no file has nodes, so that quota alone decides"))
+    );
+    // Pods that run on nodes which are not in the dump are those of admitted workloads.
+    let mut items = by_quota(&json!({}), true);
+    items.extend((0..14).map(|k| pod(&format!("p{k}"), &format!("uid-a{k}"), "somewhere")));
+    assert_eq!(read(&items).problem, snapshot.problem);
+}
+
+/// A node group that is scaled to zero: the dump has nodes, and none of the flavour.
+#[test]
+fn quota_of_a_flavour_without_nodes() {
+    let mut items = by_quota(&json!({"pool": "gpu"}), false);
+    items.push(node("cpu0", "cpu"));
+    let snapshot = read(&items);
+    assert_eq!(crate::common::classes(&snapshot), ["1 x quota of gpu: 16 0"]);
+    assert!(snapshot.allocation.placements.is_none());
+    assert_eq!(users(&snapshot), ["a/1: cpu 1; 0 run, 14 wait; all", "b/1: cpu 1; 0 run, 4 wait; all"]);
+    let said = left_out(&snapshot);
+    let what = said.iter().find(|(what, _)| what.starts_with("flavours without any node in the dump"));
+    assert_eq!(what.unwrap().1.1, ["gpu"]);
+    assert_eq!(said["servers that no task of the dump may use"].1, ["cpu0"]);
+    // With one node of the flavour nodes decide.
+    items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
+    let snapshot = read(&items);
+    assert_eq!(crate::common::classes(&snapshot), ["1 x g: 2 0"]);
+    assert!(snapshot.allocation.placements.is_some());
+}
+
+/// A queue with two resource groups takes a flavour of each: a class has the quota of both.
+#[test]
+fn quotas_of_two_resource_groups() {
+    let mut items = by_quota(&json!({}), false);
+    items.push(json!({"kind": "ResourceFlavor", "metadata": {"name": "disk"}, "spec": {}}));
+    for queue in items.iter_mut().filter(|item| item["kind"] == "ClusterQueue") {
+        let group = json!({"coveredResources": ["disk"], "flavors": [{"name": "disk", "resources": [{"name": "disk", "nominalQuota": "5"}]}]});
+        queue["spec"]["resourceGroups"].as_array_mut().unwrap().push(group);
+    }
+    for workload in items.iter_mut().filter(|item| item["kind"] == "Workload") {
+        let container = &mut workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0];
+        container["resources"]["requests"]["disk"] = json!("1");
+    }
+    let snapshot = read(&items);
+    assert_eq!(crate::common::classes(&snapshot), ["1 x quota of disk and gpu: 16 10"]);
+    assert_eq!(users(&snapshot)[0], "a/1: cpu 1, disk 1; 0 run, 14 wait; all");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let with = |pointer: &str, value: Value, expected: &str| {
+        let mut list = json!({"kind": "List", "items": cluster("v1beta2")});
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        list.pointer_mut(parent).unwrap()[field] = value;
+        refuses(System::Kueue, &[("dump", &list.to_string())], expected);
+    };
+    let at = "/items/7/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota";
+    with(
+        at,
+        json!("8x"),
+        "dump: items[7].spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: `8x` is not a number",
+    );
+    with(at, json!("-8"), "nominalQuota: -8 is negative");
+    with("/items/7/spec/fairSharing/weight", json!("-1"), "items[7].spec.fairSharing.weight: -1 is negative");
+    with("/items/11/spec/podSets/0/count", json!(-1), "items[11].spec.podSets[0].count: -1 is negative");
+    with(
+        "/items/11/spec/podSets/0/template",
+        json!({}),
+        "items[11].spec.podSets[0].template: the field `spec` is missing",
+    );
+    with("/items/10/spec/parentName", json!("org"), "the cohort `org` stands in itself");
+    with("/items/4/spec/clusterQueue", json!(3), "items[4].spec.clusterQueue: found `3`: expected a string");
+    let text = dump(&cluster("v1beta1"));
+    assert!(
+        import(System::Kueue, &[("dump", &text[..text.len() / 2])], "0").unwrap_err().contains("cut off")
+    );
+}
