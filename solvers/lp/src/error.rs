@@ -1,69 +1,69 @@
-//! Why a linear programme has no answer.
+//! The errors of linear programmes.
 
 use thiserror::Error;
 
-/// Why a linear programme has no answer.
+/// The reason why a linear programme has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LpError {
-    /// A coefficient, bound or cost is NaN or infinite, or out of the range of a double.
+    /// A coefficient, bound or cost is NaN, infinite, or out of the range of a double.
     #[error("a number of the linear programme is not finite in double precision")]
     NotFinite,
-    /// More rows, columns or entries than HiGHS can index.
+    /// There are more rows, columns or entries than HiGHS can index.
     #[error("the linear programme is too large for HiGHS")]
     TooLarge,
-    /// A row that names a column that does not exist.
+    /// A row names a column that does not exist.
     #[error("there is no column {column}")]
     NoColumn {
-        /// The index.
+        /// The index of the column.
         column: usize,
     },
-    /// A basis of another size.
+    /// A basis does not have the size of the programme.
     #[error("the basis does not have the size of the linear programme")]
     BasisLength,
-    /// A call that HiGHS refused.
+    /// HiGHS refused a call.
     #[error("HiGHS refused to {what}")]
     Call {
-        /// What was asked of it.
+        /// The refused operation.
         what: &'static str,
     },
-    /// An option that this HiGHS does not know.
+    /// This version of HiGHS does not know an option.
     #[error("HiGHS does not know the option `{0}`")]
     Option(&'static str),
-    /// An earlier call failed and took the model with it.
+    /// The model was lost in an earlier failure.
     #[error("the HiGHS model is gone after an earlier failure")]
     Lost,
-    /// A status of HiGHS that calls for nothing but a message.
+    /// HiGHS ended with another status.
     #[error("HiGHS ended with the status {0}")]
     Status(&'static str),
     /// HiGHS: the model is empty.
     #[error("the linear programme is empty")]
     Empty,
-    /// HiGHS: infeasible.
+    /// HiGHS: the model is infeasible.
     #[error("the linear programme is infeasible")]
     Infeasible,
-    /// HiGHS: unbounded or infeasible.
+    /// HiGHS: the model is unbounded or infeasible.
     #[error("the linear programme is unbounded or infeasible")]
     UnboundedOrInfeasible,
-    /// HiGHS: unbounded.
+    /// HiGHS: the model is unbounded.
     #[error("the linear programme is unbounded")]
     Unbounded,
-    /// HiGHS: time limit.
+    /// HiGHS: the time limit was reached.
     #[error("HiGHS reached its time limit")]
     TimeLimit,
-    /// HiGHS: iteration limit.
+    /// HiGHS: the iteration limit was reached.
     #[error("HiGHS reached its iteration limit")]
     IterationLimit,
-    /// The time that was given is up.
+    /// The deadline has passed.
     #[error("no exact answer in the time that was given")]
     OutOfTime,
-    /// Rounding hides who is blocked.
+    /// Rounding hides which users are blocked.
     #[error("doubles do not tell who is blocked")]
     Uncertain,
     /// Exact arithmetic found no optimal basis within the limit of pivots.
     #[error("no exactly optimal basis after {pivots} exact pivots")]
     PivotLimit {
-        /// Pivots done.
+        /// The number of pivots done.
         pivots: usize,
     },
     /// The programme has no upper bound, in exact arithmetic.
@@ -75,22 +75,22 @@ pub enum LpError {
     /// The rounds of a lexicographic maximum made no progress.
     #[error("round {round}: no user could be proven blocked")]
     NoProgress {
-        /// Number of the round, from 1.
+        /// The number of the round, from 1.
         round: usize,
     },
-    /// A face of the No Justified Complaints set that does not fit the problem.
+    /// A face of the No Justified Complaints set does not fit the problem.
     #[error(transparent)]
     Face(#[from] FaceError),
     /// No face that HiGHS proposed has a point in exact arithmetic.
     #[error("none of the {faces} faces that HiGHS proposed has a point in exact arithmetic")]
     FacesRefuted {
-        /// Faces tried.
+        /// The number of faces tried.
         faces: usize,
     },
     /// An enumeration would be larger than its limits allow.
     #[error("too large: more than {limit} {what}")]
     Budget {
-        /// What there are too many of.
+        /// The quantity that exceeds the limit.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -98,7 +98,7 @@ pub enum LpError {
 }
 
 impl LpError {
-    /// Whether floating point is at fault: HiGHS failed, or rounding misled it, so that exact
+    /// Returns whether floating point is at fault: HiGHS failed or rounding misled it, so exact
     /// arithmetic alone may still find the answer.
     #[must_use]
     pub fn is_of_highs(&self) -> bool {
@@ -114,48 +114,48 @@ impl LpError {
     }
 }
 
-/// Why a face does not fit a problem.
+/// The reason why a face does not fit a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaceError {
-    /// Witnesses for another number of users.
+    /// The face has witnesses for another number of users.
     #[error("the face has witnesses for {found} users, the problem has {expected}")]
     Users {
-        /// Users of the problem.
+        /// The number of users of the problem.
         expected: usize,
-        /// Witnesses of the face.
+        /// The number of users with an entry in the face.
         found: usize,
     },
-    /// A bottleneck that is no capacity row.
+    /// A bottleneck is not a capacity row.
     #[error("the face names capacity row {row}, which does not exist")]
     NoRow {
-        /// The index.
+        /// The index of the row.
         row: usize,
     },
-    /// An active user without a witness.
+    /// An active user has no witness.
     #[error("user {user} is active and has no witness")]
     NoWitness {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A witness of a user that is not active.
+    /// A user that is not active has a witness.
     #[error("user {user} has a witness and is not active")]
     NotActive {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A user that has unlimited tasks cannot have them all.
+    /// A user with unlimited tasks is to be satisfied, but cannot have them all.
     #[error("user {user} has unlimited tasks and cannot be satisfied")]
     Unlimited {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A row that is no bottleneck of the face, or of which the user can hold nothing.
+    /// A witness is not a bottleneck of the face, or the user can use nothing of that row.
     #[error("row {row} cannot be the witness of user {user}")]
     NotWitness {
-        /// The user.
+        /// The index of the user.
         user: usize,
-        /// The row.
+        /// The index of the row.
         row: usize,
     },
 }

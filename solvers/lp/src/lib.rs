@@ -1,4 +1,6 @@
-//! Linear programmes of fair allocation: HiGHS guesses, rationals decide.
+//! Linear programmes of fair allocation.
+//!
+//! HiGHS proposes an answer in floating point. Exact rational arithmetic then proves or repairs it.
 #![warn(missing_docs)]
 
 pub mod error;
