@@ -78,7 +78,7 @@ pub fn lexicographic_duals_nearly(
 ) -> Vec<LevelDual> {
     let mut data = LevelData::new(constraints, coefficients);
     if let Some(tasks) = known {
-        data.know(tasks);
+        data.set_known_allocation(tasks);
     }
     float::duals(&data, *settings)
 }
