@@ -3,12 +3,11 @@
 //!
 //! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and the servers during step `t`. The
 //! configurations `K_1, ..., K_t` are then those of `MaxReward`. They get `z_1, ..., z_t >= 0`
-//! servers with sum
-//! 1. Greedy earns `sum_l z_l U(K_l)`. Type `phi_i` had the load `sum_(l <= i) z_l K_l[phi_i]`, and
-//!   the loads of the other types may be as large as one likes. Every `z` therefore belongs to some
-//!   loads, and the minimum of `greedy - a optimum` over one order is a linear programme in `z` and
-//!   `x`. The minimum is at least 0 if there are prices `alpha, beta, pi >= 0`, independent of `z`,
-//!   with
+//! servers, which add up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i` had the load
+//! `sum_(l <= i) z_l K_l[phi_i]`, and the loads of the other types may be as large as one likes.
+//! Every `z` therefore belongs to some loads, and the minimum of `greedy - a optimum` over one
+//! order is a linear programme in `z` and `x`. The minimum is at least 0 if there are prices
+//! `alpha, beta, pi >= 0`, independent of `z`, with
 //!
 //! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
 //! * `sum_j beta_j k_j <= pi` for every configuration (a [`PricingProof`]),

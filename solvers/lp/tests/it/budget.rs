@@ -19,7 +19,7 @@ fn problem(seed: u64) -> Problem {
     Cluster { users: 40, classes: 8, ..Cluster::any(&mut noise) }.problem(&mut noise)
 }
 
-/// Levels and a sum, with so many steps.
+/// Solves for levels and a sum with at most `work` steps. Returns the steps that were used.
 fn solve(problem: &Problem, work: Option<u64>) -> Result<u64, Exceeded> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     within(&Limits { work, ..Limits::default() }, || {
@@ -56,7 +56,8 @@ fn a_programme_of_whole_numbers_is_charged_by_its_size() {
     assert!(within(&limits, || mip.solve(&MipSettings::default())).is_err());
 }
 
-/// Pivots fill the equations of these users with numbers of hundreds of digits: work ends them, and no clock.
+/// Pivots fill the equations of these users with numbers of hundreds of digits. The limit on work
+/// ends them, without a clock.
 #[test]
 fn equations_in_long_numbers_are_charged() {
     let text = include_str!("../../../../crates/evenhand/tests/bombs/asset-slow.json");
@@ -70,8 +71,10 @@ fn equations_in_long_numbers_are_charged() {
     assert_eq!(ended.unwrap_err().kind, Kind::Work { limit });
 }
 
-/// Weights without common factors: the level has the digits of all of them, and what everybody has is as long. That is seen
-/// while the level grows; where there is an end of the time, bounds are found in its place.
+/// With weights without common factors, the level has the digits of all of them, and the tasks of
+/// every user are as long.
+///
+/// This is detected while the level grows. With a deadline, bounds are returned instead.
 #[test]
 fn levels_too_long_for_the_memory_are_refused_or_bounded() {
     let users: Vec<String> = (0..300_u32)
@@ -100,7 +103,7 @@ fn levels_too_long_for_the_memory_are_refused_or_bounded() {
     let found = within(&limits, || lexicographic_within(&constraints, &coefficients, &settings)).unwrap();
     let Within::Between(found) = found else { panic!("an exact level was found") };
     assert!(found.width() < Rational::from((1, 1_000_000_000)), "{}", found.width());
-    // With all the memory there is the level is found.
+    // With unlimited memory the level is found.
     let found = lexicographic_within(&constraints, &coefficients, &settings);
     assert!(matches!(found, Within::Exact(_)));
 }
