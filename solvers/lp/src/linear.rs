@@ -238,6 +238,8 @@ impl Active {
         }
     }
 
+    /// Returns the next pivot: a column with a single entry, or the rarest column of the shortest
+    /// row.
     fn choose_pivot(&mut self) -> Result<Option<(usize, usize)>, Singular> {
         while let Some(column) = self.singletons.pop() {
             if let (false, [row]) = (self.column_done[column], self.in_column[column].as_slice()) {
@@ -251,6 +253,7 @@ impl Active {
         rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
     }
 
+    /// Eliminates the column of a pivot from all other rows.
     fn eliminate(&mut self, row: usize, column: usize) -> Step {
         let WholeRow { factor, entries: mut upper } = std::mem::take(&mut self.rows[row]);
         self.open.remove(&(upper.len(), row));

@@ -135,6 +135,7 @@ impl<'a> Programme<'a> {
         Self { users, full, lp, scales, placements, n_rows, n_users: problem.n_users(), task_rows }
     }
 
+    /// Converts an optimum to a gain. It has no prices if all users have all their tasks.
     fn read(&self, optimum: &ExactOptimum, gain: Rational, is_over: bool) -> Gain {
         let mut tasks = vec![Vec::new(); self.n_users];
         for ((k, i), x) in self.placements.iter().zip(&optimum.x[1..]).filter(|(_, x)| !x.is_zero()) {

@@ -239,6 +239,7 @@ impl DifferenceProgramme {
         rest.iter().enumerate().map(bounds).collect()
     }
 
+    /// Returns the columns of the differences, with their reduced costs.
     fn columns(&self, lp: &ExactLp, scaling: &Scaling<'_>) -> Result<ColumnBlock, LpError> {
         let mut block = ColumnBlock::default();
         for ((column, x), unit) in lp.columns.iter().zip(&self.x).zip(scaling.units) {
@@ -256,6 +257,7 @@ impl DifferenceProgramme {
         Ok(block)
     }
 
+    /// Returns the columns of the slacks that have a cost.
     fn slacks(&self, lp: &ExactLp, scaling: &Scaling<'_>, priced: &[usize]) -> Result<ColumnBlock, LpError> {
         let mut block = ColumnBlock::default();
         for &row in priced {
@@ -266,6 +268,7 @@ impl DifferenceProgramme {
         Ok(block)
     }
 
+    /// Converts a basis of the programme to one of the programme in differences.
     fn basis_in(&self, lp: &ExactLp, priced: &[usize], start: &[Variable]) -> Basis {
         let mut columns = vec![BasisStatus::Lower; lp.columns.len() + priced.len()];
         let resting = |row: usize| match lp.rows[row].0 {
@@ -286,6 +289,7 @@ impl DifferenceProgramme {
     }
 }
 
+/// Converts a basis of the programme in differences to one of the programme.
 fn basis_out(lp: &ExactLp, priced: &[usize], basis: &Basis) -> Vec<Variable> {
     let of_programme = |variable: Variable| match variable {
         Variable::Column(j) if j >= lp.columns.len() => Variable::Slack(priced[j - lp.columns.len()]),

@@ -226,6 +226,7 @@ impl<'a> Programme<'a> {
         basis
     }
 
+    /// Returns the optimum of a programme without placements.
     fn nothing(&self) -> SumOptimum {
         let n_users = self.constraints.problem().n_users();
         let limits = self.goal.limits.map_or(0, |limits| limits.list().len());
@@ -238,6 +239,7 @@ impl<'a> Programme<'a> {
         }
     }
 
+    /// Converts values and duals to an optimum by user.
     fn read(&self, x: &[Rational], y: &[Rational], pivots: usize) -> SumOptimum {
         let mut optimum = SumOptimum { pivots, ..self.nothing() };
         for (&(g, i), x) in self.placements.iter().zip(x) {

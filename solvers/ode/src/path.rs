@@ -107,6 +107,8 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let mut moving = true;
     loop {
         charge_step(pool);
+        // Try to finish with Newton's method on the bottlenecks at the end, or when the bottlenecks
+        // are clear.
         let at_end = barrier.mu < PATH.smallest_mu || !moving;
         let promising = barrier.mu < attempt_below
             && barrier.ambiguity() < PATH.clear
@@ -133,6 +135,7 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             }
             _ => {}
         }
+        // The fast method did not get there: start again with the safe one.
         if !safe && (at_end || iterations >= PATH.fast_iterations) {
             safe = true;
             barrier = start(&mut sweeper);

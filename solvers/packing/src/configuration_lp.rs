@@ -168,6 +168,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         columns
     }
 
+    /// Adds columns that are not known yet.
     fn add(&mut self, columns: Vec<PooledConfiguration>) -> Result<(), PackingError> {
         let mut block = ColumnBlock::default();
         for column in columns {
@@ -220,6 +221,8 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         }
         let optimum = lp.optimise(&self.basis(), PACKING.most_pivots)?;
 
+        // The duals of the loads are the prices of slots, and those of the pools the prices of
+        // servers.
         let mut beta = vec![Rational::new(); jobs.len()];
         for (row, &j) in self.types.iter().enumerate() {
             beta[j] = Rational::from(-&optimum.y[row]);

@@ -141,6 +141,8 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
 
 type GreedyAssignment<T> = (Vec<GreedyStep<T>>, Vec<T>);
 
+/// Runs the greedy placement; `None` as a size stands for unlimited servers. Returns the steps and
+/// the jobs left.
 fn assign_greedily<T: Amount>(
     best: &mut MaxReward<'_>,
     jobs: &[T],

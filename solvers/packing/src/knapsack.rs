@@ -138,6 +138,7 @@ impl Knapsack {
         self.branch(&types, &integers(profits).0, PACKING.most_turns).ok()?
     }
 
+    /// Solves the knapsack by a table with the smallest number type that is exact.
     fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
         let bits = self.value_bits(profits);
         self.limits.table(grid.n_cells(), bits + 2)?;
@@ -172,6 +173,7 @@ impl Knapsack {
         most.significant_bits()
     }
 
+    /// Solves the knapsack by branch and bound; `None` if the limit was reached.
     fn branch(
         &self,
         types: &[usize],

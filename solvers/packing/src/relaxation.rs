@@ -31,6 +31,7 @@ pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize
         *cost = *profit;
     }
     for _ in 0..50 * (n_rows + 1) {
+        // Dantzig's rule, then the ratio test.
         let mut entering = None;
         let mut most = PACKING.tolerance;
         for (k, cost) in costs[..width - 1].iter().enumerate() {

@@ -216,6 +216,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
+    /// Searches below a node at which the first `at` types are fixed.
     fn descend(&mut self, mut at: usize) -> ControlFlow<Ending> {
         self.turn()?;
         let most = loop {
@@ -233,6 +234,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             self.record_step(SearchStep::Leaf(Some((at, prices))));
             return ControlFlow::Continue(());
         }
+        // Try the numbers of jobs from the largest down. Each one is a box of the recorded tree.
         self.settle(at, most);
         for number in (0..=most).rev() {
             self.turn()?;
@@ -277,6 +279,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         }
     }
 
+    /// Returns how many jobs of the type at a position still fit.
     fn fits(&self, at: usize) -> u64 {
         let mut most = self.knapsack.most[self.order[at]];
         for (left, demand) in self.left.iter().zip(&self.demand[at]) {

@@ -171,6 +171,7 @@ impl OrderSearch<'_, '_> {
         }
         self.best.limits().turns(PACKING.visit_turns)?;
         let next = self.best.first(0, open)?;
+        // The least reward of a server full of one open type bounds all later steps.
         let mut least: Option<Rational> = None;
         for &j in open {
             let alone = Rational::from(&self.rewards[j] * self.best.problem().most(0, j));
@@ -326,6 +327,7 @@ impl OrderSearch<'_, '_> {
         lp
     }
 
+    /// Reads the counterexample from an optimum with a positive value.
     fn failure(&self, order: &[usize], steps: &[Arc<BestConfiguration>], optimum: &ExactOptimum) -> Answer {
         let (unserved, rest) = optimum.x.split_at(order.len());
         let (z, x) = rest.split_at(steps.len());

@@ -209,6 +209,7 @@ fn round<'a>(
     let mut round = newton(search, integers, solved)?;
     let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
+    // Satisfied groups keep all their tasks, and blocked groups (those with a price) the level.
     let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.is_satisfied_at(g, &round.level, near) {
@@ -316,6 +317,8 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             Some(basis) => basis,
             None => master.basis()?,
         };
+        // Lift the basis. If columns are missing, add them and solve again. If that does not help,
+        // repair the basis.
         let lift = Lift::new(search.part, integers, &search.targets, search.settings);
         let (missing, is_improvable) = match lift.lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search.part, &search.targets, lifted)),
@@ -362,6 +365,7 @@ fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
     Ok(repaired.round)
 }
 
+/// Converts a lifted optimum to a round.
 fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
     charge_tasks(part, targets, &lifted.level);
     let level_prices = each(part.groups.len(), 1, |g| {

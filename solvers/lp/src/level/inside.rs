@@ -78,6 +78,8 @@ fn columns_per_group(part: &Part<'_>) -> usize {
     (part.n_classes() / 3).clamp(INTERIOR.columns_per_group.0, INTERIOR.columns_per_group.1)
 }
 
+/// Returns the columns of the first solve: the cheapest classes of every group, and the groups that
+/// suit each class.
 fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
     if n_placements <= INTERIOR.few_columns * (part.groups.len() + part.n_classes()) || is_factoring_all(part)

@@ -204,6 +204,7 @@ pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<
     Some(Solved { point: good?, early })
 }
 
+/// Computes the residuals of a point, and its gap.
 fn residuals(programme: &Programme, point: &Point) -> Residuals {
     let Point { y, z, s, p, l, t } = point;
     let rows = programme
@@ -249,6 +250,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     let n_products = (point.y.len() + point.s.len()) as f64;
     let mut columns = programme.numbers(point.y.len(), |j| -point.y[j] * point.z[j]);
     let mut rows: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| -s * p).collect();
+    // Predictor: the direction towards products of 0.
     let affine = newton.direction(programme, point, rest, &columns, &rows);
     let (primal, dual) = affine.lengths(programme, point);
     let after = |a: &[f64], da: &[f64], b: &[f64], db: &[f64]| -> f64 {
@@ -264,6 +266,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     for (k, product) in rows.iter_mut().enumerate() {
         *product += centre - affine.s[k] * affine.p[k];
     }
+    // Corrector: towards equal products, without the second-order change of the predictor.
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
     let (mut primal, mut dual) = best.lengths(programme, point);
     for _ in 0..INTERIOR.corrections {

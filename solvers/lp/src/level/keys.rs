@@ -144,6 +144,7 @@ impl<'a> Keys<'a> {
         keys.scale /= worth_of_level * unit;
         let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
         let of = (0..n).max_by(|a, b| worth[*a].total_cmp(&worth[*b]))?;
+        // In the first basis every other row is sold for capacity of the dearest row, `of`.
         let column = |row| match row == of {
             true => Column::Level,
             false => Column::Sold { row, price: worth[row] / worth[of], of },
@@ -207,6 +208,7 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Returns the entries of a column, by row.
     fn column(&self, column: Column) -> Vec<f64> {
         let mut entries = vec![0.0; self.level_load.len()];
         match column {

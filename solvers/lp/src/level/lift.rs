@@ -89,6 +89,7 @@ impl<'a> Lift<'a> {
         Self { part, integers, targets, settings }
     }
 
+    /// Lifts a basis to an exact optimum, or returns the reason why it cannot be lifted.
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
         let kernel = self.kernel(basis)?;
         let factors = self.factor(&kernel)?;
@@ -113,6 +114,7 @@ impl<'a> Lift<'a> {
         })
     }
 
+    /// Splits the basic placements into keys and extras. Fails if the basis has another structure.
     fn kernel(&self, basis: &MasterBasis) -> Result<Kernel, LiftFailure> {
         if !basis.level || (0..self.part.groups.len()).any(|g| self.part.tasks_per_level(g).is_none()) {
             return Err(LiftFailure::Structure);
@@ -309,6 +311,7 @@ impl<'a> Lift<'a> {
         rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
         let (mut rest, scale) = over_one_denominator(rest);
+        // The extras use exactly what the keys leave of the tight rows.
         let right = kernel.tight.iter().map(|&row| Rational::from(&rest[row])).collect();
         let (tasks, denominator) = over_one_denominator(&factors.solve_transposed(right));
         if tasks.iter().any(|x| *x < 0) {
@@ -425,6 +428,7 @@ impl<'a> LoadSum<'a> {
         grows
     }
 
+    /// Computes the loads and their value.
     fn finish(self, part: &Part<'_>, integers: &Integers, group_prices: &[Integer]) -> Loads {
         let mut rows = vec![Integer::new(); part.rows.len()];
         let mut value = Integer::new();

@@ -300,6 +300,7 @@ impl<'a> Master<'a> {
         self.lp.set_basis(&basis)
     }
 
+    /// Adds columns for placements of groups that have rows.
     fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {

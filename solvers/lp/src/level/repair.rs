@@ -66,6 +66,7 @@ struct Programme<'a> {
 }
 
 impl<'a> Programme<'a> {
+    /// Builds the programme over the placements of a basis.
     fn new(part: &'a Part<'a>, basis: &MasterBasis, targets: &[Target]) -> Self {
         let n_rows = part.capacity.len();
         let n_groups = part.groups.len();
@@ -130,6 +131,7 @@ impl<'a> Programme<'a> {
         std::iter::once(last.level.clone()).chain(basis.placements.iter().map(on)).collect()
     }
 
+    /// Converts an optimum to a round.
     fn read(&self, basis: &MasterBasis, optimum: &ExactOptimum) -> Round {
         let (n_rows, n_groups) = (self.part.capacity.len(), self.part.groups.len());
         let mut tasks = vec![Vec::new(); n_groups];
@@ -153,6 +155,7 @@ impl<'a> Programme<'a> {
         }
     }
 
+    /// Converts a basis of the round to variables of the programme.
     fn guess(&self, basis: &MasterBasis) -> Vec<Variable> {
         let n_rows = self.part.capacity.len();
         let basic = |flags: &[bool]| -> Vec<usize> {

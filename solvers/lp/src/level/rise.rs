@@ -210,6 +210,7 @@ impl<'a> Rises<'a> {
         }
     }
 
+    /// Converts an optimum to the rise of user `n`, cut at the level of all its tasks.
     fn read(&self, n: usize, optimum: ExactOptimum) -> Option<Rise> {
         let seat = self.seats[n].as_ref()?;
         let problem = self.constraints.problem();

@@ -52,6 +52,7 @@ impl<T: Send + Sync> Ended<T> {
         let components =
             if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
         let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
+        // A component without active groups is settled. Every other one becomes a part of its own.
         for component in components {
             if !component.iter().any(|&g| self.targets[g] == Target::Active) {
                 let has = component.into_iter().map(|g| (g, std::mem::take(&mut self.tasks[g]))).collect();

@@ -61,6 +61,7 @@ pub fn rough_guess(part: &Part<'_>) -> Guess {
     guess_in(part, GUESS.rough_iterations)
 }
 
+/// Computes a guess with a number of iterations.
 fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
     let mut prices = first_prices(part);
     let order = by_satisfaction(part);

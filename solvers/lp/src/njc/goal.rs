@@ -74,6 +74,7 @@ pub struct Shares {
 }
 
 impl Shares {
+    /// Computes the shares of a market.
     pub fn new(market: &ClusterModel<'_>) -> Self {
         let problem = market.constraints.problem();
         let mut by_user = vec![None; problem.n_users()];

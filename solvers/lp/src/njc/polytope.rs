@@ -56,6 +56,7 @@ pub struct FaceProgramme {
 }
 
 impl FaceProgramme {
+    /// Builds the programme of a face, without an objective.
     pub fn new(market: &ClusterModel<'_>, face: &Face, floors: &[Candidate]) -> Self {
         let mut lp = ExactLp::default();
         let sense = |row: usize| if face.bottlenecks.contains(&row) { Sense::Equal } else { Sense::AtMost };

@@ -121,6 +121,7 @@ struct Model {
 }
 
 impl Model {
+    /// Builds the programme of a goal.
     fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LpError> {
         let mut model = Self { mip: MipModel::default(), witnesses: Vec::new(), unit: 1.0 };
         let worths: Option<Vec<f64>> = (0..market.placements.len())
@@ -240,6 +241,7 @@ impl Model {
         Ok(())
     }
 
+    /// Solves the programme, with wider tolerances if HiGHS finds no solution.
     fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LpError> {
         if self.mip.n_columns() == 0 {
             let (values, status) = (Vec::new(), MipStatus::Optimal);

@@ -78,6 +78,7 @@ pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
 }
 
 impl<'a> Dual<'a> {
+    /// Builds the dual function. Returns `None` if there are too many prices, or no users.
     fn new(cluster: &'a Cluster) -> Option<Self> {
         let mut n_prices = cluster.n_rows;
         let buyer = |user: &Scaled| {
@@ -126,6 +127,7 @@ impl<'a> Dual<'a> {
         fullest
     }
 
+    /// Evaluates the purchases of all users at some prices.
     fn state(&self, price: Vec<f64>, tau: f64) -> State {
         let n_users = self.buyers.len();
         let mut state = State {
@@ -232,6 +234,7 @@ impl<'a> Dual<'a> {
         change.iter().all(|d| d.is_finite()).then(|| change.data.into())
     }
 
+    /// Converts a state to a point of the cluster, in the original units.
     fn point(&self, state: &State, iterations: usize) -> ClusterPoint {
         let n_rows = self.cluster.n_rows;
         let unit = libm::exp(self.log_unit);

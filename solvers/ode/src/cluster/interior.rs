@@ -188,6 +188,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
     Run { iterations, ..best }
 }
 
+/// Converts the result of a run to the original units.
 fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint {
     let total = libm::exp(objective.log_total);
     let users = || objective.cluster.users.iter().zip(&run.point.users);

@@ -122,6 +122,7 @@ impl Scaled {
         log_weight + (1.0 - alpha) * self.log_unit - alpha * libm::log(utility)
     }
 
+    /// Validates and scales a user.
     fn new(n_rows: usize, user: &UserModel) -> Result<Self, &'static str> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         if !positive(user.weight) {

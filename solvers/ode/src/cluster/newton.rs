@@ -59,6 +59,7 @@ pub(super) struct UserBlock {
 }
 
 impl UserBlock {
+    /// Computes the block of user `n` at a point.
     fn new(user: &Scaled, at: &Point, n: usize, alpha: f64) -> Self {
         let here = &at.users[n];
         let weight = |i: usize| here.z[i] / here.y[i];

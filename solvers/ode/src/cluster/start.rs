@@ -17,6 +17,7 @@ pub(super) struct Guide {
 }
 
 impl Guide {
+    /// Returns the guide of equal prices and evenly spread users.
     pub(super) fn of_equal_prices(cluster: &Cluster) -> Self {
         let parts =
             cluster.users.iter().map(|user| vec![(user.worth.len() as f64).recip(); user.worth.len()]);
@@ -28,6 +29,7 @@ impl Guide {
         }
     }
 
+    /// Returns the guide that follows from a solved point.
     pub(super) fn of_point(cluster: &Cluster, point: &Point) -> Self {
         let least = INTERIOR.least_cost * point.price.iter().copied().fold(0.0, f64::max);
         let price: Vec<f64> = point.price.iter().map(|p| p.max(least)).collect();

@@ -24,6 +24,7 @@ pub(super) struct UserResidual {
 }
 
 impl Residuals {
+    /// Computes the residuals at a point.
     pub(super) fn new(objective: &Objective<'_>, point: &Point) -> Self {
         let cluster = objective.cluster;
         let mut rows: Vec<f64> = point.slack.iter().map(|s| 1.0 - s).collect();
@@ -81,6 +82,7 @@ impl Residuals {
         rows.map(|((part, slack), off)| part.min(1.0) * (slack + off.abs())).fold(worst, f64::max)
     }
 
+    /// Returns the sum of all residuals, each weighted by its price or quantity.
     pub(super) fn infeasibility(&self, point: &Point) -> f64 {
         let rows: f64 = self.rows.iter().zip(&point.price).map(|(r, p)| r.abs() * p).sum();
         let users = self.users.iter().zip(&point.users).map(|(r, at)| {
@@ -127,6 +129,7 @@ impl Direction {
     }
 }
 
+/// Returns the point moved by `length` along a direction.
 pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f64) -> Point {
     let length = length.min(1.0);
     let along = |x: &[f64], dx: &[f64]| x.iter().zip(dx).map(|(x, d)| x + length * d).collect::<Vec<f64>>();

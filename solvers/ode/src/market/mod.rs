@@ -101,6 +101,7 @@ impl Market {
         self.worth.len()
     }
 
+    /// Computes the sums over buyers at prices `exp(shift)` times those of the centre.
     pub(crate) fn totals(&self, shift: &[f64], tau: f64) -> Totals {
         let n_goods = self.n_goods();
         let n_buyers = self.n_buyers();
@@ -131,6 +132,7 @@ impl Market {
         })
     }
 
+    /// Adds the payments of buyer `b` to the sums.
     fn add_buyer(
         &self,
         b: usize,

@@ -61,6 +61,7 @@ pub fn minimise(
 }
 
 impl Market {
+    /// Evaluates the function and its slopes.
     fn point(&self, shift: Vec<f64>, barrier: &[f64], tau: f64) -> Point {
         let totals = self.totals(&shift, tau);
         let slope = (0..shift.len()).map(|i| {
@@ -78,6 +79,7 @@ impl Market {
         Point { shift, totals, slope }
     }
 
+    /// Computes Newton's step. Returns `None` if numbers leave the range of doubles.
     fn step(&self, point: &Point, barrier: &[f64]) -> Option<Vec<f64>> {
         let surplus = (0..point.shift.len()).map(|i| {
             let money = self.money[i] + point.totals.spent[i] + barrier[i];
@@ -155,6 +157,8 @@ fn solve_diagonally_dominant(
         }
         coupling[i * size + i] = 0.0;
     }
+    // A pivot is the sum of the remaining couplings and the surplus of its row, so it needs no
+    // subtraction.
     let mut pivots = vec![0.0; size];
     for k in 0..size {
         let (done, rest) = coupling.split_at_mut((k + 1) * size);

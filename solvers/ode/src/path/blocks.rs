@@ -111,6 +111,7 @@ fn resources_that_may_bind(pool: &Pool) -> Vec<usize> {
     (0..pool.n_resources()).filter(|&j| largest_usage[j] > 1.0 - 1e-6).collect()
 }
 
+/// Writes the users of one block.
 fn pack_block(pool: &Pool, priced: &[usize], total: f64, block: usize, rows: usize, data: &mut [f64]) {
     let first = block * BLOCK;
     let (requests, rest) = data.split_at_mut(rows * BLOCK);

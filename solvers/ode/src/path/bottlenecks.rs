@@ -62,6 +62,7 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
             best.steps = steps;
             return best;
         }
+        // The last sweep had no Hessian, but another step is needed.
         if expect_end {
             sums = sweeper.sweep(blocks, &prices, 0.0, true);
         }
@@ -91,6 +92,7 @@ fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64
     worst
 }
 
+/// Takes one Newton step. Returns `false` if the matrix cannot be factored.
 fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
     let rows = blocks.rows;
     let hessian = |j: usize, k: usize| sums.hessian[j.max(k) * rows + j.min(k)];

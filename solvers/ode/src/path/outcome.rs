@@ -92,6 +92,7 @@ struct UserAnswer {
     error: f64,
 }
 
+/// Computes the allocation of a user, the price of its cap, and its stationarity error.
 fn answer_of_user(pool: &Pool, user: usize, entitlement: f64, prices: &[f64]) -> UserAnswer {
     let row = pool.request_row(user);
     let cap = pool.caps()[user];

@@ -68,6 +68,7 @@ pub struct TrajectoryResult {
     pub points: Vec<TrajectoryPoint>,
 }
 
+/// Builds the result from the last state.
 pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> TrajectoryResult {
     let x = state.as_slice()[..run.layout.n_users].to_vec();
     let (status, c) = match *end {

@@ -40,6 +40,8 @@ pub struct Newton<'a> {
 }
 
 impl<'a> Newton<'a> {
+    /// Sets up and factors the equations at a point. Returns `None` if they are singular in
+    /// doubles.
     pub fn new(programme: &'a Programme, point: &Point) -> Option<Self> {
         let n = if by_rows(programme) { programme.capacity.len() } else { programme.multiple.len() } as u64;
         // Factoring takes n^3 / 3 products, and 100 products are one step of the budget.
@@ -115,6 +117,8 @@ impl<'a> Newton<'a> {
         rows: &[f64],
     ) -> Direction {
         let a = &programme.multiple;
+        // Eliminate `dy`, `dz` and `ds`, then solve for the level, the prices and the levels'
+        // prices, and substitute back.
         let r = programme.numbers(columns.len(), |j| rest.columns[j] + columns[j] / point.y[j]);
         let mut by_row = programme.loads(|j| self.d[j] * r[j]);
         for (k, value) in by_row.iter_mut().enumerate() {

@@ -43,6 +43,7 @@ impl Point {
         if z.iter().any(|z| z.is_nan() || *z <= 0.0) {
             return None;
         }
+        // Groups prefer columns with small reduced costs.
         let mut fractions: Vec<f64> = z.iter().map(|z| 1.0 / z).collect();
         for columns in ends() {
             let sum: f64 = fractions[columns.clone()].iter().sum();
@@ -60,6 +61,8 @@ impl Point {
             .zip(&programme.capacity)
             .map(|(load, b)| (b - load).max(INTERIOR.least_slack))
             .collect();
+        // No product may be far below the median, which would put the point too close to the
+        // boundary.
         let mut products: Vec<f64> = y.iter().zip(&z).map(|(y, z)| y * z).collect();
         let middle = products.len() / 2;
         let mu = *products.select_nth_unstable_by(middle, f64::total_cmp).1;

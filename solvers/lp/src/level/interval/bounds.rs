@@ -55,6 +55,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         Self { data, placed, blocks, known: known.levels, low: known.low, full }
     }
 
+    /// Returns the bounds of all levels, by group.
     pub(super) fn all(mut self) -> Vec<(Rational, Rational)> {
         let is_open = self.known.iter().any(Option::is_none);
         if is_open {
@@ -71,6 +72,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         self.low.into_iter().zip(high).map(rounded).collect()
     }
 
+    /// Raises the lower bounds, block by block.
     fn bound_below(&mut self) {
         let data = self.data;
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
@@ -112,6 +114,8 @@ impl<'d, 'a> Bounds<'d, 'a> {
         }
     }
 
+    /// Lowers the upper bounds by the prices of every block, completed with those of earlier
+    /// blocks.
     fn bound_above(&mut self, high: &mut [Rational]) {
         let data = self.data;
         let n_rows = data.constraints.rows().len();

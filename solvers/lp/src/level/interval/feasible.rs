@@ -23,6 +23,8 @@ pub(super) fn feasible(
     for (g, list) in exactly {
         placed[g] = list;
     }
+    // Make groups that nearly have all their tasks have them exactly, and cut groups that have
+    // more.
     for (g, list) in settled {
         is_open[g] = true;
         let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));

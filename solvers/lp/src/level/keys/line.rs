@@ -90,6 +90,7 @@ impl Keys<'_> {
             let along = |prices: &[f64]| prices.iter().enumerate().map(|(row, p)| p * of_row(row)).sum();
             Sum { value: along(&factors.prices), rate: along(&change) }
         };
+        // The bound on the level is `over / under`, and both are linear between meetings.
         let mut over = sum(&|row| 1.0 - self.fixed_load[row]);
         over.value -= self.scale * self.fixed_cost;
         let mut under = sum(&|row| self.level_load[row]);
@@ -104,6 +105,8 @@ impl Keys<'_> {
             reached = length;
             if let (Column::Placement(GroupOnClass { g, c }), false) = (column, is_end) {
                 let need = self.needs[g];
+                // If the bound still falls beyond this meeting, the group changes its key and the
+                // line goes on.
                 let over_rate = over.rate + need.fixed / self.unit * rate;
                 let under_rate = under.rate - need.multiple * rate;
                 if over_rate * under.value < over.value * under_rate {

@@ -86,6 +86,7 @@ impl Master<'_> {
         })
     }
 
+    /// Converts a solution of HiGHS to levels, placements and prices.
     pub(super) fn read(&self, solution: &FloatSolution) -> MasterSolution {
         let duals = &solution.row_duals;
         let level = solution.columns[0];
