@@ -54,6 +54,9 @@ impl SearchLimits {
     }
 
     /// Charges turns of a search before they are used.
+    ///
+    /// # Errors
+    /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
     pub fn turns(&self, turns: usize) -> Result<(), PackingError> {
         self.time()?;
         // A turn takes about 100 ns.
@@ -67,11 +70,17 @@ impl SearchLimits {
     }
 
     /// Charges scaled numbers before they are computed.
+    ///
+    /// # Errors
+    /// [`PackingError::Budget`]
     pub fn numbers(&self, numbers: usize) -> Result<(), PackingError> {
         take(&self.numbers, numbers, "numbers of the knapsacks", PACKING.all_numbers)
     }
 
     /// Charges nodes of proofs before they are stored.
+    ///
+    /// # Errors
+    /// [`PackingError::Budget`]
     pub fn nodes(&self, nodes: usize) -> Result<(), PackingError> {
         take(&self.nodes, nodes, "nodes of the proofs", PACKING.all_nodes)
     }

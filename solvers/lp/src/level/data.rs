@@ -21,6 +21,8 @@ const PLACEMENT_BYTES: u64 = 40;
 type Usage = Vec<(usize, f64)>;
 
 /// The users as groups, each with the units of its level.
+///
+/// Groups are indexed in order of their first members. Rows are those of [`Constraints`].
 pub struct LevelData<'a> {
     pub constraints: &'a Constraints<'a>,
     pub coefficients: &'a ShareCoefficients,

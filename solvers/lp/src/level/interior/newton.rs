@@ -32,7 +32,8 @@ pub struct Newton<'a> {
     d: Vec<f64>,
     k: Vec<f64>,
     factors: Cholesky,
-    /// By class: the factor of its block of `M`; `None` for equations by rows.
+    /// By class: the factor of its block of `M`, by column of the lower triangle; `None` for
+    /// equations by rows.
     blocks: Option<Vec<Cholesky>>,
     /// `H^-1` times the column of the level, and its product with `a`.
     level: Vec<f64>,
