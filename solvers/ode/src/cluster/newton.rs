@@ -204,8 +204,8 @@ fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range
     let (n_rows, n_users) = (cluster.n_rows, users.len());
     let mut matrix = DMatrix::zeros(n_rows, n_rows);
     let mut column = Vec::new();
-    // Two vectors of each user, whose outer products are subtracted. For users on most classes,
-    // many are multiplied at once.
+    // Two vectors of each user, whose outer products are subtracted. The vectors of users of many
+    // rows are multiplied many at a time.
     let mut dense = DMatrix::zeros(0, 0);
     let mut position = 0;
     let mut low_rank = [vec![0.0; n_rows], vec![0.0; n_rows]];
