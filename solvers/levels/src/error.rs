@@ -10,31 +10,31 @@ pub enum LevelsError {
     /// A linear programme has no answer.
     #[error(transparent)]
     Lp(#[from] LpError),
-    /// The time that was given is up.
+    /// The deadline has passed.
     #[error("no exact answer in the time that was given")]
     OutOfTime,
-    /// Rounding hides who is blocked.
+    /// Rounding hides which users are blocked.
     #[error("doubles do not tell who is blocked")]
     Uncertain,
     /// The rounds of a lexicographic maximum made no progress.
     #[error("round {round}: no user could be proven blocked")]
     NoProgress {
-        /// Number of the round, from 1.
+        /// The number of the round, from 1.
         round: usize,
     },
-    /// A face of the No Justified Complaints set that does not fit the problem.
+    /// A face of the No Justified Complaints set does not fit the problem.
     #[error(transparent)]
     Face(#[from] FaceError),
     /// No face that HiGHS proposed has a point in exact arithmetic.
     #[error("none of the {faces} faces that HiGHS proposed has a point in exact arithmetic")]
     FacesRefuted {
-        /// Faces tried.
+        /// The number of faces tried.
         faces: usize,
     },
     /// An enumeration would be larger than its limits allow.
     #[error("too large: more than {limit} {what}")]
     Budget {
-        /// What there are too many of.
+        /// The quantity that exceeds the limit.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -54,48 +54,48 @@ impl LevelsError {
     }
 }
 
-/// Why a face does not fit a problem.
+/// The reason why a face does not fit a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaceError {
-    /// Witnesses for another number of users.
+    /// The face has witnesses for another number of users.
     #[error("the face has witnesses for {found} users, the problem has {expected}")]
     Users {
-        /// Users of the problem.
+        /// The number of users of the problem.
         expected: usize,
-        /// Witnesses of the face.
+        /// The number of users with an entry in the face.
         found: usize,
     },
-    /// A bottleneck that is no capacity row.
+    /// A bottleneck is not a capacity row.
     #[error("the face names capacity row {row}, which does not exist")]
     NoRow {
-        /// The index.
+        /// The index of the row.
         row: usize,
     },
-    /// An active user without a witness.
+    /// An active user has no witness.
     #[error("user {user} is active and has no witness")]
     NoWitness {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A witness of a user that is not active.
+    /// A user that is not active has a witness.
     #[error("user {user} has a witness and is not active")]
     NotActive {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A user that has unlimited tasks cannot have them all.
+    /// A user with unlimited tasks is to be satisfied, but cannot have them all.
     #[error("user {user} has unlimited tasks and cannot be satisfied")]
     Unlimited {
-        /// The index.
+        /// The index of the user.
         user: usize,
     },
-    /// A row that is no bottleneck of the face, or of which the user can hold nothing.
+    /// A witness is not a bottleneck of the face, or the user can use nothing of that row.
     #[error("row {row} cannot be the witness of user {user}")]
     NotWitness {
-        /// The user.
+        /// The index of the user.
         user: usize,
-        /// The row.
+        /// The index of the row.
         row: usize,
     },
 }

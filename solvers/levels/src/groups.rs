@@ -1,24 +1,25 @@
-//! Users that no mechanism can tell apart are solved as one and split again.
+//! Groups of users that no mechanism can tell apart. They are solved as one user and split again
+//! afterwards.
 
-use evenhand_lp::linear::SparseRow;
 use evenhand_exact::LimitRows;
+use evenhand_lp::linear::SparseRow;
 use evenhand_problem::{Constraints, Kinds, Problem, Rational};
 
-/// Users with the same demand, eligibility, weight and tasks.
+/// A group of users with the same demand, eligibility, weight and tasks.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// Indices of the users, ascending; never empty.
+    /// The indices of the users, ascending; never empty.
     pub members: Vec<usize>,
-    /// Sum of the members' weights.
+    /// The sum of the members' weights.
     pub weight: Rational,
-    /// Sum of the members' tasks; `None`: unlimited.
+    /// The sum of the members' tasks; `None` for unlimited tasks.
     pub tasks: Option<Rational>,
-    /// Classes on which a member can run, ascending.
+    /// The classes on which a member can run, ascending.
     pub classes: Vec<usize>,
 }
 
 impl Group {
-    /// A user that is told apart from all others.
+    /// Returns a group with a single user.
     #[must_use]
     pub fn alone(problem: &Problem, n: usize) -> Self {
         let user = &problem.users()[n];
@@ -30,15 +31,17 @@ impl Group {
         }
     }
 
-    /// A member that stands for all.
+    /// Returns the member that represents the group.
     #[must_use]
     pub fn representative(&self) -> usize {
         self.members[0]
     }
 }
 
-/// Groups of the users for which `takes_part` holds, in order of their first members. Users in one
-/// group also share `extra`: whatever else a programme knows of a user.
+/// Groups the users for which `takes_part` holds, in order of their first members.
+///
+/// Users of one group also share `extra`, an additional property of a user that a programme
+/// distinguishes.
 #[must_use]
 pub fn merge<'a>(
     constraints: &Constraints<'a>,
@@ -69,7 +72,8 @@ pub fn merge<'a>(
     groups
 }
 
-/// What one task of user `n` on class `i` uses, as entries of a column: `(capacity row, amount)`.
+/// Returns the usage of one task of user `n` on class `i` as entries of a column:
+/// `(capacity row, amount)`.
 #[must_use]
 pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> SparseRow {
     let usage = constraints.usage(n, i).unwrap_or_default();
@@ -77,7 +81,7 @@ pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> Sp
     usage.entries().map(|(position, usage)| (start + position, usage.clone())).collect()
 }
 
-/// What it takes of limits of groups, which are rows after those of the classes.
+/// Returns the usage of one task of group limits, whose rows follow those of the classes.
 #[must_use]
 pub fn limit_entries(constraints: &Constraints<'_>, limits: &LimitRows, n: usize, i: usize) -> SparseRow {
     let first = constraints.rows().len();

@@ -9,10 +9,10 @@
 //!                     sum_i u_ni x_ni >= (a fixed level)     for every other user.
 //! ```
 //!
-//! A user that has all its tasks before the level blocks anybody is *satisfied* and costs no round
-//! of its own: with the satisfied users fixed, `t` is a lower bound of the next blocking level,
-//! and adding those that this `t` satisfies is Newton's method on a concave function, which ends
-//! after a few steps on the exact level.
+//! A user that has all its tasks before the level blocks any user is *satisfied* and costs no round
+//! of its own. With the satisfied users fixed, `t` is a lower bound of the next blocking level.
+//! Adding the users that this `t` satisfies is Newton's method on a concave function, which ends on
+//! the exact level after a few steps.
 
 mod data;
 mod duals;
@@ -42,30 +42,33 @@ pub use rounds::{LevelDual, LexicographicOptimum, Settings};
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LevelsError;
+use crate::error::LpError;
 use data::LevelData;
 
-/// The weighted lexicographic max-min allocation in exact rationals: `x_n` is unique; of the
-/// placements that reach it, the vertex at which the method ends, the same one every time and with
-/// any number of threads.
+/// Computes the weighted lexicographic max-min allocation in exact rationals.
+///
+/// The totals `x_n` are unique. If several placements reach them, the vertex at which the method
+/// ends is returned, which is the same every time and with any number of threads.
 ///
 /// # Errors
-/// [`LevelsError`] when no exactly optimal basis is found within the limits. An unverified answer is never
-/// returned.
+/// [`LpError`] when no exactly optimal basis is found within the limits. An unverified answer is
+/// never returned.
 pub fn lexicographic(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-) -> Result<LexicographicOptimum<Rational>, LevelsError> {
+) -> Result<LexicographicOptimum<Rational>, LpError> {
     exact::run(&LevelData::new(constraints, coefficients), *settings)
 }
 
-/// `(class, tasks)` by user, ascending by class.
+/// The tasks by user: `(class, tasks)`, ascending by class.
 pub type TasksInDoubles = Vec<Vec<(usize, f64)>>;
 
-/// What nearly proves the levels of [`lexicographic`], without it: the prices that doubles find, and what these prove exactly,
-/// in short numbers. They are true whatever doubles found, and less sharp by rounding where that was right. An allocation that
-/// may be the answer, by user, is where the search begins.
+/// Computes prices that nearly prove the levels of [`lexicographic`], without solving it exactly.
+///
+/// The prices come from doubles and are rounded to short numbers. Their bounds are proven exactly,
+/// whatever the doubles were. If the doubles were right, the bounds are less sharp only by
+/// rounding. `known` is an allocation, by user, that may be the answer; the search starts from it.
 #[must_use]
 pub fn lexicographic_duals_nearly(
     constraints: &Constraints<'_>,
@@ -75,25 +78,28 @@ pub fn lexicographic_duals_nearly(
 ) -> Vec<LevelDual> {
     let mut data = LevelData::new(constraints, coefficients);
     if let Some(tasks) = known {
-        data.know(tasks);
+        data.set_known_allocation(tasks);
     }
     float::duals(&data, *settings)
 }
 
-/// [`lexicographic`] in double precision: nothing is proven. Where HiGHS fails, or what it gives is no
-/// solution within 1e-7, the exact optimum is rounded.
+/// Computes [`lexicographic`] in double precision, without a proof.
+///
+/// If HiGHS fails, or its answer is no solution within 1e-7, the exact optimum is computed and
+/// rounded.
 ///
 /// # Errors
-/// [`LevelsError`] when HiGHS fails or the rounds make no progress.
+/// [`LpError`] when HiGHS fails or the rounds make no progress.
 pub fn lexicographic_float(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-) -> Result<LexicographicOptimum<f64>, LevelsError> {
+) -> Result<LexicographicOptimum<f64>, LpError> {
     let data = LevelData::new(constraints, coefficients);
     match float::run(&data, *settings) {
         Ok(optimum) if float::is_sound(&data, &optimum) => Ok(optimum),
-        // Numbers too far apart for doubles on the way, though perhaps not in the end.
+        // Intermediate numbers were too far apart for doubles, though those of the answer may not
+        // be.
         Ok(_) => exact::run(&data, *settings).map(float::rounded),
         Err(error) if error.is_of_highs() => exact::run(&data, *settings).map(float::rounded),
         Err(error) => Err(error),

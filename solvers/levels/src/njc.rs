@@ -1,13 +1,14 @@
-//! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the whole
-//! set of a small problem (THEORY, section 3).
+//! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the
+//! whole set of a small problem (THEORY, section 3).
 //!
-//! An allocation is NJC when every active user has all its tasks or holds at least its entitlement
-//! `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity row: with usage
-//! `d` of the row per task and capacity `C`, `x_ni d >= e_n C`. Rows are those of [`Constraints`], so
-//! that divided and time-shared classes are treated alike.
+//! An allocation is NJC when every active user either has all its tasks or has at least its
+//! entitlement `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity
+//! row. With usage `d` of the row per task and capacity `C`, the latter means `x_ni d >= e_n C`.
+//! Rows are those of [`Constraints`], so divided and time-shared classes are treated in the same
+//! way.
 //!
-//! The NJC set is a finite union of rational polytopes, one for each [`Face`]: the rows that are
-//! saturated, and what contents each user. [`member`] finds an exact vertex of one polytope,
+//! The NJC set is a finite union of rational polytopes, one for each [`Face`]: a set of saturated
+//! rows, and a witness for each user. [`member`] computes an exact vertex of one polytope,
 //! [`select`] lets a mixed-integer programme choose among all of them, [`best_above`] proves that
 //! choice or improves it, and [`enumerate`] lists them all.
 //!

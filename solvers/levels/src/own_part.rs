@@ -1,46 +1,51 @@
-//! What some users could have of a part of the cluster: the largest `z` for which an allocation of theirs within given
-//! amounts of every row gives each `min(T_n, x_n + z g_n)` tasks.
+//! The gain that some users could have from a share of the cluster.
 //!
-//! Who has all its tasks at some `z` asks for no more beyond it, so that this is a chain of linear programmes: the users
-//! who are full where one ends keep their tasks in the next. The dual of the last one bounds `z`: with weights `l` of
-//! the users, prices `p` of the rows and `q` of their tasks,
-//! $\sum_n l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
+//! It is the largest `z` for which an allocation of theirs, within given amounts of every row,
+//! gives each user `min(T_n, x_n + z g_n)` tasks.
+//!
+//! A user that has all its tasks at some `z` needs no more beyond it, so the problem is a chain of
+//! linear programmes. The users that have all their tasks at the end of one programme keep them in
+//! the next. The dual of the last one bounds `z`: with weights `l` of the users, prices `p` of the
+//! rows and `q` of their tasks, $\sum_n l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
 
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LevelsError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use crate::groups::capacity_entries;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use evenhand_lp::refine::{self, StartingPoint};
 use evenhand_lp::settings::EXACT;
 
-/// A user who wants more.
+/// A user that wants more tasks.
 #[derive(Debug, Clone)]
 pub struct Wanting {
-    /// Its index.
+    /// The index of the user.
     pub user: usize,
-    /// `x_n`: what it has.
+    /// The tasks `x_n` that it has.
     pub has: Rational,
-    /// `g_n > 0`: the unit in which its gain counts; at least `x_n`.
+    /// The unit `g_n > 0` in which its gain counts; at least `x_n`.
     pub unit: Rational,
 }
 
-/// The largest gain, with what reaches it and the prices that bound it.
+/// The largest gain, with an allocation that reaches it and the prices that bound it.
 #[derive(Debug, Clone)]
 pub struct Gain {
-    /// `z`; at most what is left to somebody of its tasks, over `g_n`.
+    /// The gain `z`. It is at most the largest number of missing tasks of any user, divided by its
+    /// `g_n`.
     pub gain: Rational,
-    /// By user of the problem: `(class, tasks)`, ascending by class.
+    /// The tasks by user of the problem: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// `(user, l_n)`, those above 0, in the order in which the users were given; none where they have all their tasks.
+    /// The positive weights `(user, l_n)`, in the order of the given users; empty if all users have
+    /// all their tasks.
     pub weights: Vec<(usize, Rational)>,
-    /// `(row, p)`, those above 0, ascending.
+    /// The positive prices of rows `(row, p)`, ascending.
     pub prices: Vec<(usize, Rational)>,
-    /// `(user, q_n)`, as the weights.
+    /// The positive prices of tasks `(user, q_n)`, in the order of the weights.
     pub user_prices: Vec<(usize, Rational)>,
 }
 
-/// The largest gain of some active users, at least one, from these amounts of the rows.
+/// Computes the largest gain of some active users, at least one, from the given amounts of the
+/// rows.
 ///
 /// # Errors
 /// [`LevelsError`] when HiGHS fails, or no exactly optimal basis is found within the limit of pivots.
@@ -51,7 +56,7 @@ pub fn largest_gain(
 ) -> Result<Gain, LevelsError> {
     let problem = constraints.problem();
     let tasks = |user: &Wanting| problem.users()[user.user].tasks();
-    // What is left of the tasks of each, over its unit: beyond it asks for no more.
+    // The missing tasks of each user, divided by its unit. The user needs no more beyond this gain.
     let left = |user: &Wanting| Some(Rational::from(tasks(user)? - &user.has) / &user.unit);
     let left: Vec<Option<Rational>> = users.iter().map(left).collect();
     let mut full = vec![false; users.len()];
@@ -76,14 +81,15 @@ pub fn largest_gain(
 struct Programme<'a> {
     users: &'a [Wanting],
     full: &'a [bool],
-    /// Columns: `z + 1`, then the tasks. Rows: those of the cluster, the floors, the tasks of users.
+    /// The columns are `z + 1`, then the tasks. The rows are those of the cluster, the floors, and
+    /// the task limits of users.
     lp: ExactLp,
     scales: Vec<f64>,
     /// `(position of the user, class)` by column, from the second on.
-    places: Vec<(usize, usize)>,
+    placements: Vec<(usize, usize)>,
     n_rows: usize,
     n_users: usize,
-    /// By position of the user.
+    /// By position of the user: the row of its task limit.
     task_rows: Vec<Option<usize>>,
 }
 
@@ -115,7 +121,7 @@ impl<'a> Programme<'a> {
             lp.rows.extend(tasks.map(|tasks| (Sense::AtMost, tasks.clone())));
         }
         lp.columns.push(level);
-        let (mut scales, mut places) = (vec![1.0], Vec::new());
+        let (mut scales, mut placements) = (vec![1.0], Vec::new());
         for (k, user) in users.iter().enumerate() {
             for i in problem.classes_of(user.user) {
                 let mut entries = capacity_entries(constraints, user.user, i);
@@ -123,15 +129,16 @@ impl<'a> Programme<'a> {
                 entries.extend(task_rows[k].map(|row| (row, Rational::from(1))));
                 lp.columns.push(ExactColumn { cost: Rational::new(), entries });
                 scales.push(user.unit.to_f64());
-                places.push((k, i));
+                placements.push((k, i));
             }
         }
-        Self { users, full, lp, scales, places, n_rows, n_users: problem.n_users(), task_rows }
+        Self { users, full, lp, scales, placements, n_rows, n_users: problem.n_users(), task_rows }
     }
 
+    /// Converts an optimum to a gain. It has no prices if all users have all their tasks.
     fn read(&self, optimum: &ExactOptimum, gain: Rational, is_over: bool) -> Gain {
         let mut tasks = vec![Vec::new(); self.n_users];
-        for ((k, i), x) in self.places.iter().zip(&optimum.x[1..]).filter(|(_, x)| !x.is_zero()) {
+        for ((k, i), x) in self.placements.iter().zip(&optimum.x[1..]).filter(|(_, x)| !x.is_zero()) {
             tasks[self.users[*k].user].push((*i, x.clone()));
         }
         let mut found =
@@ -142,7 +149,7 @@ impl<'a> Programme<'a> {
         let priced = |row: usize| Some(optimum.y[row].clone()).filter(|price| !price.is_zero());
         found.prices = (0..self.n_rows).filter_map(|row| Some((row, priced(row)?))).collect();
         for (k, user) in self.users.iter().enumerate() {
-            // Rows from below have prices of at most 0.
+            // Rows with a lower bound have prices of at most 0.
             let weight = priced(self.n_rows + k).map(|l| if self.full[k] { -l } else { l });
             found.weights.extend(weight.map(|l| (user.user, l)));
             let price = self.task_rows[k].and_then(priced);

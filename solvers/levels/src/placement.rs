@@ -1,4 +1,4 @@
-//! Whether totals of tasks have a place on the classes, and if not, what stands against them.
+//! Decides whether totals of tasks can be placed on the classes, with a proof if they cannot.
 //!
 //! With the programme
 //!
@@ -8,48 +8,48 @@
 //!                     sum_i x_ni >= T_n                  for every user,      s >= 0
 //! ```
 //!
-//! totals `T` have a place where `s = 0`. Its prices `p` do not depend on `T`: for any `p >= 0` all totals that have a
-//! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound (`c` and `p` with the limits
-//! and their prices). HiGHS guesses which; the prices of its basis are found in rationals, so that a bound is always
-//! true, and exact where it is reached. Where a limit is 0 its users have no place on its classes at all.
+//! totals `T` can be placed if `s = 0`. Its prices `p` do not depend on `T`. For any `p >= 0`, all
+//! totals that can be placed satisfy `sum_n T_n min_i p d_ni <= p c`, and all other totals violate
+//! such a bound (`c` and `p` include the limits and their prices). HiGHS guesses the basis. The
+//! prices of the basis are computed in rationals, so a bound is always true, and exact where it is
+//! reached. If a limit is 0, its users cannot run on its classes at all.
 
 use evenhand_budget::each;
 use evenhand_exact::tree::{Bound, ClassLimits};
 use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LevelsError;
-use evenhand_lp::LpError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable, prices};
 use crate::groups::capacity_entries;
-use evenhand_lp::highs::{ColumnBlock, FloatLp, FloatSolution};
-use evenhand_lp::refine::{self, StartingPoint};
-use crate::settings::PLACING;
-use evenhand_lp::settings::EXACT;
+use crate::highs::{ColumnBlock, FloatLp, FloatSolution};
+use crate::refine::{self, StartingPoint};
+use crate::settings::{EXACT, PLACING};
 
 mod spread;
 
-/// Users whose columns are made at a time, and threads share: they are in memory twice.
+/// The number of users whose columns are built at a time and shared by threads: they are in memory
+/// twice.
 const USERS_AT_A_TIME: usize = 1 << 8;
 
-/// Tasks by user: `(class, tasks)`, ascending by class.
+/// The tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
 
-/// Whether totals have a place.
+/// The answer to the question whether totals can be placed.
 pub enum Place {
-    /// They have this one.
+    /// A placement of the totals.
     Found(Placed),
-    /// They break this bound.
+    /// A bound that the totals violate.
     Broken(Bound),
 }
 
-/// Totals of tasks by user, which may take long to find exactly.
+/// Totals of tasks by user, which may take long to compute exactly.
 pub trait Totals {
-    /// To some 20 digits: a guess, which decides nothing.
+    /// Returns the totals to some 20 digits. They serve as a guess, and decide nothing.
     fn nearly(&self) -> Vec<Rational>;
-    /// Whether they break a bound, exactly.
+    /// Returns whether the exact totals violate a bound.
     fn break_bound(&self, bound: &Bound) -> bool;
-    /// Exactly.
+    /// Returns the exact totals.
     fn exactly(&mut self) -> Vec<Rational>;
 }
 
@@ -67,39 +67,40 @@ impl Totals for Vec<Rational> {
     }
 }
 
-/// The capacity of a problem, asked about totals by user; it remembers where the last answer was.
+/// A programme that decides whether totals by user can be placed. It starts from the last answer.
 pub struct Placements {
-    /// Of the rows of the classes, and of the limits after them.
+    /// The capacities of the rows of the classes, followed by the limits.
     capacity: Vec<Rational>,
-    /// Without totals.
+    /// The programme, without totals.
     lp: ExactLp,
-    /// About as large as each column can be.
+    /// By column: about its largest possible value.
     units: Vec<f64>,
-    /// `(user, class)` by column but the first, which is `s`.
+    /// `(user, class)` by column, without the first column, which is `s`.
     placements: Vec<(usize, usize)>,
-    /// How many there are.
+    /// The number of classes.
     classes: usize,
-    /// Has some of the columns.
+    /// The programme in doubles, with some of the columns.
     float: FloatLp,
-    /// By column of `float`: which it is.
+    /// By column of `float`: its number in `lp`.
     inside: Vec<usize>,
     /// By column: whether it is in `float`.
     is_inside: Vec<bool>,
-    /// By user: what it can have alone on its columns in `float`.
+    /// By user: the tasks that it could have alone on its columns in `float`.
     room: Vec<f64>,
-    /// The totals in `float`, in units of what each user can have alone.
+    /// The totals in `float`, in units of the tasks that each user could have alone.
     in_float: Vec<f64>,
-    /// The last totals, in the same unit.
+    /// The last requested totals, in the same unit.
     asked: Vec<f64>,
+    /// By user: the tasks that it could have alone.
     alone: Vec<f64>,
-    /// By row, of capacity and of users: what is 1 in `float`.
+    /// By row of capacity and of users: the value that is 1 in `float`.
     scales: Vec<f64>,
-    /// `(column, value)`: where the last totals that had a place were.
+    /// The placement of the last totals that could be placed: `(column, value)`.
     last: Vec<(usize, f64)>,
 }
 
 impl Placements {
-    /// What follows from prices by row.
+    /// Returns the bound that follows from prices by row.
     fn bound(&self, prices: &[Rational]) -> Bound {
         Bound::new(prices, |prices| {
             let mut worth = Vec::new();
@@ -119,11 +120,11 @@ impl Placements {
         })
     }
 
-    /// Of a problem under one way of sharing, and with limits on server classes.
+    /// Builds the programme of a problem for one kind of sharing, with limits on server classes.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS refuses the model.
-    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LevelsError> {
+    /// [`LpError`]: HiGHS refuses the model.
+    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LpError> {
         let problem = constraints.problem();
         let users = problem.n_users();
         let capacity = constraints.rows().iter().map(|row| &row.capacity);
@@ -143,7 +144,7 @@ impl Placements {
             entries.push((rows.len() + n, Rational::from(1)));
             ExactColumn { cost: Rational::new(), entries }
         };
-        // Of each user its columns with their units, and what it can have alone.
+        // For a user: its columns with their units, and the tasks that it could have alone.
         let of_user = |n: usize| {
             let gamma: Vec<(usize, f64)> =
                 problem.classes_of(n).map(|i| (i, near(&problem.gamma(n, i)))).collect();
@@ -193,11 +194,11 @@ impl Placements {
             last: Vec::new(),
         };
         let first = all.first();
-        all.let_in(first)?;
+        all.admit_columns(first)?;
         Ok(all)
     }
 
-    /// The columns that the programme in doubles starts with.
+    /// Returns the columns with which the programme in doubles starts.
     fn first(&self) -> Vec<usize> {
         let part = |column: &usize| self.units[*column] / self.alone[self.placements[column - 1].0];
         let mut of_user = vec![Vec::new(); self.alone.len()];
@@ -220,7 +221,7 @@ impl Placements {
     }
 
     /// Adds columns to the programme in doubles.
-    fn let_in(&mut self, columns: Vec<usize>) -> Result<(), LevelsError> {
+    fn admit_columns(&mut self, columns: Vec<usize>) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for column in &columns {
             let entries: Vec<(usize, f64)> = self.entries(*column).collect();
@@ -235,12 +236,12 @@ impl Placements {
         Ok(())
     }
 
-    /// The entries of a column in doubles, scaled.
+    /// Returns the scaled entries of a column, in doubles.
     fn entries(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
         scaled(&self.lp.columns[column], self.units[column], &self.scales)
     }
 
-    /// The columns that would lower `s` at these prices, the best of every user.
+    /// Returns the columns that would lower `s` at these prices, the best ones of every user.
     fn wanted(&self, prices: &[f64]) -> Vec<usize> {
         let mut wanted: Vec<(usize, f64, usize)> = Vec::new();
         let Self { lp, units, scales, is_inside, .. } = self;
@@ -262,29 +263,29 @@ impl Placements {
         of_user.flat_map(|list| list.iter().take(most)).map(|(_, _, column)| *column).collect()
     }
 
-    /// A bound that totals break, if doubles show one.
+    /// Returns a bound that the totals violate, if doubles show one.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS fails.
-    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LevelsError> {
-        self.ask(totals);
-        if let Some(placed) = self.spread() {
+    /// [`LpError`]: HiGHS fails.
+    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
+        self.set_totals(totals);
+        if let Some(placed) = self.place_in_doubles() {
             self.last = placed;
             return Ok(None);
         }
-        self.ask_in_float()?;
+        self.set_totals_in_float()?;
         let solution = self.float.solve_again()?;
         let excess = Rational::from_f64(PLACING.excess).unwrap_or_default();
         self.beyond(solution, |bound| bound.left(totals) < -Rational::from(&excess * &bound.most))
     }
 
-    fn ask(&mut self, totals: &[Rational]) {
+    fn set_totals(&mut self, totals: &[Rational]) {
         let parts = totals.iter().zip(&self.alone).map(|(total, alone)| near(total) / alone);
         self.asked = parts.collect();
     }
 
-    /// Asks the programme in doubles about the last totals.
-    fn ask_in_float(&mut self) -> Result<(), LevelsError> {
+    /// Sets the last requested totals in the programme in doubles.
+    fn set_totals_in_float(&mut self) -> Result<(), LpError> {
         let rows = self.capacity.len();
         for (n, asked) in self.asked.iter().enumerate() {
             if *asked != self.in_float[n] {
@@ -295,51 +296,54 @@ impl Placements {
         let is_tight = |n: usize| self.asked[n] * self.alone[n] * PLACING.room > self.room[n];
         let outside = (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]);
         let needed = outside.filter(|column| is_tight(self.placements[column - 1].0)).collect();
-        self.let_in(needed)
+        self.admit_columns(needed)
     }
 
-    /// A solution for the last totals, found from where they nearly have a place if that is seen at first sight.
-    fn near(&mut self) -> Result<FloatSolution, LevelsError> {
-        self.ask_in_float()?;
+    /// Solves the programme for the last totals, starting from a greedy placement of nearly all of
+    /// them if there is one.
+    fn near(&mut self) -> Result<FloatSolution, LpError> {
+        self.set_totals_in_float()?;
         let Some((columns, rows)) = self.nearly() else { return self.float.solve_again() };
-        self.let_in(columns.iter().copied().filter(|column| !self.is_inside[*column]).collect())?;
+        self.admit_columns(columns.iter().copied().filter(|column| !self.is_inside[*column]).collect())?;
         let basis = self.basis_of(&columns, rows);
         self.float.set_basis(&basis)?;
         self.float.solve()
     }
 
-    /// A bound that the last totals break; the programme in doubles has this solution.
+    /// Returns a bound that the last totals violate, given a solution of the programme in doubles.
     fn beyond(
         &mut self,
         mut solution: FloatSolution,
         is_broken: impl Fn(&Bound) -> bool,
-    ) -> Result<Option<Bound>, LevelsError> {
+    ) -> Result<Option<Bound>, LpError> {
         let rows = self.capacity.len();
         loop {
             let needed = solution.columns.first().copied().unwrap_or_default();
             if needed <= 0.0 {
-                self.remember(&solution.columns);
+                self.store_placement(&solution.columns);
                 return Ok(None);
             }
             let wanted = self.wanted(&solution.row_duals);
             if wanted.is_empty() {
                 break;
             }
-            self.let_in(wanted)?;
-            // The last basis is feasible still, so that the primal method goes on from it; the dual one would begin anew.
+            self.admit_columns(wanted)?;
+            // The last basis is still feasible, so the primal method continues from it. The dual
+            // method would start again.
             solution = self.float.solve()?;
         }
         let prices = self.prices(&solution)?;
         let bound = self.bound(&prices[..rows]);
         let is_broken = is_broken(&bound);
         if !is_broken {
-            self.remember(&solution.columns);
+            self.store_placement(&solution.columns);
         }
         Ok(is_broken.then_some(bound))
     }
 
-    /// The prices of the basis that a solution in doubles ended with. Rows without a price, most of them, take no part.
-    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LevelsError> {
+    /// Computes the exact prices of the basis of a solution in doubles. Most rows have no price and
+    /// are left out.
+    fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LpError> {
         let mut place = vec![None; self.lp.rows.len()];
         let mut lp = ExactLp::default();
         for (row, _) in solution.row_duals.iter().enumerate().filter(|(_, price)| **price != 0.0) {
@@ -360,13 +364,15 @@ impl Placements {
         Ok(place.into_iter().map(|at| at.map_or_else(Rational::new, |at| priced[at].clone())).collect())
     }
 
-    /// Keeps where the last totals are: values by column of `float`.
-    fn remember(&mut self, values: &[f64]) {
+    /// Stores the placement of the last totals: values by column of `float`.
+    fn store_placement(&mut self, values: &[f64]) {
         let all = self.inside.iter().copied().zip(values.iter().copied());
         self.last = all.filter(|(column, value)| *column > 0 && *value != 0.0).collect();
     }
 
-    /// Tasks by user, `(class, tasks)`, close to the totals that [`Placements::broken`] found no bound against last.
+    /// Returns a placement in doubles, `(class, tasks)` by user, of nearly all of the last totals.
+    ///
+    /// They are the totals for which [`Placements::broken`] found no bound.
     #[must_use]
     pub fn in_doubles(&self) -> Vec<Vec<(usize, f64)>> {
         let mut left: Vec<f64> = self
@@ -388,23 +394,25 @@ impl Placements {
         placed
     }
 
-    /// A place of totals, or a bound that they break, both exact. The totals are found exactly unless they break a bound that their
-    /// first digits show.
+    /// Computes a placement of totals, or a bound that they violate, both exact.
+    ///
+    /// The totals are computed exactly only if their first digits do not already violate a bound.
     ///
     /// # Errors
-    /// [`LevelsError`]: the programme could not be solved.
-    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LevelsError> {
+    /// [`LpError`]: the programme could not be solved.
+    pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LpError> {
         let nearly = totals.nearly();
-        self.ask(&nearly);
-        let is_seen = self.spread().is_some();
-        if is_seen && let Some(placed) = self.at_first_sight(&totals.exactly()) {
+        self.set_totals(&nearly);
+        let is_seen = self.place_in_doubles().is_some();
+        if is_seen && let Some(placed) = self.place_exactly(&totals.exactly()) {
             return Ok(Place::Found(placed));
         }
         let near = self.near()?;
         if let Some(bound) = self.beyond(near, |bound| totals.break_bound(bound))? {
             return Ok(Place::Broken(bound));
         }
-        // Prices are short, what comes of long totals is not: whether these break a bound is seen first.
+        // Prices are short, while numbers that depend on long totals are not. So first check
+        // whether these prices give a violated bound.
         let rows = self.capacity.len();
         let mut lp = self.lp.clone();
         let state = |lp: &mut ExactLp, totals: Vec<Rational>| {
@@ -425,11 +433,11 @@ impl Placements {
                 Ok(Place::Found(self.read(&totals, &optimum.x)))
             }
             Feasibility::Feasible(optimum) => Ok(Place::Broken(self.bound(&optimum.y[..rows]))),
-            Feasibility::Infeasible(_) => Err(LevelsError::Lp(LpError::ExactlyInfeasible)),
+            Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
         }
     }
 
-    fn basis(&mut self) -> Result<Vec<Variable>, LevelsError> {
+    fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
         let of_programme = |variable| match variable {
             Variable::Column(k) => Variable::Column(self.inside[k]),
             slack => slack,
@@ -437,7 +445,7 @@ impl Placements {
         Ok(self.float.basis()?.variables().map(of_programme).collect())
     }
 
-    /// The places of the columns, without what exceeds the totals.
+    /// Returns the tasks of the columns, without those that exceed the totals.
     fn read(&self, totals: &[Rational], x: &[Rational]) -> Placed {
         let mut left = totals.to_vec();
         let mut placed = vec![Vec::new(); left.len()];
@@ -452,7 +460,7 @@ impl Placements {
     }
 }
 
-/// The entries of a column in doubles, in its unit and what is 1 in each row.
+/// Returns the entries of a column in doubles, in its unit and in the scales of the rows.
 fn scaled(column: &ExactColumn, unit: f64, scales: &[f64]) -> impl Iterator<Item = (usize, f64)> {
     let entries = column.entries.iter().filter(|(row, _)| scales[*row] > 0.0);
     entries.map(move |(row, value)| (*row, near(value) * unit / scales[*row]))

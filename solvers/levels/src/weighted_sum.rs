@@ -1,69 +1,72 @@
-//! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every user.
+//! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every
+//! user.
 //!
 //! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18).
-//! With the users' present tasks as floors it decides Pareto optimality: nothing dominates the
-//! present allocation exactly when the optimum is its own value, and the dual then holds weights
-//! `l_n = v_n + (price of the floor)` and prices that prove it.
-//! Limits of groups are rows like those of the classes.
+//! With the users' current tasks as floors it decides Pareto optimality: no allocation dominates
+//! the current one exactly when the optimum equals its value. The dual then holds weights
+//! `l_n = v_n + (price of the floor)` and prices that prove it. Limits of groups are rows like
+//! those of the classes.
 
 use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
-use crate::error::LevelsError;
-use evenhand_lp::LpError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use crate::groups::{Group, capacity_entries, limit_entries, merge};
-use evenhand_lp::refine::{self, StartingPoint};
-use evenhand_lp::settings::EXACT;
+use crate::refine::{self, StartingPoint};
+use crate::settings::EXACT;
 
-/// Part of a capacity that counts as all of it where a basis is guessed: what doubles leave.
+/// The fraction of a capacity that counts as full when a basis is guessed, given the accuracy of
+/// doubles.
 const FULL: f64 = 1.0 - 1e-9;
 
 /// An exact optimum with its dual, by user and by capacity row.
 #[derive(Debug, Clone)]
 pub struct SumOptimum {
-    /// By user: `(class, tasks)`, ascending by class.
+    /// The tasks by user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By capacity row, and after these by limit of the groups: price per unit, at least 0.
+    /// By capacity row, followed by the limits of groups: the price per unit, at least 0.
     pub prices: Vec<Rational>,
-    /// By user: price per task of its task limit, at least 0.
+    /// By user: the price per task of its task limit, at least 0.
     pub user_prices: Vec<Rational>,
-    /// By user: price per task of its floor, at least 0.
+    /// By user: the price per task of its floor, at least 0.
     pub floor_prices: Vec<Rational>,
-    /// Exact pivots that the basis from floating point needed.
+    /// The number of exact pivots that the basis from floating point needed.
     pub pivots: usize,
 }
 
-/// What is maximised.
+/// The objective and its constraints.
 #[derive(Debug, Clone, Copy)]
 pub struct SumGoal<'a> {
-    /// By user: worth `v_n` of one task, positive.
+    /// By user: the worth `v_n` of one task, positive.
     pub worth: &'a [Rational],
-    /// `u_ni`, by which the worth of a task on a class is multiplied; `None`: by 1.
+    /// The factors `u_ni` of the worth of a task on a class; `None` for 1.
     pub share: Option<&'a ShareCoefficients>,
-    /// By user: tasks that it must have at least; `None`: no floors.
+    /// By user: the least number of tasks that it must have; `None` for no floors.
     pub floors: Option<&'a [Rational]>,
-    /// Limits of groups; `None`: none are kept.
+    /// The limits of groups; `None` to ignore them.
     pub limits: Option<&'a LimitRows>,
-    /// A feasible allocation that reaches the floors, by user `(class, tasks)`, to start from: rounding cannot hide then
-    /// that the programme is feasible, however little room it leaves.
+    /// A feasible allocation that reaches the floors, by user `(class, tasks)`, from which the
+    /// search starts.
+    ///
+    /// With it, rounding cannot hide that the programme is feasible, however tight it is.
     pub from: Option<&'a [Vec<(usize, Rational)>]>,
 }
 
 impl<'a> SumGoal<'a> {
-    /// The sum of tasks of this worth.
+    /// Returns the goal that maximises the sum of tasks of this worth.
     #[must_use]
     pub fn of(worth: &'a [Rational]) -> Self {
         Self { worth, share: None, floors: None, limits: None, from: None }
     }
 }
 
-/// The exact optimum: a vertex with its dual, or an error; never an unverified answer.
+/// Computes the exact optimum: a vertex with its dual. An unverified answer is never returned.
 ///
 /// # Errors
-/// [`LevelsError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
+/// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
-pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LevelsError> {
+pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
@@ -76,14 +79,14 @@ pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> 
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 
-/// [`maximise_sum`] in double precision: tasks by user, nothing proven.
+/// Computes [`maximise_sum`] in double precision, without a proof. Returns the tasks by user.
 ///
 /// # Errors
-/// [`LevelsError`] when HiGHS fails.
+/// [`LpError`] when HiGHS fails.
 pub fn maximise_sum_float<'a>(
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
-) -> Result<Vec<Vec<(usize, f64)>>, LevelsError> {
+) -> Result<Vec<Vec<(usize, f64)>>, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     let mut users = vec![Vec::new(); constraints.problem().n_users()];
@@ -102,29 +105,29 @@ pub fn maximise_sum_float<'a>(
     Ok(users)
 }
 
-/// A user that can be given nothing reaches no floor above 0.
-fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LevelsError> {
+/// Refuses floors above 0 for users that cannot have any tasks.
+fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LpError> {
     let problem = constraints.problem();
     let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
     match goal.floors {
-        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LevelsError::Lp(LpError::ExactlyInfeasible)),
+        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LpError::ExactlyInfeasible),
         _ => Ok(()),
     }
 }
 
-/// The programme in rationals, with what HiGHS needs to scale it.
+/// The programme in rationals, with the scales for HiGHS.
 struct Programme<'a> {
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
     groups: Vec<Group>,
     /// `(group, class)` by column.
     placements: Vec<(usize, usize)>,
-    /// By column: tasks that are about as many as can be, the unit of the column in HiGHS.
+    /// By column: about the largest number of tasks, the unit of the column in HiGHS.
     scales: Vec<f64>,
     lp: ExactLp,
-    /// By group: row of the task limit.
+    /// By group: the row of its task limit.
     task_rows: Vec<Option<usize>>,
-    /// By group: row of the floor.
+    /// By group: the row of its floor.
     floor_rows: Vec<Option<usize>>,
 }
 
@@ -134,7 +137,7 @@ impl<'a> Programme<'a> {
         let takes_part = |n: usize| problem.is_active(n);
         let limits = goal.limits.map_or(&[][..], LimitRows::list);
         let groups: Vec<Group> = if goal.floors.is_some() || !limits.is_empty() {
-            // Floors and limits differ between users that are otherwise the same.
+            // Floors and limits may differ between users that are otherwise identical.
             (0..problem.n_users()).filter(|&n| takes_part(n)).map(|n| Group::alone(problem, n)).collect()
         } else {
             merge(constraints, takes_part, |n| Some(&goal.worth[n]))
@@ -187,15 +190,17 @@ impl<'a> Programme<'a> {
         self.lp.columns.push(ExactColumn { cost, entries });
     }
 
-    /// An allocation by column.
+    /// Returns an allocation by column.
     fn point(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
         let on = |n: usize, i: usize| tasks.get(n)?.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
         let placements = self.placements.iter();
         placements.map(|&(g, i)| self.groups[g].members.iter().filter_map(|&n| on(n, i)).sum()).collect()
     }
 
-    /// The basis that a point suggests: the largest placement of every group in the place of the slack of its floor, the
-    /// others in that of a row of their class that is full.
+    /// Returns the basis that a point suggests.
+    ///
+    /// The largest placement of every group replaces the slack of its floor. Each other placement
+    /// replaces the slack of a full row of its class.
     fn basis(&self, point: &[Rational]) -> Vec<Variable> {
         let mut basis: Vec<Variable> = (0..self.lp.rows.len()).map(Variable::Slack).collect();
         let n_rows = self.constraints.rows().len();
@@ -212,15 +217,16 @@ impl<'a> Programme<'a> {
         columns.sort_by(|a, b| point[*b].cmp(&point[*a]));
         for j in columns {
             let rows = self.lp.columns[j].entries.iter().map(|(row, _)| *row);
-            let places =
+            let candidate_rows =
                 self.floor_rows[self.placements[j].0].into_iter().chain(rows.filter(|row| is_full(*row)));
-            if let Some(row) = places.into_iter().find(|row| basis[*row] == Variable::Slack(*row)) {
+            if let Some(row) = candidate_rows.into_iter().find(|row| basis[*row] == Variable::Slack(*row)) {
                 basis[row] = Variable::Column(j);
             }
         }
         basis
     }
 
+    /// Returns the optimum of a programme without placements.
     fn nothing(&self) -> SumOptimum {
         let n_users = self.constraints.problem().n_users();
         let limits = self.goal.limits.map_or(0, |limits| limits.list().len());
@@ -233,6 +239,7 @@ impl<'a> Programme<'a> {
         }
     }
 
+    /// Converts values and duals to an optimum by user.
     fn read(&self, x: &[Rational], y: &[Rational], pivots: usize) -> SumOptimum {
         let mut optimum = SumOptimum { pivots, ..self.nothing() };
         for (&(g, i), x) in self.placements.iter().zip(x) {
@@ -251,7 +258,7 @@ impl<'a> Programme<'a> {
                     optimum.user_prices[n].clone_from(&y[row]);
                 }
                 if let Some(row) = self.floor_rows[g] {
-                    // `>=` rows of a maximum have duals of at most 0.
+                    // The rows `>=` of a maximum have duals of at most 0.
                     optimum.floor_prices[n] = Rational::from(-&y[row]);
                 }
             }

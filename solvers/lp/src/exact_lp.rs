@@ -1,9 +1,9 @@
-//! Linear programmes in exact rationals, from a basis that somebody guessed.
+//! Linear programmes in exact rationals, starting from a guessed basis.
 //!
-//! `max c x` over `a x <= b`, `a x >= b` or `a x = b`, `x >= 0`. The guess comes from HiGHS and is
-//! nearly always optimal; where it is not, exact pivots repair it. The dual of the returned optimum
-//! is exact as well, so that strong duality proves it, and a programme without a feasible point has
-//! Farkas' multipliers as its proof.
+//! The programme is `max c x` over `a x <= b`, `a x >= b` or `a x = b`, `x >= 0`. The guess comes
+//! from HiGHS and is nearly always optimal. If it is not, exact pivots repair it. The dual of the
+//! returned optimum is exact as well, so strong duality proves it. For a programme without a
+//! feasible point, Farkas' multipliers are the proof.
 
 mod factors;
 mod pricing;
@@ -15,23 +15,23 @@ use rug::Rational;
 use crate::error::LpError;
 pub(crate) use search::{SimplexBasis, prices};
 
-/// Direction of a row.
+/// The direction of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sense {
-    /// `a x <= b`
+    /// The row is `a x <= b`.
     AtMost,
-    /// `a x >= b`
+    /// The row is `a x >= b`.
     AtLeast,
-    /// `a x = b`
+    /// The row is `a x = b`.
     Equal,
 }
 
 /// A column: its cost and its entries `(row, value)`.
 #[derive(Debug, Clone, Default)]
 pub struct ExactColumn {
-    /// Objective coefficient.
+    /// The objective coefficient.
     pub cost: Rational,
-    /// Entries that are not 0, no row twice.
+    /// The entries that are not 0, no row twice.
     pub entries: SparseRow,
 }
 
@@ -40,15 +40,15 @@ pub struct ExactColumn {
 pub struct ExactLp {
     /// `(direction, right-hand side)` by row.
     pub rows: Vec<(Sense, Rational)>,
-    /// Columns.
+    /// The columns.
     pub columns: Vec<ExactColumn>,
 }
 
 /// A basic variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
-    /// The slack of a row: `b - a x` or `a x - b`. That of an equation is 0 in every feasible
-    /// point; it is `b - a x` on the way there.
+    /// The slack of a row: `b - a x` or `a x - b`. The slack of an equation is `b - a x`, which is
+    /// 0 in every feasible point but may differ from 0 before.
     Slack(usize),
     /// A column.
     Column(usize),
@@ -57,28 +57,28 @@ pub enum Variable {
 /// An exactly optimal vertex with its dual.
 #[derive(Debug, Clone)]
 pub struct ExactOptimum {
-    /// Values by column.
+    /// The values, by column.
     pub x: Vec<Rational>,
-    /// Dual values by row: at least 0 for `<=`, at most 0 for `>=`, of any sign for `=`.
+    /// The dual values, by row: at least 0 for `<=`, at most 0 for `>=`, of any sign for `=`.
     pub y: Vec<Rational>,
     /// The optimal basis.
     pub basis: Vec<Variable>,
-    /// Exact pivots that the guessed basis needed.
+    /// The number of exact pivots that the guessed basis needed.
     pub pivots: usize,
 }
 
-/// Whether a programme has a feasible point, with the proof.
+/// The answer to the question whether a programme has a feasible point, with the proof.
 #[derive(Debug, Clone)]
 pub enum Feasibility {
-    /// A vertex, at [`ExactOptimum::basis`].
+    /// A feasible vertex, at [`ExactOptimum::basis`].
     Feasible(ExactOptimum),
-    /// None. By row: multipliers `y`, at least 0 for `<=` and at most 0 for `>=`, with
-    /// `y a_j >= 0` for every column and `y b < 0`.
+    /// No feasible point, proven by multipliers `y` by row. They are at least 0 for `<=` and at
+    /// most 0 for `>=`, with `y a_j >= 0` for every column and `y b < 0`.
     Infeasible(Vec<Rational>),
 }
 
 impl Feasibility {
-    /// The optimum of a programme that must have a feasible point.
+    /// Returns the optimum of a programme that must have a feasible point.
     ///
     /// # Errors
     /// [`LpError::ExactlyInfeasible`]
@@ -91,8 +91,10 @@ impl Feasibility {
 }
 
 impl ExactLp {
-    /// The optimum, starting from `basis` (completed with slacks when it is short or
-    /// singular; variables that do not exist are ignored).
+    /// Computes the optimum, starting from `basis`.
+    ///
+    /// The basis is completed with slacks if it is short or singular. Variables that do not exist
+    /// are ignored.
     ///
     /// # Errors
     /// [`LpError::ExactlyUnbounded`], [`LpError::ExactlyInfeasible`], or [`LpError::PivotLimit`].
@@ -100,8 +102,10 @@ impl ExactLp {
         self.solve(basis, max_pivots)?.optimum()
     }
 
-    /// [`ExactLp::optimise`] for a programme that may have no feasible point: its optimum, or the
-    /// proof that there is none. With costs of 0 any feasible vertex is the optimum.
+    /// Computes the optimum, or proves that there is no feasible point.
+    ///
+    /// With costs of 0 any feasible vertex is the optimum. See [`ExactLp::optimise`] for the
+    /// starting basis.
     ///
     /// # Errors
     /// [`LpError::ExactlyUnbounded`] or [`LpError::PivotLimit`].
@@ -120,7 +124,7 @@ impl ExactLp {
         Rational::from(if self.rows[row].0 == Sense::AtLeast { -1 } else { 1 })
     }
 
-    /// Whether the variable is 0 in every feasible point because its row is an equation.
+    /// Returns whether the variable is 0 in every feasible point because its row is an equation.
     fn is_fixed(&self, variable: Variable) -> bool {
         matches!(variable, Variable::Slack(row) if self.rows[row].0 == Sense::Equal)
     }

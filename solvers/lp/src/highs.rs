@@ -1,8 +1,9 @@
 //! The boundary to HiGHS: one linear programme, kept warm while it is changed in place.
 //!
-//! Apart from a line of `linear/cholesky.rs` this is the only module of the workspace with `unsafe`: the safe `highs` crate builds and owns
-//! the model, but its interface has neither the basis nor changes of coefficients in place, so
-//! those few calls go to the C interface on the same model.
+//! Apart from a line of `linear/cholesky.rs` this is the only module of the workspace with
+//! `unsafe`. The safe `highs` crate builds and owns the model, but its interface offers neither the
+//! basis nor changes of coefficients in place. Those few calls go to the C interface on the same
+//! model.
 
 use std::ffi::c_int;
 
@@ -13,11 +14,12 @@ use crate::error::LpError;
 use crate::exact_lp::Variable;
 use crate::settings::HIGHS;
 
-/// `simplex_strategy` of HiGHS.
+/// The option `simplex_strategy` of HiGHS for the primal method.
 const PRIMAL_SIMPLEX: i32 = 4;
+/// The option `simplex_strategy` of HiGHS for the dual method.
 const DUAL_SIMPLEX: i32 = 1;
 
-/// Where a variable or a row stands in a basis, in the numbers of HiGHS.
+/// The status of a variable or a row in a basis, in the numbers of HiGHS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum BasisStatus {
@@ -34,14 +36,14 @@ pub enum BasisStatus {
 /// A basis: the status of every column and of every row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Basis {
-    /// By column.
+    /// The status of the columns.
     pub columns: Vec<BasisStatus>,
-    /// By row.
+    /// The status of the rows.
     pub rows: Vec<BasisStatus>,
 }
 
 impl Basis {
-    /// The variables that are basic: columns, then the slacks of rows.
+    /// Returns the basic variables: columns first, then the slacks of rows.
     pub fn variables(&self) -> impl Iterator<Item = Variable> {
         let basic = |(at, status): (usize, &BasisStatus)| (*status == BasisStatus::Basic).then_some(at);
         let columns = self.columns.iter().enumerate().filter_map(basic).map(Variable::Column);
@@ -52,13 +54,13 @@ impl Basis {
 /// An optimal solution in floating point.
 #[derive(Debug, Clone, Default)]
 pub struct FloatSolution {
-    /// Values by column.
+    /// The values, by column.
     pub columns: Vec<f64>,
-    /// Dual values by row: change of the optimum for one more unit of the right-hand side.
+    /// The dual values, by row: the change of the optimum for one more unit of the right-hand side.
     pub row_duals: Vec<f64>,
 }
 
-/// Columns to be added, each with a lower bound and none above.
+/// A block of columns to be added, each with a lower bound and no upper bound.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnBlock {
     costs: Vec<f64>,
@@ -92,7 +94,7 @@ impl ColumnBlock {
         lower: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
-        // A column that is refused leaves nothing of itself.
+        // A refused column must leave no entries behind.
         let entries = entries.into_iter().map(|(row, value)| Ok((index(row)?, finite(value)?)));
         let entries: Vec<(c_int, f64)> = entries.collect::<Result<_, LpError>>()?;
         let (cost, lower, start) = (finite(cost)?, finite(lower)?, index(self.rows.len())?);
@@ -104,13 +106,13 @@ impl ColumnBlock {
         Ok(())
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.costs.len()
     }
 
-    /// Whether there is no column.
+    /// Returns whether there is no column.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.costs.is_empty()
@@ -123,14 +125,14 @@ pub struct FloatLp {
     n_columns: usize,
     n_rows: usize,
     n_entries: usize,
-    /// Most simplex iterations of a solve.
+    /// The largest number of simplex iterations of a solve.
     most_iterations: i32,
-    /// Whether it has a basis that was optimal.
+    /// Whether the model has a basis that was optimal.
     is_solved: bool,
 }
 
 impl FloatLp {
-    /// A programme with rows `lower <= a x <= upper` (infinite where open) and no column.
+    /// Creates a programme with rows `lower <= a x <= upper` (infinite if open) and no columns.
     ///
     /// # Errors
     /// [`LpError`] when HiGHS refuses the model.
@@ -152,7 +154,7 @@ impl FloatLp {
             most_iterations: i32::MAX,
             is_solved: false,
         };
-        // Primal simplex without presolve: fastest on these programmes, and it keeps the basis.
+        // Primal simplex without presolve is fastest on these programmes, and it keeps the basis.
         for (option, value) in [("presolve", "off"), ("solver", "simplex"), ("parallel", "off")] {
             model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
         }
@@ -162,19 +164,19 @@ impl FloatLp {
         Ok(lp)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    /// Adds columns; the basis is kept, and the new columns are nonbasic at 0.
+    /// Adds columns. The basis is kept, and the new columns are nonbasic at 0.
     ///
     /// # Errors
     /// [`LpError::Call`] when HiGHS refuses.
@@ -207,11 +209,11 @@ impl FloatLp {
         Ok(())
     }
 
-    /// Adds rows `(lower, entry, upper)` with an entry in column 0 alone; they are basic.
+    /// Adds rows `(lower, entry, upper)` that have an entry only in column 0. They are basic.
     ///
     /// # Errors
-    /// [`LpError::NotFinite`] for NaN, or for an entry that is not finite, and [`LpError::Call`] when HiGHS
-    /// refuses.
+    /// [`LpError::NotFinite`] for NaN, or for an entry that is not finite, and [`LpError::Call`]
+    /// when HiGHS refuses.
     pub fn add_rows(&mut self, rows: &[(f64, f64, f64)]) -> Result<(), LpError> {
         if rows.iter().any(|(lower, entry, upper)| lower.is_nan() || !entry.is_finite() || upper.is_nan()) {
             return Err(LpError::NotFinite);
@@ -285,7 +287,7 @@ impl FloatLp {
         accept(status, "change row bounds")
     }
 
-    /// Starts the next solve from a basis.
+    /// Sets the basis from which the next solve starts.
     ///
     /// # Errors
     /// [`LpError::BasisLength`] for a basis of another size, or [`LpError::Call`].
@@ -301,7 +303,7 @@ impl FloatLp {
         accept(status, "set the basis")
     }
 
-    /// The basis of the last solve.
+    /// Returns the basis of the last solve.
     ///
     /// # Errors
     /// [`LpError::Call`] when there is none.
@@ -316,14 +318,15 @@ impl FloatLp {
         Ok(Basis { columns: read(columns), rows: read(rows) })
     }
 
-    /// Solves from where the last solve ended.
+    /// Solves the programme, starting from the basis of the last solve.
     ///
-    /// The primal simplex method of HiGHS sometimes calls a programme unbounded, or gives up, where
-    /// numbers are far apart; what it does not solve is tried again by the dual method, then with
+    /// If numbers are far apart, the primal simplex method of HiGHS sometimes calls a programme
+    /// unbounded, or gives up. Such a programme is tried again with the dual method, and then with
     /// wider tolerances.
     ///
     /// # Errors
-    /// Every HiGHS status but `Optimal` is an error of its own: that of the last attempt.
+    /// Every HiGHS status but `Optimal` is an error of its own. The error of the last attempt is
+    /// returned.
     pub fn solve(&mut self) -> Result<FloatSolution, LpError> {
         let first = self.attempt();
         if first.is_ok() {
@@ -341,7 +344,7 @@ impl FloatLp {
         last
     }
 
-    /// Takes numbers as they are from now on: those that are near 1 need no scaling.
+    /// Turns off the scaling of HiGHS, which numbers near 1 do not need.
     ///
     /// # Errors
     /// [`LpError`] when HiGHS refuses the option.
@@ -351,8 +354,10 @@ impl FloatLp {
         model.try_set_option(NAME, 0).map_err(|_| LpError::Option(NAME))
     }
 
-    /// [`FloatLp::solve`] after bounds of rows have changed: by the dual method, for which the last basis is feasible. Its costs
-    /// are perturbed only where there is none: from one that is nearly optimal the way is short.
+    /// Solves again after the bounds of rows have changed, by the dual method, for which the last
+    /// basis is feasible.
+    ///
+    /// Costs are perturbed only if there is no such basis: a nearly optimal basis needs few steps.
     ///
     /// # Errors
     /// As [`FloatLp::solve`] has them.
@@ -367,7 +372,8 @@ impl FloatLp {
         first.or_else(|_| self.solve())
     }
 
-    /// [`FloatLp::solve`], if it takes at most so many iterations; `None` where it takes more.
+    /// Solves the programme if this takes at most `iterations` iterations; otherwise returns
+    /// `None`.
     ///
     /// # Errors
     /// As [`FloatLp::solve`] has them.
@@ -382,7 +388,7 @@ impl FloatLp {
         }
     }
 
-    /// Simplex iterations of the last solve; 0 where HiGHS does not say.
+    /// Returns the simplex iterations of the last solve; 0 if HiGHS does not report them.
     pub fn iterations(&mut self) -> Result<i32, LpError> {
         let mut count: c_int = 0;
         let model = self.pointer()?;
@@ -400,14 +406,19 @@ impl FloatLp {
         model.try_set_option(NAME, iterations).map_err(|_| LpError::Option(NAME))
     }
 
-    /// One call, charged: its size before, and so many iterations at the most as there is work left for.
+    /// Calls HiGHS once and charges the work.
+    ///
+    /// The size of the programme is charged before the call. The iterations are limited by the work
+    /// that is left.
     fn attempt(&mut self) -> Result<FloatSolution, LpError> {
         const WHAT: &str = "a linear programme";
-        // Factors are made anew now and then, and every iteration solves with them and prices columns.
+        // The basis is factored again from time to time. Every iteration solves with the factors
+        // and prices columns.
         let size = (self.n_rows + self.n_columns + self.n_entries) as u64;
         charge(4 * size, WHAT);
         let each = 2 * self.n_rows as u64 + size / 16 + 100;
-        // One more than can be paid for, so that the charge below ends what needs it.
+        // One iteration more than the budget allows, so that the charge below ends a programme that
+        // needs it.
         let payable = work_left().map_or(i32::MAX, |left| i32::try_from(left / each + 1).unwrap_or(i32::MAX));
         self.set_limit(self.most_iterations.min(payable))?;
         let model = self.model.take().ok_or(LpError::Lost)?;
@@ -443,7 +454,7 @@ impl FloatLp {
 }
 
 impl BasisStatus {
-    /// 4, "nonbasic, bound not stated", is read as the lower bound.
+    /// Converts a code of HiGHS. Code 4, "nonbasic, bound not stated", is read as the lower bound.
     fn from_highs(code: c_int) -> Self {
         match code {
             1 => Self::Basic,
@@ -455,7 +466,7 @@ impl BasisStatus {
 }
 
 impl LpError {
-    /// `None` for `Optimal`, else the error that a status is.
+    /// Returns the error of a status; `None` for `Optimal`.
     pub(crate) fn from_status(status: HighsModelStatus) -> Option<Self> {
         Some(match status {
             HighsModelStatus::Optimal => return None,
@@ -471,14 +482,16 @@ impl LpError {
             HighsModelStatus::SolveError => Self::Status("solve error"),
             HighsModelStatus::PostsolveError => Self::Status("postsolve error"),
             HighsModelStatus::ReachedMemoryLimit => Self::Status("memory limit"),
-            // No limit on objectives or solutions is set here. A status that this version does not know is no success.
+            // No limit on objectives or solutions is set here. A status unknown to this version is
+            // no success.
             _ => Self::Status("unknown"),
         })
     }
 }
 
-/// Nodes of the branch-and-bound tree behind a solution; 0 where there was none. The safe interface
-/// reads no 64-bit numbers.
+/// Returns the number of nodes of the branch-and-bound tree of a solution; 0 if there was no tree.
+///
+/// The safe interface reads no 64-bit numbers.
 pub(crate) fn node_count(solved: &SolvedModel) -> u64 {
     let mut count: i64 = 0;
     // SAFETY: the model is alive, the name is a string that ends with 0, and `count` outlives the
@@ -490,7 +503,7 @@ pub(crate) fn node_count(solved: &SolvedModel) -> u64 {
 }
 
 fn accept(status: c_int, what: &'static str) -> Result<(), LpError> {
-    // 0 is ok, 1 a warning (such as a coefficient too small to matter), -1 an error.
+    // 0 is success, 1 a warning (such as a coefficient too small to matter), -1 an error.
     if status < 0 { Err(LpError::Call { what }) } else { Ok(()) }
 }
 

@@ -1,7 +1,8 @@
 //! Linear algebra: sparse LU factors in rational numbers, and Cholesky factors in doubles.
 //!
-//! Columns with one entry come first, then the shortest row on its rarest column: a basis that is triangular but for a
-//! small kernel is factored in time proportional to its entries, and numbers grow in the kernel alone.
+//! Columns with one entry are pivots first, then the rarest column of the shortest row. A basis
+//! that is triangular except for a small kernel is factored in time proportional to its entries,
+//! and numbers grow only in the kernel.
 
 mod cholesky;
 
@@ -13,20 +14,20 @@ use evenhand_problem::Sums;
 use rug::{Integer, Rational};
 use thiserror::Error;
 
-/// `(column, value)` of the entries of one row that are not 0, in any order, no column twice.
+/// The entries of one row that are not 0: `(column, value)`, in any order, no column twice.
 pub type SparseRow = Vec<(usize, Rational)>;
 
-/// The rows of a matrix are linearly dependent.
+/// The error that the rows of a matrix are linearly dependent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("row {row} of the matrix depends on other rows")]
 pub struct Singular {
-    /// Index of a row that elimination reduced to zero.
+    /// The index of a row that elimination reduced to zero.
     pub row: usize,
 }
 
-/// Factors of a matrix with at least as many columns as rows and full row rank.
+/// The factors of a matrix with at least as many columns as rows and full row rank.
 ///
-/// With more columns than rows some columns stay without a pivot: [`Lu::free_columns`].
+/// With more columns than rows, some columns have no pivot: [`Lu::free_columns`].
 #[derive(Debug, Clone)]
 pub struct Lu {
     n_rows: usize,
@@ -35,17 +36,17 @@ pub struct Lu {
     free_columns: Vec<usize>,
 }
 
-/// One elimination step.
+/// An elimination step.
 #[derive(Debug, Clone)]
 struct Step {
     row: usize,
     column: usize,
-    /// By which the pivot and what is right of it are multiplied.
+    /// The factor of the pivot and of the entries to its right.
     factor: Rational,
     pivot: Integer,
-    /// `(row, multiplier)`: rows from which `multiplier` times the pivot row was subtracted.
+    /// The rows from which a multiple of the pivot row was subtracted: `(row, multiplier)`.
     lower: SparseRow,
-    /// `(column, value)` of the pivot row right of the pivot.
+    /// The entries of the pivot row to the right of the pivot: `(column, value)`.
     upper: Vec<(usize, Integer)>,
 }
 
@@ -65,13 +66,13 @@ impl Lu {
         Ok(Self { n_rows, n_columns, steps, free_columns })
     }
 
-    /// Columns that have no pivot, in ascending order; empty for a square matrix.
+    /// Returns the columns that have no pivot, in ascending order; empty for a square matrix.
     #[must_use]
     pub fn free_columns(&self) -> &[usize] {
         &self.free_columns
     }
 
-    /// `x` with `A x = b`, by column. Free columns take the values that `x` holds on entry.
+    /// Solves `A x = b`; `x` goes by column. Free columns take the values that `x` holds on entry.
     ///
     /// # Panics
     /// When `b` has not one entry for each row or `x` not one for each column.
@@ -98,8 +99,9 @@ impl Lu {
         }
     }
 
-    /// `y` with `A' y = c`, by row, where `A'` is the transpose without the free columns; entries
-    /// of `c` at free columns are ignored.
+    /// Solves `A' y = c`; `y` goes by row, and `A'` is the transpose without the free columns.
+    ///
+    /// Entries of `c` at free columns are ignored.
     ///
     /// # Panics
     /// When `c` has not one entry for each column.
@@ -136,14 +138,15 @@ impl Lu {
     }
 }
 
-/// Charges a multiplication with each of these numbers by the longest of them, before they are done.
+/// Charges multiplications with these numbers before they are done, all with the length of the
+/// longest.
 fn charge_widest<'n>(numbers: impl Iterator<Item = &'n Rational> + Clone) {
     if let Some(widest) = numbers.clone().max_by_key(|number| bits(number)) {
         charge(widest, numbers.count());
     }
 }
 
-/// Charges as many multiplications with this number before they are done.
+/// Charges `count` multiplications with this number before they are done.
 fn charge(number: &Rational, count: usize) {
     let bits = number.numer().significant_bits().max(number.denom().significant_bits());
     let words = evenhand_budget::words_of_bits(u64::from(bits));
@@ -154,7 +157,9 @@ fn bits(number: &Rational) -> u32 {
     number.numer().significant_bits() + number.denom().significant_bits()
 }
 
-/// A row as whole numbers times a factor: sums of them need no common denominator, which takes longer to find than they do.
+/// A row of whole numbers times a factor.
+///
+/// Sums of such rows need no common denominator, which would take longer to compute than the sums.
 #[derive(Default)]
 struct WholeRow {
     factor: Rational,
@@ -172,7 +177,7 @@ impl WholeRow {
         row
     }
 
-    /// Moves what all entries have in common into the factor.
+    /// Moves the common divisor of all entries into the factor.
     fn shorten(&mut self) {
         let Some((_, first)) = self.entries.first() else { return };
         let mut common = Integer::from(first.abs_ref());
@@ -191,7 +196,8 @@ impl WholeRow {
     }
 }
 
-/// Charges the multiplication of each of these numbers with one of so many bits before they are done.
+/// Charges the multiplication of each of these numbers with a number of `bits` bits before it is
+/// done.
 fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize, Integer)>) {
     let count = numbers.len() as u64;
     let widest = numbers.map(|(_, value)| value.significant_bits()).max().unwrap_or(0).max(bits);
@@ -199,18 +205,18 @@ fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize
     evenhand_budget::operations(count, words, "exact factors of a matrix");
 }
 
-/// The part of the matrix that has no pivot yet.
+/// The submatrix that has no pivot yet.
 struct Active {
     rows: Vec<WholeRow>,
     /// By column: the rows with an entry there.
     in_column: Vec<Vec<usize>>,
     column_done: Vec<bool>,
-    /// Rows by their length.
+    /// The rows without a pivot, by their length.
     open: BTreeSet<(usize, usize)>,
-    /// Columns that may have a single entry left.
+    /// The columns that may have a single entry left.
     singletons: Vec<usize>,
-    /// By column: its position in the row that was looked at last.
-    place: Vec<usize>,
+    /// By column: its position in the row that was processed last.
+    position_of: Vec<usize>,
 }
 
 impl Active {
@@ -226,12 +232,14 @@ impl Active {
             column_done: vec![false; n_columns],
             open: rows.iter().enumerate().map(|(row, whole)| (whole.entries.len(), row)).collect(),
             singletons: (0..n_columns).rev().filter(|c| in_column[*c].len() == 1).collect(),
-            place: vec![usize::MAX; n_columns],
+            position_of: vec![usize::MAX; n_columns],
             rows,
             in_column,
         }
     }
 
+    /// Returns the next pivot: a column with a single entry, or the rarest column of the shortest
+    /// row.
     fn choose_pivot(&mut self) -> Result<Option<(usize, usize)>, Singular> {
         while let Some(column) = self.singletons.pop() {
             if let (false, [row]) = (self.column_done[column], self.in_column[column].as_slice()) {
@@ -239,12 +247,13 @@ impl Active {
             }
         }
         let Some(&(_, row)) = self.open.first() else { return Ok(None) };
-        // Of pivots that are as good otherwise the shortest.
+        // Among pivots that are otherwise equal, the shortest one.
         let rank = |(c, value): &&(usize, Integer)| (self.in_column[*c].len(), value.significant_bits(), *c);
         let rarest = self.rows[row].entries.iter().min_by_key(rank);
         rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
     }
 
+    /// Eliminates the column of a pivot from all other rows.
     fn eliminate(&mut self, row: usize, column: usize) -> Step {
         let WholeRow { factor, entries: mut upper } = std::mem::take(&mut self.rows[row]);
         self.open.remove(&(upper.len(), row));
@@ -252,7 +261,7 @@ impl Active {
         let pivot = upper.iter().position(|(other, _)| *other == column).map(|at| upper.swap_remove(at).1);
         let pivot = pivot.unwrap_or_default();
         let inverse = Rational::from(&factor * &pivot).recip();
-        upper.iter().for_each(|(other, _)| self.lose(row, *other));
+        upper.iter().for_each(|(other, _)| self.remove_from_column(row, *other));
         let mut lower = Vec::new();
         for target in std::mem::take(&mut self.in_column[column]) {
             let entries = &mut self.rows[target].entries;
@@ -267,7 +276,8 @@ impl Active {
         Step { row, column, factor, pivot, lower, upper }
     }
 
-    /// Takes so many times the row of a pivot away as leaves nothing of the entry below it.
+    /// Subtracts a multiple of the pivot row from another row, so that the entry below the pivot
+    /// becomes 0.
     fn subtract(&mut self, target: usize, (pivot, entry): (&Integer, &Integer), upper: &[(usize, Integer)]) {
         let common = Integer::from(pivot.gcd_ref(entry));
         let (mut times, mut taken) =
@@ -280,16 +290,16 @@ impl Active {
         charge_whole(taken.significant_bits(), upper.iter());
         let is_scaled = times != 1;
         for (at, (column, value)) in row.entries.iter_mut().enumerate() {
-            self.place[*column] = at;
+            self.position_of[*column] = at;
             if is_scaled {
                 *value *= &times;
             }
         }
         for (column, value) in upper {
-            match row.entries.get_mut(self.place[*column]).filter(|(other, _)| other == column) {
+            match row.entries.get_mut(self.position_of[*column]).filter(|(other, _)| other == column) {
                 Some((_, entry)) => *entry -= &taken * value,
                 None => {
-                    self.place[*column] = row.entries.len();
+                    self.position_of[*column] = row.entries.len();
                     row.entries.push((*column, -Integer::from(&taken * value)));
                     self.in_column[*column].push(target);
                 }
@@ -298,7 +308,7 @@ impl Active {
         row.entries.retain(|(column, value)| {
             let is_zero = value.is_zero();
             if is_zero {
-                self.lose(target, *column);
+                self.remove_from_column(target, *column);
             }
             !is_zero
         });
@@ -309,8 +319,8 @@ impl Active {
         self.rows[target] = row;
     }
 
-    /// The row has no entry in the column any more.
-    fn lose(&mut self, row: usize, column: usize) {
+    /// Records that the row has no entry in the column any more.
+    fn remove_from_column(&mut self, row: usize, column: usize) {
         let rows = &mut self.in_column[column];
         rows.retain(|other| *other != row);
         if rows.len() == 1 {
@@ -372,7 +382,8 @@ mod tests {
 
     #[test]
     fn a_free_column_takes_the_value_it_is_given() {
-        // x0 + 2 x1 + x2 = 0, x1 - x2 = 0: one free column, and (-3, 1, 1) spans the null space.
+        // x0 + 2 x1 + x2 = 0 and x1 - x2 = 0 leave one free column, and (-3, 1, 1) spans the null
+        // space.
         let one = || Rational::from(1);
         let rows = vec![vec![(0, one()), (1, Rational::from(2)), (2, one())], vec![(1, one()), (2, -one())]];
         let lu = Lu::factor(rows, 3).unwrap();

@@ -1,33 +1,35 @@
-//! Mixed-integer linear programmes in HiGHS: `max c x` over rows and bounds, some columns integer.
+//! Mixed-integer linear programmes in HiGHS: `max c x` over rows and bounds, with some integer
+//! columns.
 //!
 //! Everything here is floating point. The values satisfy rows, bounds and integrality within
-//! [`MipSettings::tolerance`], and the bound is HiGHS' word, no proof: a caller who needs a proof
-//! takes the integer part of the answer, solves what remains exactly, and verifies that.
+//! [`MipSettings::tolerance`]. The bound is only a claim of HiGHS, and no proof. A caller that
+//! needs a proof takes the integer components of the answer, solves the rest exactly, and verifies
+//! the result.
 
 use highs::{HighsModelStatus, HighsSolutionStatus, RowProblem, Sense};
 
 use crate::error::LpError;
 use crate::highs::node_count;
 
-/// One column.
+/// A column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MipColumn {
-    /// Objective coefficient.
+    /// The objective coefficient.
     pub cost: f64,
-    /// Least value; may be minus infinity.
+    /// The least value; may be minus infinity.
     pub lower: f64,
-    /// Largest value; may be infinite.
+    /// The largest value; may be infinite.
     pub upper: f64,
     /// Whether the value is an integer.
     pub is_integer: bool,
 }
 
-/// One row, `lower <= a x <= upper`.
+/// A row `lower <= a x <= upper`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MipRow {
-    /// Least value; may be minus infinity.
+    /// The least value; may be minus infinity.
     pub lower: f64,
-    /// Largest value; may be infinite.
+    /// The largest value; may be infinite.
     pub upper: f64,
     /// `(column, coefficient)`, no column twice.
     pub entries: Vec<(usize, f64)>,
@@ -40,16 +42,17 @@ pub struct MipModel {
     rows: Vec<MipRow>,
 }
 
-/// When to stop, and how exactly to solve.
+/// The stopping criteria and the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MipSettings {
-    /// Seconds; infinite for no limit.
+    /// The time limit in seconds; infinite for no limit.
     pub time_limit: f64,
-    /// Gap between bound and objective, as a part of the objective, at which the search ends.
+    /// The gap between bound and objective, as a fraction of the objective, at which the search
+    /// ends.
     pub relative_gap: f64,
     /// The same gap in units of the objective.
     pub absolute_gap: f64,
-    /// By how much a row, a bound or integrality may be missed; at least 1e-10.
+    /// The largest allowed violation of a row, a bound or integrality; at least 1e-10.
     pub tolerance: f64,
 }
 
@@ -59,27 +62,27 @@ impl Default for MipSettings {
     }
 }
 
-/// How a search that found a solution ended.
+/// The way in which a search that found a solution ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MipStatus {
     /// HiGHS claims that nothing is better by more than the gaps of the settings.
     Optimal,
-    /// The time was up; the solution is the best found until then.
+    /// The time limit was reached. The solution is the best one found until then.
     TimeLimit,
 }
 
 /// A solution in floating point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MipSolution {
-    /// Values by column.
+    /// The values, by column.
     pub values: Vec<f64>,
     /// The objective at these values.
     pub objective: f64,
-    /// What HiGHS claims no solution to exceed.
+    /// The value that no solution exceeds, according to HiGHS.
     pub bound: f64,
-    /// How the search ended.
+    /// The way in which the search ended.
     pub status: MipStatus,
-    /// Nodes of the branch-and-bound tree.
+    /// The number of nodes of the branch-and-bound tree.
     pub nodes: u64,
 }
 
@@ -96,11 +99,11 @@ impl MipModel {
         Ok(self.columns.len() - 1)
     }
 
-    /// Adds a row over columns that there are and returns its index.
+    /// Adds a row over existing columns and returns its index.
     ///
     /// # Errors
-    /// [`LpError::NotFinite`] for NaN or an infinite coefficient, [`LpError::NoColumn`] for a column
-    /// that does not exist.
+    /// [`LpError::NotFinite`] for NaN or an infinite coefficient, [`LpError::NoColumn`] for a
+    /// column that does not exist.
     pub fn add_row(&mut self, row: MipRow) -> Result<usize, LpError> {
         if row.lower.is_nan() || row.upper.is_nan() || row.entries.iter().any(|(_, v)| !v.is_finite()) {
             return Err(LpError::NotFinite);
@@ -112,22 +115,22 @@ impl MipModel {
         Ok(self.rows.len() - 1)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// The best solution found within the limits of the settings.
+    /// Searches for the best solution within the limits of the settings.
     ///
     /// # Errors
-    /// Every HiGHS status but `Optimal` is an error of its own, and so is a time limit before any
-    /// solution was found.
+    /// Every HiGHS status but `Optimal` is an error of its own. So is a time limit that is reached
+    /// before any solution was found.
     pub fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LpError> {
         if i32::try_from(self.rows.len()).is_err() || i32::try_from(self.columns.len()).is_err() {
             return Err(LpError::TooLarge);
         }
-        // The tree is not counted from outside; its time has a limit of its own.
+        // The tree cannot be charged from outside; it has its own time limit.
         let entries: usize = self.rows.iter().map(|row| row.entries.len()).sum();
         let size = (self.rows.len() + self.columns.len() + entries) as u64;
         evenhand_budget::charge(1000 * size, "a programme of whole numbers");
@@ -161,7 +164,7 @@ impl MipModel {
         model.try_set_option("threads", 1).map_err(option("threads"))?;
 
         let solved = model.try_solve().map_err(refused("solve"))?;
-        // Not `primal_solution_status`, which panics where HiGHS has nothing to tell.
+        // The method `primal_solution_status` would panic if HiGHS has no status.
         let found = solved.int_info_value(c"primal_solution_status");
         let has_solution = found.is_ok_and(|found| found == HighsSolutionStatus::Feasible as i64);
         let status = match solved.status() {
@@ -173,7 +176,7 @@ impl MipModel {
         let bound = if self.columns.iter().any(|c| c.is_integer) {
             solved.double_info_value(c"mip_dual_bound").map_err(refused("tell its bound"))?
         } else {
-            // Without integers HiGHS keeps no bound of its own; that of an optimum is its value.
+            // Without integers HiGHS has no bound of its own. The bound of an optimum is its value.
             if status == MipStatus::Optimal { objective } else { f64::INFINITY }
         };
         let nodes = node_count(&solved);

@@ -1,16 +1,18 @@
-//! Exact optima by iterative refinement: HiGHS does the pivots, rationals state what is left to do.
+//! Exact optima by iterative refinement: HiGHS does the pivots, and rationals state the remaining
+//! problem.
 //!
-//! Around an exact point `x` with exact prices `y` the programme is one in the differences,
+//! Around an exact point `x` with exact prices `y`, the programme in the differences is
 //!
 //! ```text
 //! max (c - y A) e - y s   such that   A e + s = S (b - A x),   e >= -S x,   s >= 0
 //! ```
 //!
-//! with `S` so large that a violation that doubles could not see becomes 1, and costs magnified in
-//! the same way. Its optimal basis is one of the programme itself, and nearly always exactly optimal
-//! after one or two steps (Gleixner, Steffy and Wolter, "Iterative refinement for linear
-//! programming", INFORMS Journal on Computing 28, 2016). Where a feasible point is known from the
-//! start, `e = 0` is feasible however rounding goes. Exact pivots do what refinement leaves.
+//! Here `S` is so large that a violation that doubles could not see becomes 1, and costs are
+//! magnified in the same way. An optimal basis of this programme is a basis of the original one,
+//! and nearly always exactly optimal after one or two steps (Gleixner, Steffy and Wolter,
+//! "Iterative refinement for linear programming", INFORMS Journal on Computing 28, 2016). If a
+//! feasible point is known from the start, `e = 0` is feasible whatever the rounding. Exact pivots
+//! do the rest.
 
 use evenhand_problem::number::near;
 use rug::Rational;
@@ -20,17 +22,18 @@ use crate::exact_lp::{ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 use crate::settings::EXACT;
 
-/// Where to start.
+/// The start of a refinement.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StartingPoint<'a> {
-    /// A feasible point, by column, where one is known.
+    /// A feasible point, by column, if one is known.
     pub point: Option<&'a [Rational]>,
     /// A basis close to an optimal one.
     pub basis: &'a [Variable],
 }
 
-/// The exact optimum, or the proof that no point is feasible. `units`: by column, about as large as
-/// it can be.
+/// Computes the exact optimum, or the proof that no point is feasible.
+///
+/// `units` holds, by column, about the largest value that the column can have.
 ///
 /// # Errors
 /// [`LpError::ExactlyUnbounded`] or [`LpError::PivotLimit`].
@@ -46,15 +49,18 @@ pub fn solve(
     }
 }
 
-/// A basis that is optimal but for violations that may come of a right-hand side which is known to some 20 digits, where a few
-/// refinements find it; else the last one.
+/// Computes a basis that is optimal for a right-hand side that is known only to some 20 digits.
+///
+/// It may violate bounds by as much as the unknown digits. If a few refinements do not find one,
+/// the last basis is returned.
 pub(crate) fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
     let start = StartingPoint { point: None, basis };
     refined(lp, units, start, 0, EXACT.unknown).map_or_else(|basis| basis, SimplexBasis::into_basis)
 }
 
-/// The vertex of a basis whose prices are right and which violates nothing by as much as `unknown`; the last basis where
-/// refinement ends without one.
+/// Refines a basis until its prices are right and it violates no bound by `unknown` or more.
+///
+/// Returns the last basis if refinement does not get there.
 fn refined<'lp>(
     lp: &'lp ExactLp,
     units: &[f64],
@@ -63,12 +69,12 @@ fn refined<'lp>(
     unknown: f64,
 ) -> Result<SimplexBasis<'lp>, Vec<Variable>> {
     let scaling = Scaling::new(lp, units);
-    let mut around = Around::start(lp, start.point);
+    let mut around = DifferenceProgramme::start(lp, start.point);
     let mut basis = start.basis.to_vec();
-    // A basis without a point may be the optimal one already.
-    let mut is_news = start.point.is_none() && !basis.is_empty();
+    // A basis given without a point may be optimal already, so it is tried first.
+    let mut is_untested = start.point.is_none() && !basis.is_empty();
     for _ in 0..EXACT.refinements {
-        if !std::mem::take(&mut is_news) {
+        if !std::mem::take(&mut is_untested) {
             match around.optimum(lp, &scaling, &basis) {
                 Ok((next, _)) => basis = next,
                 Err(_) => break,
@@ -91,17 +97,17 @@ fn refined<'lp>(
     Err(basis)
 }
 
-/// An optimum in doubles, as differences from the point at which it started.
+/// An optimum in doubles, as differences from the point at which the search started.
 pub(crate) struct InDoubles {
-    /// By column.
+    /// The differences, by column.
     pub differences: Vec<f64>,
-    /// By row: change of the optimum for one more unit of the right-hand side.
+    /// By row: the change of the optimum for one more unit of the right-hand side.
     pub duals: Vec<f64>,
     /// The optimal basis.
     pub basis: Vec<Variable>,
 }
 
-/// The optimum around a point, in doubles: nothing is proven.
+/// Computes the optimum around a point in doubles, without a proof.
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
@@ -111,7 +117,7 @@ pub(crate) fn in_doubles(
     start: StartingPoint<'_>,
 ) -> Result<InDoubles, LpError> {
     let scaling = Scaling::new(lp, units);
-    let (basis, solution) = Around::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
+    let (basis, solution) = DifferenceProgramme::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
     let duals = solution.row_duals.iter().zip(&scaling.rows).map(|(y, row)| y * scaling.cost / row);
     Ok(InDoubles {
         differences: solution.columns.iter().zip(units).map(|(x, unit)| x * unit).collect(),
@@ -120,9 +126,9 @@ pub(crate) fn in_doubles(
     })
 }
 
-/// Units that bring the numbers of a programme near 1.
+/// The units that bring the numbers of a programme near 1.
 struct Scaling<'a> {
-    /// By column.
+    /// The units of the columns.
     units: &'a [f64],
     /// By row: its largest entry in these units.
     rows: Vec<f64>,
@@ -144,7 +150,7 @@ impl<'a> Scaling<'a> {
         Self { units, rows: rows.into_iter().map(or_one).collect(), cost: or_one(cost) }
     }
 
-    /// What one unit of a variable is.
+    /// Returns the unit of a variable.
     fn unit(&self, variable: Variable) -> f64 {
         match variable {
             Variable::Column(j) => self.units[j],
@@ -153,23 +159,23 @@ impl<'a> Scaling<'a> {
     }
 }
 
-/// The factor of differences that makes a violation 1, within bounds.
+/// Returns the factor of differences that makes a violation 1, within bounds.
 fn magnified(scale: f64, violation: Option<f64>) -> f64 {
     violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
 }
 
 /// The programme in the differences from a point.
-struct Around {
-    /// By column.
+struct DifferenceProgramme {
+    /// The point, by column.
     x: Vec<Rational>,
-    /// By row; all 0 before there are prices.
+    /// The prices, by row; all 0 at the start.
     y: Vec<Rational>,
-    /// Factors of the point's and of the prices' differences.
+    /// The factors of the differences of the point, and of the prices.
     primal_scale: f64,
     dual_scale: f64,
 }
 
-impl Around {
+impl DifferenceProgramme {
     fn start(lp: &ExactLp, point: Option<&[Rational]>) -> Self {
         let origin = || vec![Rational::new(); lp.columns.len()];
         Self {
@@ -180,7 +186,8 @@ impl Around {
         }
     }
 
-    /// The programme around the vertex of a basis that violates something, if that is news.
+    /// Returns the programme around the vertex of a basis that violates bounds; `None` if it is the
+    /// same as before.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let next = Self {
             x: search.x(),
@@ -191,7 +198,7 @@ impl Around {
         (next.x != self.x || next.y != self.y).then_some(next)
     }
 
-    /// The optimal basis in doubles, with the scaled solution.
+    /// Computes the optimal basis in doubles, with the scaled solution.
     fn optimum(
         &self,
         lp: &ExactLp,
@@ -216,7 +223,7 @@ impl Around {
         Ok((basis_out(lp, &priced, &float.basis()?), solution))
     }
 
-    /// Rows whose slack has a cost of its own.
+    /// Returns the rows whose slack has a cost of its own.
     fn priced_rows(&self, lp: &ExactLp) -> impl Iterator<Item = usize> {
         let has_slack = |row: &usize| lp.rows[*row].0 != Sense::Equal;
         (0..lp.rows.len()).filter(has_slack).filter(|row| !self.y[*row].is_zero())
@@ -232,6 +239,7 @@ impl Around {
         rest.iter().enumerate().map(bounds).collect()
     }
 
+    /// Returns the columns of the differences, with their reduced costs.
     fn columns(&self, lp: &ExactLp, scaling: &Scaling<'_>) -> Result<ColumnBlock, LpError> {
         let mut block = ColumnBlock::default();
         for ((column, x), unit) in lp.columns.iter().zip(&self.x).zip(scaling.units) {
@@ -249,6 +257,7 @@ impl Around {
         Ok(block)
     }
 
+    /// Returns the columns of the slacks that have a cost.
     fn slacks(&self, lp: &ExactLp, scaling: &Scaling<'_>, priced: &[usize]) -> Result<ColumnBlock, LpError> {
         let mut block = ColumnBlock::default();
         for &row in priced {
@@ -259,6 +268,7 @@ impl Around {
         Ok(block)
     }
 
+    /// Converts a basis of the programme to one of the programme in differences.
     fn basis_in(&self, lp: &ExactLp, priced: &[usize], start: &[Variable]) -> Basis {
         let mut columns = vec![BasisStatus::Lower; lp.columns.len() + priced.len()];
         let resting = |row: usize| match lp.rows[row].0 {
@@ -279,6 +289,7 @@ impl Around {
     }
 }
 
+/// Converts a basis of the programme in differences to one of the programme.
 fn basis_out(lp: &ExactLp, priced: &[usize], basis: &Basis) -> Vec<Variable> {
     let of_programme = |variable: Variable| match variable {
         Variable::Column(j) if j >= lp.columns.len() => Variable::Slack(priced[j - lp.columns.len()]),

@@ -3,31 +3,34 @@
 use evenhand_budget::settings;
 
 settings! {
-    /// What HiGHS is asked for. Models are scaled to values near 1, so that tolerances are absolute.
+    /// Settings of HiGHS. Models are scaled to values near 1, so that tolerances are absolute.
     Highs as HIGHS {
-        /// Feasibility of rows and of reduced costs.
+        /// The tolerance of rows and of reduced costs.
         tolerance: f64 = 1e-9;
-        /// The same where HiGHS fails otherwise.
+        /// The tolerance if HiGHS fails otherwise.
         wide_tolerance: f64 = 1e-7;
-        /// Tolerances of a mixed-integer programme for which HiGHS finds no solution otherwise, in turn.
+        /// The tolerances of a mixed-integer programme for which HiGHS finds no solution otherwise,
+        /// in turn.
         wider_tolerances: [f64; 2] = [1e-7, 1e-6];
     }
 
-    /// The simplex method in rationals, from a basis that HiGHS refines.
+    /// Settings of the simplex method in rationals, from a basis that HiGHS refines.
     Exact as EXACT {
-        /// Exact pivots after which a basis is given up.
+        /// The number of exact pivots after which a basis is given up.
         max_pivots: usize = 10_000;
-        /// Degenerate pivots after which the least index decides, which cannot cycle.
+        /// The number of degenerate pivots after which the least index decides, which cannot cycle.
         patience: usize = 40;
-        /// Pivots after which the basis is factored anew.
+        /// The number of pivots after which the basis is factored again.
         most_updates: usize = 20;
-        /// Bits of the updates, as a multiple of the bits of the basis, that call for new factors.
+        /// The size of the updates in bits, as a multiple of that of the basis, at which the basis
+        /// is factored again.
         most_growth: u64 = 8;
-        /// Steps of refinement, each of which magnifies by up to [`Exact::magnification`]; two are usual.
+        /// The number of refinement steps, each of which magnifies by up to
+        /// [`Exact::magnification`]. Two are usual.
         refinements: usize = 6;
-        /// Factor by which one step may magnify what the last one left.
+        /// The factor by which one step may magnify the remaining error of the previous step.
         magnification: f64 = 1e12;
-        /// By how much a basis may violate what is only known to some 20 digits.
+        /// The allowed violation of numbers that are known only to some 20 digits.
         unknown: f64 = 1e-18;
     }
 }

@@ -1,5 +1,5 @@
-//! Times of the path follower on random pools of 100, 10,000 and 1,000,000 users, and of the
-//! literal trajectory on 200.
+//! Measures the path follower on random pools of 100, 10,000 and 1,000,000 users, and the literal
+//! trajectory on 200 users.
 //!
 //! `cargo run --release -p evenhand-ode --example timings [users resources repetitions]`
 

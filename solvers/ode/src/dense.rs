@@ -1,13 +1,19 @@
-//! Dense systems of equations: small ones, some of which may say the same, by elimination with complete pivoting; the
-//! symmetric ones of Newton's method, scaled to a unit diagonal, by Cholesky's.
+//! Dense systems of equations.
+//!
+//! Small systems with dependent equations are solved by elimination with complete pivoting. The
+//! symmetric ones of Newton's method are scaled to a unit diagonal and solved by Cholesky
+//! factorisation.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, FullPivLU};
 
-/// Pivots below this part of the first count as 0: what is left of the equations depends on the others.
+/// Pivots below this fraction of the first count as 0: the remaining equations depend on the
+/// others.
 const LEAST_PIVOT: f64 = 1e-11;
 
-/// A solution of `matrix x = right`; unknowns that the equations do not tell are 0, equations that contradict the others
-/// are left. `None` where a number is not finite or the sizes do not fit.
+/// Solves `matrix x = right`.
+///
+/// Unknowns that the equations do not determine are 0. Equations that contradict the others are
+/// ignored. Returns `None` if a number is not finite or the sizes do not match.
 #[must_use]
 pub fn solve(matrix: DMatrix<f64>, right: Vec<f64>) -> Option<Vec<f64>> {
     let (rows, columns) = matrix.shape();
@@ -20,14 +26,14 @@ pub fn solve(matrix: DMatrix<f64>, right: Vec<f64>) -> Option<Vec<f64>> {
     p.permute_rows(&mut right);
     let mut solution = DVector::zeros(columns);
     solution.rows_mut(0, rank).copy_from(&right.rows(0, rank));
-    let mut told = solution.rows_mut(0, rank);
-    l.view((0, 0), (rank, rank)).solve_lower_triangular_with_diag_mut(&mut told, 1.0);
-    u.view((0, 0), (rank, rank)).solve_upper_triangular_mut(&mut told);
+    let mut determined = solution.rows_mut(0, rank);
+    l.view((0, 0), (rank, rank)).solve_lower_triangular_with_diag_mut(&mut determined, 1.0);
+    u.view((0, 0), (rank, rank)).solve_upper_triangular_mut(&mut determined);
     q.inv_permute_rows(&mut solution);
     solution.iter().all(|value| value.is_finite()).then(|| solution.data.into())
 }
 
-/// Rows and columns of the pivots, without those below a part of the first.
+/// Returns the rows and columns of the pivots that exceed the fraction `least` of the first pivot.
 #[must_use]
 pub fn pivots(matrix: DMatrix<f64>, least: f64) -> (Vec<usize>, Vec<usize>) {
     let (n_rows, n_columns) = matrix.shape();
@@ -40,7 +46,7 @@ pub fn pivots(matrix: DMatrix<f64>, least: f64) -> (Vec<usize>, Vec<usize>) {
     (rows.iter().take(rank).copied().collect(), columns.iter().take(rank).copied().collect())
 }
 
-/// How many pivots there are above a part of the first.
+/// Returns the number of pivots that exceed the fraction `least` of the first pivot.
 fn rank(upper: &DMatrix<f64>, least: f64) -> usize {
     let (rows, columns) = upper.shape();
     let pivots = || (0..rows.min(columns)).map(|k| upper[(k, k)].abs());
@@ -54,9 +60,11 @@ pub(crate) struct Factored {
     factor: Cholesky<f64, Dyn>,
 }
 
-/// Factors a positive semidefinite matrix, whose lower triangle is read. The first of the `ridges` that makes it positive
-/// definite in doubles is added to the unit diagonal: rows that depend on each other make it singular, and any of the
-/// solutions will do. `None` if there is none, or a number is not finite.
+/// Factors a positive semidefinite matrix, of which only the lower triangle is read.
+///
+/// The first of the `ridges` that makes the matrix positive definite in doubles is added to the
+/// unit diagonal. Rows that depend on each other make the matrix singular, and any of the solutions
+/// will do. Returns `None` if no ridge is enough, or a number is not finite.
 pub(crate) fn factor(mut matrix: DMatrix<f64>, ridges: &[f64]) -> Option<Factored> {
     let size = matrix.nrows();
     let scale = DVector::from_fn(size, |j, _| {
@@ -80,7 +88,7 @@ pub(crate) fn factor(mut matrix: DMatrix<f64>, ridges: &[f64]) -> Option<Factore
 }
 
 impl Factored {
-    /// The solution for this right-hand side.
+    /// Returns the solution for a right-hand side.
     pub fn solve(&self, right: &DVector<f64>) -> DVector<f64> {
         self.factor.solve(&right.component_mul(&self.scale)).component_mul(&self.scale)
     }

@@ -1,16 +1,17 @@
 //! Kernels over blocks of users, generic over the vector instructions of the machine.
 //!
-//! Sums are taken in [`LANES`] lanes and without fused operations, so that the bits do not depend
-//! on the instructions. Everything is inlined, because only then those of the caller are used.
+//! Sums are taken in [`LANES`] lanes and without fused operations, so the bits of the result do not
+//! depend on the instructions. All functions are inlined, because only then they use the vector
+//! instructions of the caller.
 
 use pulp::Simd;
 
-/// Users in a block.
+/// The number of users in a block.
 pub(crate) const BLOCK: usize = 64;
-/// Lanes of every sum, a multiple of the lanes of any machine's vectors.
+/// The number of lanes of every sum, a multiple of the lanes of any machine's vectors.
 pub(crate) const LANES: usize = 8;
 
-/// What the users of a block pay for their requests: `sum_j prices_j r_ij`, with `requests`
+/// Computes the payments `sum_j prices_j r_ij` of the users of a block. `requests` is
 /// `rows x BLOCK`.
 #[inline(always)]
 pub(crate) fn payments<S: Simd>(simd: S, requests: &[f64], prices: &[f64], paid: &mut [f64; BLOCK]) {
@@ -27,9 +28,10 @@ pub(crate) fn payments<S: Simd>(simd: S, requests: &[f64], prices: &[f64], paid:
     }
 }
 
-/// Adds the lower triangle of `sum_i weights_i r_ij r_ik` over the users of a block, in lanes:
-/// `requests` is `rows x BLOCK`, `weighted` scratch of that size, `sums` `rows x rows x LANES`. The
-/// number of rows is even.
+/// Adds the lower triangle of `sum_i weights_i r_ij r_ik` over the users of a block, in lanes.
+///
+/// `requests` is `rows x BLOCK`, `weighted` is scratch memory of that size, and `sums` is
+/// `rows x rows x LANES`. The number of rows is even.
 #[inline(always)]
 pub(crate) fn add_gram<S: Simd>(
     simd: S,
@@ -55,7 +57,7 @@ pub(crate) fn add_gram<S: Simd>(
     }
 }
 
-/// Adds the products of two rows, in lanes.
+/// Adds the products of two rows to `sums`, in lanes.
 #[inline(always)]
 pub(crate) fn add_products<S: Simd>(simd: S, a: &[f64], b: &[f64], sums: &mut [f64]) {
     let (a, b) = (S::as_simd_f64s(a).0, S::as_simd_f64s(b).0);
@@ -71,7 +73,7 @@ pub(crate) fn add_products<S: Simd>(simd: S, a: &[f64], b: &[f64], sums: &mut [f
     sums[..vectors].copy_from_slice(&local[..vectors]);
 }
 
-/// Adds the products of two rows with two others, in lanes: four sums for four rows read.
+/// Adds the products of two rows with two other rows, in lanes. Reading four rows yields four sums.
 #[inline(always)]
 fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [f64], below: &mut [f64]) {
     let (a, b) = left.split_at(BLOCK);
@@ -104,7 +106,7 @@ fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [
     below_d.copy_from_slice(&sums[3][..vectors]);
 }
 
-/// The sum of the lanes, always in the same order.
+/// Adds the lanes, always in the same order.
 pub(crate) fn add_lanes(sum: &[f64; LANES]) -> f64 {
     ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }

@@ -1,8 +1,8 @@
-//! Continuous solvers in floating point; nothing here is believed before `evenhand-exact` has
-//! checked it.
+//! Continuous solvers in floating point. Their results are only guesses until `evenhand-exact` has
+//! checked them.
 //!
-//! One pool of resources, each of capacity 1; user `i` asks for `r_ij` of resource `j` and is
-//! granted the fraction `x_i` of its request:
+//! The basic problem is one pool of resources, each of capacity 1. User `i` requests `r_ij` of
+//! resource `j` and is granted the fraction `x_i` of its request:
 //!
 //! ```text
 //! maximise  sum_i e_i log x_i   subject to   sum_i x_i r_ij <= 1 for every j,   x_i <= cap_i.
@@ -12,13 +12,14 @@
 //! Complaints (Dolev, Feitelson, Halpern, Kupferman, Linial: "No Justified Complaints: On Fair
 //! Sharing of Multiple Resources", Theorem 1).
 //!
-//! - [`pool`]: the problem, valid once built.
-//! - [`path`]: follows the central path in the space of prices to the limit, to rounding.
-//! - [`trajectory`]: the method of the paper, equation (13) integrated as a differential equation.
+//! - [`pool`]: the problem, validated when it is built.
+//! - [`path`]: follows the central path in the space of prices to its limit, up to rounding.
+//! - [`trajectory`]: the method of the paper, which integrates equation (13) as a differential
+//!   equation.
 //! - [`cluster`]: proportional and alpha fairness on several servers.
-//! - [`market`]: linear Fisher markets by the prices of their goods alone.
+//! - [`market`]: linear Fisher markets, solved through the prices of their goods alone.
 //! - [`dense`]: small systems of equations of any rank.
-//! - [`margin`]: how far every user is from a justified complaint.
+//! - [`margin`]: the distance of every user from a justified complaint.
 //!
 //! ```
 //! use evenhand_ode::{path, pool::Pool};

@@ -1,8 +1,8 @@
-//! How far users are from a justified complaint, in floating point.
+//! The distance of users from a justified complaint, in floating point.
 
 use crate::pool::Pool;
 
-/// Slack `1 - sum_i x_i r_ij` of every resource.
+/// Computes the slack `1 - sum_i x_i r_ij` of every resource.
 #[must_use]
 pub fn slacks(pool: &Pool, x: &[f64]) -> Vec<f64> {
     let mut slacks = vec![1.0; pool.n_resources()];
@@ -14,10 +14,12 @@ pub fn slacks(pool: &Pool, x: &[f64]) -> Vec<f64> {
     slacks
 }
 
-/// The margin of every user, relative: how much more than its cap (`x_i / cap_i - 1`), or than its
-/// entitlement of some bottleneck (`x_i r_ij / e_i - 1`), it holds, whichever is the most. A
-/// resource is a bottleneck if its slack is at most `tolerance`. Entitlements count relative to
-/// their sum; a user that is entitled to nothing has an infinite margin.
+/// Computes the relative margin of every user.
+///
+/// The margin is the larger of two excesses: over the user's cap (`x_i / cap_i - 1`), and over its
+/// entitlement of some bottleneck (`x_i r_ij / e_i - 1`). A resource is a bottleneck if its slack
+/// is at most `tolerance`. Entitlements are taken relative to their sum. A user with entitlement 0
+/// has an infinite margin.
 ///
 /// A user with a negative margin has a justified complaint.
 #[must_use]
@@ -31,7 +33,7 @@ pub fn margins(pool: &Pool, x: &[f64], tolerance: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The margin of one user, given the slacks and the sum of entitlements.
+/// Computes the margin of one user, given the slacks and the sum of entitlements.
 pub(crate) fn user_margin(
     pool: &Pool,
     user: usize,

@@ -1,4 +1,4 @@
-//! The limit of the trajectory by following a central path in the space of prices.
+//! The limit of the trajectory, computed by following a central path in the space of prices.
 //!
 //! The trajectory of the paper ("No Justified Complaints", equation (12), with the dummy resources
 //! `x_i <= 1`) is the central path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the
@@ -9,19 +9,20 @@
 //! ```
 //!
 //! with positive weights `b` of the barrier: all of them end in the same point. Here `b_j` is 1 by
-//! default, and `b_0i = b_0 e_i` for entitlements of sum 1, so that all caps together weigh as much
-//! as one resource. (With the paper's weight of 1 for every cap, the caps of many users keep
-//! everybody from its share until `mu` is far below the least entitlement.)
+//! default, and `b_0i = b_0 e_i` for entitlements of sum 1, so all caps together have the weight of
+//! one resource. (With the paper's weight of 1 for every cap, the caps of many users keep every
+//! user below its share until `mu` is far below the least entitlement.)
 //!
-//! With prices `p_j = b_j mu / s_j` every `x_i` is a closed function of what user `i` pays, so that
-//! only the `m` prices are unknown: steps of `O(N m^2)` time and `O(N m)` memory. Three methods
-//! follow each other:
+//! With prices `p_j = b_j mu / s_j`, every `x_i` is a closed function of the payment of user `i`.
+//! Only the `m` prices are unknown, so a step takes `O(N m^2)` time and `O(N m)` memory. Three
+//! methods are used:
 //!
-//! - Mehrotra's predictor and corrector for prices and slacks, about five steps;
-//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which they are: about
-//!   three steps, the last of them to rounding. If it does not converge, the path goes on;
-//! - rarely (about 1 in 8,000 random pools tried), where the first one finds no way, a damped Newton method
-//!   that cannot fail to descend takes its place from the start.
+//! - Mehrotra's predictor and corrector for prices and slacks, for about five steps.
+//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which they are. It
+//!   takes about three steps, the last of them to rounding. If it does not converge, the path goes
+//!   on.
+//! - A damped Newton method that cannot fail to descend. It starts again from the beginning if the
+//!   first method fails, which is rare (about 1 in 8,000 random pools tried).
 //!
 //! The result is the same, bit by bit, for any number of threads and any vector instructions.
 
@@ -40,8 +41,9 @@ use sweep::Sweeper;
 
 pub use outcome::{PathResult, PathStatus};
 
-/// Positive weights of the barrier terms, `b_j` and `b_0` of the [module's](self) equation. They
-/// shape the path, not its limit.
+/// The positive weights of the barrier terms, `b_j` and `b_0` of the [module's](self) equation.
+///
+/// They shape the path, but not its limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BarrierWeights {
     resources: Vec<f64>,
@@ -49,10 +51,10 @@ pub struct BarrierWeights {
 }
 
 impl BarrierWeights {
-    /// One weight per resource (those that are missing are 1), and one for the caps.
+    /// Builds weights: one per resource (missing ones are 1), and one for the caps.
     ///
     /// # Errors
-    /// A weight that is not positive, or outside of `LARGEST_MAGNITUDE`.
+    /// A weight is not positive, or outside the range of `LARGEST_MAGNITUDE`.
     pub fn new(resources: Vec<f64>, caps: f64) -> Result<Self, PoolError> {
         for (index, &value) in resources.iter().chain([&caps]).enumerate() {
             if !(value > 0.0 && in_range(value)) {
@@ -63,15 +65,15 @@ impl BarrierWeights {
     }
 }
 
-/// How to follow the path.
+/// The settings of the path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathSettings {
-    /// The result is [`PathStatus::Solved`] if its residual is at most this; the method always
-    /// continues to the level of rounding. Relative, as [`PathResult::residual`].
+    /// The result is [`PathStatus::Solved`] if its residual is at most this. It is relative, like
+    /// [`PathResult::residual`]. The method always continues to the level of rounding.
     pub tolerance: f64,
-    /// Steps along the path at most.
+    /// The largest number of steps along the path.
     pub max_iterations: usize,
-    /// Weights of the barrier; all 1 by default.
+    /// The weights of the barrier; all 1 by default.
     pub barrier: BarrierWeights,
 }
 
@@ -88,7 +90,7 @@ impl Default for PathSettings {
 pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let blocks = Blocks::new(pool);
     let mut sweeper = Sweeper::new(&blocks);
-    if blocks.kept.is_empty() {
+    if blocks.priced.is_empty() {
         let limit = Limit { residual: 0.0, ..Limit::unknown(&[]) };
         return outcome::assemble(pool, &blocks, &limit, settings.tolerance);
     }
@@ -105,6 +107,8 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let mut moving = true;
     loop {
         charge_step(pool);
+        // Try to finish with Newton's method on the bottlenecks at the end, or when the bottlenecks
+        // are clear.
         let at_end = barrier.mu < PATH.smallest_mu || !moving;
         let promising = barrier.mu < attempt_below
             && barrier.ambiguity() < PATH.clear
@@ -131,6 +135,7 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             }
             _ => {}
         }
+        // The fast method did not get there: start again with the safe one.
         if !safe && (at_end || iterations >= PATH.fast_iterations) {
             safe = true;
             barrier = start(&mut sweeper);
@@ -142,7 +147,8 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     }
 }
 
-/// Charges one step before it is taken: sums over users and pairs of resources, and a factorisation.
+/// Charges one step before it is taken: the sums over users and pairs of resources, and a
+/// factorisation.
 fn charge_step(pool: &Pool) {
     let (users, resources) = (pool.n_users() as u64, pool.n_resources() as u64);
     let steps = users * (20 + resources.saturating_pow(2)) + resources.saturating_pow(3) / 8;

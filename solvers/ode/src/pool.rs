@@ -1,18 +1,20 @@
-//! The problem: one pool of resources, each of capacity 1, and what users ask of it.
+//! The problem: one pool of resources, each of capacity 1, and the requests of its users.
 
 use thiserror::Error;
 
-/// Requests, finite caps and entitlements (relative to their sum) must be zero or lie between
-/// [`SMALLEST_MAGNITUDE`] and this number: beyond, squares of their products leave the range
-/// of a double.
+/// The largest magnitude of a request, a finite cap, or an entitlement relative to the sum of all.
+///
+/// Such numbers must be 0 or lie between [`SMALLEST_MAGNITUDE`] and this number. Beyond it, squares
+/// of their products leave the range of a double.
 pub const LARGEST_MAGNITUDE: f64 = 1e60;
-/// See [`LARGEST_MAGNITUDE`].
+/// The smallest magnitude of such a number that is not 0; see [`LARGEST_MAGNITUDE`].
 pub const SMALLEST_MAGNITUDE: f64 = 1e-60;
 
-/// Users who share one pool of resources, each of capacity 1.
+/// Users that share one pool of resources, each of capacity 1.
 ///
-/// Users are indexed by `0..n_users`, resources by `0..n_resources`. Valid once built: every
-/// number is finite and non-negative (a cap may be infinite), and no allocation is unbounded.
+/// Users are indexed by `0..n_users`, and resources by `0..n_resources`. A pool is valid once it is
+/// built: every number is finite and non-negative (a cap may be infinite), and no allocation is
+/// unbounded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
     n_users: usize,
@@ -22,78 +24,80 @@ pub struct Pool {
     caps: Vec<f64>,
 }
 
-/// Why the numbers given are no pool.
+/// The reason why the given numbers do not define a pool.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// There is no user to share.
+    /// There is no user.
     #[error("a pool needs at least one user")]
     NoUsers,
-    /// A vector of another length than the users and resources ask for.
+    /// A vector has a length that does not match the number of users and resources.
     #[error("{what}: expected {expected} numbers, found {found}")]
     Length {
-        /// Which vector.
+        /// The name of the vector.
         what: &'static str,
-        /// Length that fits.
+        /// The length that would match.
         expected: usize,
-        /// Length given.
+        /// The given length.
         found: usize,
     },
-    /// A request that is negative, not finite, or out of range.
+    /// A request is negative, not finite, or out of range.
     #[error("user {user}, resource {resource}: the request {value} is not 0 or in the range of this solver")]
     Request {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
-        /// Index of the resource.
+        /// The index of the resource.
         resource: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
-    /// An entitlement that is not positive (or, where zero is allowed, negative), not finite, or
-    /// out of range relative to the sum of all.
+    /// An entitlement is not positive (or is negative, if zero is allowed), not finite, or out of
+    /// range relative to the sum of all.
     #[error("user {user}: the entitlement {value} is not positive or not in the range of this solver")]
     Entitlement {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
     /// Every entitlement is zero.
     #[error("no user has a positive entitlement")]
     NoEntitlement,
-    /// A cap that is not positive, NaN, or finite and out of range.
+    /// A cap is not positive, NaN, or finite and out of range.
     #[error("user {user}: the cap {value} is not positive or not in the range of this solver")]
     Cap {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
-    /// A user that requests nothing and has no cap could be given infinitely much.
+    /// A user requests nothing and has no cap, so its allocation would be unbounded.
     #[error("user {user} requests nothing and has no cap")]
     Unbounded {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
     },
-    /// A barrier weight that is not positive or out of range.
+    /// A barrier weight is not positive or out of range.
     #[error("barrier weight {index}: {value} is not positive or not in the range of this solver")]
     BarrierWeight {
-        /// Index of the resource; the number of resources stands for the weight of the caps.
+        /// The index of the resource, or the number of resources for the weight of the caps.
         index: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
 }
 
 impl Pool {
-    /// A pool from `requests` (`users x resources`, row by row, in units of the resource's
-    /// capacity), `entitlements` (one per user, positive, in any unit) and `caps` (one per user,
-    /// the largest fraction of its request that a user can use: 1 normally,
-    /// [`f64::INFINITY`] for none).
+    /// Builds a pool.
+    ///
+    /// `requests` is a matrix `users x resources`, row by row, in units of the resource's capacity.
+    /// `entitlements` has one positive number per user, in any unit. `caps` has one number per
+    /// user: the largest fraction of its request that the user can use. It is normally 1, and
+    /// [`f64::INFINITY`] for no cap.
     ///
     /// # Errors
-    /// Lengths that do not fit, a number that is negative, NaN, or outside of
-    /// [`LARGEST_MAGNITUDE`], a user without requests and without a cap.
+    /// The lengths do not match, a number is negative, NaN, or outside the range of
+    /// [`LARGEST_MAGNITUDE`], or a user has neither requests nor a cap.
     pub fn new(
         n_resources: usize,
         requests: Vec<f64>,
@@ -107,8 +111,11 @@ impl Pool {
         }
     }
 
-    /// As [`Pool::new`], but an entitlement may be 0, as the literal trajectory of the paper
-    /// allows. Such a user gets nothing, so the allocation need not be Pareto optimal.
+    /// Builds a pool in which an entitlement may be 0, as the literal trajectory of the paper
+    /// allows.
+    ///
+    /// A user with entitlement 0 gets nothing, so the allocation need not be Pareto optimal. The
+    /// arguments are those of [`Pool::new`].
     ///
     /// # Errors
     /// As [`Pool::new`], and when every entitlement is 0.
@@ -142,7 +149,7 @@ impl Pool {
         if total == 0.0 {
             return Err(PoolError::NoEntitlement);
         }
-        // An infinite total makes every ratio 0 and is refused below.
+        // If the total is infinite, every ratio is 0 and is refused here.
         for (user, &value) in self.entitlements.iter().enumerate() {
             let share = value / total;
             if !in_range(share) || (value > 0.0 && share == 0.0) {
@@ -167,25 +174,25 @@ impl Pool {
         Ok(())
     }
 
-    /// Number of users.
+    /// Returns the number of users.
     #[must_use]
     pub fn n_users(&self) -> usize {
         self.n_users
     }
 
-    /// Number of resources.
+    /// Returns the number of resources.
     #[must_use]
     pub fn n_resources(&self) -> usize {
         self.n_resources
     }
 
-    /// Requests, `users x resources`, row by row, in units of the resource's capacity.
+    /// Returns the requests, `users x resources`, row by row, in units of the resource's capacity.
     #[must_use]
     pub fn requests(&self) -> &[f64] {
         &self.requests
     }
 
-    /// What `user` requests of every resource.
+    /// Returns the requests of `user` for every resource.
     ///
     /// # Panics
     /// If there is no such user.
@@ -194,19 +201,19 @@ impl Pool {
         &self.requests[user * self.n_resources..(user + 1) * self.n_resources]
     }
 
-    /// Entitlements, one per user, in the unit in which they were given.
+    /// Returns the entitlements, one per user, in the unit in which they were given.
     #[must_use]
     pub fn entitlements(&self) -> &[f64] {
         &self.entitlements
     }
 
-    /// The largest useful fraction of its request, one per user; infinite for none.
+    /// Returns the largest useful fraction of its request, one per user; infinite for no cap.
     #[must_use]
     pub fn caps(&self) -> &[f64] {
         &self.caps
     }
 
-    /// The sum of all entitlements.
+    /// Returns the sum of all entitlements.
     #[must_use]
     pub fn total_entitlement(&self) -> f64 {
         self.entitlements.iter().sum()
@@ -217,7 +224,7 @@ fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(),
     if expected == found { Ok(()) } else { Err(PoolError::Length { what, expected, found }) }
 }
 
-/// Whether a number is zero or of a size with which the solvers can calculate.
+/// Returns whether a number is 0 or of a size with which the solvers can calculate.
 pub(crate) fn in_range(value: f64) -> bool {
     value == 0.0 || (value.is_finite() && (SMALLEST_MAGNITUDE..=LARGEST_MAGNITUDE).contains(&value))
 }

@@ -3,146 +3,162 @@
 use evenhand_budget::settings;
 
 settings! {
-    /// The interior point method on clusters; [`crate::cluster::Settings`] says when it stops.
+    /// Settings of the interior point method on clusters; [`crate::cluster::Settings`] says when it
+    /// stops.
     Interior as INTERIOR {
-        /// Residual at which the next exponent may be tried.
+        /// The residual at which the next exponent may be tried.
         rough: f64 = 1e-2;
-        /// Residual of the user that is worst off, relative to its own worth, with which a point counts as
-        /// solved.
+        /// The largest residual of any user, relative to its own worth, with which a point counts
+        /// as solved.
         of_one_user: f64 = 1e-5;
-        /// Residual of rounding.
+        /// The residual that rounding alone causes.
         least_residual: f64 = 1e-17;
-        /// Part of the way to the wall that a step goes.
+        /// The fraction of the distance to the boundary that a step goes.
         not_quite: f64 = 0.999;
-        /// Steps shorter than this are replaced by steps towards the middle of the path.
+        /// Steps shorter than this are replaced by steps towards the centre of the path.
         short: f64 = 0.3;
-        /// The product that a step aims at is at most this part of the present one.
+        /// The product that a step aims at is at most this fraction of the current one.
         most_centred: f64 = 0.5;
-        /// Corrections of one step towards the centre, at most: each costs a solution with the factors that are there.
+        /// The largest number of corrections of one step towards the centre. Each costs a solution
+        /// with the existing factors.
         corrections: usize = 3;
-        /// Products of pairs that need no correction, in units of the product that is aimed at.
+        /// The range of products of pairs that need no correction, in units of the product that the
+        /// step aims at.
         neighbourhood: (f64, f64) = (0.1, 10.0);
-        /// A correction is to lengthen the step by this.
+        /// The length by which a correction should lengthen the step.
         longer: f64 = 0.3;
-        /// Part of that with which the next correction is worth its time.
+        /// The fraction of that length that a correction must gain to be accepted.
         gain: f64 = 0.1;
-        /// Change of the logarithm of a marginal utility in one step, at most.
+        /// The largest change of the logarithm of a marginal utility in one step.
         most_change: f64 = 2.0;
-        /// Least part of `sum lambda U` that residuals are relative to.
+        /// The least fraction of `sum lambda U` to which residuals are relative.
         least_priced: f64 = 1e-6;
-        /// A user expected to have all its tasks is worth at most this times what it pays: a larger weight
-        /// would change nothing but the digits that are lost.
+        /// The largest worth of a user that is expected to have all its tasks, in units of its
+        /// payment. A larger weight would not change the allocation, but would lose digits.
         most_worth: f64 = 100.0;
-        /// Free part of the task limit of a user that has all its tasks.
+        /// The free fraction of the task limit below which a user has all its tasks.
         satisfied: f64 = 1e-6;
-        /// Part of a user's utility that a start spreads evenly over its placements.
+        /// The fraction of a user's utility that a start spreads evenly over its placements.
         even: f64 = 0.02;
-        /// Least cost of a unit of utility, in units of its marginal utility.
+        /// The least price of a row in a start, as a fraction of the largest price.
         least_cost: f64 = 1e-3;
-        /// Users start at least at `exp` of this, relative to the largest.
+        /// The logarithm of the least utility with which a user starts, relative to the largest.
         least_start: f64 = -80.0;
-        /// Added to the unit diagonal where rounding has cost the matrix its positivity.
+        /// The numbers added to the unit diagonal, in turn, when the matrix is not positive
+        /// definite after rounding.
         ridges: [f64; 6] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7];
-        /// Rows beyond which the dense matrix of a Newton step is refused (a gigabyte).
+        /// The number of rows beyond which the dense matrix of a Newton step is refused (a
+        /// gigabyte).
         most_rows: usize = 10_000;
     }
 
-    /// Newton's method on the dual function of a cluster.
+    /// Settings of Newton's method on the dual function of a cluster.
     Dual as DUAL {
-        /// Smallest `tau`: prices are known to `1e-16` of themselves, places to `1e-16 / tau`.
+        /// The smallest `tau`. Prices have a relative error of `1e-16`, and placements one of
+        /// `1e-16 / tau`.
         least_tau: f64 = 1e-9;
-        /// Smallest part of a price that is its `mu`.
+        /// The smallest fraction of a price that is its `mu`.
         least_part: f64 = 1e-13;
-        /// Smallest `mu`, in units of the prices of the start: what is worth nothing must not underflow.
+        /// The smallest `mu`, in units of the prices of the start. The price of a worthless row
+        /// must not underflow.
         least_barrier: f64 = 1e-150;
-        /// Stages; in each the part of a price that is its `mu` falls by [`SMALLER`] until [`Dual::least_part`].
+        /// The number of stages. In each, the fraction of a price that is its `mu` falls by
+        /// [`Dual::smaller`], down to [`Dual::least_part`].
         stages: usize = 36;
-        /// Factor from stage to stage; `tau` falls by its root until [`Dual::least_tau`].
+        /// The factor from stage to stage. `tau` falls by its square root, down to
+        /// [`Dual::least_tau`].
         smaller: f64 = 0.316;
-        /// Rounding of a load for `tau = 1`.
+        /// The rounding error of a load for `tau = 1`.
         rounding: f64 = 4e-16;
-        /// Newton steps in one stage, at most.
+        /// The largest number of Newton steps in one stage.
         steps: usize = 60;
-        /// Steps that do not halve the error after which only rounding is left of it.
+        /// The number of steps that do not halve the error after which it counts as rounding.
         idle: usize = 3;
-        /// The error below which that may be so.
+        /// The error below which this may be the case.
         nearly: f64 = 1e-6;
-        /// Steps in one search along a line, at most.
+        /// The largest number of steps in one line search.
         halvings: usize = 40;
-        /// Rows and limits whose prices are unknown, at most: the matrix of a step is dense.
+        /// The largest number of rows and limits with unknown prices: the matrix of a step is
+        /// dense.
         most_prices: usize = 400;
-        /// Relative error of a row that is used up beyond which the result does not count as solved.
+        /// The relative error of a fully used row beyond which the result does not count as solved.
         rough: f64 = 1e-6;
-        /// Added to the unit diagonal of the matrix of a step.
+        /// The numbers added to the unit diagonal of the matrix of a step, in turn.
         ridges: [f64; 6] = [1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
     }
 
-    /// The central path of one pool; [`crate::path::PathSettings`] says when it ends.
+    /// Settings of the central path of one pool; [`crate::path::PathSettings`] says when it ends.
     Path as PATH {
-        /// The first attempt to end the path is made below this `mu`.
+        /// The first attempt to finish at the bottlenecks is made below this `mu`.
         first_attempt: f64 = 1e-2;
-        /// A failed attempt puts the next off by this factor.
+        /// The factor by which `mu` must fall after a failed attempt before the next one.
         next_attempt: f64 = 1e-2;
-        /// An attempt is made if price and slack of every resource differ by this factor.
+        /// An attempt is made only if the smaller of price and slack of every resource is below
+        /// this fraction of the other.
         clear: f64 = 0.1;
-        /// An attempt is made if slacks are right to this.
+        /// An attempt is made only if the error of every slack is below this.
         near: f64 = 0.1;
-        /// The path has come as close to its limit as its own steps can.
+        /// Below this `mu` the steps of the path come no closer to its limit.
         smallest_mu: f64 = 1e-16;
-        /// Steps after which the fast method gives way to the safe one. It needs 7 on average.
+        /// The number of steps after which the fast method gives way to the safe one. It needs 7 on
+        /// average.
         fast_iterations: usize = 40;
-        /// Part of the way to the boundary that a step may go.
+        /// The fraction of the distance to the boundary that a step may go.
         step_fraction: f64 = 0.95;
-        /// A step aims at this part of the present `mu` at least.
+        /// A step aims at this fraction of the current `mu` at least.
         least_centering: f64 = 1e-3;
-        /// The safe method accepts a step past the minimum along it if the slope there is at most this
-        /// part of what it was.
+        /// The safe method accepts a step past the minimum if the slope at its end is at most this
+        /// fraction of the slope at its start.
         overshoot: f64 = 0.5;
-        /// Steps in one search along a line.
+        /// The largest number of steps in one line search.
         most_halvings: usize = 30;
-        /// The safe method is near its minimum when Newton's step promises at most this part of `mu`.
+        /// The safe method is near its minimum when Newton's step promises at most this fraction of
+        /// `mu`.
         centred: f64 = 0.1;
         /// The factor by which it then reduces `mu`.
         safe_reduction: f64 = 0.1;
-        /// Added to the unit diagonal of the matrix. Newton's method repeats, so this costs no accuracy.
+        /// The numbers added to the unit diagonal of the matrix, in turn. Newton's method repeats,
+        /// so this costs no accuracy.
         ridges: [f64; 7] = [1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2];
-        /// A residual that no step will improve.
+        /// The residual that no step can improve.
         rounding: f64 = 1e-15;
         /// Below this residual, the next step of a quadratically converging method is the last one.
         last_step: f64 = 1e-8;
-        /// Steps after which the method is given up.
+        /// The number of steps after which the method is given up.
         most_steps: usize = 12;
-        /// Below this number of requests a second thread costs more than it brings.
+        /// Below this number of requests, a second thread costs more time than it saves.
         parallel_from: usize = 32_768;
     }
 
-    /// The integration of the trajectory; [`crate::trajectory::TrajectorySettings`] says how exact it is.
+    /// Settings of the integration of the trajectory; [`crate::trajectory::TrajectorySettings`]
+    /// says how exact it is.
     Trajectory as TRAJECTORY {
-        /// First step, in `c` and in `ln c` alike: small beside 1, the scale of both.
+        /// The first step, both in `c` and in `ln c`: small compared with 1, the scale of both.
         first_step: f64 = 0.01;
         /// Components below this are not resolved relative to their size.
         negligible: f64 = 1e-150;
-        /// Factors by which a step may shrink and grow.
+        /// The factors by which a step may shrink and grow.
         step_factors: (f64, f64) = (0.2, 6.0);
-        /// Part of the step that the error allows.
+        /// The fraction of the step that the error estimate would allow.
         safety: f64 = 0.9;
         /// Hairer's stabilisation of the step size for order 5.
         beta_5: f64 = 0.04;
-        /// The same for order 8, as in his code.
+        /// The stabilisation for order 8, as in his code.
         beta_8: f64 = 0.0;
     }
 
-    /// Prices of a linear Fisher market.
+    /// Settings of the prices of a linear Fisher market.
     Market as MARKET {
-        /// Points on one line, at most.
+        /// The largest number of points on one line.
         points: usize = 30;
-        /// Largest change of the logarithm of a price in one step.
+        /// The largest change of the logarithm of a price in one step.
         longest: f64 = 30.0;
-        /// Largest change of the logarithm of a price that stands alone.
+        /// The largest change of the logarithm of a price that no other price influences.
         longest_alone: f64 = 4.0;
-        /// Steps that do not halve the change after which only rounding is left of it.
+        /// The number of steps that do not halve the change after which it counts as rounding.
         idle: usize = 3;
-        /// Advantage, in units of `tau`, below which a place has no part: `e^-50` of a buyer's money.
+        /// The disadvantage, in units of `tau`, beyond which a buyer spends nothing on a good:
+        /// `e^-50` of its money.
         far: f64 = 50.0;
     }
 }

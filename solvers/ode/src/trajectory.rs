@@ -1,15 +1,15 @@
 //! The method of the paper: the trajectory as the solution of a differential equation.
 //!
-//! Equation (12) with the dummy resources, `x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) = c e_i` with
-//! `s_j = 1 - sum_k x_k r_kj` and `sum_i e_i = 1`, defines `x(c)`; its derivative, equation (13), is
-//! integrated from `x(0) = 0` in `c` up to 1, then in `ln c`, by an explicit Runge-Kutta method of
-//! Dormand and Prince.
+//! Equation (12) with the dummy resources is `x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) = c e_i`
+//! with `s_j = 1 - sum_k x_k r_kj` and `sum_i e_i = 1`. It defines `x(c)`. The derivative, equation
+//! (13), is integrated from `x(0) = 0` in `c` up to 1, then in `ln c`, by an explicit Runge-Kutta
+//! method of Dormand and Prince.
 //!
 //! Slacks tend to 0 as `1 / c`, so an error that is small relative to `x` alone drives the
-//! integrator off the trajectory. Here the slacks (and the distances `cap_i - x_i`) are part of the
-//! state, so that the step-size control is relative to them too.
+//! integrator off the trajectory. The slacks (and the distances `cap_i - x_i`) are therefore part
+//! of the state here, and the step-size control is relative to them too.
 //!
-//! [`crate::path::follow`] finds the limit faster and to all digits; this module is for the
+//! [`crate::path::follow`] computes the limit faster and to all digits. This module is for the
 //! trajectory itself.
 
 mod outcome;
@@ -35,22 +35,24 @@ pub enum RungeKutta {
     Dop853,
 }
 
-/// How to integrate.
+/// The settings of the integration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrajectorySettings {
     /// The method.
     pub method: RungeKutta,
-    /// Error allowed in a step, relative to every allocation, slack and distance from a cap
-    /// (root of the mean square over all of them, weighted so that slacks are not outnumbered).
+    /// The error allowed in a step, relative to every allocation, slack and distance from a cap.
+    ///
+    /// It is the root of the mean square over all of them, weighted so that slacks are not
+    /// outnumbered.
     pub relative_tolerance: f64,
-    /// The integration stops when no user's margin (see [`crate::margin`]) is below minus this,
-    /// where a resource whose slack is at most this counts as a bottleneck.
+    /// The integration stops when no user's margin (see [`crate::margin`]) is below minus this
+    /// tolerance. A resource with at most this slack counts as a bottleneck.
     pub stop_tolerance: f64,
     /// The integration stops at this `c`.
     pub c_max: f64,
-    /// Steps at most, rejected ones included.
+    /// The largest number of steps, including rejected ones.
     pub max_steps: u32,
-    /// Whether to keep `x` at every step.
+    /// Whether to record `x` at every step.
     pub record: bool,
 }
 
@@ -70,8 +72,9 @@ impl Default for TrajectorySettings {
 /// Integrates the trajectory of a pool.
 ///
 /// Never returns [`TrajectoryStatus::Converged`] unless the criterion of
-/// [`TrajectorySettings::stop_tolerance`] holds at the last point. A `c_max` that is NaN or not
-/// positive leaves it at `c = 0`; a tolerance that is NaN or 0 ends in a status of failure.
+/// [`TrajectorySettings::stop_tolerance`] holds at the last point. If `c_max` is NaN or not
+/// positive, the integration stays at `c = 0`. A tolerance that is NaN or 0 ends in a failure
+/// status.
 #[must_use]
 pub fn integrate(pool: &Pool, settings: &TrajectorySettings) -> TrajectoryResult {
     let layout = Layout::new(pool);
@@ -92,7 +95,7 @@ pub fn integrate(pool: &Pool, settings: &TrajectorySettings) -> TrajectoryResult
     outcome::assemble(run, &state, &end)
 }
 
-/// `x = 0`: all slacks are 1, all distances the caps.
+/// Returns the state at `x = 0`: all slacks are 1, and all distances are the caps.
 fn start(pool: &Pool, layout: &Layout) -> DVector<f64> {
     let distances = layout.capped.iter().map(|&user| pool.caps()[user]);
     let values = std::iter::repeat_n(0.0, layout.n_users)
@@ -101,16 +104,16 @@ fn start(pool: &Pool, layout: &Layout) -> DVector<f64> {
     DVector::from_iterator(layout.len(Time::C), values)
 }
 
-/// How a phase ended.
+/// The way in which a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
-    /// At the criterion or at the end of the interval, with this `c`.
+    /// The phase ended at the criterion or at the end of the interval, with this `c`.
     Reached(f64),
-    /// With this status before.
+    /// The phase failed earlier, with this status, at this `c`.
     Failed(TrajectoryStatus, f64),
 }
 
-/// Counts over both phases.
+/// The counts over both phases.
 #[derive(Debug, Clone, Copy, Default)]
 struct Totals {
     steps: usize,
@@ -166,7 +169,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the criterion holds at this state.
+    /// Returns whether the criterion holds at this state.
     fn is_satisfied(&self, state: &DVector<f64>) -> bool {
         let evaluations = Cell::new(0);
         let tolerance = self.settings.stop_tolerance;

@@ -1,11 +1,14 @@
-//! The optimum of the configuration linear programme, by column generation, with its exact proof.
+//! The exact optimum of the configuration linear programme, by column generation, with a proof.
 //!
-//! With `s_j` for the jobs that are not served the programme is `max -sum_j u_j s_j` over
-//! `s_j + sum_k x_k k_j >= rho_j` for every type and `sum_k x_k <= size` for every pool (idle servers
-//! have the empty configuration). HiGHS keeps one warm model to which columns are added; prices of
-//! the types, rounded to integers, ask the knapsack for a configuration that is worth more than its
-//! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
-//! no configuration is worth more by the exact prices; one that is becomes a column.
+//! Let `s_j` be the jobs of type `j` that are not served. The programme is `max -sum_j u_j s_j`
+//! subject to `s_j + sum_k x_k k_j >= rho_j` for every type and `sum_k x_k <= size` for every pool.
+//! Idle servers have the empty configuration.
+//!
+//! HiGHS keeps one warm model, and columns are added to it. Its dual prices of the types, rounded
+//! to integers, become the profits of a knapsack problem. A configuration that is worth more than
+//! the price of its server becomes a new column. When the knapsack returns none, the basis is
+//! solved in rationals. The knapsack must then prove that no configuration is worth more than its
+//! server at the exact prices. A configuration that refutes this becomes a column.
 
 use crate::limits::PackingError;
 use crate::settings::PACKING;
@@ -17,35 +20,38 @@ use super::knapsack::Verdict;
 use super::max_reward::MaxReward;
 use evenhand_exact::ratio::PricingProof;
 
-/// The exact optimum, primal and dual.
+/// An exact optimal solution with its dual prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackingOptimum {
     /// The optimal value, `sum_j u_j Y_j = sum_j alpha_j rho_j + sum_i pi_i size_i`.
     pub value: Rational,
-    /// `(pool, configuration, servers)` with servers above 0; what is left of a pool is idle.
+    /// `(pool, configuration, servers)` with more than 0 servers. The other servers of a pool are
+    /// idle.
     pub servers: Vec<(usize, Vec<u64>, Rational)>,
-    /// Jobs served, by type: `Y_j`.
+    /// The jobs served, by type: `Y_j`.
     pub served: Vec<Rational>,
-    /// Price of the load, by type; `alpha_j + beta_j = u_j`, both at least 0.
+    /// The price of the load, by type. `alpha_j + beta_j = u_j`, and both are at least 0.
     pub alpha: Vec<Rational>,
-    /// Price of a slot, by type.
+    /// The price of a slot, by type.
     pub beta: Vec<Rational>,
-    /// Price of a server, by pool: `sum_j beta_j k_j <= pi_i` for every configuration of the pool.
+    /// The price of a server, by pool: `sum_j beta_j k_j <= pi_i` for every configuration of pool
+    /// `i`.
     pub pi: Vec<Rational>,
-    /// Why that holds, by pool.
+    /// The proofs that `pi_i` is at least the worth of every configuration, by pool.
     pub proofs: Vec<PricingProof>,
-    /// Configurations that were generated.
+    /// The number of configurations that were generated.
     pub n_columns: usize,
-    /// Times that HiGHS solved the programme.
+    /// The number of times that HiGHS solved the programme.
     pub rounds: usize,
 }
 
-/// The optimum for these loads and sizes of pools, in servers or as fractions; the loads are in the
-/// same unit.
+/// Computes the optimum for the given loads and pool sizes.
+///
+/// Sizes are numbers of servers or fractions of all servers. The loads are in the same unit.
 ///
 /// # Errors
-/// [`PackingError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
-/// large.
+/// [`PackingError`] when neither HiGHS nor exact pivots solve the programme, or when a proof would
+/// be too large.
 pub fn solve(
     best: &MaxReward<'_>,
     loads: &[Rational],
@@ -55,10 +61,11 @@ pub fn solve(
     Ok(optimum)
 }
 
-/// `(pool, configuration)`
+/// A pool and one of its configurations.
 pub(super) type PooledConfiguration = (usize, Vec<u64>);
 
-/// [`solve`] that starts with given columns, and returns all that it ended with.
+/// Does the work of [`solve`], starting from the given columns. Also returns all columns of the
+/// last programme.
 pub(super) fn solve_from(
     best: &MaxReward<'_>,
     loads: &[Rational],
@@ -70,7 +77,7 @@ pub(super) fn solve_from(
     master.add(start)?;
     for round in 1..=PACKING.most_rounds {
         best.limits().turns(PACKING.round_turns)?;
-        // Where HiGHS fails, exact pivots go all the way.
+        // If HiGHS fails, exact pivots solve the programme from the start.
         let found = master.float.solve().ok().map(|solution| master.price(&solution.row_duals));
         let new = match found {
             Some(columns) if !columns.is_empty() => columns,
@@ -87,14 +94,15 @@ pub(super) fn solve_from(
     Err(PackingError::Budget { what: "rounds of pricing", limit: PACKING.most_rounds })
 }
 
-/// The programme over the columns so far.
+/// The restricted master programme: the configuration programme over the columns generated so far.
 struct ConfigurationMaster<'a, 'p> {
     best: &'a MaxReward<'p>,
     loads: &'a [Rational],
     sizes: &'a [Rational],
-    /// Types with a reward and a load; the others have the price 0.
+    /// The types with a reward and a load. All other types have the price 0.
     types: Vec<usize>,
-    /// Most jobs of a type that fit on a server, as a unit, by place in `types`.
+    /// The largest number of jobs that fit on one server, by position in `types`. It serves as the
+    /// unit of a row.
     most: Vec<u64>,
     float: FloatLp,
     columns: Vec<PooledConfiguration>,
@@ -124,15 +132,16 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         let full = types.iter().zip(&most).map(|(&j, most)| Rational::from(jobs[j].reward() * most));
         let unit = full.max().unwrap_or_else(|| Rational::from(1));
         let total: Rational = sizes.iter().sum();
-        let part =
+        let fraction =
             |value: &Rational| if total.is_zero() { 0.0 } else { Rational::from(value / &total).to_f64() };
         let mut rows: Vec<(f64, f64)> = types
             .iter()
             .zip(&most)
-            // Beyond what fits a load is as good as unlimited.
-            .map(|(&j, most)| (part(&Rational::from(&loads[j] / most)).min(2.0), f64::INFINITY))
+            // A load above what all servers can hold (1 in this unit) is equivalent to an unlimited
+            // one.
+            .map(|(&j, most)| (fraction(&Rational::from(&loads[j] / most)).min(2.0), f64::INFINITY))
             .collect();
-        rows.extend(sizes.iter().map(|size| (f64::NEG_INFINITY, part(size))));
+        rows.extend(sizes.iter().map(|size| (f64::NEG_INFINITY, fraction(size))));
         let mut float = FloatLp::new(&rows)?;
         let mut block = ColumnBlock::default();
         for (row, (&j, most)) in types.iter().zip(&most).enumerate() {
@@ -144,7 +153,8 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         Ok(Self { best, loads, sizes, types, most, float, columns: Vec::new(), known })
     }
 
-    /// Servers full of one type each.
+    /// Returns the configurations that fill a server with jobs of a single type, for every pool and
+    /// type.
     fn single_types(&self) -> Vec<PooledConfiguration> {
         let problem = self.best.problem();
         let mut columns = Vec::new();
@@ -158,6 +168,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         columns
     }
 
+    /// Adds columns that are not known yet.
     fn add(&mut self, columns: Vec<PooledConfiguration>) -> Result<(), PackingError> {
         let mut block = ColumnBlock::default();
         for column in columns {
@@ -173,7 +184,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         Ok(self.float.add_columns(&block)?)
     }
 
-    /// Columns that improve by the duals of HiGHS.
+    /// Returns new columns whose reduced costs improve the programme at the dual prices of HiGHS.
     fn price(&self, duals: &[f64]) -> Vec<PooledConfiguration> {
         let mut profits = vec![Integer::new(); self.best.problem().n_types()];
         for (row, (&j, most)) in self.types.iter().zip(&self.most).enumerate() {
@@ -190,7 +201,8 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         columns
     }
 
-    /// Solves the basis in rationals and asks for a proof.
+    /// Solves the programme in rationals from the basis of HiGHS, and tries to prove its
+    /// optimality.
     fn exact(&mut self) -> Result<ExactProgramme, PackingError> {
         let problem = self.best.problem();
         let (n_types, jobs) = (self.types.len(), problem.jobs());
@@ -209,6 +221,8 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         }
         let optimum = lp.optimise(&self.basis(), PACKING.most_pivots)?;
 
+        // The duals of the loads are the prices of slots, and those of the pools the prices of
+        // servers.
         let mut beta = vec![Rational::new(); jobs.len()];
         for (row, &j) in self.types.iter().enumerate() {
             beta[j] = Rational::from(-&optimum.y[row]);
@@ -239,7 +253,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         Ok(ExactProgramme::Optimal(Box::new(optimum)))
     }
 
-    /// The basis of HiGHS; columns of the two programmes are in the same order.
+    /// Returns the basis of HiGHS. The columns of the exact programme are in the same order.
     fn basis(&mut self) -> Vec<Variable> {
         self.float.basis().map_or_else(|_| Vec::new(), |basis| basis.variables().collect())
     }

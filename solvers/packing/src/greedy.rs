@@ -1,14 +1,15 @@
 //! The greedy placement: with whole servers and jobs (GPA), and its fluid limit.
 //!
-//! Both repeat: take the best configuration of the types that are left, give it servers until one of
-//! its types has no job left (the lowest of them, if several) or no server is left, and remove that
-//! type. Pools are filled one after another in the order of the file; each starts with the types that
-//! the pools before it have not exhausted.
+//! Both repeat the same step. They take the best configuration of the types that still have jobs
+//! and give it servers until one of its types has no job left or no server is left. Then they
+//! remove that type, the lowest one if several run out together. Pools are filled one after another
+//! in the order of the file. Each pool starts with the types that the earlier pools have not
+//! exhausted.
 //!
-//! The steps of one pool that is never full are the permutation `phi` and the constants `z` of
-//! Proposition 3.1: step `i` exhausts `phi_i` after `z_i` servers of `MaxReward` of the types
-//! `phi_i, phi_(i+1), ...`; the global greedy assignment (Definition 3.2) is their beginning, up to
-//! one server in all.
+//! On one pool with unlimited servers, the steps are the permutation `phi` and the constants `z` of
+//! Proposition 3.1. Step `i` exhausts `phi_i` after `z_i` servers with `MaxReward` of the types
+//! `phi_i, phi_(i+1), ...`. The global greedy assignment (Definition 3.2) is the initial segment of
+//! these steps that uses one server in total.
 
 use std::sync::Arc;
 
@@ -17,49 +18,49 @@ use rug::{Integer, Rational};
 
 use super::max_reward::{BestConfiguration, MaxReward};
 
-/// One step: servers of one configuration.
+/// One step of the greedy placement: servers that get the same configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GreedyStep<T> {
     /// The pool.
     pub pool: usize,
-    /// The configuration, with its reward.
+    /// The configuration and its reward.
     pub best: Arc<BestConfiguration>,
-    /// Servers that it gets; may be 0.
+    /// The number of servers that get this configuration; may be 0.
     pub servers: T,
-    /// The type that has no job left after it; `None` when the servers ran out first.
+    /// The type that has no job left after this step; `None` when the servers ran out first.
     pub exhausted: Option<usize>,
 }
 
 /// The fluid greedy assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fluid {
-    /// In order.
+    /// The steps, in order.
     pub steps: Vec<GreedyStep<Rational>>,
-    /// Reward per unit of time; every slot holds a job.
+    /// The reward per unit of time. Every slot holds a job.
     pub reward: Rational,
-    /// Jobs left unserved, by type.
+    /// The jobs that are not served, by type.
     pub left: Vec<Rational>,
 }
 
 /// The greedy assignment with whole servers and jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Whole {
-    /// In order.
+    /// The steps, in order.
     pub steps: Vec<GreedyStep<Integer>>,
-    /// Reward of all slots, filled or not.
+    /// The reward of all slots, whether they hold a job or not.
     pub slot_reward: Rational,
-    /// Reward of the slots that hold a job.
+    /// The reward of the slots that hold a job.
     pub reward: Rational,
-    /// Jobs left unserved, by type.
+    /// The jobs that are not served, by type.
     pub left: Vec<Integer>,
 }
 
-/// Servers and jobs that are counted, or measured.
+/// An amount of servers or jobs: a whole number, or a fluid quantity.
 trait Amount: Clone + Ord {
     fn zero() -> Self;
-    /// Servers after which `self` jobs are gone, `k > 0` at a time.
+    /// Returns the number of servers that hold `self` jobs with `k > 0` jobs on each.
     fn servers(&self, k: u64) -> Self;
-    /// `self - k servers`, at least 0.
+    /// Returns `self - k * servers`, or 0 if that is negative.
     fn less(&self, k: u64, servers: &Self) -> Self;
 }
 
@@ -91,8 +92,9 @@ impl Amount for Integer {
     }
 }
 
-/// The fluid greedy assignment of these loads to pools of these sizes, in servers or as fractions;
-/// the loads are in the same unit.
+/// Computes the fluid greedy assignment of the given loads to pools of the given sizes.
+///
+/// Sizes are numbers of servers or fractions of all servers. The loads are in the same unit.
 ///
 /// # Errors
 /// As [`MaxReward::first`].
@@ -102,33 +104,34 @@ pub fn fluid(
     sizes: &[Rational],
 ) -> Result<Fluid, PackingError> {
     let sizes: Vec<Option<Rational>> = sizes.iter().cloned().map(Some).collect();
-    let (steps, left) = place(best, loads, &sizes)?;
+    let (steps, left) = assign_greedily(best, loads, &sizes)?;
     let reward = steps.iter().map(|step| Rational::from(&step.servers * &step.best.reward)).sum();
     Ok(Fluid { steps, reward, left })
 }
 
-/// The permutation and the constants of Proposition 3.1: the greedy assignment to as many servers of
-/// pool `i` as it takes. The sum of the constants is the number of servers at which greedy serves all
-/// jobs.
+/// Computes the permutation and the constants of Proposition 3.1 for pool `i`.
+///
+/// This is the greedy assignment to as many servers of pool `i` as it needs. The sum of the
+/// constants is the number of servers at which greedy serves all jobs.
 ///
 /// # Errors
 /// As [`MaxReward::first`].
 pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, PackingError> {
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
-    let (steps, left) = place(best, loads, &sizes)?;
+    let (steps, left) = assign_greedily(best, loads, &sizes)?;
     let steps: Vec<GreedyStep<Rational>> = steps.into_iter().filter(|step| step.pool == i).collect();
     let reward = steps.iter().map(|step| Rational::from(&step.servers * &step.best.reward)).sum();
     Ok(Fluid { steps, reward, left })
 }
 
-/// The Greedy Placement Algorithm (Algorithm 1): whole jobs on whole servers.
+/// Runs the Greedy Placement Algorithm (Algorithm 1): whole jobs on whole servers.
 ///
 /// # Errors
 /// As [`MaxReward::first`].
 pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, PackingError> {
     let sizes: Vec<Option<Integer>> = servers.iter().cloned().map(Some).collect();
-    let (steps, left) = place(best, jobs, &sizes)?;
+    let (steps, left) = assign_greedily(best, jobs, &sizes)?;
     let slot_reward = steps.iter().map(|step| Rational::from(&step.best.reward * &step.servers)).sum();
     let served = jobs.iter().zip(&left).zip(best.problem().jobs());
     let reward =
@@ -136,13 +139,15 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
     Ok(Whole { steps, slot_reward, reward, left })
 }
 
-type Placed<T> = (Vec<GreedyStep<T>>, Vec<T>);
+type GreedyAssignment<T> = (Vec<GreedyStep<T>>, Vec<T>);
 
-fn place<T: Amount>(
+/// Runs the greedy placement; `None` as a size stands for unlimited servers. Returns the steps and
+/// the jobs left.
+fn assign_greedily<T: Amount>(
     best: &mut MaxReward<'_>,
     jobs: &[T],
     sizes: &[Option<T>],
-) -> Result<Placed<T>, PackingError> {
+) -> Result<GreedyAssignment<T>, PackingError> {
     let mut left = jobs.to_vec();
     let mut steps = Vec::new();
     let mut open: Vec<usize> = (0..jobs.len()).collect();
@@ -152,7 +157,8 @@ fn place<T: Amount>(
             let first = best.first(pool, &open)?;
             let k = &first.configuration;
             let until = |&j: &usize| (k[j] > 0).then(|| (left[j].servers(k[j]), j));
-            // The least, and of equals the lowest type. Without any, no open type fits here.
+            // Take the type that runs out first, and the lowest of equals. If there is none, no
+            // open type fits here.
             let Some((mut servers, type_exhausted)) = open.iter().filter_map(until).min() else { break };
             let mut exhausted = Some(type_exhausted);
             if let Some(size) = &mut size {
@@ -175,17 +181,20 @@ fn place<T: Amount>(
     Ok((steps, left))
 }
 
-/// The two critical multiples of a load (Reservation, section 7.1, Figure 2): multiples `t` of the loads `rho` at which the picture changes.
+/// The two critical multiples of a load (Reservation, section 7.1, Figure 2).
+///
+/// A multiple `t` scales all loads `rho`. Below the first multiple greedy serves everything; above
+/// the second one all servers are equally and fully used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriticalLoads {
-    /// Up to here greedy serves all jobs of `t rho`; `None` where there are none.
+    /// The largest `t` at which greedy serves all jobs of `t rho`; `None` if there are no jobs.
     pub all_served: Option<Rational>,
-    /// From here on all servers have the best configuration of all types, and every slot of it holds
-    /// a job; `None` where one of its types has no load.
+    /// The smallest `t` from which on all servers have the best configuration of all types and
+    /// every slot of it holds a job; `None` if one of its types has no load.
     pub all_best: Option<Rational>,
 }
 
-/// The critical multiples of these loads, on servers of one pool.
+/// Computes the critical multiples of the given loads on the servers of one pool.
 ///
 /// # Errors
 /// [`PackingError::SeveralPools`], or as [`MaxReward::first`].
@@ -193,7 +202,7 @@ pub fn critical_loads(best: &mut MaxReward<'_>, loads: &[Rational]) -> Result<Cr
     if best.problem().n_pools() != 1 {
         return Err(PackingError::SeveralPools);
     }
-    // Greedy on unlimited servers uses as many times more servers as there is load.
+    // The number of servers that greedy uses when they are unlimited is proportional to the load.
     let servers: Rational = unlimited(best, 0, loads)?.steps.iter().map(|step| &step.servers).sum();
     let all_served = (!servers.is_zero()).then(|| servers.recip());
     let types: Vec<usize> = (0..loads.len()).collect();

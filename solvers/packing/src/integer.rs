@@ -1,11 +1,13 @@
-//! The optimum with whole servers and whole jobs, from both sides.
+//! Lower and upper bounds on the optimum with whole servers and whole jobs.
 //!
-//! Below: the best whole assignment over the configurations that the linear programme generated,
-//! found by HiGHS and evaluated exactly, or greedy's where that is better. HiGHS searches the last
-//! thousand servers of each configuration only, since its time grows with the numbers; the others are
-//! as in the linear programme. Above: the exact optimum of
-//! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
-//! (whole jobs earn multiples of it).
+//! The lower bound is the reward of an assignment. HiGHS searches for the best whole assignment
+//! over the configurations that the linear programme generated, and the result is evaluated
+//! exactly. Greedy's assignment is used if it is better. The running time of HiGHS grows with the
+//! numbers, so only the last thousand servers of each configuration are searched. The others stay
+//! as in the linear programme.
+//!
+//! The upper bound is the exact optimum of the linear programme, rounded down to a multiple of the
+//! greatest common divisor of the rewards. Whole jobs always earn such a multiple.
 
 use crate::limits::PackingError;
 use crate::settings::PACKING;
@@ -17,24 +19,24 @@ use super::configuration_lp::{PackingOptimum, solve_from};
 use super::greedy;
 use super::max_reward::MaxReward;
 
-/// The optimum with whole servers and jobs, bracketed.
+/// A lower and an upper bound on the optimum with whole servers and jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bracket {
-    /// Reward of the assignment.
+    /// The lower bound: the reward of the assignment.
     pub lower: Rational,
-    /// No assignment earns more.
+    /// The upper bound: no assignment earns more.
     pub upper: Rational,
-    /// `(pool, configuration, servers)` of the assignment; the others are idle.
+    /// `(pool, configuration, servers)` of the assignment. All other servers are idle.
     pub servers: Vec<(usize, Vec<u64>, Integer)>,
     /// The optimum of the linear programme, whose prices prove the upper bound.
     pub relaxation: PackingOptimum,
 }
 
-/// Brackets the optimum of these jobs on these servers.
+/// Computes a lower and an upper bound on the optimum of the given jobs on the given servers.
 ///
 /// # Errors
-/// As [`solve`](super::configuration_lp::solve); a failure of the integer programme costs only its
-/// part of the lower bound.
+/// As [`solve`](super::configuration_lp::solve). A failure of the integer programme is no error:
+/// the lower bound is then the reward of greedy.
 pub fn bracket(
     best: &mut MaxReward<'_>,
     jobs: &[Integer],
@@ -66,9 +68,10 @@ pub fn bracket(
     if bracket.lower == bracket.upper {
         return Ok(bracket);
     }
-    // HiGHS is a guess: what it says is rounded, trimmed to the servers there are, and evaluated.
+    // The answer of HiGHS is only a guess: it is rounded, cut to the servers that exist, and
+    // evaluated exactly.
     let settled = settled(&columns, &bracket.relaxation);
-    let rest = Rest::new(jobs, servers, &columns, &settled);
+    let rest = Remainder::new(jobs, servers, &columns, &settled);
     let Ok(values) = integer_programme(best, &rest, &columns, settings) else { return Ok(bracket) };
     let mut free = rest.servers;
     let mut assignment = Vec::new();
@@ -91,7 +94,8 @@ pub fn bracket(
     Ok(bracket)
 }
 
-/// Servers of every column that are not searched: those of the linear programme but the last.
+/// Returns the servers that the search leaves fixed, by column: those of the linear programme,
+/// without the last `PACKING.searched`.
 fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integer> {
     let of = |(pool, k): &(usize, Vec<u64>)| {
         let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
@@ -101,15 +105,16 @@ fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integ
     columns.iter().map(of).collect()
 }
 
-/// What is left to the search.
-struct Rest {
-    /// Jobs without a slot, by type.
+/// The jobs and servers that are left to the integer search.
+struct Remainder {
+    /// The jobs without a slot, by type.
     jobs: Vec<Integer>,
-    /// Servers by pool; of those that the linear programme leaves idle no more than can be of use.
+    /// The servers that are not fixed, by pool. The number is capped to keep the integer programme
+    /// small.
     servers: Vec<Integer>,
 }
 
-impl Rest {
+impl Remainder {
     fn new(
         jobs: &[Integer],
         servers: &[Integer],
@@ -131,14 +136,14 @@ impl Rest {
     }
 }
 
-/// Servers by column, in floating point.
+/// Returns the servers of each column in an optimum of the integer programme, in floating point.
 fn integer_programme(
     best: &MaxReward<'_>,
-    rest: &Rest,
+    rest: &Remainder,
     columns: &[(usize, Vec<u64>)],
     settings: &MipSettings,
 ) -> Result<Vec<f64>, PackingError> {
-    let Rest { jobs, servers } = rest;
+    let Remainder { jobs, servers } = rest;
     let rewards = best.problem().rewards();
     let largest = rewards.iter().max().filter(|u| !u.is_zero()).cloned().unwrap_or_else(|| 1.into());
     let mut model = MipModel::default();
@@ -148,7 +153,7 @@ fn integer_programme(
     }
     let total: Integer = servers.iter().sum();
     for (j, reward) in rewards.iter().enumerate() {
-        // More jobs than fit are never served.
+        // The slots of all servers bound the jobs that are served.
         let most = (0..servers.len()).map(|i| best.problem().most(i, j)).max().unwrap_or(0);
         let upper = Integer::from(&total * most).min(jobs[j].clone()).to_f64();
         let cost = Rational::from(reward / &largest).to_f64();

@@ -1,4 +1,5 @@
-//! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
+//! The knapsack problem of one pool in integers: the choice of the method, and the proof of its
+//! maximum.
 
 use crate::limits::PackingError;
 use crate::settings::PACKING;
@@ -12,49 +13,50 @@ use super::search::{BranchAndBound, Ending, SearchGoal, SearchStep, quotient};
 use super::table::Grid;
 use evenhand_exact::ratio::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 
-/// Bits of whole numbers that `f32` and `f64` add exactly.
+/// The sizes in bits up to which `f32` and `f64` add whole numbers exactly.
 const SINGLE_BITS: u32 = 24;
 const DOUBLE_BITS: u32 = 53;
 
-/// Demands and capacities of one pool, scaled to integers.
+/// The demands and capacities of one pool, scaled to integers.
 ///
-/// Each resource is divided by the greatest common divisor of the demands, and its capacity rounded
-/// down, which changes no configuration. Resources that no type demands are left out.
+/// Each resource is divided by the greatest common divisor of the demands, and its capacity is
+/// rounded down. The feasible configurations stay the same. Resources that no type demands are left
+/// out.
 pub struct Knapsack {
-    /// By type, then by kept resource.
+    /// The demands, by type and then by resource of the knapsack.
     pub demand: Vec<Vec<Integer>>,
-    /// By kept resource.
+    /// The capacities, by resource of the knapsack.
     pub capacity: Vec<Integer>,
-    /// Jobs that fit on one server alone, by type.
+    /// The largest number of jobs of one type that fit on an empty server, by type.
     pub most: Vec<u64>,
-    /// `(resource of the problem, size of a unit)`, by kept resource.
+    /// `(resource of the problem, size of a unit)`, by resource of the knapsack.
     units: Vec<(usize, Rational)>,
     grid: Option<Grid>,
-    /// What may be spent.
+    /// The limits of the search, shared by all knapsacks of a problem.
     pub limits: SearchLimits,
 }
 
-/// How a maximum was found and proven.
+/// The method that computed and proved a maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnapsackMethod {
     /// A dynamic programme over all capacities.
     DynamicProgramme,
     /// Branch and bound with proven bounds.
     BranchAndBound,
-    /// All stated configurations were looked at.
+    /// A comparison of all stated configurations.
     Listed,
 }
 
-/// The answer to the question whether any configuration is worth more than a bound.
+/// The answer to the question whether some configuration is worth more than a bound.
 pub enum Verdict {
-    /// None is, and this proves it.
+    /// No configuration is worth more, as this proves.
     Proven(PricingProof),
-    /// This one is.
+    /// This configuration is worth more.
     Refuted(Vec<u64>),
 }
 
 impl Knapsack {
-    /// The knapsack of pool `i`, which states capacities.
+    /// Scales the knapsack of pool `i`, which must state capacities.
     pub fn new(problem: &Reservation, i: usize, limits: &SearchLimits) -> Result<Self, PackingError> {
         let n_types = problem.n_types();
         let jobs = problem.jobs();
@@ -81,17 +83,18 @@ impl Knapsack {
         Ok(Self { demand, capacity, most, units, grid, limits: limits.clone() })
     }
 
-    /// Cells of the table, where there can be one.
+    /// Returns the number of cells of the table; `None` if a table would be too large.
     pub fn cells(&self) -> Option<usize> {
         self.grid.as_ref().map(Grid::n_cells)
     }
 
-    /// The same, where a table may be a proof.
+    /// Returns the number of cells of the table if a table is accepted as a proof.
     fn proof_cells(&self) -> Option<usize> {
         self.cells().filter(|_| !self.limits.trees())
     }
 
-    /// The first configuration in the order of Definition 2.2 among those of `types` (ascending).
+    /// Computes the first configuration, in the order of Definition 2.2, that uses only `types`
+    /// (ascending).
     pub fn first(
         &self,
         types: &[usize],
@@ -121,20 +124,21 @@ impl Knapsack {
         }
     }
 
-    /// The first configuration by dynamic programming alone; `None` without a table.
+    /// Computes the first configuration by dynamic programming alone; `None` without a table.
     #[cfg(test)]
     pub fn first_by_table(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
         self.table(self.grid.as_ref()?, &types, &integers(profits).0).ok()
     }
 
-    /// The first configuration by branch and bound alone.
+    /// Computes the first configuration by branch and bound alone.
     #[cfg(test)]
     pub fn first_by_branching(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
         self.branch(&types, &integers(profits).0, PACKING.most_turns).ok()?
     }
 
+    /// Solves the knapsack by a table with the smallest number type that is exact.
     fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
         let bits = self.value_bits(profits);
         self.limits.table(grid.n_cells(), bits + 2)?;
@@ -155,7 +159,7 @@ impl Knapsack {
         Ok(grid.best(types, profits).1)
     }
 
-    /// Whether a table of so many types is filled in the time of a short search.
+    /// Returns whether filling a table for `n_types` types takes no longer than a short search.
     fn is_quick(&self, n_types: usize, profits: &[Integer]) -> bool {
         self.value_bits(profits) < DOUBLE_BITS
             && self.cells().is_some_and(|cells| {
@@ -163,12 +167,13 @@ impl Knapsack {
             })
     }
 
-    /// Bits of a bound on all values.
+    /// Returns the number of bits of an upper bound on the value of any configuration.
     fn value_bits(&self, profits: &[Integer]) -> u32 {
         let most: Integer = profits.iter().zip(&self.most).map(|(p, most)| Integer::from(p * most)).sum();
         most.significant_bits()
     }
 
+    /// Solves the knapsack by branch and bound; `None` if the limit was reached.
     fn branch(
         &self,
         types: &[usize],
@@ -183,13 +188,15 @@ impl Knapsack {
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
-        // Then the first in the order of types that reaches this value.
+        // The largest value is now known: search for the first configuration, in the order of
+        // types, that reaches it.
         let (ending, first) = self.search_in(types, profits, &value, SearchGoal::First, most_turns);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
-    /// Searches by efficiency and by size in turn, ever longer: each is hopeless on some problems
-    /// that are easy for the other.
+    /// Searches in each order in turn, with limits that grow.
+    ///
+    /// Each order is hopeless on some problems that are easy for the other.
     fn search(
         &self,
         orders: &[Vec<usize>],
@@ -215,7 +222,7 @@ impl Knapsack {
         }
     }
 
-    /// [`BranchAndBound::run`] with the smallest integers that do.
+    /// Runs [`BranchAndBound::run`] with the smallest integer type that is large enough.
     fn search_in(
         &self,
         order: &[usize],
@@ -236,21 +243,24 @@ impl Knapsack {
         }
     }
 
-    /// Types with a profit: by profit per price of what they take, and the largest first.
+    /// Returns the types with a profit in two orders: by profit per price of their demand, and
+    /// largest first.
+    ///
+    /// Returns one order if both are equal.
     fn orders(&self, types: &[usize], profits: &[Integer]) -> Vec<Vec<usize>> {
         let largest = profits.iter().max().cloned().unwrap_or_default();
         let mut order: Vec<usize> =
             types.iter().copied().filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
-        let part = |j: usize| -> Vec<f64> {
+        let fraction = |j: usize| -> Vec<f64> {
             let pairs = self.demand[j].iter().zip(&self.capacity);
             pairs.map(|(d, c)| if c.is_zero() { 0.0 } else { quotient(d, c) }).collect()
         };
-        let parts: Vec<(f64, Vec<f64>)> =
-            order.iter().map(|&j| (quotient(&profits[j], &largest), part(j))).collect();
-        let rows: Vec<(f64, &[f64])> = parts.iter().map(|(p, d)| (*p, d.as_slice())).collect();
+        let fractions: Vec<(f64, Vec<f64>)> =
+            order.iter().map(|&j| (quotient(&profits[j], &largest), fraction(j))).collect();
+        let rows: Vec<(f64, &[f64])> = fractions.iter().map(|(p, d)| (*p, d.as_slice())).collect();
         let (prices, _) = super::relaxation::prices(&rows, &vec![1.0; self.capacity.len()]);
         let mut efficiency = vec![0.0; profits.len()];
-        for (&j, (profit, demand)) in order.iter().zip(&parts) {
+        for (&j, (profit, demand)) in order.iter().zip(&fractions) {
             let price: f64 = demand.iter().zip(&prices).map(|(d, price)| d * price).sum();
             efficiency[j] = profit / price.max(1e-300);
         }
@@ -260,8 +270,9 @@ impl Knapsack {
         if by_size == order { vec![order] } else { vec![order, by_size] }
     }
 
-    /// Configurations of more than `bound` by these profits; none where there is none, or where the search was cut
-    /// short.
+    /// Returns configurations that are worth more than `bound` by the given profits.
+    ///
+    /// The result is empty if there are none, or if the search reached its limit.
     pub fn better(&self, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
         let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
         let orders = self.orders(&types, profits);
@@ -274,7 +285,8 @@ impl Knapsack {
         if ending == Ending::Complete || !(is_quick || best.is_empty()) {
             return best;
         }
-        // What is too large here is said when a proof is asked for.
+        // No error is lost here: if the table is too large, the later request for a proof reports
+        // it.
         let Some(grid) = &self.grid else { return Vec::new() };
         if is_quick && self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).is_ok() {
             let mut better = grid.fill(&types, &doubles(profits)).better(&bound.to_f64());
@@ -285,21 +297,26 @@ impl Knapsack {
         self.table(grid, &types, profits).ok().filter(|k| value(k) > *bound).into_iter().collect()
     }
 
-    /// Whether a configuration is worth more than `floor` by these profits, and which; `None` where a table in doubles does
-    /// not tell.
+    /// Decides with a table in doubles whether some configuration is worth more than `floor` by the
+    /// given profits.
     ///
-    /// Profits rounded up to whole numbers that doubles add exactly leave few configurations above the rounded bound:
-    /// those on the bound, and those that are almost as good. Each is judged by the profits themselves.
+    /// Returns `Some(Some(k))` for a configuration `k` that is worth more, `Some(None)` if there is
+    /// none, and `None` if the table cannot decide.
+    ///
+    /// The profits are rounded up to whole numbers that doubles add exactly. Few configurations
+    /// then exceed the rounded bound: those at the bound, and those that are almost as good. Each
+    /// of them is compared by the exact profits.
     fn above(&self, types: &[usize], profits: &[Integer], floor: &Integer) -> Option<Option<Vec<u64>>> {
         let shift = (self.value_bits(profits) + 2).saturating_sub(DOUBLE_BITS);
-        // Rounding up, and 0 for 0.
+        // Rounds up, and keeps 0.
         let up = |p: &Integer| -(Integer::from(-p) >> shift);
         let rounded: Vec<Integer> = profits.iter().map(up).collect();
         let grid = self.grid.as_ref().filter(|_| self.is_quick(types.len(), &rounded))?;
         self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).ok()?;
         let profits_rounded = doubles(&rounded);
         let table = grid.fill(types, &profits_rounded);
-        // More than the floor is at least one unit more, and not less when it is rounded up.
+        // A value above the floor is at least one unit above it. Rounding the profits up does not
+        // lower it.
         let least = (Integer::from(floor >> shift) + 1u32).to_f64();
         if *table.largest() < least {
             return Some(None);
@@ -311,10 +328,10 @@ impl Knapsack {
         Some(best.filter(|(value, _)| value > floor).map(|(_, k)| k))
     }
 
-    /// Whether `sum_j beta_j k_j <= bound` for every configuration, with the proof.
+    /// Decides whether `sum_j beta_j k_j <= bound` for every configuration, and proves the answer.
     pub fn verify(&self, beta: &[Rational], bound: &Rational) -> Result<Verdict, PackingError> {
         let (profits, unit) = integers(beta);
-        // Values are multiples of the unit.
+        // Every value is a multiple of the unit.
         let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
         if floor < 0 {
             return Ok(Verdict::Refuted(vec![0; beta.len()]));
@@ -328,7 +345,8 @@ impl Knapsack {
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
         let (mut limit, mut asked, mut is_proven) = (PACKING.first_turns, false, false);
         loop {
-            // A short tree is worth a try; a table that says no saves the long ones.
+            // Try for a short tree first. Before the long searches, ask the table: if it refutes
+            // the bound, they are not needed.
             if !asked && limit > PACKING.first_turns {
                 asked = true;
                 match self.above(&types, &profits, &floor) {
@@ -363,7 +381,8 @@ impl Knapsack {
         Ok(Verdict::Proven(PricingProof::DynamicProgramme { cells }))
     }
 
-    /// Why `k` is the first configuration of `types` (ascending) by these profits, 0 for all others.
+    /// Proves that `k` is the first configuration of `types` (ascending), with profit 0 for all
+    /// other types.
     pub fn prove_first(
         &self,
         types: &[usize],
@@ -392,9 +411,12 @@ impl Knapsack {
         }
     }
 
-    /// A tree that shows that nothing greater than `k` at the first difference is worth as much: the
-    /// search for the first configuration of that value, written down as far as `k`. What it has not
-    /// seen then is smaller at the first difference, which the corner of each box shows.
+    /// Returns a tree that proves that `k` comes first among the configurations of its value.
+    ///
+    /// Every configuration that exceeds `k` at the first difference is worth less. The tree is the
+    /// search for the first configuration of that value, recorded up to `k`. Configurations that
+    /// the search has not reached by then are smaller at the first difference, as the upper corner
+    /// of each of their boxes shows.
     fn order_tree(&self, types: &[usize], profits: &[Rational], k: &[u64], limit: usize) -> Option<Tree> {
         let (profits, unit) = integers(profits);
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
@@ -404,7 +426,10 @@ impl Knapsack {
             .or_else(|| self.order_by::<Integer>(&types, &profits, &value, k, limit, &unit))?
     }
 
-    /// `None` where the numbers do not fit, `Some(None)` where `k` was not found first.
+    /// Records the search of [`Self::order_tree`] with numbers of type `N`.
+    ///
+    /// Returns `None` if the numbers do not fit, and `Some(None)` if the search did not find `k`
+    /// first.
     fn order_by<N: Number>(
         &self,
         types: &[usize],
@@ -430,7 +455,9 @@ impl Knapsack {
         }
     }
 
-    /// `None` where the numbers do not fit, `Some(None)` where the limit was reached.
+    /// Searches for a proof or a counterexample with numbers of type `N`.
+    ///
+    /// Returns `None` if the numbers do not fit, and `Some(None)` if the search reached its limit.
     fn proof_by<N: Number>(
         &self,
         order: &[usize],
@@ -451,7 +478,8 @@ impl Knapsack {
         })
     }
 
-    /// The tree in the units of the problem, with the prices that its leaves use.
+    /// Converts a recorded search to a tree in the units of the problem, with the prices that its
+    /// leaves use.
     fn tree(&self, steps: &[SearchStep], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
         let mut numbers = std::collections::HashMap::new();
         let mut multipliers: Vec<Multipliers> = Vec::new();
@@ -477,12 +505,13 @@ impl Knapsack {
     }
 }
 
-/// Whole numbers of at most [`DOUBLE_BITS`], as they are.
+/// Converts whole numbers of at most [`DOUBLE_BITS`] to doubles, without rounding.
 fn doubles(numbers: &[Integer]) -> Vec<f64> {
     numbers.iter().map(Integer::to_f64).collect()
 }
 
-/// Rationals as integers without a common factor, and the unit that they count; 1 where all are 0.
+/// Divides rationals by their greatest common divisor. Returns the integers and that divisor, 1 if
+/// all are 0.
 pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
     let unit = greatest_common_divisor(values).unwrap_or_else(|| Rational::from(1));
     let counted = values.iter().map(|value| Rational::from(value / &unit).into_numer_denom().0);

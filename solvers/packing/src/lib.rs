@@ -1,22 +1,24 @@
 //! Reservation: packing rewards into many identical servers, greedily and optimally.
 //!
-//! A configuration is a vector `k` of numbers of jobs by type that fits on one server, worth
-//! `U(k) = sum_j u_j k_j`. The configuration linear programme (Reservation, section 2) is
+//! A configuration is a vector `k` with the number of jobs of each type that fit together on one
+//! server. It is worth `U(k) = sum_j u_j k_j`. The configuration linear programme (Reservation,
+//! section 2) is
 //!
-//! `max sum_j u_j y_j` with `y_j <= rho_j`, `y_j <= sum_k x_k k_j`, `sum_k x_k = 1`, `x >= 0`
+//! `max sum_j u_j y_j` subject to `y_j <= rho_j`, `y_j <= sum_k x_k k_j`, `sum_k x_k = 1`,
+//! `x >= 0`.
 //!
 //! | question | answer |
 //! |---|---|
 //! | the best configuration of some types (Definition 2.3) | [`MaxReward`] |
 //! | the greedy placement, with whole servers or fluid (Algorithm 1, Definition 3.2) | [`greedy`] |
-//! | the optimum of the programme, exactly, with its proof | [`configuration_lp`] |
-//! | the optimum with whole servers and jobs, from both sides | [`integer`] |
-//! | the loads that make greedy look worst | [`worst_load`] |
-//! | whether more load may earn greedy less (Definition 3.8) | [`monotone`] |
-//! | the loads at which greedy and optimum part and meet again | [`greedy::critical_loads`] |
+//! | the exact optimum of the programme, with its proof | [`configuration_lp`] |
+//! | bounds on the optimum with whole servers and jobs | [`integer`] |
+//! | the loads at which greedy is worst compared with the optimum | [`worst_load`] |
+//! | whether greedy may earn less from more load (Definition 3.8) | [`monotone`] |
+//! | the loads at which greedy first falls below the optimum and reaches it again | [`greedy::critical_loads`] |
 //!
-//! Where several pools differ, greedy goes pool by pool in the order of the file, each with the jobs
-//! that are left.
+//! If there are several pools, greedy fills them one after another in the order of the file. Each
+//! pool gets the jobs that the earlier pools left.
 #![forbid(unsafe_code)]
 
 pub mod configuration_lp;

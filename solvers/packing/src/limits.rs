@@ -1,4 +1,5 @@
-//! What the answers about one reservation problem may cost together, and why there may be none.
+//! The shared limits of all computations about one reservation problem, and the errors of this
+//! crate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use thiserror::Error;
 
 use crate::settings::PACKING;
 
-/// Limits that clones share: turns of searches, numbers, nodes of proofs, and a time.
+/// Limits on search turns, numbers, proof nodes and time. Clones share what is left of them.
 #[derive(Debug, Clone)]
 pub struct SearchLimits {
     turns: Arc<AtomicUsize>,
@@ -32,25 +33,27 @@ impl Default for SearchLimits {
 }
 
 impl SearchLimits {
-    /// The same, and no longer than until then.
+    /// Returns the default limits with a deadline.
     #[must_use]
     pub fn until(time: Instant) -> Self {
         Self { until: Some(time), ..Self::default() }
     }
 
-    /// The same, and proofs are branch trees, also where a table is the shorter word: a checker without tables
-    /// can follow them.
+    /// Returns these limits with the requirement that every proof is a branch tree, even if a table
+    /// is shorter.
+    ///
+    /// A checker without tables can verify branch trees.
     #[must_use]
     pub fn with_trees(self) -> Self {
         Self { trees: true, ..self }
     }
 
-    /// Whether proofs have to be branch trees.
+    /// Returns whether proofs must be branch trees.
     pub(super) fn trees(&self) -> bool {
         self.trees
     }
 
-    /// Takes turns away before they are taken.
+    /// Charges turns of a search before they are used.
     ///
     /// # Errors
     /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
@@ -61,12 +64,12 @@ impl SearchLimits {
         take(&self.turns, turns, "turns of the searches", PACKING.all_turns)
     }
 
-    /// Gives the turns back, for another question about the same problem.
+    /// Resets the turns, for another question about the same problem.
     pub fn renew(&self) {
         self.turns.store(PACKING.all_turns, Ordering::Relaxed);
     }
 
-    /// Takes numbers away before they are made.
+    /// Charges scaled numbers before they are computed.
     ///
     /// # Errors
     /// [`PackingError::Budget`]
@@ -74,7 +77,7 @@ impl SearchLimits {
         take(&self.numbers, numbers, "numbers of the knapsacks", PACKING.all_numbers)
     }
 
-    /// Takes nodes of proofs away before they are kept.
+    /// Charges nodes of proofs before they are stored.
     ///
     /// # Errors
     /// [`PackingError::Budget`]
@@ -82,7 +85,7 @@ impl SearchLimits {
         take(&self.nodes, nodes, "nodes of the proofs", PACKING.all_nodes)
     }
 
-    /// Whether there is time left.
+    /// Checks the deadline.
     ///
     /// # Errors
     /// [`PackingError::OutOfTime`]
@@ -93,13 +96,14 @@ impl SearchLimits {
         }
     }
 
-    /// Whether a table of so many cells with values of so many bits may be filled.
+    /// Checks whether a table of `cells` cells with values of `bits` bits may be filled, and
+    /// charges it.
     ///
     /// # Errors
     /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
     pub fn table(&self, cells: usize, bits: u32) -> Result<(), PackingError> {
         self.time()?;
-        // A long number has a header beside its words.
+        // A long number has a header in addition to its words.
         let words = bits as usize / 64 + 1;
         let each = if words > 2 { 8 * words + 32 } else { 8 * words };
         if cells.saturating_mul(each) > PACKING.most_table_bytes {
@@ -115,25 +119,25 @@ fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> R
     taken.map(|_| ()).map_err(|_| PackingError::Budget { what, limit })
 }
 
-/// Why a packing, or a proof about it, is not found.
+/// The reason why a packing, or a proof about it, was not computed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PackingError {
-    /// A linear programme has no answer.
+    /// A linear programme was not solved.
     #[error(transparent)]
     Lp(#[from] LpError),
-    /// A question about one pool of servers, asked of several.
+    /// A question that is defined for one pool of servers, asked about several.
     #[error("this is defined for one pool of identical servers only")]
     SeveralPools,
-    /// A search would be larger than its limits allow.
+    /// A search would exceed its limits.
     #[error("too large: more than {limit} {what}")]
     Budget {
-        /// What there are too many of.
+        /// The quantity that would exceed the limit.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// The time that was given is over.
+    /// The deadline has passed.
     #[error("the time is up")]
     OutOfTime,
 }

@@ -11,60 +11,62 @@ use super::knapsack::{Knapsack, KnapsackMethod, Verdict, integers};
 use super::limits::SearchLimits;
 use evenhand_exact::ratio::{FirstProof, PricingProof};
 
-/// A best configuration.
+/// A best configuration, with its reward.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestConfiguration {
-    /// Jobs by type.
+    /// The number of jobs, by type.
     pub configuration: Vec<u64>,
-    /// `U(k)`
+    /// The reward `U(k)`.
     pub reward: Rational,
-    /// How it was found and proven.
+    /// The method that computed and proved it.
     pub method: KnapsackMethod,
 }
 
-/// The servers of every pool, scaled once, and the answers given so far.
+/// A solver for the best configuration of any set of types, with a cache of its answers.
 ///
-/// Configurations are ordered as in Definition 2.2: `k` before `k'` if `U(k) > U(k')`, or if the
-/// rewards are equal and `k_j > k'_j` at the smallest `j` where they differ.
+/// The servers of every pool are scaled once. Configurations are ordered as in Definition 2.2: `k`
+/// comes before `k'` if `U(k) > U(k')`, or if the rewards are equal and `k_j > k'_j` at the
+/// smallest `j` where they differ.
 pub struct MaxReward<'a> {
     problem: &'a Reservation,
     rewards: Vec<Rational>,
     pools: Vec<Shape<'a>>,
-    /// Pool whose capacity is the same, by pool: their answers are shared.
+    /// The first pool with the same capacity, by pool. Such pools share their answers.
     same_as: Vec<usize>,
     known: HashMap<(usize, Vec<usize>), Arc<BestConfiguration>>,
     limits: SearchLimits,
 }
 
-/// What a server takes.
+/// The configurations that fit on a server: given by its capacities, or stated as a list.
 enum Servers<'s> {
     Capacities(&'s Knapsack),
     Listed(&'s [Vec<u64>]),
 }
 
-/// What one pool takes.
+/// The stored description of the configurations of one pool.
 enum Shape<'a> {
-    /// Or why its numbers are too many.
+    /// The scaled knapsack, or the error if it has too many numbers.
     Capacities(Box<Result<Knapsack, PackingError>>),
     Listed(&'a [Vec<u64>]),
-    /// What another pool takes.
+    /// The pool has the capacity of an earlier one, whose description is used.
     Same,
 }
 
 impl<'a> MaxReward<'a> {
-    /// For the pools and rewards of a problem.
+    /// Returns a solver for the pools and rewards of a problem, with the default limits.
     #[must_use]
     pub fn new(problem: &'a Reservation) -> Self {
         Self::within(problem, &SearchLimits::default())
     }
 
-    /// The same, with what all answers together may cost.
+    /// Returns a solver for the pools and rewards of a problem, with limits on all of its answers
+    /// together.
     #[must_use]
     pub fn within(problem: &'a Reservation, limits: &SearchLimits) -> Self {
         let mut first: HashMap<_, usize> = HashMap::new();
         let pools = problem.pools().iter().enumerate();
         let same_as: Vec<usize> = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
-        // Pools that are like an earlier one are answered by it.
+        // A pool with the capacity of an earlier one uses that pool's description.
         let shape = |(i, &same): (usize, &usize)| match problem.configurations() {
             Some(list) => Shape::Listed(list),
             None if same != i => Shape::Same,
@@ -80,13 +82,13 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// What all answers together may cost.
+    /// Returns the limits on all answers together.
     #[must_use]
     pub fn limits(&self) -> &SearchLimits {
         &self.limits
     }
 
-    /// What a server of pool `i` takes.
+    /// Returns the configurations that fit on a server of pool `i`.
     fn shape(&self, i: usize) -> Result<Servers<'_>, PackingError> {
         match &self.pools[self.same_as[i]] {
             Shape::Capacities(knapsack) => match &**knapsack {
@@ -94,21 +96,22 @@ impl<'a> MaxReward<'a> {
                 Err(error) => Err(error.clone()),
             },
             Shape::Listed(list) => Ok(Servers::Listed(list)),
-            // No pool is like one that is like another.
+            // `same_as` never points to a pool of this kind.
             Shape::Same => Ok(Servers::Listed(&[])),
         }
     }
 
-    /// The problem.
+    /// Returns the problem.
     #[must_use]
     pub fn problem(&self) -> &'a Reservation {
         self.problem
     }
 
-    /// The first configuration on a server of pool `i` among those of `types`, in ascending order.
+    /// Computes the first configuration on a server of pool `i` that uses only `types`, given in
+    /// ascending order.
     ///
     /// # Errors
-    /// [`PackingError::Budget`] where neither the table nor the branch tree is small enough.
+    /// [`PackingError::Budget`] if both the table and the branch tree would be too large.
     pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<BestConfiguration>, PackingError> {
         let i = self.same_as[i];
         let key = (i, types.to_vec());
@@ -125,11 +128,11 @@ impl<'a> MaxReward<'a> {
         Ok(best)
     }
 
-    /// Why `k` is the first configuration on a server of pool `i` among those of `types`, in ascending
-    /// order: as [`MaxReward::first`] found it.
+    /// Proves that `k` is the first configuration on a server of pool `i` that uses only `types`,
+    /// given in ascending order. `k` is the result of [`MaxReward::first`].
     ///
     /// # Errors
-    /// [`PackingError::Budget`] where neither a table nor a tree is small enough.
+    /// [`PackingError::Budget`] if both a table and a tree would be too large.
     pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, PackingError> {
         let mut profits = vec![Rational::new(); self.rewards.len()];
         types.iter().for_each(|&j| profits[j].clone_from(&self.rewards[j]));
@@ -139,12 +142,14 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Configurations of pool `i` worth more than `bound` by these integer profits; none where there
-    /// is none, or where the search was cut short.
+    /// Returns configurations of pool `i` that are worth more than `bound` by the given integer
+    /// profits.
+    ///
+    /// The result is empty if there are none, or if the search reached its limit.
     pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
         let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
         match self.shape(i) {
-            // It is said when a proof is asked for.
+            // The later request for a proof reports this error.
             Err(_) => Vec::new(),
             Ok(Servers::Capacities(knapsack)) => knapsack.better(profits, bound),
             Ok(Servers::Listed(list)) => {
@@ -158,7 +163,8 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, with the proof.
+    /// Decides whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, and proves the
+    /// answer.
     pub(super) fn verify(
         &self,
         i: usize,

@@ -1,12 +1,15 @@
 //! The monotone greedy property (Reservation, Definition 3.8): more load never earns greedy less.
 //!
-//! Over the loads whose types run out in one order greedy's reward is linear in the loads (see
-//! [`worst_load`](super::worst_load)), and it is continuous, since at every moment greedy uses the best
-//! configuration of the types with jobs left. The loads of every order have an interior: any `z > 0`
-//! and more than enough of the other types. So the property holds if and only if no order has a
-//! negative derivative. With `K_1, ..., K_t` the configurations and `phi_i` the types that run out, the
-//! derivatives `g_i` with respect to the loads of the `phi_i` solve
-//! `sum_(i >= l) g_i K_l[phi_i] = U(K_l) - U(K_t)` for `l < t`, from the last one back.
+//! Consider all loads whose types run out in the same order. Greedy's reward is linear in these
+//! loads (see [`worst_load`](super::worst_load)). It is also continuous over all loads, since
+//! greedy uses at every moment the best configuration of the types with jobs left. The loads of
+//! every order have an interior: any `z > 0` with more than enough jobs of the other types. The
+//! property therefore holds if and only if no order has a negative derivative.
+//!
+//! Let `K_1, ..., K_t` be the configurations and `phi_i` the types that run out. The derivatives
+//! `g_i` with respect to the loads of the `phi_i` solve
+//! `sum_(i >= l) g_i K_l[phi_i] = U(K_l) - U(K_t)` for `l < t`, from the last equation back to the
+//! first.
 
 use std::sync::Arc;
 
@@ -17,63 +20,68 @@ use rug::Rational;
 use super::greedy;
 use super::max_reward::{BestConfiguration, MaxReward};
 
-/// An order in which types run out before the servers do, with what decides on it.
+/// An order in which types run out before the servers do, with the derivatives of greedy's reward.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
-    /// The types, in this order.
+    /// The types that run out, in order.
     pub exhausted: Vec<usize>,
-    /// The best configuration at the start, and after each of these types has run out.
+    /// The best configurations: at the start, and after each of these types has run out.
     pub steps: Vec<Arc<BestConfiguration>>,
-    /// What greedy earns more with one more job of each of these types per server, as long as the order is this one.
+    /// The additional reward of greedy for one more job of each of these types per server, while
+    /// the order stays the same.
     pub derivatives: Vec<Rational>,
 }
 
-/// Whether more load never earns greedy less.
+/// The answer to the question whether more load never earns greedy less.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
-    /// It always earns at least as much, in each of so many orders.
+    /// The property holds: greedy earns at least as much, in every order.
     Holds {
-        /// Orders in which types can run out.
+        /// The number of orders in which types can run out.
         orders: usize,
     },
-    /// Two loads that show that it does.
+    /// The property fails, as these two loads show.
     Fails {
         /// The smaller loads, by type.
         smaller: Vec<Rational>,
-        /// The larger loads: at least as much of every type.
+        /// The larger loads, with at least as much of every type.
         larger: Vec<Rational>,
-        /// What greedy earns with the smaller loads.
+        /// The reward of greedy for the smaller loads.
         reward_of_smaller: Rational,
-        /// What greedy earns with the larger loads, which is less.
+        /// The reward of greedy for the larger loads, which is less.
         reward_of_larger: Rational,
     },
 }
 
-/// Decides the property for the types of a problem with one pool; its loads play no part. `visited` is told every order
-/// in which no derivative is negative: where the property holds these are all there are.
+/// Decides the property for the types of a problem with one pool.
+///
+/// The loads of the problem are ignored. `visited` is called for every order in which no derivative
+/// is negative. If the property holds, these are all orders.
 ///
 /// # Errors
-/// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or as [`MaxReward::first`].
+/// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or as
+/// [`MaxReward::first`].
 pub fn monotone(best: &mut MaxReward<'_>, visited: &mut dyn FnMut(&Order)) -> Result<Monotone, PackingError> {
     if best.problem().n_pools() != 1 {
         return Err(PackingError::SeveralPools);
     }
     let open: Vec<usize> = (0..best.problem().n_types()).collect();
-    let mut search = Search { best, orders: 0, visited };
+    let mut search = OrderWalk { best, orders: 0, visited };
     let mut start = Order { exhausted: Vec::new(), steps: Vec::new(), derivatives: Vec::new() };
     let found = search.visit(&mut start, &open)?;
     Ok(found.unwrap_or(Monotone::Holds { orders: search.orders }))
 }
 
-struct Search<'s, 'p> {
+struct OrderWalk<'s, 'p> {
     best: &'s mut MaxReward<'p>,
-    /// Orders so far.
+    /// The number of orders visited so far.
     orders: usize,
     visited: &'s mut dyn FnMut(&Order),
 }
 
-impl Search<'_, '_> {
-    /// Looks at the order, and at those that begin with it; two loads where the reward falls, if there are any.
+impl OrderWalk<'_, '_> {
+    /// Visits the order and all orders that begin with it. Returns the first pair of loads at which
+    /// the reward falls.
     fn visit(&mut self, order: &mut Order, open: &[usize]) -> Result<Option<Monotone>, PackingError> {
         if open.is_empty() {
             return Ok(None);
@@ -106,7 +114,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Derivatives of greedy's reward with respect to the loads of `order`.
+/// Computes the derivatives of greedy's reward with respect to the loads of `order`.
 fn derivatives(order: &[usize], steps: &[Arc<BestConfiguration>]) -> Vec<Rational> {
     let Some(last) = steps.last() else { return Vec::new() };
     let mut g = vec![Rational::new(); order.len()];
@@ -121,7 +129,8 @@ fn derivatives(order: &[usize], steps: &[Arc<BestConfiguration>]) -> Vec<Rationa
     g
 }
 
-/// Loads in the interior of the order, and as much more of one type as the order allows.
+/// Returns loads in the interior of the order as the smaller ones. The larger ones have as much
+/// more of the falling type as the order allows.
 fn witness(
     best: &mut MaxReward<'_>,
     order: &[usize],
@@ -134,7 +143,8 @@ fn witness(
     for (i, &j) in order.iter().enumerate() {
         smaller[j] = steps[..=i].iter().map(|step| Rational::from(&each * step.configuration[j])).sum();
     }
-    // How the servers of the steps change with the load of one type; the last step makes up for it.
+    // The change of the servers of each step with the load of one type. The last step makes up for
+    // the sum.
     let mut change: Vec<Rational> = Vec::with_capacity(steps.len());
     for (i, &j) in order.iter().enumerate() {
         let mut value = Rational::from(u32::from(i == falling));

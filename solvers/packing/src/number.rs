@@ -1,33 +1,35 @@
-//! The integers of the knapsack: machine words where everything fits, GMP where it does not.
+//! The integers of the knapsack: machine words if all values fit, and GMP integers otherwise.
 
 use rug::Integer;
 
-/// An integer type of the knapsack. That nothing overflows is seen to before a type is chosen, by a
-/// bound on everything that can be computed; the workspace checks overflow besides.
+/// An integer type of the knapsack.
+///
+/// Before a type is chosen, a bound on every possible intermediate result ensures that nothing
+/// overflows. The workspace also checks for overflow at run time.
 pub trait Number: Clone + Ord + Send + Sync {
-    /// Bits that every intermediate result must stay below.
+    /// The number of bits that every intermediate result must stay below.
     const BITS: u32;
-    /// The value, if it fits.
+    /// Converts the value, if it fits.
     fn from_integer(value: &Integer) -> Option<Self>;
-    /// The value.
+    /// Converts the value to a GMP integer.
     fn to_integer(&self) -> Integer;
-    /// The value, rounded.
+    /// Converts the value to a double, rounded.
     fn to_f64(&self) -> f64;
-    /// 0.
+    /// Returns 0.
     fn zero() -> Self;
-    /// `self + a`
+    /// Returns `self + a`.
     fn plus(&self, a: &Self) -> Self;
-    /// `self += a b`
+    /// Adds `a * b` to `self`.
     fn add_product(&mut self, a: &Self, b: &Self);
-    /// `self += a times`
+    /// Adds `a * times` to `self`.
     fn add_times(&mut self, a: &Self, times: u64);
-    /// `self -= a times`
+    /// Subtracts `a * times` from `self`.
     fn sub_times(&mut self, a: &Self, times: u64);
-    /// How often `a > 0` goes into `self >= 0`, at most `most`.
+    /// Returns `self / a` rounded down, but at most `most`, for `a > 0` and `self >= 0`.
     fn times(&self, a: &Self, most: u64) -> u64;
 }
 
-/// A number of jobs, at most 10^12, as a machine word.
+/// A conversion of a number of jobs, at most 10^12, to a machine word.
 trait FromCount {
     fn from_count(times: u64) -> Self;
 }

@@ -1,15 +1,18 @@
-//! Prices of resources that bound a knapsack: the dual of its relaxation, in floating point.
+//! Resource prices that bound the value of a knapsack: the dual of its relaxation, in floating
+//! point.
 //!
-//! `min m c` over `m d_j >= p_j`, `m >= 0`, is the dual of `max p x` over `d x <= c`, `x >= 0`, which
-//! a dense simplex tableau of one row per resource solves in a few pivots. Rounding is no danger:
-//! whoever uses the prices rounds them up to integers for which the inequalities hold exactly.
+//! The dual of `max p x` over `d x <= c`, `x >= 0` is `min m c` over `m d_j >= p_j`, `m >= 0`. A
+//! dense simplex tableau with one row for each resource solves it in a few pivots. Rounding errors
+//! do no harm: the callers round the prices up to integers that satisfy the inequalities exactly.
 
 use crate::settings::PACKING;
-/// Prices `m` by resource, for profits and demands `(p_j, d_j)` of the types and capacities `c`, and
-/// the basis: a type, or the slack of resource `r` as the number of types plus `r`.
+/// Computes the prices `m` of the resources, and the optimal basis.
+///
+/// `types` holds the profit and the demands `(p_j, d_j)` of each type, `capacity` the capacities `c`. An
+/// entry of the basis is a type, or the number of types plus `r` for the slack of resource `r`.
 pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let (n_rows, n_types) = (capacity.len(), types.len());
-    // A row holds the types, then the slacks, then the right-hand side.
+    // A row holds the columns of the types, then those of the slacks, then the right-hand side.
     let width = n_types + n_rows + 1;
     let mut rows: Vec<Vec<f64>> = (0..n_rows)
         .map(|r| {
@@ -28,6 +31,7 @@ pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize
         *cost = *profit;
     }
     for _ in 0..50 * (n_rows + 1) {
+        // Dantzig's rule, then the ratio test.
         let mut entering = None;
         let mut most = PACKING.tolerance;
         for (k, cost) in costs[..width - 1].iter().enumerate() {

@@ -1,10 +1,10 @@
-//! The knapsack by branch and bound, with integers throughout.
+//! Branch and bound for the knapsack problem, with integers throughout.
 //!
-//! Types are taken in a fixed order; a node has settled the numbers of the first ones and knows what
-//! is left of the capacities. Prices `M` of the resources with `M d_j >= s p_j` for all types that
-//! are still open bound what they can add: `s value <= s settled + M left`. Every node picks the best
-//! of the prices that were found for its open types so far, and asks the relaxation for new ones
-//! while there are few. Values are integers, so that a bound below `best + 1` is enough.
+//! Types are taken in a fixed order. A node has fixed the numbers of jobs of the first types and
+//! knows the remaining capacities. Resource prices `M` with `M d_j >= s p_j` for all open types
+//! bound the value that these can add: `s value <= s settled + M left`. Every node uses the best of
+//! the prices that are known for its set of open types. While these are few, it solves the
+//! relaxation for new ones. Values are integers, so a bound below `best + 1` is enough.
 
 use std::ops::ControlFlow;
 
@@ -16,92 +16,95 @@ use super::number::Number;
 use super::relaxation;
 use crate::settings::PACKING;
 
-/// What the search is for.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchGoal {
     /// The largest value.
     Largest,
-    /// The first configuration, in the order of the search, whose value reaches the threshold.
+    /// The first configuration, in the order of the search, with a value of at least the threshold.
     First,
 }
 
-/// How a search ended.
+/// The way in which a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// Everything was searched.
+    /// The whole tree was searched.
     Complete,
-    /// [`SearchGoal::First`] was found.
+    /// The configuration of [`SearchGoal::First`] was found.
     Found,
-    /// A limit was reached: of turns, or of time.
+    /// The limit on turns or on time was reached.
     Limit,
 }
 
-/// A step of a search that is written down, in preorder.
+/// A recorded step of a search, in preorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
-    /// First all with at least `at` jobs of the type, then all with fewer.
+    /// A branch: first all configurations with at least `at` jobs of the type, then all with fewer.
     Split {
         /// The type.
         job: usize,
         /// The number of jobs.
         at: u64,
     },
-    /// The prices, by set of open types and number, bound what is left; without prices nothing fits.
+    /// A leaf that the prices bound, given by number of fixed types and index. With `None` nothing
+    /// else fits.
     Leaf(Option<(usize, usize)>),
 }
 
-/// A search over one knapsack.
+/// A branch and bound search over one knapsack.
 pub struct BranchAndBound<'a, N> {
     knapsack: &'a Knapsack,
     order: Vec<usize>,
-    /// By position in the order, then by resource.
+    /// The demands, by position in the order and then by resource.
     demand: Vec<Vec<N>>,
-    /// `p_j`, by position.
+    /// The profits `p_j`, by position in the order.
     profit: Vec<N>,
-    /// Profits and demands in floating point, as parts of the largest and of the capacity.
+    /// The profits as fractions of the largest profit, and the demands as fractions of the
+    /// capacity.
     float: Vec<(f64, Vec<f64>)>,
-    largest: Whole,
-    /// By resource.
-    capacity: Vec<Whole>,
-    /// What a price of 1 in floating point is as an integer, by resource.
+    largest: Total,
+    /// The capacities, by resource.
+    capacity: Vec<Total>,
+    /// The integer price that corresponds to a floating-point price of 1, by resource.
     units: Vec<Rational>,
-    /// `s` of prices that were rounded.
+    /// The scale `s` of rounded prices.
     scale: Integer,
-    /// No value is larger, nor is the threshold.
+    /// A bound on all values and on the threshold.
     most_value: Integer,
     /// Whether values are too long for prices from floating point.
     exact: bool,
-    /// By number of settled types.
+    /// The known prices, by number of fixed types.
     prices: Vec<Vec<Prices<N>>>,
-    /// What is left, by resource.
+    /// The remaining capacity, by resource.
     left: Vec<N>,
-    /// The value of what is settled.
+    /// The value of the jobs that are fixed.
     settled: N,
     k: Vec<u64>,
-    /// The least value that is of interest.
+    /// The least value that the search still looks for.
     threshold: N,
     one: N,
     goal: SearchGoal,
     found: Vec<Vec<u64>>,
     turns: usize,
     most_turns: usize,
-    /// Turns that are paid for.
+    /// The turns that are already charged to the limits.
     paid: usize,
     steps: Option<Vec<SearchStep>>,
 }
 
-/// Integer prices of the resources, times `s`.
+/// Integer prices of the resources, multiplied by `scale`.
 struct Prices<N> {
     by_resource: Vec<N>,
     scale: N,
-    /// Whether the last settled type is worth at least its price, so that fewer jobs of it are worth
-    /// no more.
+    /// Whether a job of the last fixed type is worth at least its price, so that fewer jobs of it
+    /// are worth no more.
     covers_last: bool,
 }
 
 impl<'a, N: Number> BranchAndBound<'a, N> {
-    /// A search over types in this order with these integer profits (0 or more), for values of at
-    /// least `threshold`; `None` where the numbers do not fit into `N`.
+    /// Prepares a search over the types in the given order for values of at least `threshold`.
+    ///
+    /// The integer profits are 0 or more. Returns `None` if the numbers do not fit into `N`.
     pub fn new(
         knapsack: &'a Knapsack,
         order: Vec<usize>,
@@ -120,7 +123,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         let demand = order.iter().map(|&j| all(&knapsack.demand[j])).collect::<Option<_>>()?;
         let profit = order.iter().map(|&j| N::from_integer(&profits[j])).collect::<Option<_>>()?;
         let largest = order.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
-        let part = |a: &Integer, b: &Integer| if b.is_zero() { 0.0 } else { quotient(a, b) };
+        let fraction = |a: &Integer, b: &Integer| if b.is_zero() { 0.0 } else { quotient(a, b) };
         let price = |c: &Integer| {
             let one = if c.is_zero() { Integer::from(1) } else { c.clone() };
             Rational::from((Integer::from(&largest * &scale), one))
@@ -129,8 +132,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         let float = order
             .iter()
             .map(|&j| {
-                let demand = knapsack.demand[j].iter().zip(&knapsack.capacity).map(|(d, c)| part(d, c));
-                (part(&profits[j], &largest), demand.collect())
+                let demand = knapsack.demand[j].iter().zip(&knapsack.capacity).map(|(d, c)| fraction(d, c));
+                (fraction(&profits[j], &largest), demand.collect())
             })
             .collect();
         Some(Self {
@@ -146,9 +149,9 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             demand,
             profit,
             float,
-            capacity: knapsack.capacity.iter().cloned().map(Whole::new).collect(),
+            capacity: knapsack.capacity.iter().cloned().map(Total::new).collect(),
             units,
-            largest: Whole::new(largest),
+            largest: Total::new(largest),
             most_value: largest_value,
             scale,
             goal,
@@ -160,20 +163,21 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         })
     }
 
-    /// Gives up after so many turns.
+    /// Limits the search to `most_turns` turns.
     pub fn limited(mut self, most_turns: usize) -> Self {
         self.most_turns = most_turns;
         self
     }
 
-    /// Writes the search down.
+    /// Makes the search record its steps.
     pub fn recorded(mut self) -> Self {
         self.steps = Some(Vec::new());
         self
     }
 
-    /// Searches; every configuration that was the best so far, with a value of at least the
-    /// threshold. The last is the best.
+    /// Runs the search. Returns how it ended, and every configuration that was the best so far.
+    ///
+    /// All of them have at least the value of the threshold. The last one is the best.
     pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
         if self.order.len() > PACKING.most_types {
             return (Ending::Limit, Vec::new());
@@ -185,7 +189,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         (ending, std::mem::take(&mut self.found))
     }
 
-    /// The steps and all prices that they name, each per unit of profit and scaled resource.
+    /// Returns the recorded steps, and all prices to which they refer, per unit of profit and
+    /// scaled resource.
     pub fn record(self) -> (Vec<SearchStep>, Vec<Vec<Vec<Rational>>>) {
         let exact = |prices: &Prices<N>| -> Vec<Rational> {
             let scale = prices.scale.to_integer();
@@ -196,7 +201,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         (self.steps.unwrap_or_default(), prices.collect())
     }
 
-    /// Counts a node, a number that is tried in one, or other work of that size.
+    /// Counts one turn: a node, a number of jobs tried in a node, or other work of that size.
     fn turn(&mut self) -> ControlFlow<Ending> {
         self.turns += 1;
         if self.turns > self.paid {
@@ -211,6 +216,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
+    /// Searches below a node at which the first `at` types are fixed.
     fn descend(&mut self, mut at: usize) -> ControlFlow<Ending> {
         self.turn()?;
         let most = loop {
@@ -223,25 +229,26 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             }
             at += 1;
         };
-        let bound = self.bounded(at).or_else(|| self.ask(at));
+        let bound = self.bounded(at).or_else(|| self.new_prices(at));
         if let Some(prices) = bound {
-            self.note(SearchStep::Leaf(Some((at, prices))));
+            self.record_step(SearchStep::Leaf(Some((at, prices))));
             return ControlFlow::Continue(());
         }
+        // Try the numbers of jobs from the largest down. Each one is a box of the recorded tree.
         self.settle(at, most);
         for number in (0..=most).rev() {
             self.turn()?;
             let bound = self.bounded(at + 1);
             if let Some(prices) = bound.filter(|&prices| self.prices[at + 1][prices].covers_last) {
-                self.note(SearchStep::Leaf(Some((at + 1, prices))));
+                self.record_step(SearchStep::Leaf(Some((at + 1, prices))));
                 self.unsettle(at, number);
                 break;
             }
             if number > 0 {
-                self.note(SearchStep::Split { job: self.order[at], at: number });
+                self.record_step(SearchStep::Split { job: self.order[at], at: number });
             }
             match bound {
-                Some(prices) => self.note(SearchStep::Leaf(Some((at + 1, prices)))),
+                Some(prices) => self.record_step(SearchStep::Leaf(Some((at + 1, prices)))),
                 None => self.descend(at + 1)?,
             }
             if number > 0 {
@@ -251,10 +258,11 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
-    /// Nothing else fits.
+    /// Records the current configuration, to which no other job can be added, if it reaches the
+    /// threshold.
     fn leaf(&mut self) -> ControlFlow<Ending> {
         if self.settled < self.threshold {
-            self.note(SearchStep::Leaf(None));
+            self.record_step(SearchStep::Leaf(None));
             return ControlFlow::Continue(());
         }
         self.found.push(self.k.clone());
@@ -265,12 +273,13 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
-    fn note(&mut self, step: SearchStep) {
+    fn record_step(&mut self, step: SearchStep) {
         if let Some(steps) = &mut self.steps {
             steps.push(step);
         }
     }
 
+    /// Returns how many jobs of the type at a position still fit.
     fn fits(&self, at: usize) -> u64 {
         let mut most = self.knapsack.most[self.order[at]];
         for (left, demand) in self.left.iter().zip(&self.demand[at]) {
@@ -297,7 +306,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         self.k[self.order[at]] -= times;
     }
 
-    /// Prices that show that nothing below this node is of interest.
+    /// Returns the index of known prices that prove that no value below this node reaches the
+    /// threshold.
     fn bounded(&self, at: usize) -> Option<usize> {
         self.prices[at].iter().position(|prices| self.is_bound(prices))
     }
@@ -313,21 +323,22 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         bound < threshold
     }
 
-    /// New prices for what is left, while there are few.
-    fn ask(&mut self, at: usize) -> Option<usize> {
+    /// Computes new prices for the remaining capacities if few are known. Returns their index if
+    /// they bound the node.
+    fn new_prices(&mut self, at: usize) -> Option<usize> {
         if self.prices[at].len() >= PACKING.most_prices {
             return None;
         }
-        // Pivots of the relaxation cost as much as many turns where there are many types.
+        // With many types the pivots of the relaxation cost as much as many turns.
         self.turns += self.left.len() * (self.order.len() - at + self.left.len()) / 100;
-        let left: Vec<f64> = self.left.iter().zip(&self.capacity).map(|(left, c)| c.part(left)).collect();
+        let left: Vec<f64> = self.left.iter().zip(&self.capacity).map(|(left, c)| c.fraction(left)).collect();
         let types: Vec<(f64, &[f64])> =
             self.float[at..].iter().map(|(profit, demand)| (*profit, demand.as_slice())).collect();
         let (prices, basis) = relaxation::prices(&types, &left);
         let is_close = || {
-            let part = |value: &N| self.largest.part(value);
-            let bound = part(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
-            let threshold = part(&self.threshold);
+            let fraction = |value: &N| self.largest.fraction(value);
+            let bound = fraction(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
+            let threshold = fraction(&self.threshold);
             (bound - threshold).abs() <= PACKING.close * threshold.abs().max(1.0)
         };
         let exact = if self.exact && is_close() { self.exact_prices(at, &basis) } else { None };
@@ -340,7 +351,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         bound.then(|| self.prices[at].len() - 1)
     }
 
-    /// Prices rounded up to integers that cover every open type; `None` where they do not fit.
+    /// Rounds prices up to integers that cover every open type. Returns `None` if they do not fit.
     fn rounded(&self, at: usize, prices: &[f64]) -> Option<Prices<N>> {
         let up = |(price, unit): (&f64, &Rational)| {
             let whole = price * unit.to_f64();
@@ -356,9 +367,9 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
                 continue;
             }
             let missing = self.profit[at].to_integer() * &self.scale - self.worth(at, &rounded);
-            // The resource of which the type takes the largest part.
-            let part = |r: &usize| self.float[at].1[*r];
-            let r = (0..rounded.len()).max_by(|a, b| part(a).total_cmp(&part(b)))?;
+            // Raise the price of the resource of which the type demands the largest fraction.
+            let fraction = |r: &usize| self.float[at].1[*r];
+            let r = (0..rounded.len()).max_by(|a, b| fraction(a).total_cmp(&fraction(b)))?;
             let demand = &self.knapsack.demand[self.order[at]][r];
             if demand.is_zero() {
                 return None;
@@ -369,7 +380,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Some(self.covering_last(at, found))
     }
 
-    /// The optimal prices for what is left, from the basis that floating point found.
+    /// Computes the exact optimal prices for the remaining capacities from the basis found in
+    /// floating point.
     fn exact_prices(&self, at: usize, basis: &[usize]) -> Option<Prices<N>> {
         let open = &self.order[at..];
         let exact = |value: &Integer| Rational::from(value);
@@ -399,13 +411,13 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Some(self.covering_last(at, self.fitting(&whole, &scale)?))
     }
 
-    /// What the type at a position has to pay.
+    /// Returns the price of one job of the type at a position.
     fn worth(&self, at: usize, prices: &[Integer]) -> Integer {
         let demand = &self.knapsack.demand[self.order[at]];
         demand.iter().zip(prices).map(|(d, price)| Integer::from(d * price)).sum()
     }
 
-    /// These prices, unless what they are multiplied with is too long.
+    /// Converts the prices, unless the products with them would be too long for `N`.
     fn fitting(&self, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
         let most: Integer =
             prices.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
@@ -425,13 +437,16 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Prices { covers_last, ..prices }
     }
 
-    /// Whether the type at a position is worth no more than its price.
+    /// Returns whether a job of the type at a position is worth no more than its price.
     fn covers(&self, at: usize, prices: &Prices<N>) -> bool {
         let (profit, worth) = self.sides(at, prices);
         profit <= worth
     }
 
-    /// What a job of the type at a position is worth, and what it pays. It fits, so that it pays no more than all there is.
+    /// Returns the scaled profit and the price of a job of the type at a position.
+    ///
+    /// The job fits on the server, so its price is at most the price of all capacities and cannot
+    /// overflow.
     fn sides(&self, at: usize, prices: &Prices<N>) -> (N, N) {
         let (mut profit, mut worth) = (N::zero(), N::zero());
         profit.add_product(&self.profit[at], &prices.scale);
@@ -442,19 +457,19 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     }
 }
 
-/// What parts are of, also in floating point.
-struct Whole {
+/// A number whose fractions are computed, also in floating point.
+struct Total {
     exact: Integer,
     float: f64,
 }
 
-impl Whole {
+impl Total {
     fn new(exact: Integer) -> Self {
         Self { float: exact.to_f64(), exact }
     }
 
-    /// 0 of nothing.
-    fn part<N: Number>(&self, value: &N) -> f64 {
+    /// Returns `value` as a fraction of this number, or 0 if this number is 0.
+    fn fraction<N: Number>(&self, value: &N) -> f64 {
         let float = value.to_f64();
         if self.exact.is_zero() {
             0.0
@@ -466,7 +481,7 @@ impl Whole {
     }
 }
 
-/// `a / b` in floating point, whatever their size.
+/// Returns `a / b` in floating point, for integers of any size.
 pub fn quotient(a: &Integer, b: &Integer) -> f64 {
     Rational::from((a.clone(), b.clone())).to_f64()
 }

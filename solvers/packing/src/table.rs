@@ -1,4 +1,4 @@
-//! The knapsack by dynamic programming over the grid of capacities.
+//! Dynamic programming for the knapsack problem, over the grid of capacities.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -7,14 +7,16 @@ use evenhand_exact::ratio::MOST_CELLS;
 
 use rug::Integer;
 
-/// What a cell of a table holds. Whole numbers below 2<sup>24</sup> are exact as `f32`, below 2<sup>53</sup> as `f64`: the
-/// same table, filled several cells at a time.
+/// The number type of a table cell.
+///
+/// `f32` is exact for whole numbers below 2<sup>24</sup>, and `f64` below 2<sup>53</sup>. The
+/// processor fills several such cells at a time.
 pub trait Value: Clone + PartialOrd {
-    /// 0.
+    /// Returns 0.
     fn zero() -> Self;
-    /// `self + a`
+    /// Returns `self + a`.
     fn plus(&self, a: &Self) -> Self;
-    /// `self = max(self, a + b)`
+    /// Sets `self` to `max(self, a + b)`.
     fn raise(&mut self, a: &Self, b: &Self) {
         let with = a.plus(b);
         if with > *self {
@@ -39,29 +41,31 @@ macro_rules! value {
 
 value! { f32, 0.0; f64, 0.0; i64, 0; i128, 0; Integer, Integer::new(); }
 
-/// A grid of capacities, and what the types take of it.
+/// A grid of capacities, and the demands of the types.
 pub struct Grid {
-    /// Capacity by resource; the last one is the largest.
+    /// The capacities, by resource in ascending order of capacity.
     capacity: Vec<usize>,
-    /// Demand by type, then by resource in the order of `capacity`.
+    /// The demands, by type and then by resource in the order of `capacity`.
     demand: Vec<Vec<usize>>,
     stride: Vec<usize>,
     n_cells: usize,
 }
 
-/// The best values of all cells.
+/// A filled table: the best value of every cell.
 pub struct Filled<'a, V> {
     grid: &'a Grid,
-    /// Those that fit, ascending.
+    /// The types that fit, in ascending order.
     types: Vec<usize>,
     profits: &'a [V],
     value: Vec<V>,
 }
 
 impl<V: Value> Filled<'_, V> {
-    /// Adds to `k` the best configuration of a cell, by resource in the order of the grid.
-    // Where some best filling of a cell holds a type, those of the cell that remains hold no
-    // smaller one that the first cell could not hold: the types come in ascending order.
+    /// Adds the best configuration of a cell to `k`. The cell is given by resource in the order of
+    /// the grid.
+    // Types are tried in ascending order, each as often as some best filling holds it. No smaller
+    // type can return later: a best filling of the remaining cell that held one would extend to a
+    // best filling of the earlier cell that holds it.
     fn trace(&self, mut cell: Vec<usize>, k: &mut [u64]) {
         let mut at = self.grid.offset(&cell);
         for &j in &self.types {
@@ -75,8 +79,10 @@ impl<V: Value> Filled<'_, V> {
         }
     }
 
-    /// For every type with a profit the best configuration that holds it, if it is worth more than `bound`;
-    /// the best first, none twice.
+    /// Returns the best configuration that holds a type, for every type with a profit, if it is
+    /// worth more than `bound`.
+    ///
+    /// The best comes first, and none is returned twice.
     pub fn better(&self, bound: &V) -> Vec<Vec<u64>> {
         let end = self.value.len() - 1;
         let with =
@@ -98,58 +104,60 @@ impl<V: Value> Filled<'_, V> {
 }
 
 impl<V: Value> Filled<'_, V> {
-    /// The best value.
+    /// Returns the best value.
     pub fn largest(&self) -> &V {
         &self.value[self.value.len() - 1]
     }
 
-    /// All configurations of types with a profit that are worth at least `least`, above 0; `None` where more than `most` partial
-    /// ones reach that far.
+    /// Returns all configurations of types with a profit that are worth at least `least > 0`.
+    ///
+    /// Returns `None` if more than `most` partial configurations can still reach that value.
     pub fn reaching(&self, least: &V, most: usize) -> Option<Vec<Vec<u64>>> {
         let grid = self.grid;
         let types: Vec<usize> = self.types.iter().copied().filter(|&j| self.profits[j] > V::zero()).collect();
         let mut found = Vec::new();
         let mut k = vec![0; grid.demand.len()];
-        // Jobs so far, in the order of types, each with the value before it.
+        // The jobs so far, by position of their type, each with the value before it.
         let mut jobs: Vec<(usize, V)> = Vec::new();
         let (mut next, mut settled, mut cell) = (0, V::zero(), grid.capacity.clone());
         let mut n_visited = 0;
         loop {
             let at = grid.offset(&cell);
-            let reaches = |&place: &usize| {
-                let j = types[place];
+            let reaches = |&position: &usize| {
+                let j = types[position];
                 grid.fits(j, &cell)
                     && settled.plus(&self.profits[j]).plus(&self.value[at - grid.offset(&grid.demand[j])])
                         >= *least
             };
-            if let Some(place) = (next..types.len()).find(reaches) {
+            if let Some(position) = (next..types.len()).find(reaches) {
                 n_visited += 1;
                 if n_visited > most {
                     return None;
                 }
-                let j = types[place];
+                let j = types[position];
                 let with = settled.plus(&self.profits[j]);
-                jobs.push((place, std::mem::replace(&mut settled, with)));
+                jobs.push((position, std::mem::replace(&mut settled, with)));
                 grid.take(&mut cell, j);
                 k[j] += 1;
-                next = place;
+                next = position;
                 if settled >= *least {
                     found.push(k.clone());
                 }
             } else {
-                let Some((place, before)) = jobs.pop() else { return Some(found) };
-                let j = types[place];
+                let Some((position, before)) = jobs.pop() else { return Some(found) };
+                let j = types[position];
                 cell.iter_mut().zip(&grid.demand[j]).for_each(|(left, demand)| *left += demand);
                 k[j] -= 1;
                 settled = before;
-                next = place + 1;
+                next = position + 1;
             }
         }
     }
 }
 
 impl Grid {
-    /// The grid of these demands and capacities; `None` when it has more than [`MOST_CELLS`] cells.
+    /// Returns the grid of the given demands and capacities, or `None` if it has more than
+    /// [`MOST_CELLS`] cells.
     pub fn new(demand: &[Vec<Integer>], capacity: &[Integer]) -> Option<Self> {
         let mut n_cells = 1usize;
         for c in capacity {
@@ -158,7 +166,7 @@ impl Grid {
         let mut order: Vec<usize> = (0..capacity.len()).collect();
         order.sort_by_key(|&r| &capacity[r]);
         let capacity: Vec<usize> = order.iter().filter_map(|&r| capacity[r].to_usize()).collect();
-        // A demand above every capacity fits as little as a larger one.
+        // Any demand above every capacity may stand for a larger one.
         let size = |d: &Integer| d.to_usize().unwrap_or(usize::MAX);
         let demand = demand.iter().map(|d| order.iter().map(|&r| size(&d[r])).collect()).collect();
         let mut stride = vec![1; capacity.len()];
@@ -168,13 +176,14 @@ impl Grid {
         Some(Self { capacity, demand, stride, n_cells })
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn n_cells(&self) -> usize {
         self.n_cells
     }
 
-    /// The best configuration of `types` (ascending) and its value; of equals the one with more
-    /// jobs at the first type where they differ.
+    /// Computes the best configuration of `types` (ascending) and its value.
+    ///
+    /// Among equal values, the one with more jobs at the first type where they differ is returned.
     pub fn best<V: Value>(&self, types: &[usize], profits: &[V]) -> (V, Vec<u64>) {
         let filled = self.fill(types, profits);
         let mut k = vec![0; self.demand.len()];
@@ -182,12 +191,12 @@ impl Grid {
         (filled.value[self.n_cells - 1].clone(), k)
     }
 
-    /// The table over `types` (ascending).
+    /// Fills the table over `types` (ascending).
     pub fn fill<'a, V: Value>(&'a self, types: &[usize], profits: &'a [V]) -> Filled<'a, V> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.fits(j, &self.capacity)).collect();
         let mut value = vec![V::zero(); self.n_cells];
         for &j in &types {
-            // Without profit there is no better value, only a tie.
+            // A type without profit never improves a value.
             if profits[j] > V::zero() {
                 self.add_type(&mut value, &self.demand[j], &profits[j]);
             }
@@ -207,7 +216,7 @@ impl Grid {
         demand.iter().zip(&self.stride).map(|(demand, stride)| demand * stride).sum()
     }
 
-    /// Allows any number of jobs of one more type.
+    /// Updates the table with any number of jobs of one more type.
     fn add_type<V: Value>(&self, value: &mut [V], demand: &[usize], profit: &V) {
         let offset = self.offset(demand);
         let Some((&last_demand, outer)) = demand.split_last() else { return };
@@ -228,7 +237,7 @@ impl Grid {
                     here[0].raise(&before[at - offset], profit);
                 }
             }
-            // The next row, as an odometer.
+            // Advance to the next row, like an odometer.
             let Some(r) = (0..row.len()).rev().find(|&r| row[r] < self.capacity[r]) else { break };
             row[r] += 1;
             row[r + 1..].clone_from_slice(&outer[r + 1..]);

@@ -1,11 +1,13 @@
-//! The loads under which greedy looks worst, over all loads: an infimum with a proof for every order.
+//! The loads at which greedy is worst compared with the optimum: an infimum with a proof for every
+//! order.
 //!
-//! Let the types run out in the order `phi_1, ..., phi_(t-1)` and the servers during step `t`; the
-//! configurations `K_1, ..., K_t` are then those of `MaxReward`, and `z_1, ..., z_t >= 0` with sum 1
-//! are the servers they get. Greedy earns `sum_l z_l U(K_l)`; type `phi_i` had the load
-//! `sum_(l <= i) z_l K_l[phi_i]`, and the others as much as one likes. So every `z` belongs to loads,
-//! and the least of greedy - a optimum over one order is one linear programme in `z` and `x`. That it
-//! is at least 0 follows, without a word about `z`, from prices `alpha, beta, pi >= 0` with
+//! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and the servers during step `t`. The
+//! configurations `K_1, ..., K_t` are then those of `MaxReward`. They get `z_1, ..., z_t >= 0`
+//! servers, which add up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i` had the load
+//! `sum_(l <= i) z_l K_l[phi_i]`, and the loads of the other types may be as large as one likes.
+//! Every `z` therefore belongs to some loads, and the minimum of `greedy - a optimum` over one
+//! order is a linear programme in `z` and `x`. The minimum is at least 0 if there are prices
+//! `alpha, beta, pi >= 0`, independent of `z`, with
 //!
 //! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
 //! * `sum_j beta_j k_j <= pi` for every configuration (a [`PricingProof`]),
@@ -13,13 +15,13 @@
 //!
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
 //!
-//! With `V_t` the least `U(MaxReward({j}))` over the types that are left, which no later step falls
-//! below, the same prices settle every order that begins with `phi` ([`OrderClaim::covers_all`]). Loads
-//! that greedy serves entirely have the ratio 1. Where two types run out at once, the order between
-//! them does not change what greedy earns: at every moment it uses the best configuration of the types
-//! with jobs left.
+//! Now let `V_t` be the least `U(MaxReward({j}))` over the types that are left. No later step earns
+//! less, so the same prices settle every order that begins with `phi` ([`OrderClaim::covers_all`]).
+//! Loads that greedy serves entirely have the ratio 1. If two types run out at once, their order
+//! does not change the reward of greedy: at every moment it uses the best configuration of the
+//! types with jobs left.
 //!
-//! The ratio `a` falls as the search goes on (Dinkelbach, 1967); prices for a larger `a` remain valid.
+//! The ratio `a` falls during the search (Dinkelbach, 1967). Prices for a larger `a` remain valid.
 
 use std::sync::Arc;
 
@@ -35,44 +37,50 @@ use super::knapsack::{Verdict, integers};
 use super::max_reward::{BestConfiguration, MaxReward};
 use evenhand_exact::ratio::PricingProof;
 
-/// The least ratio of greedy and optimum over all loads.
+/// The least ratio of greedy to the optimum over all loads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstLoad {
-    /// No loads have a smaller ratio: proven by the claims.
+    /// The proven lower bound: by the claims, no loads have a smaller ratio.
     pub ratio_lower: Rational,
-    /// The ratio at `loads`. Equal to `ratio_lower` when the search was complete.
+    /// The ratio at `loads`. It equals `ratio_lower` when the search was complete.
     pub ratio_upper: Rational,
     /// Loads with that ratio, by type, per server.
     pub loads: Vec<Rational>,
-    /// What greedy earns under them.
+    /// The reward of greedy at these loads.
     pub greedy: Rational,
-    /// The optimum under them.
+    /// The optimum at these loads.
     pub optimum: Rational,
-    /// The proof, in the order of a depth-first search: an order is covered by a claim that covers
-    /// all that begin with it, or by a claim about it and by all orders that are longer by one type
-    /// of its last configuration.
+    /// The proof, in the order of a depth-first search.
+    ///
+    /// An order is covered either by a claim about all orders that begin with it, or by a claim
+    /// about the order itself together with all orders that are longer by one type of its last
+    /// configuration.
     pub claims: Vec<OrderClaim>,
 }
 
-/// That no loads of some orders have a ratio below [`WorstLoad::ratio_lower`].
+/// A claim that no loads of some orders have a ratio below [`WorstLoad::ratio_lower`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderClaim {
     /// The types that run out, in order.
     pub order: Vec<usize>,
-    /// Whether it is about all orders that begin so, or about the servers running out next.
+    /// Whether the claim is about all orders that begin like this, or only about the servers
+    /// running out next.
     pub covers_all: bool,
-    /// Price of the load, by type.
+    /// The price of the load, by type.
     pub alpha: Vec<Rational>,
-    /// Price of a slot, by type.
+    /// The price of a slot, by type.
     pub beta: Vec<Rational>,
-    /// Price of a server.
+    /// The price of a server.
     pub pi: Rational,
-    /// Why no configuration is worth more.
+    /// The proof that no configuration is worth more than `pi`.
     pub proof: PricingProof,
 }
 
-/// The worst loads for the types of a problem with one pool; its own loads play no part. `None`
-/// where no type has a reward. `progress` is told the number of claims and the ratio so far.
+/// Computes the worst loads for the types of a problem with one pool. The loads of the problem are
+/// ignored.
+///
+/// Returns `None` if no type has a reward. `progress` is called with the number of claims and the
+/// ratio so far.
 ///
 /// # Errors
 /// [`PackingError::SeveralPools`], or as [`configuration_lp::solve`].
@@ -107,7 +115,7 @@ pub fn worst_load(
     let types: Vec<usize> = (0..problem.n_types()).collect();
     search.visit(&mut Vec::new(), &mut Vec::new(), &types)?;
     let OrderSearch { best, ratio, loads, claims, .. } = search;
-    // Without loads below 1, any that greedy serves entirely will do.
+    // If no loads have a ratio below 1, any loads that greedy serves entirely will do.
     let loads = loads.unwrap_or_else(|| first_served(best));
     let one = [Rational::from(1)];
     let greedy = greedy::fluid(best, &loads, &one)?.reward;
@@ -116,7 +124,7 @@ pub fn worst_load(
     Ok(Some(WorstLoad { ratio_lower: ratio, ratio_upper, loads, greedy, optimum, claims }))
 }
 
-/// A server full of the first type with a reward.
+/// Returns the load of one server full of the first type with a reward.
 fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
     let mut loads = vec![Rational::new(); best.problem().n_types()];
     let rewarded = best.problem().jobs().iter().position(|job| !job.reward().is_zero());
@@ -129,7 +137,7 @@ fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
 struct OrderSearch<'s, 'p> {
     best: &'s mut MaxReward<'p>,
     rewards: Vec<Rational>,
-    /// Configurations that some programme needed.
+    /// The configurations that some programme needed.
     columns: Vec<Vec<u64>>,
     ratio: Rational,
     loads: Option<Vec<Rational>>,
@@ -137,10 +145,10 @@ struct OrderSearch<'s, 'p> {
     progress: &'s mut dyn FnMut(usize, &Rational),
 }
 
-/// What one programme says about the ratio.
+/// The answer of one linear programme about the current ratio.
 enum Answer {
     Holds(Box<OrderClaim>),
-    /// Not so at these servers `z`, jobs served and reward of the optimum.
+    /// The ratio fails at these servers `z`, with these jobs served and this reward of the optimum.
     Fails {
         z: Vec<Rational>,
         slots: Vec<Rational>,
@@ -149,7 +157,9 @@ enum Answer {
 }
 
 impl OrderSearch<'_, '_> {
-    /// All orders that begin with `order`; `steps` are the configurations of its types.
+    /// Proves the ratio for all orders that begin with `order`, lowering it as needed.
+    ///
+    /// `steps` are the configurations of the types of `order`, and `open` the types that are left.
     fn visit(
         &mut self,
         order: &mut Vec<usize>,
@@ -161,6 +171,7 @@ impl OrderSearch<'_, '_> {
         }
         self.best.limits().turns(PACKING.visit_turns)?;
         let next = self.best.first(0, open)?;
+        // The least reward of a server full of one open type bounds all later steps.
         let mut least: Option<Rational> = None;
         for &j in open {
             let alone = Rational::from(&self.rewards[j] * self.best.problem().most(0, j));
@@ -170,13 +181,13 @@ impl OrderSearch<'_, '_> {
         }
         let least = least.unwrap_or_default();
         steps.push(Arc::clone(&next));
-        if let Answer::Holds(claim) = self.ask(order, steps, &least, true)? {
+        if let Answer::Holds(claim) = self.test_order(order, steps, &least, true)? {
             self.claim(*claim)?;
             steps.pop();
             return Ok(());
         }
         loop {
-            match self.ask(order, steps, &next.reward, false)? {
+            match self.test_order(order, steps, &next.reward, false)? {
                 Answer::Holds(claim) => {
                     self.claim(*claim)?;
                     break;
@@ -201,7 +212,7 @@ impl OrderSearch<'_, '_> {
         Ok(())
     }
 
-    /// Loads with a smaller ratio.
+    /// Lowers the ratio to that of a counterexample, and stores its loads.
     fn improve(
         &mut self,
         order: &[usize],
@@ -220,8 +231,8 @@ impl OrderSearch<'_, '_> {
         self.loads = Some(loads.collect());
     }
 
-    /// Whether the ratio holds for an order whose last configuration earns `last`.
-    fn ask(
+    /// Decides whether the ratio holds for an order whose last configuration earns `last`.
+    fn test_order(
         &mut self,
         order: &[usize],
         steps: &[Arc<BestConfiguration>],
@@ -272,8 +283,10 @@ impl OrderSearch<'_, '_> {
         }
     }
 
-    /// `max a reward(x, y) - greedy(z)` over the columns so far: first the jobs of `order` that are
-    /// not served, then `z`, then `x`; rows of `order`, of the `x` and of the `z`.
+    /// Builds `max a reward(x, y) - greedy(z)` over the columns so far.
+    ///
+    /// The columns are the unserved jobs of the types in `order`, then `z`, then `x`. The rows are
+    /// those of `order`, the sum of `x`, and the sum of `z`.
     fn programme(&self, order: &[usize], steps: &[Arc<BestConfiguration>], last: &Rational) -> ExactLp {
         let one = || Rational::from(1);
         let mut lp = ExactLp::default();
@@ -287,7 +300,7 @@ impl OrderSearch<'_, '_> {
             let earned = if l == order.len() { last } else { &step.reward };
             let mut cost = Rational::from(-earned);
             let mut entries = Vec::new();
-            // Types that ran out before were not in the configuration.
+            // A type that ran out earlier is not in this configuration.
             for (row, &j) in order.iter().enumerate().filter(|(row, _)| *row >= l) {
                 let k = step.configuration[j];
                 if k > 0 {
@@ -314,6 +327,7 @@ impl OrderSearch<'_, '_> {
         lp
     }
 
+    /// Reads the counterexample from an optimum with a positive value.
     fn failure(&self, order: &[usize], steps: &[Arc<BestConfiguration>], optimum: &ExactOptimum) -> Answer {
         let (unserved, rest) = optimum.x.split_at(order.len());
         let (z, x) = rest.split_at(steps.len());

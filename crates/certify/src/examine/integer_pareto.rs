@@ -6,8 +6,8 @@
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_levels::LevelsError;
-use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipStatus};
 use evenhand_levels::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipStatus};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Placement, Rational};
 

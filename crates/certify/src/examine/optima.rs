@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use evenhand_exact::{Evidence, Instance, Share, ShareCoefficients, Tasks};
 use evenhand_levels::LevelsError;
-use evenhand_levels::level::{LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly};
+use evenhand_levels::level::{
+    LevelDual, Settings, TasksInDoubles, lexicographic, lexicographic_duals_nearly,
+};
 use evenhand_mechanisms::equals::Equals;
 use evenhand_mechanisms::reduced::Reduced;
 use evenhand_mechanisms::{Outcome, registry};
@@ -71,7 +73,11 @@ fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
 }
 
 /// The optimum by way of the reduced problem; `None` where nothing is alike.
-fn reduced_optimum(problem: &Problem, sharing: Sharing, share: Share) -> Option<Result<Optimum, LevelsError>> {
+fn reduced_optimum(
+    problem: &Problem,
+    sharing: Sharing,
+    share: Share,
+) -> Option<Result<Optimum, LevelsError>> {
     let reduced = reduced(problem, sharing)?;
     let u = share.coefficients(reduced.problem()).ok()?;
     let optimum = lexicographic(&Constraints::new(reduced.problem(), sharing), &u, &Settings::default());

@@ -22,8 +22,8 @@ use super::cluster::{Amounts, Cluster, Server};
 use super::source::Bytes;
 use super::tree::{LONGEST_NAME, shown};
 use evenhand_import::ImportError;
-use evenhand_import::split;
 use evenhand_import::Ordered;
+use evenhand_import::split;
 
 /// Most servers of one row, each of which becomes a name.
 const MOST_SERVERS: u64 = 100_000;

@@ -8,8 +8,8 @@
 //! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
 //! of the size of the bottlenecks, whatever the number of users.
 
-use evenhand_lp::linear::Lu;
 use evenhand_levels::njc::{Face, Tasks, Witness};
+use evenhand_lp::linear::Lu;
 use evenhand_ode::dense;
 use evenhand_problem::number::near;
 use evenhand_problem::{Constraints, Rational};

@@ -1,8 +1,8 @@
 //! Finds the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
 
 use evenhand_levels::LevelsError;
-use evenhand_lp::mip::MipStatus;
 use evenhand_levels::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
+use evenhand_lp::mip::MipStatus;
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 
 use super::answer::{INFO, accept};

@@ -7,9 +7,9 @@
 //! and a class, solves an exact linear programme at every step, and drops polytopes that lie in others.
 
 use evenhand_levels::LevelsError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use evenhand_levels::njc::vertices::{Constraint, Inequalities, dimension};
 use evenhand_levels::njc::{Face, NjcSet, Polytope, Tasks};
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use evenhand_problem::Rational;
 
 use super::pairs::PairModel;

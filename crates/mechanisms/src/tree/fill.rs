@@ -8,8 +8,8 @@
 use evenhand_budget::charge;
 use evenhand_exact::tree::{Bound, ClassLimits, Forest};
 use evenhand_levels::LevelsError;
-use evenhand_lp::LpError;
 use evenhand_levels::placement::{Place, Placed, Placements, Totals};
+use evenhand_lp::LpError;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::course::{Course, Endless};
@@ -50,7 +50,11 @@ pub struct Filled {
 
 /// The exact hierarchical filling; `None` where it would take more work than is allowed. `so_far` keeps what has a place, for a
 /// caller that ends the filling early.
-pub fn fill(problem: &Problem, forest: &Forest<'_>, so_far: &mut SoFar) -> Result<Option<Filled>, LevelsError> {
+pub fn fill(
+    problem: &Problem,
+    forest: &Forest<'_>,
+    so_far: &mut SoFar,
+) -> Result<Option<Filled>, LevelsError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
     let is_plain = forest.is_plain.iter().all(|is_plain| *is_plain);
@@ -128,7 +132,9 @@ fn on_classes(
         if let Some(bound) = broken {
             programmes += further(&mut placements, trail.place(), tasks, bound, &mut bounds)?;
             stride = (stride / 2).max(FIRST_STRIDE);
-            let Some(state) = trail.back(&bounds) else { return Err(LevelsError::Lp(LpError::ExactlyInfeasible)) };
+            let Some(state) = trail.back(&bounds) else {
+                return Err(LevelsError::Lp(LpError::ExactlyInfeasible));
+            };
             (course, at) = state;
         } else {
             *so_far = placements.in_doubles();

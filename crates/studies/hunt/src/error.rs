@@ -83,9 +83,7 @@ impl HuntError {
             self,
             Self::Packing(
                 PackingError::Budget { .. }
-                    | PackingError::Lp(
-                        LpError::TooLarge | LpError::PivotLimit { .. }
-                    )
+                    | PackingError::Lp(LpError::TooLarge | LpError::PivotLimit { .. })
             ) | Self::Ratio(RatioError::TooLarge(_))
                 | Self::Exceeded(_)
         )

@@ -1,4 +1,4 @@
-//! What all rounds need to know of a problem: groups of users, and doubles derived once.
+//! The data of a problem that all rounds share: groups of users, and doubles that are derived once.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,34 @@ use evenhand_problem::{Constraints, Rational};
 use super::TasksInDoubles;
 use crate::groups::{Group, merge};
 
-/// What is charged here.
+/// The name of the work that is charged here.
 const WHAT: &str = "the table of users and the server classes that they may use";
-/// Steps for a user and a class: both are looked at, and copied with their usage.
+/// The steps for a user and a class: both are read, and copied with their usage.
 const PAIR_STEPS: u64 = 20;
-/// Bytes for a group and a class: parts of the problem hold the class, where it stays and what it costs.
+/// The bytes for a group and a class. Parts of the problem store the class, its placement and its
+/// cost.
 const PLACEMENT_BYTES: u64 = 40;
 
-/// `(position among the rows of a class, amount)`.
+/// The usage of one task on a class: `(position among the rows of the class, amount)`.
 type Usage = Vec<(usize, f64)>;
 
 /// The users as groups, each with the units of its level.
 ///
-/// Groups are indexed in order of their first members; rows are those of [`Constraints`].
+/// Groups are indexed in order of their first members. Rows are those of [`Constraints`].
 pub struct LevelData<'a> {
     pub constraints: &'a Constraints<'a>,
     pub coefficients: &'a ShareCoefficients,
     pub groups: Vec<Group>,
-    /// By group: `w / u`, tasks per unit of level, where one task is worth the same on every class.
+    /// By group: `w / u`, the tasks per unit of level, if one task is worth the same on every
+    /// class.
     pub tasks_per_level: Vec<Option<Rational>>,
-    /// By group: the level `u T / w` at which the group has all its tasks; `None`: never by level
-    /// alone (unlimited tasks, or `u` that depends on the class).
+    /// By group: the level `u T / w` at which the group has all its tasks. `None` if the level
+    /// alone does not tell (unlimited tasks, or `u` that depends on the class).
     pub satisfied_at: Vec<Option<Rational>>,
-    /// By group: the demand that holds where the class states no other, `(resource, amount)`.
+    /// By group: the demand on classes that state no other, `(resource, amount)`.
     pub base_demand: Vec<Vec<(usize, f64)>>,
-    /// By group: what a task uses on each of its classes, `(position among the rows of the class,
-    /// amount)`, where the base demand does not say it.
+    /// By group: the usage of a task on each of its classes,
+    /// `(position among the rows of the class, amount)`, if the base demand does not determine it.
     pub other_usage: Vec<Option<Vec<Usage>>>,
     /// By group: its tasks by class in an allocation that may be the answer.
     pub known: Option<Vec<BTreeMap<usize, f64>>>,
@@ -92,8 +94,8 @@ impl<'a> LevelData<'a> {
         }
     }
 
-    /// Notes an allocation that may be the answer, by user.
-    pub fn know(&mut self, tasks: &TasksInDoubles) {
+    /// Stores an allocation that may be the answer, by user.
+    pub fn set_known_allocation(&mut self, tasks: &TasksInDoubles) {
         let of_group = |group: &Group| {
             let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
             for (i, x) in group.members.iter().flat_map(|n| &tasks[*n]) {
@@ -104,7 +106,7 @@ impl<'a> LevelData<'a> {
         self.known = Some(self.groups.iter().map(of_group).collect());
     }
 
-    /// Tasks of a group on class `i` that raise its level by one.
+    /// Returns the tasks of a group on class `i` that raise its level by one.
     pub fn tasks_per_level_on(&self, group: usize, i: usize) -> Rational {
         let u = self.coefficients.of(self.groups[group].representative(), i);
         Rational::from(&self.groups[group].weight / u)

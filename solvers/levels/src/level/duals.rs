@@ -1,10 +1,10 @@
-//! The duals of parts as duals of the whole problem.
+//! The duals of parts, extended to duals of the whole problem.
 //!
-//! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier blocks.
-//! Those placements had a positive reduced cost in an earlier dual. With `M` times that dual added, `M`
-//! large enough, the sum is a dual of the whole problem; its value is still that of its users' levels,
-//! since every user of the earlier block is below and has no more than that dual allows (weak duality). Only
-//! the blocks that the users of a dual might use go into it.
+//! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier
+//! blocks. Those placements had a positive reduced cost in an earlier dual. Add `M` times that
+//! dual, with `M` large enough: the sum is a dual of the whole problem. Its value is still that of
+//! its users' levels, because every user of the earlier block has a lower level, and no more than
+//! that dual allows (weak duality). Only blocks that the users of a dual might use are added.
 
 use std::collections::BTreeMap;
 
@@ -19,26 +19,26 @@ use super::search::Round;
 use crate::groups::capacity_entries;
 use crate::settings::LEVELS;
 
-/// The dual of a round: what is not 0.
+/// The dual of a round, without zeros.
 #[derive(Default)]
 pub struct BlockDual {
-    /// By group: price of one unit of its level, price of one task of its limit.
+    /// By group: the price of one unit of its level, and that of one task of its limit.
     pub groups: BTreeMap<usize, (Rational, Rational)>,
-    /// By row of the constraints.
+    /// By row of the constraints: its price.
     pub rows: BTreeMap<usize, Rational>,
 }
 
-/// What the rounds found, in the order in which they were solved.
+/// The duals of the rounds, in the order in which they were solved.
 #[derive(Default)]
 pub struct Duals {
-    rounds: Vec<Found>,
+    rounds: Vec<SolvedRound>,
     /// By group: `(class, number of the round in which it was left)`.
     left: Vec<Vec<(usize, usize)>>,
 }
 
-struct Found {
+struct SolvedRound {
     level: Rational,
-    /// Whether the level blocked anybody.
+    /// Whether the level blocked any user.
     blocks: bool,
     dual: BlockDual,
 }
@@ -54,7 +54,10 @@ impl BlockDual {
         }
     }
 
-    /// Prices of doubles, with the largest weights that they allow groups on the classes which these have not left.
+    /// Builds a dual from prices in doubles.
+    ///
+    /// The groups get the largest weights that these prices allow on the classes that they have not
+    /// left.
     fn of_block(data: &LevelData<'_>, block: &BlockPrices, left: &[Vec<(usize, usize)>]) -> Self {
         let rows =
             block.rows.iter().map(|(row, price)| (*row, Rational::from_f64(*price).unwrap_or_default()));
@@ -70,7 +73,7 @@ impl BlockDual {
         dual
     }
 
-    /// What one unit of level costs a group on class `i`, less what it is worth.
+    /// Returns the cost of one unit of level of a group on class `i`, minus its worth.
     fn reduced_cost(&self, data: &LevelData<'_>, group: usize, i: usize) -> Rational {
         let (worth, task) = self.groups.get(&group).map_or((None, None), |(l, q)| (Some(l), Some(q)));
         let mut price = task.cloned().unwrap_or_default();
@@ -103,7 +106,7 @@ impl Duals {
         Self { rounds: Vec::new(), left: vec![Vec::new(); data.groups.len()] }
     }
 
-    /// The rounds of doubles, in the order in which they were solved.
+    /// Builds the duals of rounds in doubles, given in the order in which they were solved.
     pub fn of_blocks(data: &LevelData<'_>, blocks: Vec<BlockPrices>) -> Self {
         let mut all = Self::new(data);
         for block in blocks {
@@ -119,15 +122,15 @@ impl Duals {
         for (group, class) in left {
             self.left[group].push((class, self.rounds.len()));
         }
-        self.rounds.push(Found { level, blocks, dual });
+        self.rounds.push(SolvedRound { level, blocks, dual });
     }
 
-    /// The rounds in doubles, in the order in which they were solved.
+    /// Returns the rounds in doubles, in the order in which they were solved.
     pub fn in_doubles(&self) -> Vec<BlockPrices> {
         let priced = |dual: &BlockDual| -> Vec<usize> {
             dual.groups.iter().filter(|(_, (level, _))| !level.is_zero()).map(|(g, _)| *g).collect()
         };
-        let block = |(k, found): (usize, &Found)| {
+        let block = |(k, found): (usize, &SolvedRound)| {
             let priced = priced(&found.dual);
             BlockPrices {
                 level: found.level.to_f64(),
@@ -140,7 +143,7 @@ impl Duals {
         self.rounds.iter().enumerate().map(block).collect()
     }
 
-    /// `(group, class)` that were left in a round.
+    /// Returns the pairs `(group, class)` that were left in a round.
     fn left_in(&self, round: usize) -> Vec<(usize, usize)> {
         let of_group = |(g, list): (usize, &Vec<(usize, usize)>)| {
             let here = list.iter().filter(|(_, left_in)| *left_in == round);
@@ -149,21 +152,21 @@ impl Duals {
         self.left.iter().enumerate().flat_map(of_group).collect()
     }
 
-    /// Duals of the whole problem, by level.
+    /// Returns duals of the whole problem, by level.
     pub fn of_problem(mut self, data: &LevelData<'_>) -> Vec<LevelDual> {
         for k in 0..self.rounds.len() {
             let mut dual = std::mem::take(&mut self.rounds[k].dual);
             self.complete(data, k, &mut dual);
             self.rounds[k].dual = dual;
         }
-        let mut found: Vec<Found> = self.rounds.into_iter().filter(|found| found.blocks).collect();
+        let mut found: Vec<SolvedRound> = self.rounds.into_iter().filter(|found| found.blocks).collect();
         found.sort_by(|a, b| a.level.cmp(&b.level));
         found.into_iter().map(|found| by_row_and_user(data, found)).collect()
     }
 
-    /// Adds earlier duals until no user that has a weight could run for less on a class that it left.
+    /// Adds earlier duals until no user with a weight could run for less on a class that it left.
     fn complete(&self, data: &LevelData<'_>, k: usize, dual: &mut BlockDual) {
-        // By round, latest first, since a dual has those before it in it.
+        // By round, the latest first, since a dual already includes the earlier ones.
         let mut left: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         for &group in dual.groups.keys() {
             for &(class, round) in self.left[group].iter().filter(|(_, round)| *round < k) {
@@ -184,7 +187,7 @@ impl Duals {
     }
 }
 
-/// The least `k`, or one more, with `2^k >= value`, which is positive.
+/// Returns the least `k`, or one more, with `2^k >= value > 0`.
 fn exponent(value: &Rational) -> i32 {
     let bits = |n: &Integer| i64::from(n.significant_bits());
     i32::try_from(bits(value.numer()) - bits(value.denom()) + 1).unwrap_or(i32::MAX)
@@ -194,7 +197,7 @@ fn shifted(value: &Rational, shift: i32) -> Rational {
     Rational::from(value << shift)
 }
 
-fn by_row_and_user(data: &LevelData<'_>, found: Found) -> LevelDual {
+fn by_row_and_user(data: &LevelData<'_>, found: SolvedRound) -> LevelDual {
     let (mut user_weights, mut users) = (Vec::new(), Vec::new());
     for (group, (level, task)) in found.dual.groups {
         let members = &data.groups[group].members;
@@ -212,7 +215,8 @@ fn by_row_and_user(data: &LevelData<'_>, found: Found) -> LevelDual {
     LevelDual { level: found.level, prices: PriceVector { user_weights, rows, users } }
 }
 
-/// A number of [`Levels::bound_bits`](crate::settings::Levels::bound_bits) bits that is not above `value`.
+/// Rounds a value down to a number of [`Levels::bound_bits`](crate::settings::Levels::bound_bits)
+/// bits.
 pub fn below(value: &Rational) -> Rational {
     if value.is_zero() {
         return Rational::new();
@@ -223,7 +227,7 @@ pub fn below(value: &Rational) -> Rational {
 }
 
 impl LevelDual {
-    /// The same with short weights, none of which is above what it was: they prove as much but for rounding.
+    /// Returns the same dual with short weights, rounded down. They prove the same, up to rounding.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.prices.user_weights.iter_mut().for_each(|(_, weight)| *weight = below(weight));

@@ -1,4 +1,4 @@
-//! The rounds in rationals: HiGHS guesses the basis of each round, and the round counts when its
+//! The rounds in rationals. HiGHS guesses the basis of each round, and a round counts only when its
 //! optimum is proven.
 
 use evenhand_budget::{charge, each, room, words_of_bits};
@@ -11,31 +11,30 @@ use super::integers::Integers;
 use super::lift::{LEVEL, Lift, LiftFailure, Lifted, trim};
 use super::master::MasterBasis;
 use super::part::{Part, Target};
-use super::peel::{Likely, blocks, without};
+use super::peel::{LikelyLevel, blocks, without};
 use super::repair::{self, LastPoint};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::{Round, Search};
 use super::split::{Ended, Rest, Settled};
-use crate::error::LevelsError;
-use evenhand_lp::LpError;
+use crate::error::LpError;
 use crate::settings::LEVELS;
 
-/// What a round leaves.
+/// The result of a round.
 struct Solved<'a> {
-    /// Rounds before it, of groups that are blocked by nobody but themselves.
+    /// The rounds before it, of groups that are blocked only by themselves.
     peeled: Vec<Solved<'a>>,
     level: Rational,
-    /// Levels, with the groups that are done there.
+    /// The levels that are final, with their groups.
     known: Vec<(Rational, Vec<usize>)>,
     dual: BlockDual,
-    /// Whether the level blocks anybody.
+    /// Whether the level blocks any user.
     blocks: bool,
     rest: Rest<'a, Rational>,
     solves: usize,
     pivots: usize,
 }
 
-pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LevelsError> {
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LpError> {
     let mut rounds = Rounds::new(data);
     match rounds.go_on(settings, |_| true) {
         Some(error) => Err(error),
@@ -43,16 +42,16 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
     }
 }
 
-/// The rounds so far.
+/// The state of the rounds so far.
 pub struct Rounds<'a> {
     integers: Integers,
-    /// Parts whose next round is not solved.
+    /// The parts whose next round is not solved yet.
     pub waiting: Vec<Part<'a>>,
     pub settled: Vec<Settled<Rational>>,
-    /// Levels that are final, with their groups.
+    /// The levels that are final, with their groups.
     pub known: Vec<(Rational, Vec<usize>)>,
     duals: Duals,
-    /// Rounds solved.
+    /// The number of rounds solved.
     pub count: usize,
     pub solves: usize,
     pivots: usize,
@@ -72,9 +71,10 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Solves the parts that are `wanted`, and what they leave, until none is left. Those that fail keep waiting,
-    /// and the first error is returned.
-    pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LevelsError> {
+    /// Solves the parts that are `wanted`, and the parts that they leave, until none is left.
+    ///
+    /// Parts that fail keep waiting, and the first error is returned.
+    pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LpError> {
         let mut first_error = None;
         let mut late = Vec::new();
         while !self.waiting.is_empty() {
@@ -106,33 +106,33 @@ impl<'a> Rounds<'a> {
         self.waiting.extend(solved.rest.parts);
     }
 
-    /// The maximum, where nothing waits.
+    /// Returns the maximum. No part may be waiting.
     pub fn optimum(self, data: &LevelData<'_>) -> LexicographicOptimum<Rational> {
         let tasks = by_user(data, self.settled, |x, share| Rational::from(x / share as u64));
         let duals = self.duals.of_problem(data);
         LexicographicOptimum { tasks, duals, rounds: self.count, solves: self.solves, pivots: self.pivots }
     }
 
-    /// The prices of the rounds so far, in doubles.
+    /// Returns the prices of the rounds so far, in doubles.
     pub fn blocks(&self) -> Vec<BlockPrices> {
         self.duals.in_doubles()
     }
 }
 
-/// One round of a part, after those of groups that are blocked by themselves.
-fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LevelsError> {
-    let peel = |part: &Part<'a>, likely: &mut Likely| peel(part, likely, integers, settings);
+/// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
+fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
+    let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, integers, settings);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.level.clone());
     while let Some(rest) = rests.last() {
         let mut search = Search::new(rest, settings);
-        // In doubles it shows whether an exact answer is worth the while.
+        // The level in doubles shows whether an exact answer is worth its cost.
         let level = in_doubles(&mut search)?;
-        let mut kept = match level.map(|level| level * (1.0 + LEVELS.price_tolerance)) {
+        let mut n_valid = match level.map(|level| level * (1.0 + LEVELS.price_tolerance)) {
             Some(most) => peeled.partition_point(|before| before.level.to_f64() <= most),
             None => 0,
         };
-        if kept == peeled.len() {
-            kept = match round(rest, &mut search, integers, true) {
+        if n_valid == peeled.len() {
+            n_valid = match round(rest, &mut search, integers, true) {
                 Ok(mut solved)
                     if !solved.blocks || peeled.last().is_some_and(|of| of.level <= solved.level) =>
                 {
@@ -143,19 +143,20 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
                 Err(_) => 0,
             };
         }
-        peeled.truncate(kept);
-        rests.truncate(kept);
+        peeled.truncate(n_valid);
+        rests.truncate(n_valid);
     }
-    // What HiGHS cannot do, exact pivots can, at their own pace.
+    // If HiGHS fails, exact pivots succeed, though more slowly.
     let mut search = Search::new(part, settings);
     let solved = in_doubles(&mut search)?.is_some();
     round(part, &mut search, integers, solved)
 }
 
-/// Groups that may be blocked by nobody but themselves, solved, and what is left without them and their classes.
+/// Solves groups that may be blocked only by themselves. Returns their round, and the part without
+/// them and their classes.
 fn peel<'a>(
     part: &Part<'a>,
-    likely: &mut Likely,
+    likely: &mut LikelyLevel,
     integers: &Integers,
     settings: Settings,
 ) -> Option<(Solved<'a>, Part<'a>)> {
@@ -174,16 +175,17 @@ fn peel<'a>(
     }
     let block: Vec<usize> = solved.known.iter().flat_map(|(_, groups)| groups).copied().collect();
     let (rest, left) = without(part, &block, |row| solved.dual.rows.contains_key(&row))?;
-    // A blocked group of which some demand is 0 may go on beside others.
+    // A blocked group with a demand of 0 may continue together with others.
     let settled = solved.rest.settled;
     let is_settled = settled.len() == block.len();
     let solved = Solved { rest: Rest { settled, parts: Vec::new(), left }, ..solved };
     is_settled.then_some((solved, rest))
 }
 
-/// Newton's method in doubles, where a step costs no lift: the level, infinite where it blocks nobody; `None` where HiGHS
-/// fails.
-fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
+/// Runs Newton's method in doubles, where a step needs no lift.
+///
+/// Returns the level, infinite if it blocks no user, and `None` if HiGHS fails.
+fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LpError> {
     search.settings.time()?;
     search.part.charge_round();
     if search.master.is_none() {
@@ -196,16 +198,18 @@ fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
     }
 }
 
-/// The round of a part, of which the last programme in doubles is `solved`.
+/// Solves the round of a part exactly. `solved` says whether its last programme in doubles is
+/// solved.
 fn round<'a>(
     part: &Part<'a>,
     search: &mut Search<'_>,
     integers: &Integers,
     solved: bool,
-) -> Result<Solved<'a>, LevelsError> {
+) -> Result<Solved<'a>, LpError> {
     let mut round = newton(search, integers, solved)?;
     let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
+    // Satisfied groups keep all their tasks, and blocked groups (those with a price) the level.
     let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.is_satisfied_at(g, &round.level, near) {
@@ -222,7 +226,7 @@ fn round<'a>(
         known.push((round.level.clone(), blocked));
     }
     if known.is_empty() {
-        return Err(LevelsError::NoProgress { round: part.levels.len() + 1 });
+        return Err(LpError::NoProgress { round: part.levels.len() + 1 });
     }
     let dual = BlockDual::new(part, &round);
     let level = round.level.clone();
@@ -234,7 +238,8 @@ fn round<'a>(
     Ok(Solved { peeled: Vec::new(), level, known, dual, blocks, rest, solves, pivots })
 }
 
-/// What a group keeps: no more than its target where its level tells how much that is.
+/// Returns the final tasks of a group: no more than its target, if its level determines the number
+/// of tasks.
 fn settled(
     part: &Part<'_>,
     ended: &Ended<Rational>,
@@ -257,13 +262,14 @@ fn settled(
     list
 }
 
-/// The optimum of the programme whose satisfied users are exactly those that its level satisfies.
-fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
+/// Computes the optimum of the programme in which exactly the users that its level satisfies are
+/// satisfied.
+fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
     for _ in 0..search.settings.max_steps {
         search.settings.time()?;
         let round = match optimum(search, integers, solved) {
-            // Rounding took somebody for satisfied that cannot be.
-            Err(LevelsError::Lp(LpError::ExactlyInfeasible) | LevelsError::Lp(LpError::Infeasible)) if search.release() => {
+            // Rounding marked a user as satisfied that cannot be.
+            Err(LpError::ExactlyInfeasible | LpError::Infeasible) if search.release() => {
                 solved = false;
                 continue;
             }
@@ -280,13 +286,13 @@ fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Res
             return Ok(round);
         }
     }
-    Err(LevelsError::NoProgress { round: search.part.levels.len() + 1 })
+    Err(LpError::NoProgress { round: search.part.levels.len() + 1 })
 }
 
-/// Leaves the programme of few rows and columns, in which rounding misled HiGHS, for the whole one
-/// around the exact point of the round before.
-fn give_up_highs(search: &mut Search<'_>, error: LevelsError) -> Result<(), LevelsError> {
-    if !error.is_of_highs() && !matches!(error, LevelsError::Lp(LpError::PivotLimit { .. }) | LevelsError::Lp(LpError::ExactlyInfeasible)) {
+/// Switches from the programme with few rows and columns, in which rounding misled HiGHS, to the
+/// whole programme around the exact point of the previous round.
+fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError> {
+    if !error.is_of_highs() && !matches!(error, LpError::PivotLimit { .. } | LpError::ExactlyInfeasible) {
         return Err(error);
     }
     search.master = None;
@@ -294,8 +300,8 @@ fn give_up_highs(search: &mut Search<'_>, error: LevelsError) -> Result<(), Leve
     Ok(())
 }
 
-/// The exact optimum for the current targets, whose basis HiGHS holds already when `solved`.
-fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
+/// Computes the exact optimum for the current targets. If `solved`, HiGHS already has the basis.
+fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
     if search.master.is_none() {
         return whole(search);
     }
@@ -306,15 +312,17 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             search.solve()?;
         }
         solved = false;
-        let master = search.master.as_mut().ok_or(LevelsError::Lp(LpError::Empty))?;
+        let master = search.master.as_mut().ok_or(LpError::Empty)?;
         let basis = match next.take() {
             Some(basis) => basis,
             None => master.basis()?,
         };
+        // Lift the basis. If columns are missing, add them and solve again. If that does not help,
+        // repair the basis.
         let lift = Lift::new(search.part, integers, &search.targets, search.settings);
         let (missing, is_improvable) = match lift.lift(&basis) {
             Ok(lifted) => return Ok(lifted_round(search.part, &search.targets, lifted)),
-            Err(LiftFailure::OutOfTime) => return Err(LevelsError::OutOfTime),
+            Err(LiftFailure::OutOfTime) => return Err(LpError::OutOfTime),
             Err(LiftFailure::Improvable(found)) => (found, true),
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => (Vec::new(), false),
         };
@@ -322,7 +330,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
             is_sharp = false;
             continue;
         }
-        // What would raise the level is there, but by less than the tolerance of HiGHS.
+        // Some column would raise the level, but by less than the tolerance of HiGHS.
         if is_improvable && !std::mem::replace(&mut is_sharp, true) {
             next = master.sharper_basis()?;
             if next.is_some() {
@@ -339,8 +347,9 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     }
 }
 
-/// The exact optimum for the current targets over all placements, from where the last one ended.
-fn whole(search: &mut Search<'_>) -> Result<Round, LevelsError> {
+/// Computes the exact optimum for the current targets over all placements, from the end of the last
+/// one.
+fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
     let part = search.part;
     let basis = search.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(part));
     let last = match (&search.last, &part.reached) {
@@ -356,6 +365,7 @@ fn whole(search: &mut Search<'_>) -> Result<Round, LevelsError> {
     Ok(repaired.round)
 }
 
+/// Converts a lifted optimum to a round.
 fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
     charge_tasks(part, targets, &lifted.level);
     let level_prices = each(part.groups.len(), 1, |g| {
@@ -377,7 +387,8 @@ fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
     }
 }
 
-/// Charges what groups have at a level, and its memory, before it is found: a number of the level's length for each.
+/// Charges the tasks of groups at a level, and their memory, before they are computed: each is a
+/// number of the level's length.
 fn charge_tasks(part: &Part<'_>, targets: &[Target], level: &Rational) {
     let words =
         |x: &Rational| words_of_bits(u64::from(x.numer().significant_bits() + x.denom().significant_bits()));

@@ -8,80 +8,83 @@ use super::data::LevelData;
 use super::duals::Duals;
 use super::master::{Master, MasterSolution};
 use super::part::{Part, Target};
-use super::peel::{Likely, blocks, without};
+use super::peel::{LikelyLevel, blocks, without};
 use super::rounds::{LevelDual, LexicographicOptimum, Settings, by_user, first_parts, in_parallel};
 use super::search::Search;
 use super::split::{Ended, Rest, Settled};
-use crate::error::LevelsError;
+use crate::error::LpError;
 use crate::settings::LEVELS;
 
-/// Duals of an active group between these parts of the largest may be rounding or not.
+/// Duals of an active group between these fractions of the largest dual may or may not be rounding.
 const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
 
-/// The prices of a round, and whom they concern.
+/// The prices of a round, and the groups that they concern.
 #[derive(Default)]
 pub struct BlockPrices {
     pub level: f64,
-    /// Row of the constraints and its price, where there is one.
+    /// The rows of the constraints with a positive price: `(row, price)`.
     pub rows: Vec<(usize, f64)>,
-    /// Groups whose level has a price.
+    /// The groups whose level has a price.
     pub priced: Vec<usize>,
-    /// These, and groups whose price may be nothing but rounding.
+    /// The same groups, and those whose price may be only rounding.
     pub perhaps_priced: Vec<usize>,
-    /// `(group, class of the problem)` of the placements that the prices rule out.
+    /// The placements that the prices rule out: `(group, class of the problem)`.
     pub left: Vec<(usize, usize)>,
 }
 
-/// What a round in doubles is solved for.
+/// The purpose of a round in doubles.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
-    /// An allocation: it is an error where doubles do not tell who is blocked.
+    /// An allocation. It is an error if doubles do not tell which users are blocked.
     Allocation,
-    /// Prices that prove one, with that room for frozen levels.
+    /// Prices that prove an allocation. Frozen levels may be lower by the fraction `room`.
     Prices { room: f64 },
-    /// A guess from which exact rounds start, with that room for frozen levels.
+    /// A guess from which exact rounds start. Frozen levels may be lower by the fraction `room`.
     Guess { room: f64 },
 }
 
-/// What a round leaves.
+/// The result of a round.
 struct Solved<'a> {
-    /// Rounds before it, of groups that are blocked by nobody but themselves.
+    /// The rounds before it, of groups that are blocked only by themselves.
     peeled: Vec<Solved<'a>>,
     block: BlockPrices,
     rest: Rest<'a, f64>,
     solves: usize,
 }
 
-/// What all rounds found.
+/// The results of all rounds.
 #[derive(Default)]
 pub struct Rounds {
     pub settled: Vec<Settled<f64>>,
-    /// In the order in which they were solved.
+    /// The prices, in the order in which the rounds were solved.
     pub blocks: Vec<BlockPrices>,
     pub rounds: usize,
     pub solves: usize,
 }
 
-pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LevelsError> {
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
     let Rounds { settled, rounds, solves, .. } =
         rounds(first_parts(data), |part| solve(part, settings, Aim::Allocation))?;
     let tasks = by_user(data, settled, |x, share| x / share as f64);
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
 }
 
-/// What nearly proves the levels, in short numbers: prices of doubles, and what they prove exactly.
+/// Computes short prices that nearly prove the levels: prices of doubles, and the bounds that they
+/// prove exactly.
 pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
     let found = rounds_with_some_room(first_parts(data), settings, |room| Aim::Prices { room });
     Duals::of_blocks(data, found.blocks).of_problem(data)
 }
 
-/// The rounds of parts, and of what they leave, by the best guess of doubles.
+/// Solves the rounds of parts, and of the parts that they leave, with the best guess of doubles.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
     rounds_with_some_room(waiting, settings, |room| Aim::Guess { room })
 }
 
-/// The rounds of parts, and of what they leave, each with the least room with which it can be solved. A part without a
-/// solution keeps what it has.
+/// Solves the rounds of parts, and of the parts that they leave, each with the least room with
+/// which it has a solution.
+///
+/// A part without a solution keeps its tasks.
 fn rounds_with_some_room(
     waiting: Vec<Part<'_>>,
     settings: Settings,
@@ -94,7 +97,7 @@ fn rounds_with_some_room(
     found.unwrap_or_default()
 }
 
-/// A part that stays as it is.
+/// Returns a result that leaves a part as it is.
 fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
     let as_it_was = |(group, ran): (&usize, &Vec<(usize, Rational)>)| {
         (*group, ran.iter().map(|(c, x)| (part.class_id(*c), x.to_f64())).collect())
@@ -104,11 +107,11 @@ fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
     Solved { peeled: Vec::new(), block: BlockPrices::default(), rest, solves: 0 }
 }
 
-/// All rounds, each solved by `solve`.
+/// Runs all rounds, each solved by `solve`.
 fn rounds<'a>(
     mut waiting: Vec<Part<'a>>,
-    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LevelsError> + Sync,
-) -> Result<Rounds, LevelsError> {
+    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LpError> + Sync,
+) -> Result<Rounds, LpError> {
     let mut all = Rounds::default();
     while !waiting.is_empty() {
         for (_, solved) in in_parallel(std::mem::take(&mut waiting), &solve) {
@@ -119,10 +122,10 @@ fn rounds<'a>(
 }
 
 impl Rounds {
-    /// What waits now.
+    /// Records a round. Returns the parts that wait now.
     fn take_over<'a>(&mut self, solved: Solved<'a>) -> Vec<Part<'a>> {
         let Solved { peeled, mut block, rest, solves } = solved;
-        // Nothing waits behind these.
+        // Such a round leaves no parts.
         for peeled in peeled {
             self.take_over(peeled);
         }
@@ -135,27 +138,28 @@ impl Rounds {
     }
 }
 
-/// One round of a part, after those of groups that are blocked by themselves.
-fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
-    let peel = |part: &Part<'a>, likely: &mut Likely| peel(part, likely, settings, aim);
+/// Solves one round of a part, after the rounds of groups that are blocked only by themselves.
+fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
+    let peel = |part: &Part<'a>, likely: &mut LikelyLevel| peel(part, likely, settings, aim);
     let (mut peeled, mut rests) = blocks(part, peel, |block| block.block.level);
     while let Some(rest) = rests.last() {
         let Ok(mut solved) = round(rest, settings, aim) else { break };
-        let kept = peeled.partition_point(|before| before.block.level <= solved.block.level);
-        if kept == peeled.len() {
+        let n_valid = peeled.partition_point(|before| before.block.level <= solved.block.level);
+        if n_valid == peeled.len() {
             solved.peeled = peeled;
             return Ok(solved);
         }
-        peeled.truncate(kept);
-        rests.truncate(kept);
+        peeled.truncate(n_valid);
+        rests.truncate(n_valid);
     }
     round(part, settings, aim)
 }
 
-/// Groups that may be blocked by nobody but themselves, solved, and what is left without them and their classes.
+/// Solves groups that may be blocked only by themselves. Returns their round, and the part without
+/// them and their classes.
 fn peel<'a>(
     part: &Part<'a>,
-    likely: &mut Likely,
+    likely: &mut LikelyLevel,
     settings: Settings,
     aim: Aim,
 ) -> Option<(Solved<'a>, Part<'a>)> {
@@ -170,22 +174,23 @@ fn peel<'a>(
     let least = LEVELS.dual_tolerance * rows.iter().map(worth).sum::<f64>();
     let prices: BTreeSet<usize> = rows.iter().filter(|row| worth(row) > least).map(|(row, _)| *row).collect();
     let (rest, left) = without(part, priced, |row| prices.contains(&row))?;
-    // A blocked group of which some demand is 0 may go on beside others.
+    // A blocked group with a demand of 0 may continue together with others.
     solved.rest.settled.retain(|(g, _)| priced.contains(g));
     let is_settled = solved.rest.settled.len() == priced.len();
     solved.rest = Rest { parts: Vec::new(), left, ..solved.rest };
     is_settled.then_some((solved, rest))
 }
 
-/// One round of a part.
-fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LevelsError> {
+/// Solves one round of a part.
+fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>, LpError> {
     part.charge_round();
     let mut search = Search::new(part, settings);
     if let Aim::Prices { room } | Aim::Guess { room } = aim {
         search.room = room;
     }
     let mut solution = search.newton_in_doubles()?;
-    // What HiGHS takes for optimal may leave some more, which is little for all and much for one that can have little.
+    // A solution that is optimal for HiGHS may leave a little capacity unused, which is much for a
+    // group that can have little.
     if !matches!(aim, Aim::Guess { .. })
         && let Some(Ok(sharp)) = search.master.as_mut().map(Master::solve_sharply)
     {
@@ -198,7 +203,7 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
     };
     if aim == Aim::Allocation && (0..part.groups.len()).any(is_uncertain) {
-        return Err(LevelsError::Uncertain);
+        return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();
     let block = prices(part, &solution, LEVELS.dual_tolerance * most);
@@ -214,14 +219,14 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         done += 1;
     }
     let level = Rational::from_f64(solution.level).filter(|_| done > 0);
-    let level = level.ok_or(LevelsError::NoProgress { round: 1 })?;
+    let level = level.ok_or(LpError::NoProgress { round: 1 })?;
     let tasks = tasks(part, &solution, &targets);
     let ended = Ended { level, targets, tasks };
     let rest = ended.rest(part, |_| stays, |_, _, list| list, Rational::from_f64);
     Ok(Solved { peeled: Vec::new(), block, rest, solves: search.solves })
 }
 
-/// The prices of a round.
+/// Returns the prices of a round.
 fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices {
     let rows = part.rows.iter().copied().zip(solution.prices.iter().copied());
     let above = |least: f64| {
@@ -237,7 +242,7 @@ fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices
     }
 }
 
-/// By group: the classes whose reduced cost may be 0, and where it runs anyway.
+/// Returns, by group, the classes whose reduced cost may be 0, including those on which it runs.
 fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
     let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
@@ -254,7 +259,7 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     stays
 }
 
-/// By group: `(class, tasks)`, cut down to what it was to reach.
+/// Returns `(class, tasks)` by group, cut down to the group's target.
 fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<Vec<(usize, f64)>> {
     let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for (placement, level) in &solution.placed {
@@ -285,7 +290,8 @@ fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<
     groups
 }
 
-/// Whether the allocation exceeds no capacity, in doubles, by more than [`Levels::sound`](crate::settings::Levels::sound) of it.
+/// Returns whether the allocation exceeds no capacity, in doubles, by more than the fraction
+/// [`Levels::sound`](crate::settings::Levels::sound).
 pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
     let whole = Part::whole(data);
     let mut load = vec![0.0; whole.capacity.len()];
@@ -302,7 +308,7 @@ pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bo
     load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + LEVELS.sound))
 }
 
-/// An exact optimum in doubles.
+/// Rounds an exact optimum to doubles.
 pub fn rounded(optimum: LexicographicOptimum<Rational>) -> LexicographicOptimum<f64> {
     let round = |(i, x): (usize, Rational)| (i, evenhand_problem::number::to_f64(&x));
     LexicographicOptimum {

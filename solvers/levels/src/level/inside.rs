@@ -1,11 +1,12 @@
-//! A first basis from the interior point method, for programmes on which simplex steps are many.
+//! A first basis from the interior point method, for programmes that need many simplex steps.
 //!
-//! Columns: the cheapest classes of every group and the groups that like a class best, at guessed prices;
-//! then, solved ever less roughly, whatever prices out, until nothing does; a solve starts where the one
-//! before was still far from all bounds. The last solve has costs that look random and hardly matter, so
-//! that of many optimal placements a vertex is found: solved to more digits than those costs, its support
-//! is a basis. Nothing depends on the quality of all this: HiGHS goes on from the
-//! basis, and exact arithmetic judges.
+//! The columns are the cheapest classes of every group, and the groups that fit a class best, at
+//! guessed prices. The programme is then solved with increasing accuracy, and columns that price
+//! out are added until there are none. A solve starts from a point at which the previous one was
+//! still far from all bounds. The last solve has small costs that look random. They select a vertex
+//! among the many optimal placements: if the programme is solved to more digits than those costs
+//! have, the support is a basis. The correctness of the result does not depend on any of this:
+//! HiGHS continues from the basis, and exact arithmetic judges.
 
 use super::interior::{Point, Programme, solve};
 use super::part::{GroupOnClass, Need, Part};
@@ -14,19 +15,20 @@ use crate::settings::{GUESS, INTERIOR};
 
 /// A basis in which the level is basic and most groups run on one class alone.
 pub struct FirstBasis {
-    /// By group: the class on which it runs for the most part, basic.
+    /// By group: the class on which most of it runs, basic.
     pub favourite: Vec<usize>,
-    /// Other placements, and whether they are basic.
+    /// The other placements, and whether they are basic.
     pub others: Vec<(GroupOnClass, bool)>,
     /// By row: whether it is full.
     pub tight: Vec<bool>,
 }
 
-/// The columns of the programme: by group, classes ascending.
+/// The columns of the programme: the classes by group, ascending.
 type Columns = Vec<Vec<usize>>;
 
-/// A first basis, from prices by row; `None` where it is not worth the while, or numbers are too far apart
-/// for it.
+/// Computes a first basis from prices by row.
+///
+/// Returns `None` if the method does not pay off, or numbers are too far apart for it.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
     let n_placements = part.n_placements();
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
@@ -36,7 +38,7 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
     let builder = Builder { part, unit, needs };
     let mut columns = first_columns(part, prices);
     let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
-    // From a point on the way of the solve before, or else from the prices.
+    // Start from an intermediate point of the previous solve, or otherwise from the prices.
     let mut from: Option<(Programme, Point)> = None;
     let mut last: Option<(Programme, Point)> = None;
     let solve_from = |from: Option<&(Programme, Point)>, programme: &Programme, tolerance: f64| {
@@ -62,7 +64,7 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
     if let Some((programme, point)) = &last {
         columns = largest(programme, point);
     }
-    // Where rounding forbids the costs that decide, the last solve without them will do.
+    // If rounding makes the solve with tie-breaking costs fail, use the last solve without them.
     let programme = builder.programme(&columns, INTERIOR.tie_cost)?;
     let from = from.filter(|(before, _)| before.is_within(&programme));
     let (programme, point) = match solve_from(from.as_ref(), &programme, INTERIOR.fine) {
@@ -76,6 +78,8 @@ fn columns_per_group(part: &Part<'_>) -> usize {
     (part.n_classes() / 3).clamp(INTERIOR.columns_per_group.0, INTERIOR.columns_per_group.1)
 }
 
+/// Returns the columns of the first solve: the cheapest classes of every group, and the groups that
+/// suit each class.
 fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
     if n_placements <= INTERIOR.few_columns * (part.groups.len() + part.n_classes()) || is_factoring_all(part)
@@ -103,11 +107,13 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     columns
 }
 
-/// The columns with the largest values: [`Interior::last_columns`](crate::settings::Interior::last_columns) of each group, and, by what they take of their class,
-/// of each class.
+/// Returns the columns with the largest values.
+///
+/// These are [`Interior::last_columns`](crate::settings::Interior::last_columns) of each group.
+/// There are as many of each class, by the fraction of the class that they use.
 fn largest(programme: &Programme, point: &Point) -> Columns {
     let mut of_class: Vec<Vec<(f64, usize)>> = vec![Vec::new(); programme.class_rows.len() - 1];
-    let mut is_kept = vec![false; programme.n_columns()];
+    let mut is_selected = vec![false; programme.n_columns()];
     for ends in programme.group_columns.windows(2) {
         let mut of_group = Vec::with_capacity(INTERIOR.last_columns + 1);
         for j in ends[0]..ends[1] {
@@ -115,15 +121,16 @@ fn largest(programme: &Programme, point: &Point) -> Columns {
             keep_least(&mut of_group, (-point.y[j], j), INTERIOR.last_columns);
             keep_least(&mut of_class[programme.class[j]], (-point.y[j] * most, j), INTERIOR.last_columns);
         }
-        of_group.into_iter().for_each(|(_, j)| is_kept[j] = true);
+        of_group.into_iter().for_each(|(_, j)| is_selected[j] = true);
     }
-    of_class.into_iter().flatten().for_each(|(_, j)| is_kept[j] = true);
-    let kept =
-        |ends: &[usize]| (ends[0]..ends[1]).filter(|&j| is_kept[j]).map(|j| programme.class[j]).collect();
-    programme.group_columns.windows(2).map(kept).collect()
+    of_class.into_iter().flatten().for_each(|(_, j)| is_selected[j] = true);
+    let selected =
+        |ends: &[usize]| (ends[0]..ends[1]).filter(|&j| is_selected[j]).map(|j| programme.class[j]).collect();
+    programme.group_columns.windows(2).map(selected).collect()
 }
 
-/// Whether the equations of all columns are little work to write down beside factoring them.
+/// Returns whether setting up the equations of all columns is little work compared with factoring
+/// them.
 fn is_factoring_all(part: &Part<'_>) -> bool {
     let rows = part.class_rows();
     let (mut on_class, mut by_rows) = (vec![0.0; part.n_classes()], 0.0);
@@ -148,7 +155,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The programme of some columns; `None` where a number is out of range.
+    /// Builds the programme of some columns. Returns `None` if a number is out of range.
     fn programme(&self, columns: &Columns, tie_cost: f64) -> Option<Programme> {
         let part = self.part;
         let mut programme = Programme {
@@ -187,7 +194,8 @@ impl Builder<'_> {
         Some(programme)
     }
 
-    /// Adds the cheapest of the columns that would help at the prices of a point; returns how many.
+    /// Adds the cheapest of the columns that would help at the prices of a point. Returns how many
+    /// were added.
     fn add_helpful(&self, columns: &mut Columns, point: &Point) -> usize {
         let part = self.part;
         let prices: Vec<f64> = point.p.iter().zip(&part.capacity).map(|(p, c)| p / c).collect();
@@ -210,8 +218,8 @@ impl Builder<'_> {
         added
     }
 
-    /// The basis that a point suggests: the largest column of every group, and as many of the next ones
-    /// as there are full rows, less one for the level.
+    /// Returns the basis that a point suggests: the largest column of every group, and as many of
+    /// the next ones as there are full rows, minus one for the level.
     fn crash(&self, programme: &Programme, point: &Point) -> FirstBasis {
         let placement = |j: usize| GroupOnClass { g: programme.group[j], c: programme.class[j] };
         let mut favourite = Vec::with_capacity(self.needs.len());
@@ -237,8 +245,8 @@ impl Builder<'_> {
     }
 }
 
-/// A number between 0 and 1 that looks random, the same for a placement every time (the finaliser of
-/// MurmurHash3).
+/// Returns a number between 0 and 1 that looks random, always the same for a placement (the
+/// finaliser of MurmurHash3).
 pub fn noise(g: usize, c: usize) -> f64 {
     let mut h =
         (g as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (c as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);

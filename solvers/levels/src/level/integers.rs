@@ -8,13 +8,13 @@ use evenhand_problem::{Integer, Rational, Row, RowKind};
 use super::data::LevelData;
 use super::part::Part;
 
-/// Integer data of the capacity rows, made once for all rounds.
+/// The integer data of the capacity rows, computed once for all rounds.
 pub struct Integers {
     /// By row of the constraints: the factor that makes the row integer.
     pub scale: Vec<Integer>,
-    /// By row of the constraints: scaled capacity.
+    /// By row of the constraints: its scaled capacity.
     pub capacity: Vec<Integer>,
-    /// By group: `(resource, scaled usage)` where it is the same for all classes.
+    /// By group: `(resource, scaled usage)`, if it is the same on all classes.
     base: Vec<Option<Vec<(usize, Integer)>>>,
 }
 
@@ -25,7 +25,8 @@ impl Integers {
         let mut scale = row_scales(data);
         let mut shared = Vec::new();
         if is_uniform {
-            // One scale for all rows of a resource keeps the usage of most groups one vector.
+            // With one scale for all rows of a resource, the usage of most groups is the same
+            // vector on every class.
             shared = share_scales(&mut scale, constraints.rows(), constraints.problem().n_resources());
         }
         let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
@@ -38,7 +39,7 @@ impl Integers {
         Self { scale, capacity, base }
     }
 
-    /// Scaled usage of group `g` on class `c` of the part: `(row, usage)`.
+    /// Returns the scaled usage of group `g` on class `c` of the part: `(row, usage)`.
     pub fn usage<'s>(
         &'s self,
         part: &'s Part<'_>,
@@ -63,12 +64,13 @@ impl Integers {
     }
 }
 
-/// By row, a common multiple of the denominators of its capacity and of what the groups use of it.
+/// Returns, by row, a common multiple of the denominators of its capacity and of the groups' usage.
 fn row_scales(data: &LevelData<'_>) -> Vec<Integer> {
     let constraints = data.constraints;
     let problem = constraints.problem();
     let mut scale: Vec<Integer> = constraints.rows().iter().map(|row| row.capacity.denom().clone()).collect();
-    // Demands that hold on every class make one factor by resource, which goes into all its rows.
+    // Demands that are the same on every class give one factor per resource, which is a factor of
+    // all its rows.
     let mut common = vec![Integer::from(1); problem.n_resources()];
     for group in &data.groups {
         let user = &problem.users()[group.representative()];
@@ -110,7 +112,7 @@ fn share_scales(scale: &mut [Integer], rows: &[Row], n_resources: usize) -> Vec<
     shared
 }
 
-/// `value * scale`, where `scale` is a multiple of the denominator.
+/// Returns `value * scale`, where `scale` is a multiple of the denominator.
 pub fn scaled(value: &Rational, scale: &Integer) -> Integer {
     Integer::from(scale / value.denom()) * value.numer()
 }

@@ -4,9 +4,10 @@
 //! max t - c y   such that   A y + s = b,   E y - a t = f,   y, s >= 0
 //! ```
 //!
-//! `A` has a row for each capacity row, `E` one for each group. Predictor and corrector (Mehrotra), with
-//! corrections towards the centre (Gondzio). Newton's equations are reduced to the capacity rows or to
-//! the groups, whichever are fewer to factor: both other blocks are (block) diagonal.
+//! `A` has a row for each capacity row, and `E` one for each group. The method uses a predictor and
+//! a corrector (Mehrotra), with corrections towards the centre (Gondzio). Newton's equations are
+//! reduced to the capacity rows or to the groups, whichever are cheaper to factor: both other
+//! blocks are (block) diagonal.
 
 mod newton;
 mod point;
@@ -26,20 +27,21 @@ pub struct Programme {
     pub class_rows: Vec<usize>,
     /// By group: its first column; one more entry for the end.
     pub group_columns: Vec<usize>,
-    /// By column.
+    /// By column: its class.
     pub class: Vec<usize>,
     /// By column: its group.
     pub group: Vec<usize>,
-    /// By column: where its entries begin.
+    /// By column: the start of its entries.
     pub start: Vec<usize>,
-    /// Entries of the columns, one for each row of the class.
+    /// The entries of the columns, one for each row of the class.
     pub entries: Vec<f64>,
-    /// By column: `c`.
+    /// By column: the cost `c`.
     pub cost: Vec<f64>,
-    /// By row: `b`.
+    /// By row: the capacity `b`.
     pub capacity: Vec<f64>,
-    /// By group: `a` and `f`.
+    /// By group: the multiple `a` of the level.
     pub multiple: Vec<f64>,
+    /// By group: the fixed level `f`.
     pub fixed: Vec<f64>,
 }
 
@@ -48,7 +50,7 @@ impl Programme {
         self.class.len()
     }
 
-    /// Whether all its columns are in another programme of the same groups.
+    /// Returns whether all columns are in another programme of the same groups.
     pub fn is_within(&self, wider: &Self) -> bool {
         let classes = |programme: &Self, g: usize| programme.group_columns[g]..programme.group_columns[g + 1];
         (0..self.multiple.len()).all(|g| {
@@ -57,20 +59,20 @@ impl Programme {
         })
     }
 
-    /// The entries of a column, and its first row.
+    /// Returns the first row of a column, and its entries.
     pub fn column(&self, j: usize) -> (usize, &[f64]) {
         let end = self.start.get(j + 1).copied().unwrap_or(self.entries.len());
         (self.class_rows[self.class[j]], &self.entries[self.start[j]..end])
     }
 
-    /// `A' p + c`.
+    /// Computes `A' p + c`.
     fn prices(&self, p: &[f64]) -> Vec<f64> {
         let mut prices = self.products(p);
         prices.iter_mut().zip(&self.cost).for_each(|(price, cost)| *price += cost);
         prices
     }
 
-    /// `A' p`.
+    /// Computes `A' p`.
     fn products(&self, p: &[f64]) -> Vec<f64> {
         self.numbers(self.n_columns(), |j| {
             let (row, entries) = self.column(j);
@@ -78,7 +80,7 @@ impl Programme {
         })
     }
 
-    /// `A y`.
+    /// Computes `A y`.
     fn loads(&self, y: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         let of = |columns: Range<usize>| {
             let mut loads = vec![0.0; self.capacity.len()];
@@ -93,7 +95,8 @@ impl Programme {
         if !self.is_shared() {
             return of(0..n);
         }
-        // Parts of one size, added up in their order: the same number with any number of threads.
+        // Chunks of one size are added in a fixed order, so the sum is the same with any number of
+        // threads.
         let size = n.div_ceil(INTERIOR.parts_of_loads);
         let parts: Vec<Vec<f64>> = (0..INTERIOR.parts_of_loads)
             .into_par_iter()
@@ -106,13 +109,13 @@ impl Programme {
         loads
     }
 
-    /// `E y`.
+    /// Computes `E y`.
     fn sums(&self, y: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         let sum = |g: usize| (self.group_columns[g]..self.group_columns[g + 1]).map(&y).sum();
         self.numbers(self.multiple.len(), sum)
     }
 
-    /// Numbers by place.
+    /// Computes `count` numbers by index, in parallel if there are many columns.
     fn numbers(&self, count: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         if !self.is_shared() {
             return (0..count).map(of).collect();
@@ -121,45 +124,49 @@ impl Programme {
         let size = INTERIOR.numbers_for_a_thread;
         let chunks = numbers.par_chunks_mut(size).enumerate();
         chunks.for_each(|(at, chunk)| {
-            for (number, place) in chunk.iter_mut().zip(at * size..) {
-                *number = of(place);
+            for (number, index) in chunk.iter_mut().zip(at * size..) {
+                *number = of(index);
             }
         });
         numbers
     }
 
-    /// What is found from all columns, each by its own thread.
+    /// Computes two values from all columns, each on its own thread if there are many.
     fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
         if self.is_shared() { rayon::join(a, b) } else { (a(), b()) }
     }
 
-    /// Whether threads share work that is done once for each column.
+    /// Returns whether threads share work that is done once for each column.
     fn is_shared(&self) -> bool {
         self.n_columns() >= INTERIOR.shared_columns
     }
 }
 
-/// Residuals at a point.
+/// The residuals at a point.
 struct Residuals {
     rows: Vec<f64>,
     groups: Vec<f64>,
     columns: Vec<f64>,
-    /// `1 - a l`
+    /// The residual `1 - a l`.
     level: f64,
-    /// Mean of the products that shall vanish.
+    /// The mean of the products that should vanish.
     mu: f64,
-    /// Relative distance of the level from what the prices allow.
+    /// The relative distance of the level from the bound of the prices.
     gap: f64,
 }
 
-/// What [`solve`] finds.
+/// The result of [`solve`].
 pub struct Solved {
     pub point: Point,
-    /// A point on the way, far from the bounds still: where to start again with more columns.
+    /// An intermediate point that is still far from the bounds: the start of a solve with more
+    /// columns.
     pub early: Option<Point>,
 }
 
-/// The optimum to a relative gap, from a point; `None` where rounding gets in the way before [`Interior::enough`](crate::settings::Interior::enough).
+/// Solves the programme to a relative gap, starting from a point.
+///
+/// Returns `None` if rounding prevents a gap of
+/// [`Interior::enough`](crate::settings::Interior::enough).
 pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<Solved> {
     let (mut early, mut good) = (None, None);
     let has_costs = programme.cost.iter().any(|c| *c != 0.0);
@@ -197,6 +204,7 @@ pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<
     Some(Solved { point: good?, early })
 }
 
+/// Computes the residuals of a point, and its gap.
 fn residuals(programme: &Programme, point: &Point) -> Residuals {
     let Point { y, z, s, p, l, t } = point;
     let rows = programme
@@ -237,11 +245,12 @@ fn residuals(programme: &Programme, point: &Point) -> Residuals {
     }
 }
 
-/// One step of the method.
+/// Takes one step of the method.
 fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Residuals) {
     let n_products = (point.y.len() + point.s.len()) as f64;
     let mut columns = programme.numbers(point.y.len(), |j| -point.y[j] * point.z[j]);
     let mut rows: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| -s * p).collect();
+    // Predictor: the direction towards products of 0.
     let affine = newton.direction(programme, point, rest, &columns, &rows);
     let (primal, dual) = affine.lengths(programme, point);
     let after = |a: &[f64], da: &[f64], b: &[f64], db: &[f64]| -> f64 {
@@ -257,6 +266,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     for (k, product) in rows.iter_mut().enumerate() {
         *product += centre - affine.s[k] * affine.p[k];
     }
+    // Corrector: towards equal products, without the second-order change of the predictor.
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
     let (mut primal, mut dual) = best.lengths(programme, point);
     for _ in 0..INTERIOR.corrections {
@@ -286,7 +296,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
 }
 
 impl Direction {
-    /// How far the point may go: primal and dual, at most 1.
+    /// Returns the longest primal and dual steps, at most 1.
     fn lengths(&self, programme: &Programme, point: &Point) -> (f64, f64) {
         let length = |values: &[f64], change: &[f64]| {
             let limits = values.iter().zip(change).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);

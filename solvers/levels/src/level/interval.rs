@@ -1,8 +1,9 @@
-//! Levels between proven bounds, where exact work is not wanted, or its time is up.
+//! Proven bounds of levels, for when exact work is not wanted or its time is up.
 //!
-//! Exact rounds that are done keep their levels, and small parts get theirs, which takes no longer than doubles.
-//! What is left is solved in doubles as well as they can. That allocation is rounded to numbers that are short, and
-//! feasible exactly (the file `feasible`); the prices of all blocks bound the other levels (the file `bounds`).
+//! Exact rounds that are done keep their levels. Small parts are also solved exactly, which takes
+//! no longer than doubles. The rest is solved in doubles as well as possible. That allocation is
+//! rounded to short numbers that are exactly feasible (the file `feasible`). The prices of all
+//! blocks bound the other levels (the file `bounds`).
 
 mod bounds;
 mod feasible;
@@ -21,23 +22,25 @@ use super::{exact, float};
 use crate::groups::capacity_entries;
 use crate::settings::LEVELS;
 
-/// A feasible allocation near the lexicographic maximum, with bounds of all levels in the latter.
+/// A feasible allocation near the lexicographic maximum, with bounds of all levels of the maximum.
 #[derive(Debug, Clone)]
 pub struct LevelIntervals {
-    /// By user: `(class, tasks)`, ascending by class.
+    /// The tasks by user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By user: the least and the largest that its level `u_n x_n / w_n` can be in the lexicographic maximum.
+    /// By user: the least and the largest possible level `u_n x_n / w_n` in the lexicographic
+    /// maximum.
     pub levels: Vec<(Rational, Rational)>,
-    /// By user: what it would have with everything to itself, as a level; 0 for those that can have nothing.
+    /// By user: the level that it would have with the whole cluster to itself; 0 if it cannot have
+    /// any tasks.
     pub alone: Vec<Rational>,
-    /// Rounds, as in [`super::LexicographicOptimum`].
+    /// The number of rounds, as in [`super::LexicographicOptimum`].
     pub rounds: usize,
-    /// Linear programmes solved.
+    /// The number of linear programmes solved.
     pub solves: usize,
 }
 
 impl LevelIntervals {
-    /// The widest interval, as a part of what the user would have with everything to itself.
+    /// Returns the widest interval, as a fraction of the level that the user would have alone.
     #[must_use]
     pub fn width(&self) -> Rational {
         let each = self.levels.iter().zip(&self.alone).filter(|(_, alone)| !alone.is_zero());
@@ -45,17 +48,20 @@ impl LevelIntervals {
     }
 }
 
-/// What is known of the lexicographic maximum when the time is up.
+/// The result that is known of the lexicographic maximum when the time is up.
 #[derive(Debug, Clone)]
 pub enum Within {
-    /// All of it.
+    /// The exact maximum.
     Exact(LexicographicOptimum<Rational>),
     /// Bounds of its levels.
     Between(LevelIntervals),
 }
 
-/// The lexicographic maximum where it is found in the time that the settings give, else proven bounds of its
-/// levels. There is always an answer: where all else fails a level is between 0 and what the user would have alone.
+/// Computes the lexicographic maximum, or proven bounds of its levels if the time of the settings
+/// does not suffice.
+///
+/// There is always an answer: if everything else fails, a level is between 0 and the level that the
+/// user would have alone.
 #[must_use]
 pub fn lexicographic_within(
     constraints: &Constraints<'_>,
@@ -66,19 +72,24 @@ pub fn lexicographic_within(
     let mut rounds = exact::Rounds::new(&data);
     match rounds.go_on(*settings, |_| true) {
         None => Within::Exact(rounds.optimum(&data)),
-        Some(_) => Within::Between(between(&data, rounds, *settings)),
+        Some(_) => Within::Between(bound_levels(&data, rounds, *settings)),
     }
 }
 
-/// Bounds of the levels that the rounds so far leave open, parts of at most `small` placements exactly.
-fn between<'a>(data: &'a LevelData<'a>, mut rounds: exact::Rounds<'a>, settings: Settings) -> LevelIntervals {
+/// Computes bounds of the levels that the rounds so far leave open. Parts of at most `small`
+/// placements are solved exactly.
+fn bound_levels<'a>(
+    data: &'a LevelData<'a>,
+    mut rounds: exact::Rounds<'a>,
+    settings: Settings,
+) -> LevelIntervals {
     let constraints = data.constraints;
     let late = Settings { until: Some(Instant::now() + LEVELS.grace), ..settings };
-    // What fails here is done in doubles.
+    // Parts that fail here are solved in doubles.
     let _ = rounds.go_on(late, |part| part.n_placements() <= settings.small);
     let mut blocks = rounds.blocks();
     let waiting = std::mem::take(&mut rounds.waiting);
-    let known = Known::new(data, &rounds.known, &waiting);
+    let known = KnownLevels::new(data, &rounds.known, &waiting);
     let found = float::guess(waiting, settings);
     blocks.extend(found.blocks);
     let placed = feasible(data, rounds.settled, found.settled);
@@ -98,15 +109,15 @@ fn between<'a>(data: &'a LevelData<'a>, mut rounds: exact::Rounds<'a>, settings:
     LevelIntervals { tasks, levels, alone, rounds: n_rounds, solves }
 }
 
-/// What exact rounds say of levels.
-struct Known {
-    /// By group: its level in the lexicographic maximum, where a round has found it.
+/// The results of exact rounds on levels.
+struct KnownLevels {
+    /// By group: its level in the lexicographic maximum, if a round has determined it.
     levels: Vec<Option<Rational>>,
-    /// By group: a level that it has at least.
+    /// By group: a lower bound of its level.
     low: Vec<Rational>,
 }
 
-impl Known {
+impl KnownLevels {
     fn new(data: &LevelData<'_>, found: &[(Rational, Vec<usize>)], waiting: &[Part<'_>]) -> Self {
         let mut levels = vec![None; data.groups.len()];
         let mut low = vec![Rational::new(); data.groups.len()];
@@ -134,15 +145,16 @@ fn level(data: &LevelData<'_>, g: usize, list: &[(usize, Rational)]) -> Rational
     placed.map(|(i, x)| x / data.tasks_per_level_on(g, *i)).sum()
 }
 
-/// The level of one of so many alike, the members of a group or all together as one, that has everything to
-/// itself.
-fn level_alone(data: &LevelData<'_>, g: usize, alike: usize) -> Rational {
+/// Returns the level of one of `n_members` identical users that has the whole cluster to itself.
+///
+/// The members of a group may also be counted together as one.
+fn level_alone(data: &LevelData<'_>, g: usize, n_members: usize) -> Rational {
     let group = &data.groups[g];
     let problem = data.constraints.problem();
     let mut classes: Vec<(Rational, usize)> =
-        group.classes.iter().map(|&i| (data.tasks_per_level_on(g, i) / alike as u64, i)).collect();
+        group.classes.iter().map(|&i| (data.tasks_per_level_on(g, i) / n_members as u64, i)).collect();
     classes.sort();
-    let mut left = group.tasks.as_ref().map(|tasks| Rational::from(tasks / alike as u64));
+    let mut left = group.tasks.as_ref().map(|tasks| Rational::from(tasks / n_members as u64));
     let mut level = Rational::new();
     for (per_level, i) in classes {
         let mut x = problem.gamma(group.representative(), i);

@@ -1,15 +1,17 @@
-//! The dual simplex method with a key class for every group, for programmes with many groups and few rows.
+//! The dual simplex method with a key class for every group, for programmes with many groups and
+//! few rows.
 //!
-//! What a group has on its key class follows from the level and from what it has elsewhere, so that a basis has as many
-//! columns as there are rows, however many groups there are (generalised upper bounding; docs/theory.md, Fact 0). It is
-//! factored anew at every step, and nothing drifts. A step goes along prices until the bound on the level that they prove
-//! falls no further: thousands of groups may have changed their class on the way.
+//! The tasks of a group on its key class follow from the level and from its tasks on other classes.
+//! A basis therefore has only as many columns as there are rows, however many groups there are
+//! (generalised upper bounding; docs/theory.md, Fact 0). The basis is factored again at every step,
+//! so errors do not accumulate. A step follows a line of prices until the bound on the level that
+//! they prove falls no further. Thousands of groups may change their class during one step.
 //!
-//! In the first basis every row but the dearest is sold, at the prices that there are, for what is left of that one: such
-//! a column may have nothing in the end, and leaves. The prices come from some of the groups, which stand for all, and
-//! theirs from fewer.
+//! In the first basis every row except the dearest is sold, at the given prices, for capacity of
+//! the dearest row. Such a column may end at 0, and leaves the basis. The prices come from a sample
+//! of the groups, and those of the sample from a smaller sample.
 //!
-//! What is found is a basis from which HiGHS goes on: nothing depends on its quality.
+//! The result is a basis from which HiGHS continues, so its quality affects only the running time.
 
 mod factors;
 mod line;
@@ -27,11 +29,11 @@ use factors::Factors;
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Column {
     Level,
-    /// What is left of a row.
+    /// The free capacity of a row.
     Slack(usize),
-    /// A group on a class that is not its key, in place of that one.
-    Place(GroupOnClass),
-    /// A row that is sold for so much of another.
+    /// A group on another class than its key, from which it moves tasks away.
+    Placement(GroupOnClass),
+    /// A row that is sold at a price for capacity of another row.
     Sold {
         row: usize,
         price: f64,
@@ -41,38 +43,40 @@ enum Column {
 
 struct Keys<'a> {
     part: &'a Part<'a>,
-    /// The level that is 1.
+    /// The level that is 1 in the programme.
     unit: f64,
     needs: &'a [Need],
-    /// Those of which the programme is, ascending: all, or some that stand for all.
+    /// The groups of the programme, ascending: all groups, or a sample.
     groups: Vec<usize>,
-    /// By row: its capacity for them.
+    /// By row: its capacity for these groups.
     capacity: Vec<f64>,
-    /// By group.
+    /// By group: its key class.
     key: Vec<usize>,
-    /// By group: what a unit of level costs on the dearest class where each row costs 1.
+    /// By group: the cost of a unit of level on its dearest class if every row costs 1.
     size: Vec<f64>,
-    /// What the costs that keep classes apart are worth in prices.
+    /// The scale of the small costs that break ties between classes, in units of prices.
     scale: f64,
-    /// As many as there are rows.
+    /// The columns of the basis, as many as rows.
     basis: Vec<Column>,
-    /// By row, in parts of its capacity: what groups on their keys take for one unit of level, and whatever the level is.
+    /// By row, as a fraction of its capacity: the load of groups on their keys per unit of level.
     level_load: Vec<f64>,
+    /// By row: the load of groups on their keys that does not depend on the level.
     fixed_load: Vec<f64>,
-    /// The costs of the same, but for their scale.
+    /// The tie-breaking costs of these loads, without their scale.
     level_cost: f64,
     fixed_cost: f64,
 }
 
-/// Whether the method is made for a part.
+/// Returns whether the method suits a part.
 pub fn is_for(part: &Part<'_>) -> bool {
     part.rows.len() < GUESS.few_rows
         && part.n_placements() >= KEYS.least_placements
         && !(0..part.groups.len()).any(|g| part.has_task_row(g))
 }
 
-/// A basis that is optimal or near it, and its level, from guessed prices of the rows; `None` where what is fixed has no
-/// place, or numbers are too far apart.
+/// Computes a basis that is optimal or nearly so, and its level, from guessed prices of the rows.
+///
+/// Returns `None` if the fixed levels cannot be placed, or numbers are too far apart.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<(FirstBasis, f64)> {
     let mut prices = prices.to_vec();
     let mut fewer = (part.groups.len() / KEYS.sample).max(1).ilog(KEYS.growth);
@@ -83,7 +87,7 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
             let level = found?.1;
             return (level > 0.0).then(|| (keys.first_basis(), level));
         }
-        // Some of the groups may have no basis where all have one.
+        // A sample may have no basis although all groups together have one.
         if let Some((of_some, _)) = found {
             prices = of_some;
         }
@@ -92,7 +96,7 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
 }
 
 impl<'a> Keys<'a> {
-    /// The programme of one of so many groups, each on the class that is the cheapest at these prices.
+    /// Builds the programme of every `every`-th group, each on its cheapest class at these prices.
     fn new(part: &'a Part<'a>, unit: f64, needs: &'a [Need], prices: &[f64], every: usize) -> Option<Self> {
         let groups: Vec<usize> = (0..part.groups.len()).step_by(every).collect();
         let share = groups.len() as f64 / part.groups.len() as f64;
@@ -140,6 +144,7 @@ impl<'a> Keys<'a> {
         keys.scale /= worth_of_level * unit;
         let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
         let of = (0..n).max_by(|a, b| worth[*a].total_cmp(&worth[*b]))?;
+        // In the first basis every other row is sold for capacity of the dearest row, `of`.
         let column = |row| match row == of {
             true => Column::Level,
             false => Column::Sold { row, price: worth[row] / worth[of], of },
@@ -148,9 +153,10 @@ impl<'a> Keys<'a> {
         Some(keys)
     }
 
-    /// Steps until the basis is optimal, or there were too many; the prices by row, and the level.
+    /// Steps until the basis is optimal, or the limit is reached. Returns the prices by row, and
+    /// the level.
     fn solve(&mut self) -> Option<(Vec<f64>, f64)> {
-        // A step looks at two prices of every placement, and factors and solves.
+        // A step reads two prices of every placement, factors the basis, and solves with it.
         let placements: usize = self.groups.iter().map(|g| self.part.classes[*g].len()).sum();
         let per_placement = 2 * self.part.data.constraints.problem().n_resources();
         let work = (placements * per_placement + self.basis.len().pow(3)) as u64;
@@ -165,13 +171,16 @@ impl<'a> Keys<'a> {
         Some((prices, factors.values[factors.level] * self.unit))
     }
 
-    /// What a unit of level of a group costs on a class beside prices: a little, another amount for each. Many groups may have
-    /// two classes of one price, and steps of no length would have no end.
+    /// Returns the small extra cost of a unit of level of a group on a class, different for each
+    /// class.
+    ///
+    /// Many groups may have two classes of equal price. Without the extra cost, steps of length 0
+    /// might never end.
     fn extra(&self, g: usize, c: usize) -> f64 {
         self.scale * self.size[g] * noise(g, c)
     }
 
-    /// Adds so many times what a group takes on its key.
+    /// Adds `times` the load of a group on its key.
     fn add_key(&mut self, g: usize, times: f64) {
         let Need { multiple, fixed } = self.needs[g];
         let tasks = self.part.tasks_per_level_f64(g, self.key[g]) * times;
@@ -191,57 +200,59 @@ impl<'a> Keys<'a> {
         self.add_key(g, 1.0);
     }
 
-    /// Adds so many times what one unit of level takes on a class.
-    fn add_place(&self, GroupOnClass { g, c }: GroupOnClass, times: f64, column: &mut [f64]) {
+    /// Adds `times` the load of one unit of level on a class.
+    fn add_placement_load(&self, GroupOnClass { g, c }: GroupOnClass, times: f64, column: &mut [f64]) {
         let tasks = self.part.tasks_per_level_f64(g, c) * self.unit * times;
         for (row, usage) in self.part.usage(g, c) {
             column[row] += usage * tasks / self.capacity[row];
         }
     }
 
+    /// Returns the entries of a column, by row.
     fn column(&self, column: Column) -> Vec<f64> {
         let mut entries = vec![0.0; self.level_load.len()];
         match column {
             Column::Level => entries.clone_from(&self.level_load),
             Column::Slack(row) => entries[row] = 1.0,
             Column::Sold { row, price, of } => (entries[row], entries[of]) = (1.0, -price),
-            Column::Place(place) => {
-                self.add_place(place, 1.0, &mut entries);
-                self.add_place(GroupOnClass { c: self.key[place.g], ..place }, -1.0, &mut entries);
+            Column::Placement(place) => {
+                self.add_placement_load(place, 1.0, &mut entries);
+                self.add_placement_load(GroupOnClass { c: self.key[place.g], ..place }, -1.0, &mut entries);
             }
         }
         entries
     }
 
-    /// What a column is worth in levels.
+    /// Returns the worth of a column in levels.
     fn worth(&self, column: Column) -> f64 {
         match column {
             Column::Level => 1.0 - self.scale * self.level_cost,
             Column::Slack(_) | Column::Sold { .. } => 0.0,
-            Column::Place(GroupOnClass { g, c }) => {
+            Column::Placement(GroupOnClass { g, c }) => {
                 (self.extra(g, self.key[g]) - self.extra(g, c)) * self.unit
             }
         }
     }
 
-    /// The basis, factored, in which of the classes of a group that are basic the key is the one on which it has most.
+    /// Factors the basis. Each group has as its key the basic class on which it has most tasks.
     fn factors(&mut self) -> Option<Factors> {
         loop {
             let factors = Factors::of(self)?;
             let Some((at, GroupOnClass { g, c })) = self.larger_than_key(&factors) else {
                 return Some(factors);
             };
-            self.basis[at] = Column::Place(GroupOnClass { g, c: self.key[g] });
+            self.basis[at] = Column::Placement(GroupOnClass { g, c: self.key[g] });
             self.set_key(g, c);
         }
     }
 
-    /// The largest place on which a group has clearly more than on its key, and where in the basis it is.
+    /// Returns the largest placement on which a group has clearly more than on its key, and its
+    /// position in the basis.
     fn larger_than_key(&self, factors: &Factors) -> Option<(usize, GroupOnClass)> {
         let level = factors.values[factors.level];
         let mut on_key: BTreeMap<usize, f64> = BTreeMap::new();
         let places = self.basis.iter().enumerate().filter_map(|(at, column)| match column {
-            Column::Place(place) => Some((at, *place)),
+            Column::Placement(place) => Some((at, *place)),
             _ => None,
         });
         let places: Vec<(usize, GroupOnClass)> = places.collect();
@@ -258,15 +269,15 @@ impl<'a> Keys<'a> {
         larger.max_by(|a, b| factors.values[a.0].total_cmp(&factors.values[b.0]))
     }
 
-    /// The column of the basis that is furthest out of its bounds, for the length of its row of the inverse, and whether
-    /// prices go along that row (1) or against it (-1).
+    /// Returns the column of the basis that violates its bounds most, relative to the length of its
+    /// row of the inverse. Also returns whether prices move along that row (1) or against it (-1).
     fn leaving(&self, factors: &Factors) -> Option<(usize, f64)> {
         let mut best: Option<(f64, usize, f64)> = None;
         for (at, column) in self.basis.iter().enumerate() {
             let value = factors.values[at];
             let (out, sign) = match column {
                 Column::Level => continue,
-                Column::Slack(_) | Column::Place(_) => (-value, 1.0),
+                Column::Slack(_) | Column::Placement(_) => (-value, 1.0),
                 Column::Sold { .. } if value > 0.0 => (value, -1.0),
                 Column::Sold { .. } => (-value, 1.0),
             };
@@ -288,7 +299,7 @@ impl<'a> Keys<'a> {
             match column {
                 Column::Level => {}
                 Column::Slack(row) | Column::Sold { row, .. } => tight[row] = false,
-                Column::Place(place) => others.push((place, true)),
+                Column::Placement(place) => others.push((place, true)),
             }
         }
         FirstBasis { favourite: self.key, others, tight }

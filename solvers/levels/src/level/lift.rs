@@ -1,17 +1,17 @@
-//! The exact vertex and dual of a basis, through the structure of the programme.
+//! The exact vertex and dual of a basis, computed through the structure of the programme.
 //!
-//! Every group has one row of its own and, at a vertex, runs on one *key* class; only a few are
-//! split, and only the saturated rows tie groups together (THEORY, fact 0). With the keys
+//! Every group has one row of its own and, at a vertex, runs on one *key* class. Only a few groups
+//! are split, and only the saturated rows tie groups together (THEORY, fact 0). With the keys
 //! eliminated, a split group `c` gives one equation between the prices of the saturated rows,
 //!
 //! ```text
 //! sum_row p_row (d_c,row - d_key,row) = 0,
 //! ```
 //!
-//! small integers all of them: as many equations as saturated rows less one, so the prices are
-//! its null vector. The level follows from strong duality, and the split tasks from the transposed
-//! system. Only the level and what depends on it is ever a large number: it has the denominators
-//! of all users in it.
+//! with small integers. There is one equation less than there are saturated rows, so the prices are
+//! the null vector. The level follows from strong duality, and the split tasks from the transposed
+//! system. Only the level and the numbers that depend on it are ever large: they have the
+//! denominators of all users.
 
 use evenhand_budget::{charge, each, each_of, room, words_of_bits};
 use evenhand_problem::{Integer, Rational, Sums};
@@ -23,43 +23,43 @@ use super::part::{GroupOnClass, Part, Target};
 use super::rounds::Settings;
 use evenhand_lp::linear::Lu;
 
-/// What a level is charged as.
+/// The name under which a level is charged.
 pub const LEVEL: &str = "an exact level";
 
-/// By group: `(class, tasks)` where the group does not run on its key class alone.
+/// By group: `(class, tasks)`, if the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
 
 /// The exact optimum of one round.
 pub struct Lifted {
     /// The level `t`.
     pub level: Rational,
-    /// By capacity row: price per unit of the row, up to a common scale.
+    /// By capacity row: the price per unit of the row, up to a common scale.
     pub prices: Vec<Rational>,
-    /// By group: price of one more task, on the same scale.
+    /// By group: the price of one more task, on the same scale.
     pub group_prices: Vec<Rational>,
     /// The groups that run on several classes.
     pub split: SplitTasks,
-    /// By group: the class on which it runs, in part if it is split; `None` where its level has a price
-    /// of 0 and more than it needs is placed.
+    /// By group: the class on which it runs, or some of it if it is split. `None` if its level has
+    /// the price 0 and more than it needs is placed.
     pub key: Vec<Option<usize>>,
-    /// By group: the classes that cost what its level is worth.
+    /// By group: the classes that cost as much as its level is worth.
     pub stays: Vec<Vec<usize>>,
 }
 
-/// Why a basis could not be lifted.
+/// The reason why a basis could not be lifted.
 #[derive(Debug)]
 pub enum LiftFailure {
     /// The basis has another structure than the elimination relies on, or is singular.
     Structure,
     /// The vertex violates a constraint.
     PrimalInfeasible,
-    /// Placements that would still raise the level, the best one of each group.
+    /// Some placements would still raise the level, the best one of each group.
     Improvable(Vec<GroupOnClass>),
-    /// The time was up first, or would be.
+    /// The time was up, or would be before the end.
     OutOfTime,
 }
 
-/// Lifts the basis of a round.
+/// A lift of the basis of a round.
 pub struct Lift<'a> {
     part: &'a Part<'a>,
     integers: &'a Integers,
@@ -67,15 +67,15 @@ pub struct Lift<'a> {
     settings: Settings,
 }
 
-/// The kernel: what is left of a basis when the keys are eliminated.
+/// The kernel: the basis after the keys are eliminated.
 struct Kernel {
-    /// By group: key class; `None` for a group whose own slack is basic.
+    /// By group: its key class; `None` for a group whose own slack is basic.
     key: Vec<Option<usize>>,
     /// `(group, class)` of the other basic placements.
     extras: Vec<(usize, usize)>,
-    /// Capacity rows whose slack is not basic, ascending.
+    /// The capacity rows whose slack is not basic, ascending.
     tight: Vec<usize>,
-    /// By capacity row: position in `tight`.
+    /// By capacity row: its position in `tight`.
     position: Vec<Option<usize>>,
 }
 
@@ -89,6 +89,7 @@ impl<'a> Lift<'a> {
         Self { part, integers, targets, settings }
     }
 
+    /// Lifts a basis to an exact optimum, or returns the reason why it cannot be lifted.
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
         let kernel = self.kernel(basis)?;
         let factors = self.factor(&kernel)?;
@@ -113,6 +114,7 @@ impl<'a> Lift<'a> {
         })
     }
 
+    /// Splits the basic placements into keys and extras. Fails if the basis has another structure.
     fn kernel(&self, basis: &MasterBasis) -> Result<Kernel, LiftFailure> {
         if !basis.level || (0..self.part.groups.len()).any(|g| self.part.tasks_per_level(g).is_none()) {
             return Err(LiftFailure::Structure);
@@ -154,8 +156,8 @@ impl<'a> Lift<'a> {
         Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
     }
 
-    /// Calls `visit` with what a task of a group uses of each row on class `i`, and with minus what it uses on
-    /// its key class.
+    /// Calls `visit` with the usage of each row by a task of a group on class `i`, and with minus
+    /// its usage on its key class.
     fn for_each_change(&self, kernel: &Kernel, g: usize, i: usize, mut visit: impl FnMut(usize, Integer)) {
         for (row, value) in self.integers.usage(self.part, g, i) {
             visit(row, value.into_owned());
@@ -167,7 +169,7 @@ impl<'a> Lift<'a> {
         }
     }
 
-    /// The null vector of the equations, in integers, by capacity row.
+    /// Computes the null vector of the equations, in integers, by capacity row.
     fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
         // The equations are independent, and one fewer than the prices.
         let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
@@ -175,7 +177,7 @@ impl<'a> Lift<'a> {
         null[*free] = Rational::from(1);
         factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
         let (null, _) = over_one_denominator(&null);
-        // The sign that makes the prices positive on the whole; a zero sum cannot be a dual.
+        // Choose the sign that makes the sum of the prices positive. A zero sum cannot be a dual.
         let is_negative = null.iter().sum::<Integer>() < 0;
         let mut prices = vec![Integer::new(); self.part.rows.len()];
         for (&row, value) in kernel.tight.iter().zip(null) {
@@ -187,7 +189,7 @@ impl<'a> Lift<'a> {
         Ok(prices)
     }
 
-    /// What one task of group `g` on class `i` costs.
+    /// Returns the cost of one task of group `g` on class `i`.
     fn value(&self, prices: &[Integer], g: usize, i: usize) -> Integer {
         let mut sum = Integer::new();
         self.set_value(&mut sum, prices, g, i);
@@ -202,8 +204,8 @@ impl<'a> Lift<'a> {
         }
     }
 
-    /// No group may find a class cheaper than what its level is worth; by group, the classes that cost
-    /// just that.
+    /// Checks that no group has a class that is cheaper than the worth of its level. Returns, by
+    /// group, the classes of exactly that cost.
     fn check_dual(
         &self,
         prices: &[Integer],
@@ -224,22 +226,22 @@ impl<'a> Lift<'a> {
             }
             (choice, stays)
         };
-        let looks = self.part.n_placements() / self.part.groups.len().max(1);
+        let n_entries = self.part.n_placements() / self.part.groups.len().max(1);
         let (choices, stays): (Vec<_>, Vec<_>) =
-            each(self.part.groups.len(), looks, of_group).into_iter().unzip();
+            each(self.part.groups.len(), n_entries, of_group).into_iter().unzip();
         let improving: Vec<GroupOnClass> = choices.into_iter().flatten().collect();
         if improving.is_empty() { Ok(stays) } else { Err(LiftFailure::Improvable(improving)) }
     }
 
-    /// The level, and by capacity row what the keys' targets leave of the scaled capacity.
+    /// Computes the level and, by capacity row, the scaled capacity minus the targets on the keys.
     fn level(
         &self,
         kernel: &Kernel,
         prices: &[Integer],
         group_prices: &[Integer],
     ) -> Result<(Rational, Vec<Rational>), LiftFailure> {
-        // By row, what a target level needs: for this round's and each earlier level the tasks
-        // per level, and for satisfied groups the tasks themselves.
+        // The needs of the target levels by row: the tasks per level for this round and each
+        // earlier one, and the tasks themselves for satisfied groups.
         let mut active = LoadSum::new();
         let mut frozen: Vec<LoadSum<'_>> = self.part.levels.iter().map(|_| LoadSum::new()).collect();
         let mut satisfied = LoadSum::new();
@@ -252,8 +254,9 @@ impl<'a> Lift<'a> {
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             if sum.add(amount, g, i) {
-                // The level is about as long, since little of a sum of such fractions cancels, and so is what everybody has,
-                // which is found, held and written.
+                // The level is about as long as this denominator, since little of a sum of such
+                // fractions cancels. The tasks of all users are as long, and must be computed,
+                // stored and written.
                 let (long, count) = (words(&active.denominator), active.terms.len() as u64);
                 self.settings.room_for(count, long).map_err(|_| LiftFailure::OutOfTime)?;
                 room(long.saturating_mul(8 * count), LEVEL);
@@ -299,7 +302,7 @@ impl<'a> Lift<'a> {
         Ok((level, rest))
     }
 
-    /// The tasks of the split groups, and whether the vertex is feasible.
+    /// Computes the tasks of the split groups, and checks that the vertex is feasible.
     fn split(
         &self,
         kernel: &Kernel,
@@ -308,6 +311,7 @@ impl<'a> Lift<'a> {
         rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
         let (mut rest, scale) = over_one_denominator(rest);
+        // The extras use exactly what the keys leave of the tight rows.
         let right = kernel.tight.iter().map(|&row| Rational::from(&rest[row])).collect();
         let (tasks, denominator) = over_one_denominator(&factors.solve_transposed(right));
         if tasks.iter().any(|x| *x < 0) {
@@ -346,17 +350,17 @@ impl<'a> Lift<'a> {
             list.retain(|(_, x)| !x.is_zero());
             Ok(Some(list))
         };
-        let looks = words(&denominator) as usize;
-        each_of(split.into_iter().enumerate().collect(), looks, of_group).into_iter().collect()
+        let n_entries = words(&denominator) as usize;
+        each_of(split.into_iter().enumerate().collect(), n_entries, of_group).into_iter().collect()
     }
 
-    /// Tasks that group `g` must reach.
+    /// Returns the tasks that group `g` must reach.
     fn target(&self, g: usize, level: &Rational) -> Rational {
         self.part.target_tasks(g, self.targets[g], level)
     }
 }
 
-/// Takes `surplus` tasks away, from the last class backwards.
+/// Removes `surplus` tasks, from the last class backwards.
 pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
     list.sort_by_key(|(i, _)| *i);
     for (_, tasks) in list.iter_mut().rev() {
@@ -369,7 +373,7 @@ pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
     }
 }
 
-/// Rationals as integers over their least common denominator.
+/// Converts rationals to integers over their least common denominator.
 fn over_one_denominator(values: &[Rational]) -> (Vec<Integer>, Integer) {
     let mut common = Integer::from(1);
     for value in values {
@@ -397,11 +401,11 @@ struct LoadSum<'a> {
     denominator: Integer,
 }
 
-/// What a sum of loads is.
+/// The result of a sum of loads.
 struct Loads {
     /// By capacity row.
     rows: Vec<Rational>,
-    /// The amounts at the groups' prices.
+    /// The amounts, priced at the groups' prices.
     value: Rational,
 }
 
@@ -410,8 +414,10 @@ impl<'a> LoadSum<'a> {
         Self { terms: Vec::new(), denominator: Integer::from(1) }
     }
 
-    /// Whether the denominator has grown, which costs a product of both: of many without common factors it has the digits of
-    /// all.
+    /// Adds a term. Returns whether the denominator has grown, which costs a product of both
+    /// denominators.
+    ///
+    /// With many denominators without common factors, it has the digits of all of them.
     fn add(&mut self, amount: &'a Rational, g: usize, i: usize) -> bool {
         self.terms.push((amount, g, i));
         let grows = !self.denominator.is_divisible(amount.denom());
@@ -422,6 +428,7 @@ impl<'a> LoadSum<'a> {
         grows
     }
 
+    /// Computes the loads and their value.
     fn finish(self, part: &Part<'_>, integers: &Integers, group_prices: &[Integer]) -> Loads {
         let mut rows = vec![Integer::new(); part.rows.len()];
         let mut value = Integer::new();

@@ -1,14 +1,14 @@
 //! The programme of one round in HiGHS, with only the rows and columns that matter.
 //!
 //! At a vertex nearly every group runs on a single class. Such a group needs neither a row nor a
-//! column of its own: what it uses at its class is part of the column of the level `t` (or of the
-//! right-hand side, when its level is fixed). A group gets a row, and columns for its classes, when
-//! pricing finds a class that would suit it better. So the programme has a row for each capacity
-//! and for the few groups that may be split, whatever the number of users.
+//! column of its own: its usage of the class is part of the column of the level `t`, or of the
+//! right-hand side if its level is fixed. A group gets a row, and columns for its classes, when
+//! pricing finds a class that suits it better. The programme thus has a row for each capacity and
+//! for the few groups that may be split, whatever the number of users.
 //!
-//! Column 0 is the level `t`; every other column is a group on a class. Both are measured in the
-//! guessed level, so that values are near 1 and coefficients are shares of capacity rows. The
-//! model is changed in place between rounds and re-solved from its last basis.
+//! Column 0 is the level `t`. Every other column is a group on a class. Both are measured in units
+//! of the guessed level, so values are near 1 and coefficients are shares of capacity rows. The
+//! model is changed in place between rounds and solved again from its last basis.
 
 mod answer;
 
@@ -20,20 +20,20 @@ use super::inside::{self, FirstBasis};
 use super::part::{GroupOnClass, Need, Part};
 use super::start::{Guess, guess, rough_guess};
 use super::{keys, known};
-use crate::error::LevelsError;
-use evenhand_lp::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
+use crate::error::LpError;
+use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 use crate::settings::LEVELS;
 
-/// How a group is in the model.
+/// The representation of a group in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seat {
-    /// On this class alone, without row or column.
+    /// The group runs on this class alone, without row or column.
     Single(usize),
-    /// With a row for its level and, where its level does not express it, one for its tasks.
+    /// The group has a row for its level and, if its level does not express it, one for its tasks.
     Row { level: usize, tasks: Option<usize> },
 }
 
-/// The method that is next to look for a basis to begin with: each is tried once.
+/// The next method that computes a starting basis. Each is tried once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Keys,
@@ -44,29 +44,31 @@ enum Next {
 pub struct Master<'a> {
     part: &'a Part<'a>,
     lp: FloatLp,
-    /// HiGHS row of each capacity row; rows without capacity are left out.
+    /// The HiGHS row of each capacity row. Rows without capacity are left out.
     capacity_rows: Vec<Option<usize>>,
     seats: Vec<Seat>,
-    /// The group on a class of each column from column 1 on.
+    /// The group and class of each column, from column 1 on.
     columns: Vec<GroupOnClass>,
-    /// What the model can express: all columns, and the classes of single groups.
+    /// The placements that the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
     next: Next,
-    /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
+    /// The guessed prices by row. They describe scarcity at high levels better than the prices of a
+    /// low level.
     hints: Vec<f64>,
-    /// Simplex iterations until then.
+    /// The number of simplex iterations so far.
     iterations: i32,
-    /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
+    /// By capacity row: the usage of the single groups per unit of the level.
     level_load: Vec<f64>,
+    /// By capacity row: the usage of the single groups at fixed levels.
     fixed_load: Vec<f64>,
     /// The guessed level: an upper bound of the first blocking level, and the unit of all columns.
     pub unit: f64,
 }
 
 impl<'a> Master<'a> {
-    /// The model with every group active.
-    pub fn new(part: &'a Part<'a>) -> Result<Self, LevelsError> {
+    /// Builds the model with every group active.
+    pub fn new(part: &'a Part<'a>) -> Result<Self, LpError> {
         let mut bounds = Vec::new();
         let mut capacity_rows = Vec::with_capacity(part.capacity.len());
         for &capacity in &part.capacity {
@@ -103,8 +105,8 @@ impl<'a> Master<'a> {
         Ok(master)
     }
 
-    /// A new model of a guess, and who looks for a basis where the guess says how high the level may be.
-    fn begin(&mut self, first: Guess, next: Next) -> Result<(), LevelsError> {
+    /// Builds a new model from a guess. `next` computes a basis if the guess bounds the level.
+    fn begin(&mut self, first: Guess, next: Next) -> Result<(), LpError> {
         let is_level = first.level > 0.0 && first.level.is_finite();
         self.next = if is_level { next } else { Next::None };
         if is_level {
@@ -116,8 +118,8 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// A new model in which every group is on its favourite class.
-    fn clear(&mut self, favourite: &[usize]) -> Result<(), LevelsError> {
+    /// Builds a new model in which every group is on its favourite class.
+    fn clear(&mut self, favourite: &[usize]) -> Result<(), LpError> {
         let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
         self.lp = FloatLp::new(&bounds)?;
         self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
@@ -130,13 +132,13 @@ impl<'a> Master<'a> {
         self.lp.add_columns(&level)?;
         let rows = vec![BasisStatus::Basic; bounds.len()];
         self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
-        // A group whose task limit its level does not express always has its rows.
+        // A group with a task limit that its level does not express always has its rows.
         let limited = (0..self.part.groups.len()).filter(|&g| self.part.has_task_row(g));
         self.open(&limited.collect::<Vec<_>>())
     }
 
-    /// Solves with the columns there are; `None` where there is another programme to solve now.
-    fn attempt(&mut self) -> Result<Option<FloatSolution>, LevelsError> {
+    /// Solves with the existing columns. Returns `None` if another programme must be solved first.
+    fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
         match self.next {
             Next::None => return self.lp.solve().map(Some),
             Next::Keys => {
@@ -167,14 +169,14 @@ impl<'a> Master<'a> {
         Ok(None)
     }
 
-    /// Leaves other methods than simplex steps out.
+    /// Turns off all methods except simplex steps.
     #[cfg(test)]
     pub fn leave_other_methods(&mut self) {
         self.next = Next::None;
     }
 
-    /// Starts anew from a basis.
-    pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LevelsError> {
+    /// Rebuilds the model for a basis, and starts from it.
+    pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LpError> {
         self.clear(&inside.favourite)?;
         self.add(inside.others.iter().map(|(placement, _)| *placement))?;
         let basic: HashSet<GroupOnClass> =
@@ -195,8 +197,8 @@ impl<'a> Master<'a> {
         self.lp.set_basis(&basis)
     }
 
-    /// States what every group must reach.
-    pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LevelsError> {
+    /// Sets the level that every group must reach.
+    pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LpError> {
         for (g, &need) in needs.iter().enumerate() {
             let old = std::mem::replace(&mut self.needs[g], need);
             if let (Seat::Row { level: row, .. }, true) = (self.seats[g], old != need) {
@@ -209,14 +211,14 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Solves, adding columns until none prices out.
-    pub fn solve(&mut self) -> Result<MasterSolution, LevelsError> {
+    /// Solves, and adds columns until none prices out.
+    pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         self.solve_within(LEVELS.price_tolerance)
     }
 
-    /// Solves, adding columns until those that the model does not have cost less than they are worth by no more than that
-    /// part of it.
-    fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LevelsError> {
+    /// Solves, and adds columns until the missing ones would improve by at most the fraction
+    /// `tolerance` of their worth.
+    fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LpError> {
         loop {
             self.load_single_groups()?;
             let Some(solution) = self.attempt()? else { continue };
@@ -229,9 +231,10 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// The basis that is optimal with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as
-    /// the tolerance of HiGHS; `None` where HiGHS fails with them.
-    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LevelsError> {
+    /// Computes the basis that is optimal with reduced costs
+    /// [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as the tolerance of
+    /// HiGHS. Returns `None` if HiGHS fails with them.
+    pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LpError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let basis = match self.lp.solve() {
             Ok(_) => Some(self.basis()?),
@@ -241,9 +244,11 @@ impl<'a> Master<'a> {
         Ok(basis)
     }
 
-    /// Solves again with the level worth [`LEVELS.sharper`](crate::settings::Levels::sharper): the tolerance of HiGHS, which is
-    /// absolute, is a smaller part of reduced costs then. Prices are in units of the level, as ever.
-    pub fn solve_sharply(&mut self) -> Result<MasterSolution, LevelsError> {
+    /// Solves again with the level worth [`LEVELS.sharper`](crate::settings::Levels::sharper).
+    ///
+    /// The tolerance of HiGHS is absolute, so it is then a smaller fraction of reduced costs.
+    /// Prices are returned in units of the level, as always.
+    pub fn solve_sharply(&mut self) -> Result<MasterSolution, LpError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let solution = self.solve_within(LEVELS.sharper_price_tolerance);
         self.lp.set_cost(0, 1.0)?;
@@ -253,8 +258,9 @@ impl<'a> Master<'a> {
         Ok(solution)
     }
 
-    /// Adds columns for the placements that the model cannot express yet; returns how many.
-    pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LevelsError> {
+    /// Adds columns for the placements that the model cannot express yet. Returns how many were
+    /// added.
+    pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LpError> {
         let new: Vec<GroupOnClass> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
         let mut closed: Vec<usize> =
             new.iter().map(|p| p.g).filter(|&g| matches!(self.seats[g], Seat::Single(_))).collect();
@@ -265,13 +271,13 @@ impl<'a> Master<'a> {
         Ok(new.len())
     }
 
-    /// Gives single groups their rows, and a basic column on their class.
-    fn open(&mut self, groups: &[usize]) -> Result<(), LevelsError> {
+    /// Gives single groups their rows, and a basic column for their class.
+    fn open(&mut self, groups: &[usize]) -> Result<(), LpError> {
         if groups.is_empty() {
             return Ok(());
         }
         let mut basis = self.lp.basis()?;
-        // With what each has of the level, column 0.
+        // The entry of each row is in column 0, the level.
         let mut rows = Vec::new();
         let mut columns = Vec::with_capacity(groups.len());
         for &g in groups {
@@ -294,7 +300,8 @@ impl<'a> Master<'a> {
         self.lp.set_basis(&basis)
     }
 
-    fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LevelsError> {
+    /// Adds columns for placements of groups that have rows.
+    fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {
             let GroupOnClass { g, c } = placement;
@@ -312,8 +319,8 @@ impl<'a> Master<'a> {
         self.lp.add_columns(&block)
     }
 
-    /// Puts what the single groups use into the column of the level and the right-hand sides.
-    fn load_single_groups(&mut self) -> Result<(), LevelsError> {
+    /// Puts the usage of the single groups into the column of the level and the right-hand sides.
+    fn load_single_groups(&mut self) -> Result<(), LpError> {
         let n_rows = self.lp.n_rows();
         let mut level_load = vec![0.0; n_rows];
         let mut fixed_load = vec![0.0; n_rows];
@@ -339,7 +346,7 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Calls `visit` with every HiGHS capacity row that a placement uses, and the part of the
+    /// Calls `visit` with every HiGHS capacity row that a placement uses, and the fraction of the
     /// capacity that one unit of level takes.
     fn for_each_usage(&self, GroupOnClass { g, c }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
         let tasks = self.tasks_per_unit(g, c);

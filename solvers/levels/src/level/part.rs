@@ -1,8 +1,8 @@
-//! A part of the problem that shares no row with the rest: some groups, the classes on which they may
-//! still run, and the rows that they use there.
+//! A component of the problem that shares no row with the rest: some groups, the classes on which
+//! they may still run, and the rows that they use there.
 //!
-//! Everything that solves a round numbers groups, classes and rows within its part: `g`, `c`, `row`.
-//! Only the problem itself, and answers, have other numbers.
+//! Everything that solves a round numbers groups, classes and rows within its component, called a
+//! part: `g`, `c`, `row`. Only the problem itself, and answers, have other numbers.
 
 use evenhand_problem::{Rational, RowKind};
 
@@ -10,17 +10,17 @@ use super::data::LevelData;
 use crate::groups::{Group, capacity_entries};
 use evenhand_lp::linear::SparseRow;
 
-/// The place of a row that no user in the part uses.
+/// The number of a row that no user in the part uses.
 const NOT_HERE: usize = usize::MAX;
 
-/// What a group must reach, exactly.
+/// The exact target of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The level of this round.
     Active,
     /// All its tasks.
     Tasks,
-    /// The level of an earlier round, by its place in [`Part::levels`].
+    /// The level of an earlier round, by its index in [`Part::levels`].
     Frozen(usize),
 }
 
@@ -34,92 +34,94 @@ pub struct GroupOnClass {
 /// The level that a group must reach, in doubles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
-    /// Part of the common level `t`: 1 for an active group, 0 for others.
+    /// The multiple of the common level `t`: 1 for an active group, 0 for others.
     pub multiple: f64,
-    /// What comes to it: the level of a group that is not active.
+    /// The amount that is added: the level of a group that is not active.
     pub fixed: f64,
 }
 
 /// A group that goes into a part.
 pub struct Seat {
-    /// Its number in [`LevelData::groups`].
+    /// The number of the group in [`LevelData::groups`].
     pub group: usize,
-    /// Classes of the problem on which it may still run, ascending.
+    /// The classes of the problem on which it may still run, ascending.
     pub classes: Vec<usize>,
     pub target: Target,
-    /// The level that froze it, in doubles.
+    /// The level at which it was frozen, in doubles.
     pub frozen_at: f64,
-    /// Where it ran in the last exact round: `(class of the problem, tasks)`.
+    /// Its tasks in the last exact round: `(class of the problem, tasks)`.
     pub ran: Vec<(usize, Rational)>,
 }
 
 impl Seat {
-    /// A group of which nothing is known yet.
+    /// Returns the seat of a group before the first round.
     pub fn first(data: &LevelData<'_>, group: usize) -> Self {
         let classes = data.groups[group].classes.clone();
         Self { group, classes, target: Target::Active, frozen_at: f64::NAN, ran: Vec::new() }
     }
 }
 
-/// A part with what its groups must reach.
+/// A part, with the targets of its groups.
 pub struct Part<'a> {
     pub data: &'a LevelData<'a>,
-    /// By `g`: its number in [`LevelData::groups`].
+    /// By `g`: the number of the group in [`LevelData::groups`].
     pub groups: Vec<usize>,
-    /// By `g`: where it may run, ascending.
+    /// By `g`: the classes on which it may run, ascending.
     pub classes: Vec<Vec<usize>>,
-    /// By `g`.
+    /// By `g`: its target.
     pub targets: Vec<Target>,
-    /// By `g`: the level that froze it, in doubles.
+    /// By `g`: the level at which it was frozen, in doubles.
     pub frozen_at: Vec<f64>,
-    /// Levels of earlier rounds that froze somebody here.
+    /// The levels of earlier rounds that froze some group here.
     pub levels: Vec<Rational>,
     /// The level of the last exact round.
     pub reached: Option<Rational>,
-    /// By `g`: where it ran in that round: `(class, tasks)`, a feasible point of this one.
+    /// By `g`: its tasks in that round, `(class, tasks)`. They are a feasible point of this round.
     pub ran: Vec<Vec<(usize, Rational)>>,
     /// By row: the row of the constraints.
     pub rows: Vec<usize>,
-    /// Capacity by row.
+    /// The capacity, by row.
     pub capacity: Vec<f64>,
-    /// By `g`: the level at which it has all its tasks; infinite for never.
+    /// By `g`: the level at which it has all its tasks; infinite if there is none.
     pub satisfied_at: Vec<f64>,
     /// By class: the class of the problem.
     class_ids: Vec<usize>,
-    /// By class: where its rows begin in `places`.
+    /// By class: the start of its rows in `row_numbers`.
     class_start: Vec<usize>,
-    /// Rows of the classes, by class and position among all its rows; [`NOT_HERE`] for some.
-    places: Vec<usize>,
-    /// By class: its first row where it has all resources and all of them are here.
+    /// The rows by class and position among all rows of the class; [`NOT_HERE`] for rows that are
+    /// not used.
+    row_numbers: Vec<usize>,
+    /// By class: its first row, if it has all resources and all of them are used here.
     complete: Vec<Option<usize>>,
-    /// By `g`: tasks per unit of level in doubles; NaN where it depends on the class.
+    /// By `g`: the tasks per unit of level in doubles; NaN if they depend on the class.
     tasks_per_level_f64: Vec<f64>,
 }
 
 impl<'a> Part<'a> {
-    /// Charges the looks of one round at all placements: prices, who stays, and the part that is left.
+    /// Charges the passes of one round over all placements: prices, remaining placements, and the
+    /// part that is left.
     pub fn charge_round(&self) {
         evenhand_budget::charge(10 * self.n_placements() as u64, "a round of max-min");
     }
 
-    /// Every group, wherever it may run.
+    /// Returns the part with every group, on all classes where it may run.
     pub fn whole(data: &'a LevelData<'a>) -> Self {
         let seats = (0..data.groups.len()).map(|group| Seat::first(data, group)).collect();
         Self::new(data, seats, None, Vec::new())
     }
 
-    /// Some of its groups, ascending, wherever they may run, as if no round had been solved.
+    /// Returns a part with some of the groups, ascending, as before the first round.
     pub fn of(&self, groups: &[usize]) -> Self {
         Self::new(self.data, groups.iter().map(|&g| self.seat(g)).collect(), None, Vec::new())
     }
 
-    /// A group as it goes into another part that begins anew.
+    /// Returns the seat of a group for another part that starts again.
     pub fn seat(&self, g: usize) -> Seat {
         let classes = self.classes[g].iter().map(|&c| self.class_id(c)).collect();
         Seat { classes, ..Seat::first(self.data, self.groups[g]) }
     }
 
-    /// `seats` in order of their groups.
+    /// Builds a part from `seats`, which are in order of their groups.
     pub fn new(
         data: &'a LevelData<'a>,
         seats: Vec<Seat>,
@@ -156,7 +158,7 @@ impl<'a> Part<'a> {
             rows: Vec::new(),
             capacity: Vec::new(),
             class_start: Vec::with_capacity(class_ids.len()),
-            places: Vec::new(),
+            row_numbers: Vec::new(),
             complete: Vec::with_capacity(class_ids.len()),
             class_ids,
         };
@@ -164,14 +166,14 @@ impl<'a> Part<'a> {
         part
     }
 
-    /// Gives the rows that somebody here uses their numbers.
+    /// Numbers the rows that some group uses here.
     fn number_rows(&mut self) {
         let constraints = self.data.constraints;
         for &i in &self.class_ids {
-            self.class_start.push(self.places.len());
-            self.places.extend(constraints.class_rows(i).map(|_| NOT_HERE));
+            self.class_start.push(self.row_numbers.len());
+            self.row_numbers.extend(constraints.class_rows(i).map(|_| NOT_HERE));
         }
-        let mut used = vec![false; self.places.len()];
+        let mut used = vec![false; self.row_numbers.len()];
         for g in 0..self.groups.len() {
             for &c in &self.classes[g] {
                 for (at, _) in self.usage_by_position(g, c) {
@@ -186,7 +188,7 @@ impl<'a> Part<'a> {
             let (n_rows, start) = (rows.len(), self.class_start[c]);
             for (at, row) in rows.enumerate() {
                 if used[start + at] {
-                    self.places[start + at] = self.rows.len();
+                    self.row_numbers[start + at] = self.rows.len();
                     self.rows.push(row);
                     self.capacity.push(constraints.rows()[row].capacity.to_f64());
                 }
@@ -200,31 +202,30 @@ impl<'a> Part<'a> {
         &self.data.groups[self.groups[g]]
     }
 
-    /// The class of the problem.
+    /// Returns the class of the problem.
     pub fn class_id(&self, c: usize) -> usize {
         self.class_ids[c]
     }
 
-    /// By class: its first row; one more entry for the end.
+    /// Returns, by class, its first row, with one more entry for the end.
     pub fn class_rows(&self) -> Vec<usize> {
         let mut first = Vec::with_capacity(self.class_ids.len() + 1);
         let mut next = 0;
         for (c, i) in self.class_ids.iter().enumerate() {
             first.push(next);
-            let places =
-                self.class_start[c]..self.class_start[c] + self.data.constraints.class_rows(*i).len();
-            next += self.places[places].iter().filter(|place| **place != NOT_HERE).count();
+            let range = self.class_start[c]..self.class_start[c] + self.data.constraints.class_rows(*i).len();
+            next += self.row_numbers[range].iter().filter(|place| **place != NOT_HERE).count();
         }
         first.push(next);
         first
     }
 
-    /// Placements on which a group may run.
+    /// Returns the number of possible placements.
     pub fn n_placements(&self) -> usize {
         self.classes.iter().map(Vec::len).sum()
     }
 
-    /// The class here that is this one of the problem.
+    /// Returns the number in this part of a class of the problem.
     pub fn class_here(&self, i: usize) -> Option<usize> {
         self.class_ids.binary_search(&i).ok()
     }
@@ -237,40 +238,43 @@ impl<'a> Part<'a> {
         &self.data.constraints.rows()[self.rows[row]].capacity
     }
 
-    /// Tasks per unit of level, where one task is worth the same on every class.
+    /// Returns the tasks per unit of level, if one task is worth the same on every class.
     pub fn tasks_per_level(&self, g: usize) -> Option<&Rational> {
         self.data.tasks_per_level[self.groups[g]].as_ref()
     }
 
-    /// The level at which the group has all its tasks.
+    /// Returns the level at which the group has all its tasks.
     pub fn exactly_satisfied_at(&self, g: usize) -> Option<&Rational> {
         self.data.satisfied_at[self.groups[g]].as_ref()
     }
 
-    /// Whether a level, near which this double is, gives the group all its tasks. Doubles are cut, not rounded, and so in the
-    /// order of the numbers: these are compared only where doubles are equal.
+    /// Returns whether a level gives the group all its tasks; `near` is the level in doubles.
+    ///
+    /// Doubles are truncated, not rounded, so they are in the order of the exact numbers. The exact
+    /// numbers are compared only if the doubles are equal.
     pub fn is_satisfied_at(&self, g: usize, level: &Rational, near: f64) -> bool {
         let at = self.satisfied_at[g];
         at < near || at == near && self.exactly_satisfied_at(g).is_some_and(|at| at <= level)
     }
 
-    /// Whether the group has a task limit that its level alone does not express.
+    /// Returns whether the group has a task limit that its level alone does not express.
     pub fn has_task_row(&self, g: usize) -> bool {
         self.group(g).tasks.is_some() && self.tasks_per_level(g).is_none()
     }
 
-    /// Tasks of the group on class `c` that raise its level by one.
+    /// Returns the tasks of the group on class `c` that raise its level by one.
     pub fn tasks_per_level_on(&self, g: usize, c: usize) -> Rational {
         self.data.tasks_per_level_on(self.groups[g], self.class_ids[c])
     }
 
-    /// [`Part::tasks_per_level_on`] in doubles.
+    /// Returns [`Part::tasks_per_level_on`] in doubles.
     pub fn tasks_per_level_f64(&self, g: usize, c: usize) -> f64 {
         let uniform = self.tasks_per_level_f64[g];
         if uniform.is_nan() { self.tasks_per_level_on(g, c).to_f64() } else { uniform }
     }
 
-    /// What one task uses on class `c`: `(position among the rows of the class, amount)`.
+    /// Returns the usage of one task on class `c`:
+    /// `(position among the rows of the class, amount)`.
     fn usage_by_position(&self, g: usize, c: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let group = self.groups[g];
         let constraints = self.data.constraints;
@@ -283,7 +287,7 @@ impl<'a> Part<'a> {
                 (&[][..], by_class[at].as_slice())
             }
         };
-        // Not known yet while rows are given their numbers.
+        // This is not known yet while the rows are being numbered.
         let has_all = self.complete.get(c).is_some_and(Option::is_some);
         let position = move |r: usize| {
             if has_all { Some(r) } else { Some(constraints.row_of(i, RowKind::Resource(r))? - start) }
@@ -292,37 +296,37 @@ impl<'a> Part<'a> {
         plain.chain(other.iter().copied())
     }
 
-    /// What one task uses on class `c`, in doubles: `(row, amount)`.
+    /// Returns the usage of one task on class `c`, in doubles: `(row, amount)`.
     pub fn usage(&self, g: usize, c: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let start = self.class_start[c];
-        self.usage_by_position(g, c).map(move |(at, amount)| (self.places[start + at], amount))
+        self.usage_by_position(g, c).map(move |(at, amount)| (self.row_numbers[start + at], amount))
     }
 
-    /// What one task uses on class `c`: `(row, amount)`.
+    /// Returns the exact usage of one task on class `c`: `(row, amount)`.
     pub fn exact_usage(&self, g: usize, c: usize) -> SparseRow {
         let entries =
             capacity_entries(self.data.constraints, self.group(g).representative(), self.class_ids[c]);
         entries.into_iter().map(|(row, usage)| (self.row_here(c, row), usage)).collect()
     }
 
-    /// The row of class `c` that is this one in the constraints, and is used here.
+    /// Returns the number in this part of a row of class `c` that is used here.
     pub fn row_here(&self, c: usize, row: usize) -> usize {
         let start = self.data.constraints.class_rows(self.class_ids[c]).start;
-        self.places[self.class_start[c] + row - start]
+        self.row_numbers[self.class_start[c] + row - start]
     }
 
-    /// What one unit of level costs the group on class `c`.
+    /// Returns the cost of one unit of level of the group on class `c`.
     pub fn price(&self, g: usize, c: usize, prices: &[f64]) -> f64 {
         let task: f64 = self.usage(g, c).map(|(row, usage)| prices[row] * usage).sum();
         task * self.tasks_per_level_f64(g, c)
     }
 
-    /// Calls `visit` with every class of the group and what one unit of level costs there.
+    /// Calls `visit` with every class of the group and the cost of one unit of level there.
     pub fn for_each_price(&self, g: usize, prices: &[f64], mut visit: impl FnMut(usize, f64)) {
         self.for_each_prices(g, [prices], |c, [price]| visit(c, price));
     }
 
-    /// The same by several lists of prices at a time.
+    /// Does the work of [`Part::for_each_price`] with several lists of prices at a time.
     pub fn for_each_prices<const N: usize>(
         &self,
         g: usize,
@@ -347,7 +351,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Tasks of a group at its target.
+    /// Returns the tasks of a group at its target.
     pub fn target_tasks(&self, g: usize, target: Target, level: &Rational) -> Rational {
         let at = |level: &Rational| {
             self.tasks_per_level(g).map_or_else(Rational::new, |per_level| Rational::from(per_level * level))

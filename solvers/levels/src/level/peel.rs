@@ -1,10 +1,12 @@
-//! Groups that are blocked by nobody but themselves.
+//! Groups that are blocked only by themselves.
 //!
-//! No level exceeds what some groups reach that have all of their classes to themselves. Where placements are few the first
-//! blocking level is often that of one, two or three groups: these then fill rows of each of their classes, and whoever
-//! uses those rows runs elsewhere. Where the others reach that level off these classes, as the next round shows, the maximum
-//! is that of this block alone and that of the rest, and the prices that prove the level of the block prove it in all. A
-//! programme of everybody finds that slowly: nearly all of its rows have a price of 0 at the optimum.
+//! No common level exceeds the level that some groups reach with all of their classes to
+//! themselves. If placements are few, the first blocking level is often that of one, two or three
+//! groups. These groups then fill rows of each of their classes, and users of those rows run
+//! elsewhere. If the other groups reach that level off these classes, as the next round shows, the
+//! maximum consists of that of this block alone and that of the rest. The prices that prove the
+//! level of the block alone then prove it in the whole problem. A programme of all users would find
+//! this slowly, since nearly all of its rows have a price of 0 at the optimum.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +14,14 @@ use super::part::{Part, Target};
 use super::start::{guess, rough_level};
 use crate::settings::LEVELS;
 
-/// A level that everybody is likely to reach unless a few block each other; found where it is first needed.
+/// A level that all users are likely to reach unless a few block each other, computed on first use.
 #[derive(Default)]
-pub struct Likely(Option<f64>);
+pub struct LikelyLevel(Option<f64>);
 
-impl Likely {
-    /// The part of those groups that have little more alone than the level, and the level; `None` where there are none, or
-    /// they are many.
+impl LikelyLevel {
+    /// Returns the part of the groups that alone have little more than the level, and the level.
+    ///
+    /// Returns `None` if there are none, or too many.
     pub fn few<'a>(&mut self, part: &Part<'a>) -> Option<(Part<'a>, f64)> {
         if part.targets.iter().any(|target| *target != Target::Active) {
             return None;
@@ -35,21 +38,23 @@ impl Likely {
     }
 }
 
-/// Rounds of blocks, one after the other, their levels ascending, and what is left behind each. `peel` finds the next one
-/// of a part, and what is left without it.
+/// Solves blocks one after the other, with ascending levels. Returns their rounds, and the part
+/// left after each.
+///
+/// `peel` computes the next block of a part, and the part without it.
 pub fn blocks<'a, S, L: PartialOrd>(
     part: &Part<'a>,
-    peel: impl Fn(&Part<'a>, &mut Likely) -> Option<(S, Part<'a>)>,
+    peel: impl Fn(&Part<'a>, &mut LikelyLevel) -> Option<(S, Part<'a>)>,
     level: impl Fn(&S) -> L,
 ) -> (Vec<S>, Vec<Part<'a>>) {
     let (mut blocks, mut rests): (Vec<S>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
-    let mut likely = Likely::default();
+    let mut likely = LikelyLevel::default();
     while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely) {
         // The rest reaches no higher level than this one.
-        let kept = blocks.partition_point(|before| level(before) <= level(&next));
-        if kept < blocks.len() {
-            blocks.truncate(kept);
-            rests.truncate(kept);
+        let n_valid = blocks.partition_point(|before| level(before) <= level(&next));
+        if n_valid < blocks.len() {
+            blocks.truncate(n_valid);
+            rests.truncate(n_valid);
             break;
         }
         rest.charge_round();
@@ -59,8 +64,12 @@ pub fn blocks<'a, S, L: PartialOrd>(
     (blocks, rests)
 }
 
-/// What is left without a block: some groups of the problem and the rows that have a price; and which `(group, class of the
-/// problem)` that takes from the others. `None` where one of them has no class left, or would run beside the block.
+/// Returns the part without a block, which consists of some groups of the problem and the rows that
+/// have a price.
+///
+/// Also returns the placements `(group, class of the problem)` that the other groups lose. Returns
+/// `None` if one of them has no class left, or would run on a class of the block without using a
+/// priced row.
 pub fn without<'a>(
     part: &Part<'a>,
     block: &[usize],
@@ -90,7 +99,9 @@ pub fn without<'a>(
     Some((Part::new(part.data, seats, None, Vec::new()), left))
 }
 
-/// The level of a group alone, in doubles; infinite where it has all its tasks before, or one is not worth the same on
+/// Returns the level of a group alone, in doubles.
+///
+/// It is infinite if the group has all its tasks before, or if a task is not worth the same on
 /// every class.
 fn alone(part: &Part<'_>, g: usize) -> f64 {
     if part.tasks_per_level(g).is_none() {

@@ -1,9 +1,9 @@
-//! The exact optimum of one round without relying on the structure: the programme as a general
-//! linear programme in rationals, from the basis that HiGHS found.
+//! The exact optimum of one round without its structure: the programme as a general linear
+//! programme in rationals, from the basis that HiGHS found.
 //!
-//! Slower than the lift by a wide margin, and needed only where the basis is not optimal in exact
-//! arithmetic, has an unusual form (the level nonbasic), or where one task is worth more on one
-//! class than on another.
+//! This is much slower than the lift. It is needed only if the basis is not optimal in exact
+//! arithmetic, has an unusual form (the level nonbasic), or if one task is worth more on one class
+//! than on another.
 
 use std::collections::HashSet;
 
@@ -24,17 +24,19 @@ pub struct LastPoint<'a> {
     pub tasks: &'a [Vec<(usize, Rational)>],
 }
 
-/// An exact optimum, and where it was found.
+/// An exact optimum, with its basis.
 pub struct Repaired {
     pub round: Round,
     /// The optimal basis, over the same placements.
     pub basis: MasterBasis,
-    /// Exact pivots that it took.
+    /// The number of exact pivots.
     pub pivots: usize,
 }
 
-/// The exact optimum over the placements of the basis. `last` is the round before, a feasible point of
-/// this one, where it ran on no other placements.
+/// Computes the exact optimum over the placements of the basis.
+///
+/// `last` is the result of the previous round. It is a feasible point of this round if it used no
+/// other placements.
 pub fn solve(
     part: &Part<'_>,
     basis: MasterBasis,
@@ -52,16 +54,19 @@ pub fn solve(
     Ok(Repaired { round, basis: programme.basis(basis, &optimum.basis), pivots })
 }
 
-/// The programme of a round as a general one. Column 0 is the level, the others are the placements of
-/// the basis; rows are the capacities, the groups' levels, and the task limits that those do not express.
+/// The programme of a round as a general linear programme.
+///
+/// Column 0 is the level, and the others are the placements of the basis. The rows are the
+/// capacities, the groups' levels, and the task limits that the levels do not express.
 struct Programme<'a> {
     part: &'a Part<'a>,
     lp: ExactLp,
-    /// By group.
+    /// By group: the row of its task limit.
     task_rows: Vec<Option<usize>>,
 }
 
 impl<'a> Programme<'a> {
+    /// Builds the programme over the placements of a basis.
     fn new(part: &'a Part<'a>, basis: &MasterBasis, targets: &[Target]) -> Self {
         let n_rows = part.capacity.len();
         let n_groups = part.groups.len();
@@ -96,8 +101,8 @@ impl<'a> Programme<'a> {
         Self { part, lp, task_rows }
     }
 
-    /// By column: what it can be at the most, alone; for the level what the least of the active groups
-    /// could reach.
+    /// Returns, by column, its largest possible value alone. For the level, it is the least level
+    /// that an active group could reach alone.
     fn units(&self, basis: &MasterBasis, targets: &[Target]) -> Vec<f64> {
         let mut units = vec![1.0];
         let mut alone = vec![0.0; self.part.groups.len()];
@@ -117,7 +122,7 @@ impl<'a> Programme<'a> {
         units
     }
 
-    /// By column: what the round before found.
+    /// Returns the result of the previous round, by column.
     fn point(&self, basis: &MasterBasis, last: &LastPoint<'_>) -> Vec<Rational> {
         let on = |&(GroupOnClass { g, c }, _): &(GroupOnClass, bool)| {
             let found = last.tasks[g].iter().find(|(class, _)| *class == c);
@@ -126,6 +131,7 @@ impl<'a> Programme<'a> {
         std::iter::once(last.level.clone()).chain(basis.placements.iter().map(on)).collect()
     }
 
+    /// Converts an optimum to a round.
     fn read(&self, basis: &MasterBasis, optimum: &ExactOptimum) -> Round {
         let (n_rows, n_groups) = (self.part.capacity.len(), self.part.groups.len());
         let mut tasks = vec![Vec::new(); n_groups];
@@ -149,6 +155,7 @@ impl<'a> Programme<'a> {
         }
     }
 
+    /// Converts a basis of the round to variables of the programme.
     fn guess(&self, basis: &MasterBasis) -> Vec<Variable> {
         let n_rows = self.part.capacity.len();
         let basic = |flags: &[bool]| -> Vec<usize> {
@@ -170,7 +177,7 @@ impl<'a> Programme<'a> {
         guess
     }
 
-    /// The basis with these variables.
+    /// Marks these variables as basic.
     fn basis(&self, mut basis: MasterBasis, variables: &[Variable]) -> MasterBasis {
         let basic: HashSet<Variable> = variables.iter().copied().collect();
         let n_rows = self.part.capacity.len();
@@ -191,7 +198,7 @@ impl<'a> Programme<'a> {
     }
 }
 
-/// Placements of each group that would still raise the level at the prices of `round`.
+/// Returns the placements of each group that would still raise the level at the prices of `round`.
 pub fn improving(part: &Part<'_>, round: &Round) -> Vec<GroupOnClass> {
     let mut found = Vec::new();
     for (g, classes) in part.classes.iter().enumerate() {

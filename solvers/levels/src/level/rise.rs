@@ -1,22 +1,24 @@
-//! How far a user of a given allocation can rise: what decides max-min of an allocation that no user
-//! here made (THEORY, section 7).
+//! The largest level to which a user of a given allocation can rise. It decides max-min fairness of
+//! an allocation from any source (THEORY, section 7).
 //!
-//! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n` is
+//! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n`
+//! is
 //!
 //! ```text
 //! max L   such that   y is feasible,   U_n(y) >= w_n L,
-//!                     U_m(y) >= w_m min(level of m, L)   for everybody else:
+//!                     U_m(y) >= w_m min(level of m, L)   for every other user m.
 //! ```
 //!
-//! whoever is above may come down to the new level of `n`, no other user loses. What is asked for grows
-//! with `L`, so the feasible `L` are an interval, and `x` itself is feasible at the level of `n`. With
-//! the users that stay above `L` known the programme is linear. Taking too many of them for above asks
-//! for too much, so its optimum is a level that can be reached, and those that it passes are asked for
-//! no more than they have from then on: Newton's method on a concave function, from below. The dual of
-//! the last programme proves its level, with the floors as they are there.
+//! Users with a higher level may fall to the new level of `n`, and no other user loses. The
+//! requirements grow with `L`, so the feasible `L` are an interval, and `x` itself is feasible at
+//! the level of `n`. If the users that stay above `L` are known, the programme is linear. If too
+//! many users count as above, the programme requires too much, so its optimum is a level that can
+//! be reached. The users that it passes then only have to keep their level. This is Newton's method
+//! on a concave function, from below. The dual of the last programme proves its level, with the
+//! floors of that programme.
 //!
-//! A user of which every task is worth 0 takes no part: it has no floor. Limits of groups are rows like those of the
-//! classes.
+//! A user with worth 0 for every task takes no part: it has no floor. Limits of groups are rows
+//! like those of the classes.
 
 mod bound;
 
@@ -29,61 +31,64 @@ use evenhand_problem::{Constraints, Rational};
 
 use super::lift::trim;
 use crate::error::LevelsError;
+use crate::groups::{capacity_entries, limit_entries};
 use evenhand_lp::LpError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
-use crate::groups::{capacity_entries, limit_entries};
 use evenhand_lp::refine::{self, StartingPoint};
 use evenhand_lp::settings::EXACT;
 
-/// Column of the level `L`.
+/// The column of the level `L`.
 const LEVEL: usize = 0;
 
-/// How far a user can rise, with the allocation that shows it and the prices that prove that it is
-/// the most.
+/// The largest level of a user, with the allocation that shows it and the prices that prove it.
 #[derive(Debug, Clone)]
 pub struct Rise {
-    /// The largest `L`: `U_n / w_n` that the user can reach.
+    /// The largest level `L = U_n / w_n` that the user can reach.
     pub level: Rational,
-    /// A feasible allocation in which the user has risen so far: by user `(class, tasks)`, ascending.
+    /// A feasible allocation in which the user has this level: by user `(class, tasks)`, ascending.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// What proves that nothing higher is feasible: [`Rises::bound`] of it is this level.
+    /// The prices that prove that no higher level is feasible: [`Rises::bound`] of them is this
+    /// level.
     pub prices: Prices,
 }
 
-/// The rises of the users of one allocation. They share their programme, and each starts from the
-/// basis of the one before: ask for users of similar levels in a row.
+/// The rises of the users of one allocation.
+///
+/// They share their programme, and each starts from the previous basis. Ask for users of similar
+/// levels one after the other.
 pub struct Rises<'a> {
     constraints: &'a Constraints<'a>,
     coefficients: &'a ShareCoefficients,
     limits: &'a LimitRows,
-    /// By user: its level, and the position of its row; `None` where every task is worth nothing.
+    /// By user: its level, and the position of its row; `None` if all its tasks are worth 0.
     seats: Vec<Option<Seat>>,
     /// `(user, class)` of each column from column 1 on.
     placements: Vec<(usize, usize)>,
     lp: ExactLp,
-    /// By column: about as many tasks as can be.
+    /// By column: about the largest possible number of tasks.
     units: Vec<f64>,
-    /// The given allocation, by column; the entry of the level is set for each user.
+    /// The given allocation, by column. The entry of the level is set for each user.
     point: Vec<Rational>,
     basis: Vec<Variable>,
 }
 
-/// What a user that takes part has in the programme.
+/// The rows of a user in the programme, and its level.
 struct Seat {
-    /// `U_n(x) / w_n`
+    /// The level `U_n(x) / w_n`.
     level: Rational,
-    /// `sum_i u_ni gamma_ni / w_n` in doubles, more than the user can have.
+    /// The number `sum_i u_ni gamma_ni / w_n` in doubles, an upper bound of its level.
     most: f64,
-    /// Row of its level.
+    /// The row of its level.
     row: usize,
-    /// `u_n / w_n`, where it is the same on all its classes.
+    /// The worth `u_n / w_n`, if it is the same on all its classes.
     uniform: Option<Rational>,
-    /// Row of its task limit, where its level does not express it.
+    /// The row of its task limit, if its level does not express it.
     task_row: Option<usize>,
 }
 
 impl<'a> Rises<'a> {
-    /// The programme of `tasks`, a feasible allocation that keeps these limits: by user `(class, tasks)`.
+    /// Builds the programme of `tasks`, a feasible allocation that keeps these limits: by user
+    /// `(class, tasks)`.
     #[must_use]
     pub fn new(
         constraints: &'a Constraints<'a>,
@@ -152,13 +157,13 @@ impl<'a> Rises<'a> {
         Some(seat)
     }
 
-    /// The level `U_n(x) / w_n` of user `n`; `None` where it takes no part.
+    /// Returns the level `U_n(x) / w_n` of user `n`; `None` if it takes no part.
     #[must_use]
     pub fn level(&self, n: usize) -> Option<&Rational> {
         self.seats.get(n)?.as_ref().map(|seat| &seat.level)
     }
 
-    /// How far user `n` can rise; `None` where it takes no part.
+    /// Computes the largest level of user `n`; `None` if it takes no part.
     ///
     /// # Errors
     /// [`LpError::ExactlyInfeasible`](evenhand_lp::LpError::ExactlyInfeasible) when the given allocation is not feasible, or
@@ -166,14 +171,15 @@ impl<'a> Rises<'a> {
     pub fn greatest(&mut self, n: usize) -> Result<Option<Rise>, LevelsError> {
         let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
         let start = seat.level.clone();
-        // Whoever is taken for above, the given allocation is feasible: doubles may guess.
+        // The given allocation is feasible whatever users count as above, so doubles may guess
+        // them.
         let mut reached = match self.nearly(n) {
             Ok(Some(bound)) if bound.level > start => bound.level,
             _ => start.clone(),
         };
         let mut point = self.point.clone();
         loop {
-            self.ask(n, &reached);
+            self.set_floors(n, &reached);
             let from = StartingPoint { point: Some(&point), basis: &self.basis };
             let optimum = refine::solve(&self.lp, &self.units, from, EXACT.max_pivots)?.optimum()?;
             self.basis.clone_from(&optimum.basis);
@@ -191,8 +197,8 @@ impl<'a> Rises<'a> {
         }
     }
 
-    /// Sets the rows for user `n` when those above `reached` may come down.
-    fn ask(&mut self, n: usize, reached: &Rational) {
+    /// Sets the rows for user `n`. Users above `reached` may fall.
+    fn set_floors(&mut self, n: usize, reached: &Rational) {
         self.lp.columns[LEVEL].entries.clear();
         for (m, seat) in self.seats.iter().enumerate() {
             let Some(seat) = seat else { continue };
@@ -205,6 +211,7 @@ impl<'a> Rises<'a> {
         }
     }
 
+    /// Converts an optimum to the rise of user `n`, cut at the level of all its tasks.
     fn read(&self, n: usize, optimum: ExactOptimum) -> Option<Rise> {
         let seat = self.seats[n].as_ref()?;
         let problem = self.constraints.problem();
@@ -212,7 +219,7 @@ impl<'a> Rises<'a> {
         let mut x = optimum.x;
         let mut prices = self.prices(&optimum.y);
         if let Some(limit) = self.level_of_all_tasks(n).filter(|limit| *limit < level) {
-            // On the way to a level where the user has more than all its tasks.
+            // Stop on the way to a level at which the user would have more than all its tasks.
             let part = Rational::from(&limit - &seat.level) / Rational::from(&level - &seat.level);
             for (x, start) in x.iter_mut().zip(&self.point) {
                 let step = Rational::from(&*x - start) * &part;
@@ -236,25 +243,25 @@ impl<'a> Rises<'a> {
         Some(Rise { level, tasks, prices })
     }
 
-    /// `u_n / w_n`, where it is the same on all classes of the user.
+    /// Returns `u_n / w_n`, if it is the same on all classes of the user.
     fn uniform_worth(&self, n: usize) -> Option<Rational> {
         self.seats[n].as_ref()?.uniform.clone()
     }
 
-    /// The level at which the user has all its tasks, where the level expresses it.
+    /// Returns the level at which the user has all its tasks, if the level expresses it.
     fn level_of_all_tasks(&self, n: usize) -> Option<Rational> {
         let tasks = self.constraints.problem().users()[n].tasks()?;
         Some(self.uniform_worth(n)? * tasks)
     }
 
-    /// The dual by user and by row.
+    /// Returns the dual by user and by row.
     fn prices(&self, y: &[Rational]) -> Prices {
         let mut prices = self.no_prices();
         let n_rows = prices.rows.len();
         prices.rows.clone_from_slice(&y[..n_rows]);
         for (m, seat) in self.seats.iter().enumerate() {
             let Some(seat) = seat else { continue };
-            // `>=` rows of a maximum have duals of at most 0.
+            // The rows `>=` of a maximum have duals of at most 0.
             prices.user_weights[m] = Rational::from(-&y[seat.row]);
             if let Some(row) = seat.task_row {
                 prices.users[m].clone_from(&y[row]);
@@ -263,7 +270,8 @@ impl<'a> Rises<'a> {
         prices
     }
 
-    /// The user has no more than all its tasks: `l_n u_n / w_n = q_n`, everything else 0.
+    /// Returns prices that prove that the user has at most all its tasks: `l_n u_n / w_n = q_n`,
+    /// all other prices 0.
     fn prices_of_the_limit(&self, n: usize) -> Prices {
         let mut prices = self.no_prices();
         prices.user_weights[n] = self.uniform_worth(n).map_or_else(Rational::new, Rational::recip);
@@ -280,7 +288,7 @@ impl<'a> Rises<'a> {
     }
 }
 
-/// `u_n`, where it is the same on all of these classes.
+/// Returns `u_n`, if it is the same on all of these classes.
 fn uniform<'c>(coefficients: &'c ShareCoefficients, n: usize, classes: &[usize]) -> Option<&'c Rational> {
     let (first, rest) = classes.split_first()?;
     let u = coefficients.of(n, *first);

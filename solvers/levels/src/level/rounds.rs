@@ -1,4 +1,5 @@
-//! The rounds: find the next blocking level of every part, settle whom it blocks, split what is left.
+//! The rounds: compute the next blocking level of every part, settle the users that it blocks, and
+//! split the rest.
 
 use std::time::{Duration, Instant};
 
@@ -10,45 +11,50 @@ use rayon::prelude::*;
 use super::data::LevelData;
 use super::part::{Part, Seat};
 use super::split::components;
-use crate::error::LevelsError;
+use crate::error::LpError;
 
-/// Limits of the rounds.
+/// The limits of the rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Exact pivots that one round may take to repair a basis.
+    /// The largest number of exact pivots that one round may use to repair a basis.
     pub max_pivots: usize,
-    /// Steps of Newton's method on the satisfied users in one round.
+    /// The largest number of steps of Newton's method on the satisfied users in one round.
     pub max_steps: usize,
-    /// When exact rounds are given up with [`LevelsError::OutOfTime`]; a round that has begun is looked at now
-    /// and then. In doubles none is looked for.
+    /// The deadline after which exact rounds end with [`LpError::OutOfTime`]. A running round
+    /// checks it from time to time. Rounds in doubles ignore it.
     pub until: Option<Instant>,
-    /// Placements of a part up to which [`lexicographic_within`](super::lexicographic_within) goes on with exact
-    /// rounds when the time is up.
+    /// The number of placements of a part up to which
+    /// [`lexicographic_within`](super::lexicographic_within) continues with exact rounds after the
+    /// deadline.
     pub small: usize,
 }
 
-/// Exact rounds on so many placements take no longer than rounds in doubles, unless the numbers are long.
+/// The default of [`Settings::small`]. Exact rounds on this many placements take no longer than
+/// rounds in doubles, unless the numbers are long.
 const SMALL: usize = 200_000;
 
 impl Settings {
-    /// Whether there is time left.
-    pub(super) fn time(&self) -> Result<(), LevelsError> {
+    /// Checks the deadline.
+    pub(super) fn time(&self) -> Result<(), LpError> {
         match self.until {
-            Some(until) if Instant::now() >= until => Err(LevelsError::OutOfTime),
+            Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
             _ => Ok(()),
         }
     }
 
-    /// Whether there is time left, if it ends, and memory, to find so many numbers of so many words of 64 bits, and to write
-    /// them: some nanoseconds each word, more where a number has many, and eight bytes each in some places at once.
-    pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LevelsError> {
-        const PLACES: u64 = 8;
+    /// Checks whether the time and memory suffice to compute and write `count` numbers of `words`
+    /// words of 64 bits.
+    ///
+    /// A word takes some nanoseconds, and more in long numbers. It takes eight bytes in each of
+    /// several copies at once. Without a deadline there is no check.
+    pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LpError> {
+        const COPIES: u64 = 8;
         let Some(until) = self.until else { return Ok(()) };
         let (all, depth) = (count.saturating_mul(words), u64::from(words.max(1).ilog2()));
         let time = Duration::from_nanos(all.saturating_mul(8 + 2 * depth * depth));
         let (_, memory) = handle().limits();
-        let is_room = memory.is_none_or(|most| all.saturating_mul(8 * PLACES) <= most);
-        if is_room && Instant::now() + time < until { Ok(()) } else { Err(LevelsError::OutOfTime) }
+        let is_room = memory.is_none_or(|most| all.saturating_mul(8 * COPIES) <= most);
+        if is_room && Instant::now() + time < until { Ok(()) } else { Err(LpError::OutOfTime) }
     }
 }
 
@@ -58,51 +64,54 @@ impl Default for Settings {
     }
 }
 
-/// What proves that one level cannot rise: a dual of that round's programme.
+/// The proof that one level cannot rise: a dual of that round's programme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelDual {
     /// The level `t`, in units of `u_n x_n / w_n`.
     pub level: Rational,
-    /// `l_n`, positive for those blocked at this level and absent for those above it; the prices of capacity rows
-    /// and of task limits. What is 0 takes no room: there may be as many levels as users.
+    /// The weights `l_n`, and the prices of capacity rows and of task limits, without zeros.
+    ///
+    /// `l_n` is positive for users blocked at this level, and absent for users above it. Zeros are
+    /// left out because there may be as many levels as users.
     pub prices: PriceVector,
 }
 
 /// A lexicographic maximum.
 #[derive(Debug, Clone)]
 pub struct LexicographicOptimum<T> {
-    /// By user: `(class, tasks)`, ascending by class.
+    /// The tasks by user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, T)>>,
-    /// Blocking levels with their proofs, ascending, one for each block of users; empty in floating
-    /// point.
+    /// The blocking levels with their proofs, ascending, one for each block of users; empty in
+    /// floating point.
     pub duals: Vec<LevelDual>,
-    /// Rounds: how often the level of some users that compete was raised until somebody was blocked,
-    /// or everybody had all its tasks.
+    /// The number of rounds. In each, the level of some competing users was raised until some user
+    /// was blocked or all had all their tasks.
     pub rounds: usize,
-    /// Linear programmes solved, columns added in between not counted.
+    /// The number of linear programmes solved; columns added in between are not counted.
     pub solves: usize,
-    /// Exact pivots that bases from floating point needed.
+    /// The number of exact pivots that bases from floating point needed.
     pub pivots: usize,
 }
 
-/// Solves parts, whatever threads do it; the answers are in their order.
+/// Solves parts in parallel. The answers are in the order of the parts.
 pub fn in_parallel<'a, S: Send>(
     parts: Vec<Part<'a>>,
-    solve: impl Fn(&Part<'a>) -> Result<S, LevelsError> + Sync,
-) -> Vec<(Part<'a>, Result<S, LevelsError>)> {
+    solve: impl Fn(&Part<'a>) -> Result<S, LpError> + Sync,
+) -> Vec<(Part<'a>, Result<S, LpError>)> {
     let limits = handle();
     let solved = |part: Part<'a>| {
         let solved = limits.enter(|| solve(&part));
         (part, solved)
     };
-    // A small one alone is left to this thread; a large one shares what is inside it.
+    // A single small part is solved on this thread. A single large part uses parallelism within
+    // itself.
     if matches!(&parts[..], [part] if part.groups.len() < for_a_thread(part.classes.len())) {
         return parts.into_iter().map(solved).collect();
     }
     parts.into_par_iter().map(solved).collect()
 }
 
-/// The problem as parts that share no row.
+/// Splits the problem into parts that share no row.
 pub fn first_parts<'a>(data: &'a LevelData<'a>) -> Vec<Part<'a>> {
     let whole = Part::whole(data);
     let parts = components(&whole, &whole.classes);
@@ -113,7 +122,7 @@ pub fn first_parts<'a>(data: &'a LevelData<'a>) -> Vec<Part<'a>> {
     parts.into_iter().map(|groups| Part::new(data, seats(groups), None, Vec::new())).collect()
 }
 
-/// Tasks by user, from `(group, tasks)` of every group.
+/// Returns the tasks by user, from `(group, tasks)` of every group.
 pub fn by_user<T>(
     data: &LevelData<'_>,
     groups: impl IntoIterator<Item = (usize, Vec<(usize, T)>)>,

@@ -5,29 +5,28 @@ use evenhand_problem::Rational;
 use super::master::{Master, MasterBasis, MasterSolution};
 use super::part::{Need, Part, Target};
 use super::rounds::Settings;
-use crate::error::LevelsError;
-use evenhand_lp::LpError;
+use crate::error::LpError;
 
-/// The state of the search, in whatever arithmetic.
+/// The state of the search, for doubles and for rationals.
 pub struct Search<'a> {
     pub part: &'a Part<'a>,
     pub settings: Settings,
-    /// The programme in HiGHS; none to do without HiGHS.
+    /// The programme in HiGHS; `None` to do without HiGHS.
     pub master: Option<Master<'a>>,
-    /// By group.
+    /// By group: its target.
     pub targets: Vec<Target>,
-    /// Part of a level that froze somebody by which the programme in doubles asks for less, for rounding.
+    /// The fraction by which the programme in doubles lowers frozen levels, to allow for rounding.
     pub room: f64,
     /// The last exact optimum over all placements.
     pub last: Option<Round>,
-    /// The basis at which it ended.
+    /// The basis of that optimum.
     pub basis: Option<MasterBasis>,
     pub solves: usize,
     pub pivots: usize,
 }
 
 impl<'a> Search<'a> {
-    /// A search that does without HiGHS where that refuses the programme.
+    /// Creates a search. It does without HiGHS if HiGHS refuses the programme.
     pub fn new(part: &'a Part<'a>, settings: Settings) -> Self {
         Self {
             part,
@@ -51,22 +50,23 @@ impl<'a> Search<'a> {
         Need { multiple, fixed }
     }
 
-    pub fn solve(&mut self) -> Result<MasterSolution, LevelsError> {
+    pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         let needs: Vec<Need> = (0..self.targets.len()).map(|g| self.need(g, self.targets[g])).collect();
-        let master = self.master.as_mut().ok_or(LevelsError::Lp(LpError::Empty))?;
+        let master = self.master.as_mut().ok_or(LpError::Empty)?;
         master.set_needs(&needs)?;
         self.solves += 1;
         master.solve()
     }
 
-    /// Newton's method in doubles: the last solution, with the targets of its programme in place.
-    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LevelsError> {
+    /// Runs Newton's method in doubles. Returns the last solution, and leaves the targets of its
+    /// programme set.
+    pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LpError> {
         let part = self.part;
         let mut reached = 0.0;
         for step in 0..self.settings.max_steps {
             let before = self.targets.clone();
             let mut solution = self.solve()?;
-            // The level rises with every step; rounding may make a tie go back and forth.
+            // The level rises with every step, but rounding may make a tie alternate.
             let level = if solution.level > reached { solution.level } else { reached };
             let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
             reached = level;
@@ -76,17 +76,17 @@ impl<'a> Search<'a> {
                 return Ok(solution);
             }
         }
-        Err(LevelsError::NoProgress { round: part.levels.len() + 1 })
+        Err(LpError::NoProgress { round: part.levels.len() + 1 })
     }
 
-    /// Makes everybody active that no earlier level has satisfied; returns whether anybody was not.
+    /// Makes all users active that no earlier level has satisfied. Returns whether some were not.
     pub fn release(&mut self) -> bool {
         let released = self.targets != self.part.targets;
         self.targets.clone_from(&self.part.targets);
         released
     }
 
-    /// Marks the satisfied among those that are open; returns whether that calls for another step.
+    /// Marks the open users that are satisfied. Returns whether another step is needed.
     pub fn update_satisfied(&mut self, is_satisfied: impl Fn(usize) -> bool) -> bool {
         let mut targets = self.part.targets.clone();
         for (g, target) in targets.iter_mut().enumerate() {
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
             }
         }
         if !targets.contains(&Target::Active) {
-            // Everybody is satisfied at the level just reached: nothing is left to raise.
+            // All users are satisfied at the level just reached, so no level is left to raise.
             self.targets = targets;
             return false;
         }
@@ -109,21 +109,21 @@ impl<'a> Search<'a> {
 #[derive(Debug, Clone)]
 pub struct Round {
     pub level: Rational,
-    /// By row.
+    /// By row: its price.
     pub prices: Vec<Rational>,
-    /// By group: price of one unit of its level.
+    /// By group: the price of one unit of its level.
     pub level_prices: Vec<Rational>,
-    /// By group: price of one task of its task limit.
+    /// By group: the price of one task of its task limit.
     pub task_prices: Vec<Rational>,
-    /// By group: `(class, tasks)`, ascending; more than the target where its level has no price.
+    /// By group: `(class, tasks)`, ascending; more than the target if its level has no price.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By group: the classes on which it may run in an optimum, those of reduced cost 0; `None` where
-    /// it has not been looked for.
+    /// By group: the classes on which it may run in an optimum, those of reduced cost 0; `None` if
+    /// they were not computed.
     pub stays: Option<Vec<Vec<usize>>>,
 }
 
 impl Round {
-    /// What one unit of level costs group `g` on class `c`.
+    /// Returns the cost of one unit of level of group `g` on class `c`.
     pub fn price(&self, part: &Part<'_>, g: usize, c: usize) -> Rational {
         let mut price = self.task_prices[g].clone();
         for (row, usage) in part.exact_usage(g, c) {
@@ -134,7 +134,7 @@ impl Round {
         price * part.tasks_per_level_on(g, c)
     }
 
-    /// By group: the classes of reduced cost 0. A group runs on no others in any optimum.
+    /// Returns, by group, the classes of reduced cost 0. A group runs on no others in any optimum.
     pub fn stays(&self, part: &Part<'_>) -> Vec<Vec<usize>> {
         let of = |g: usize| {
             let classes = part.classes[g].iter().copied();

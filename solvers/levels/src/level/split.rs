@@ -1,40 +1,44 @@
-//! What is left of a part after a round, as parts of their own.
+//! The parts that are left of a part after a round.
 //!
-//! In every optimum of a round priced rows are full, blocked groups have the level and no more, and
-//! no user runs where the reduced cost is positive. So later rounds need only the placements of reduced
-//! cost 0. Rows and groups that these connect to no active group are settled: they keep what they have.
-//! Where all demands are positive a blocked group uses priced rows on all its classes, and whoever is
-//! not blocked none, so that every block leaves with its classes; with demands of 0 blocked groups that
-//! share rows with others stay, at their level (SCALE, Lemma 1).
+//! In every optimum of a round, priced rows are full, blocked groups have the level and no more,
+//! and no user runs where the reduced cost is positive. Later rounds therefore need only the
+//! placements of reduced cost 0. Rows and groups that these placements connect to no active group
+//! are settled: they keep their tasks. If all demands are positive, a blocked group uses priced
+//! rows on all its classes, and groups that are not blocked use none, so every block leaves
+//! together with its classes. With demands of 0, blocked groups that share rows with others stay,
+//! at their level (SCALE, Lemma 1).
 
 use evenhand_budget::each_of;
 use evenhand_problem::Rational;
 
 use super::part::{Part, Seat, Target};
 
-/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
+/// A settled group, with its tasks: `(class of the problem, tasks)`.
 pub type Settled<T> = (usize, Vec<(usize, T)>);
 
-/// How a round of a part ended.
+/// The end of a round of a part.
 pub struct Ended<T> {
     pub level: Rational,
-    /// By group; one that the round froze has the number of the next level of the part.
+    /// By group: its target. A group that this round froze has the number of the next level of the
+    /// part.
     pub targets: Vec<Target>,
     /// By group: `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, T)>>,
 }
 
-/// What a round leaves of a part.
+/// The settled groups and the parts that a round leaves.
 pub struct Rest<'a, T> {
     pub settled: Vec<Settled<T>>,
     pub parts: Vec<Part<'a>>,
-    /// `(group, class of the problem)` on which those that go on no longer run.
+    /// The placements `(group, class of the problem)` that the remaining groups no longer use.
     pub left: Vec<(usize, usize)>,
 }
 
 impl<T: Send + Sync> Ended<T> {
-    /// What is left. `stays`, by group: the classes on which it may run in later rounds; `settle`: what a settled
-    /// group keeps; `exact`: tasks as a number of the later rounds.
+    /// Returns the settled groups and the parts that are left.
+    ///
+    /// `stays` returns, by group, the classes on which it may run in later rounds. `settle` returns
+    /// the final tasks of a settled group. `exact` converts tasks to a number of the later rounds.
     pub fn rest<'a>(
         mut self,
         part: &Part<'a>,
@@ -48,6 +52,7 @@ impl<T: Send + Sync> Ended<T> {
         let components =
             if is_over { vec![(0..part.groups.len()).collect()] } else { components(part, &stays) };
         let of_problem = |(c, x): (usize, T)| (part.class_id(c), x);
+        // A component without active groups is settled. Every other one becomes a part of its own.
         for component in components {
             if !component.iter().any(|&g| self.targets[g] == Target::Active) {
                 let has = component.into_iter().map(|g| (g, std::mem::take(&mut self.tasks[g]))).collect();
@@ -81,7 +86,7 @@ impl<T: Send + Sync> Ended<T> {
 #[derive(Default)]
 struct Levels {
     list: Vec<Rational>,
-    /// By number in the part before: the number here.
+    /// By number in the previous part: the number here.
     numbers: std::collections::BTreeMap<usize, usize>,
 }
 
@@ -95,8 +100,8 @@ impl Levels {
     }
 }
 
-/// The components of the part where group `g` may run on `classes[g]`: groups, ascending, that share
-/// rows with no others. In order of their first groups.
+/// Returns the components of the part if group `g` may run on `classes[g]`: sets of groups,
+/// ascending, that share no rows. They are in order of their first groups.
 pub fn components(part: &Part<'_>, classes: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let n_groups = part.groups.len();
     let mut sets = Sets::new(n_groups + part.rows.len());
@@ -132,14 +137,14 @@ impl Sets {
 
     fn root(&mut self, mut k: usize) -> usize {
         while self.parent[k] != k {
-            // Halving the way keeps it short.
+            // Path halving keeps the paths short.
             self.parent[k] = self.parent[self.parent[k]];
             k = self.parent[k];
         }
         k
     }
 
-    /// The lesser representative stays one.
+    /// Joins two sets. The smaller representative remains.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b)] = a.min(b);

@@ -1,15 +1,15 @@
-//! A cheap guess of prices, of the first blocking level, and of where everybody runs.
+//! A cheap guess of prices, of the first blocking level, and of the placements of all users.
 //!
-//! Prices rise on rows that are overloaded when every user runs where it is cheapest, and fall on
+//! Prices rise on rows that are overloaded when every user runs on its cheapest class, and fall on
 //! the others. Users split smoothly between their cheapest classes, more sharply from iteration to
-//! iteration, so that loads answer to prices without jumping. By duality any prices
-//! bound the level from above; the best bound is the guess. It saves the simplex method most of
-//! its iterations and HiGHS most of its columns; nothing depends on its quality.
+//! iteration, so loads react to prices without jumps. By duality any prices bound the level from
+//! above, and the best bound is the guess. It saves the simplex method most of its iterations and
+//! HiGHS most of its columns. The result does not depend on its quality.
 
 use super::part::{GroupOnClass, Part, Target};
 use crate::settings::GUESS;
 
-/// The guess.
+/// A guess of the level, the columns and the prices.
 pub struct Guess {
     /// An upper bound of the first blocking level.
     pub level: f64,
@@ -18,16 +18,16 @@ pub struct Guess {
     pub prices: Vec<f64>,
 }
 
-/// Placements to begin with.
+/// The placements of the first model.
 pub struct FirstColumns {
     /// By `g`: a class on which the group runs.
     pub favourite: Vec<usize>,
-    /// Other placements worth a column in the first model.
+    /// The other placements that get a column in the first model.
     pub placements: Vec<GroupOnClass>,
 }
 
 impl FirstColumns {
-    /// At these prices, where the group runs where it is cheapest.
+    /// Returns the first columns at these prices. Each group runs on its cheapest class.
     pub fn at(part: &Part<'_>, prices: &[f64]) -> Self {
         let cheapest = |g: usize| {
             let mut best = (f64::INFINITY, part.classes[g][0]);
@@ -56,18 +56,19 @@ pub fn guess(part: &Part<'_>) -> Guess {
     guess_in(part, (GUESS.work_limit / pass.max(1)).clamp(GUESS.min_iterations, most))
 }
 
-/// A guess that will do for [`super::keys`], which finds prices by itself.
+/// Computes a rough guess for [`super::keys`], which computes prices by itself.
 pub fn rough_guess(part: &Part<'_>) -> Guess {
     guess_in(part, GUESS.rough_iterations)
 }
 
+/// Computes a guess with a number of iterations.
 fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
     let mut prices = first_prices(part);
     let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
     let mut load = vec![0.0; prices.len()];
-    // By group: its classes, with what a unit of level costs there; and the least of them.
+    // By group: its classes with the cost of a unit of level there, and the least cost.
     let mut costs: Vec<(usize, f64)> = Vec::new();
     let mut least = vec![0.0; part.groups.len()];
     let mut split: Vec<(usize, f64)> = Vec::new();
@@ -111,7 +112,7 @@ fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
                 for (row, usage) in part.usage(g, c) {
                     load[row] += tasks * usage;
                 }
-                // Later prices are better: weigh them more.
+                // Later prices are better and get more weight.
                 let weight = share * (iteration + 1) as f64;
                 match counts[g].iter_mut().find(|(class, _)| *class == c) {
                     Some((_, count)) => *count += weight,
@@ -127,7 +128,7 @@ fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
             }
         }
     }
-    // Prices beyond all doubles prefer no class.
+    // With prices out of the range of doubles, no class is preferred.
     let most = |(list, on): (&Vec<(usize, f64)>, &Vec<usize>)| {
         let most = list.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         most.map_or(on[0], |(c, _)| *c)
@@ -139,19 +140,19 @@ fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
     Guess { level, columns, prices: best_prices }
 }
 
-/// An upper bound of the first blocking level, from prices that say nothing of scarcity.
+/// Returns an upper bound of the first blocking level, from prices that ignore scarcity.
 pub fn rough_level(part: &Part<'_>) -> f64 {
     let prices = first_prices(part);
     let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, &prices)).collect();
     affordable_level(part, &by_satisfaction(part), &least, &prices)
 }
 
-/// All rows cost the same as a whole.
+/// Returns prices at which the whole of every row costs 1.
 fn first_prices(part: &Part<'_>) -> Vec<f64> {
     part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect()
 }
 
-/// The level that the group needs where this one can be reached.
+/// Returns the level that the group needs if the common level is `level`.
 fn needed(part: &Part<'_>, g: usize, level: f64) -> f64 {
     match part.targets[g] {
         Target::Frozen(_) => part.frozen_at[g],
@@ -159,14 +160,15 @@ fn needed(part: &Part<'_>, g: usize, level: f64) -> f64 {
     }
 }
 
-/// What one unit of level costs the group where it is cheapest.
+/// Returns the cost of one unit of level on the cheapest class of the group.
 fn least_price(part: &Part<'_>, g: usize, prices: &[f64]) -> f64 {
     let mut least = f64::INFINITY;
     part.for_each_price(g, prices, |_, price| least = least.min(price));
     least
 }
 
-/// For every class the groups that like it best, so that all classes have a price at once.
+/// Returns, for every class, the groups that it suits best, so that all classes get a price at
+/// once.
 fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); part.n_classes()];
     for g in 0..part.groups.len() {
@@ -190,7 +192,7 @@ pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usiz
     list.truncate(limit);
 }
 
-/// Groups that no level has frozen, by the level at which they are satisfied.
+/// Returns the groups that are not frozen, in order of the level at which they are satisfied.
 fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
     let is_frozen = |g: usize| matches!(part.targets[g], Target::Frozen(_));
     let mut order: Vec<usize> = (0..part.groups.len()).filter(|&g| !is_frozen(g)).collect();
@@ -198,8 +200,10 @@ fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
     order
 }
 
-/// The level at which everybody where it is cheapest costs as much as all capacity is worth; `least`:
-/// by group, the price of one unit of level there.
+/// Returns the level at which all groups on their cheapest classes cost as much as all capacity is
+/// worth.
+///
+/// `least` is the price of one unit of level there, by group.
 fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f64]) -> f64 {
     let mut budget: f64 = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).sum();
     let mut rate: f64 = order.iter().map(|&g| least[g]).sum();
@@ -216,6 +220,6 @@ fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f
         budget -= at * least[g];
         rate -= least[g];
     }
-    // Everybody can afford all its tasks: a higher level means nothing.
+    // All groups can afford all their tasks, so a higher level has no meaning.
     order.last().map_or(f64::INFINITY, |&g| part.satisfied_at[g])
 }

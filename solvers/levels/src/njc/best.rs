@@ -9,27 +9,28 @@ use super::goal::Goal;
 use super::market::{Candidate, ClusterModel, Tasks};
 use super::polytope::FaceProgramme;
 use crate::error::LevelsError;
-use evenhand_lp::exact_lp::{ExactOptimum, Feasibility, Variable};
 use crate::settings::FACES;
+use evenhand_lp::exact_lp::{ExactOptimum, Feasibility, Variable};
 
 /// A best NJC allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestMember {
-    /// A face on which it is best.
+    /// A face on which the allocation is best.
     pub face: Face,
-    /// A vertex of that face.
+    /// The allocation, a vertex of that face.
     pub tasks: Tasks,
-    /// Its value.
+    /// The value of the allocation.
     pub value: Rational,
 }
 
-/// The best of the NJC allocations that are worth more than `value`; `None` proves, in exact
+/// Computes the best NJC allocation that is worth more than `value`; `None` proves, in exact
 /// arithmetic, that there is none.
 ///
-/// With the value of a [`Selection`](super::Selection) this decides whether HiGHS was right; with a
-/// negative value it finds the best allocation on its own. All faces are searched, each choice
-/// bounded by an exact linear programme, so this is for small problems: the work at most doubles
-/// with every row, and with every user whose witness is open. [`EnumerationLimits::choices`] applies.
+/// With the value of a [`Selection`](super::Selection) this decides whether HiGHS was right. With a
+/// negative value it computes the best allocation on its own. All faces are searched, and each
+/// choice is bounded by an exact linear programme, so this is for small problems. The work at most
+/// doubles with every row, and with every user whose witness is open.
+/// [`EnumerationLimits::choices`] applies.
 ///
 /// # Errors
 /// [`LevelsError::Budget`] when the limit does not suffice; nothing is proven then.
@@ -55,7 +56,7 @@ struct FaceSearch<'a> {
 }
 
 impl FaceSearch<'_> {
-    /// The optimum over a choice, if it is worth more than what there is.
+    /// Computes the optimum over a choice, if it is worth more than the best so far.
     fn bound(
         &self,
         face: &Face,

@@ -1,32 +1,36 @@
-//! All choices of bottlenecks and witnesses that matter, as a tree.
+//! All relevant choices of bottlenecks and witnesses, as a tree.
 //!
-//! On one class a witness is a floor under the user's tasks there, `x_ni >= e_n C / d`, so of the
-//! saturated rows the one with the least floor contains the polytopes of all others. What is left to
-//! choose is the set of saturated rows and, for each user, the class on which it is content, or that
-//! it has all its tasks. The latter is contained in a floor below `T_n` when there is one class only.
+//! On one class a witness is a floor under the user's tasks there, `x_ni >= e_n C / d`. So the
+//! saturated row with the least floor contains the polytopes of all other rows. The remaining
+//! choice is the set of saturated rows and, for each user, either the class on which it has its
+//! entitlement, or that it has all its tasks. With one class only, the latter is contained in any
+//! floor below `T_n`.
 
 use std::collections::BTreeSet;
 
 use super::face::{Face, Witness};
 use super::market::{Candidate, ClusterModel};
-use crate::error::LevelsError;
-use evenhand_lp::exact_lp::Variable;
+use crate::error::LpError;
+use crate::exact_lp::Variable;
 
-/// What to do with the choices.
+/// A visitor of the choices.
 pub trait Visitor {
-    /// A choice that is not complete; users not decided on have no witness. The basis is that of a
-    /// choice before; the returned one is handed on, and `None` ends this branch.
+    /// Visits an incomplete choice. Users without a decision have no witness.
+    ///
+    /// `basis` comes from an earlier choice. The returned basis is passed on, and `None` ends this
+    /// branch.
     fn partial(
         &mut self,
         face: &Face,
         floors: &[Candidate],
         basis: &[Variable],
-    ) -> Result<Option<Vec<Variable>>, LevelsError>;
+    ) -> Result<Option<Vec<Variable>>, LpError>;
 
-    /// A complete choice, all of whose bottlenecks are witnesses.
-    fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError>;
+    /// Visits a complete choice, in which every bottleneck is a witness.
+    fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LpError>;
 
-    /// Whether having all tasks matters even where a floor contains it.
+    /// Returns whether it matters that a user has all its tasks, even if a floor contains this
+    /// choice.
     fn tells_satisfied_users(&self) -> bool;
 }
 
@@ -34,12 +38,12 @@ pub trait Visitor {
 pub struct Choices<'a, V> {
     pub market: &'a ClusterModel<'a>,
     pub visitor: V,
-    /// By active user.
+    /// By active user: its possible witnesses.
     candidates: Vec<Vec<Candidate>>,
-    /// Rows that can be a witness of somebody.
+    /// The rows that can be a witness of some user.
     rows: Vec<usize>,
     limit: usize,
-    /// Choices looked at.
+    /// The number of choices visited.
     pub count: usize,
 }
 
@@ -51,18 +55,19 @@ impl<'a, V: Visitor> Choices<'a, V> {
     }
 
     /// Visits every choice.
-    pub fn visit(&mut self) -> Result<(), LevelsError> {
+    pub fn visit(&mut self) -> Result<(), LpError> {
         let witnesses = vec![None; self.market.constraints.problem().n_users()];
         let mut face = Face { bottlenecks: Vec::new(), witnesses };
         self.rows_from(0, &mut face, &[])
     }
 
     /// Decides on the rows from position `at`.
-    fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
+    fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LpError> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;
         face.bottlenecks.push(row);
-        // Rows that cannot be saturated together cannot with a further one.
+        // Rows that cannot be saturated together cannot be saturated together with another row
+        // either.
         if let Some(basis) = self.partial(face, basis)? {
             self.rows_from(at + 1, face, &basis)?;
         }
@@ -71,7 +76,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
     }
 
     /// Decides on the witnesses of the users from position `at`.
-    fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
+    fn users_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LpError> {
         let Some(&n) = self.market.users.get(at) else { return self.complete(face, basis) };
         let options = self.options(at, face);
         let is_choice = options.len() > 1;
@@ -87,7 +92,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// On every class the witness with the least floor, and having all tasks.
+    /// Returns the witness with the least floor on every class, and having all tasks.
     fn options(&self, at: usize, face: &Face) -> Vec<Witness> {
         let n = self.market.users[at];
         let mut options = Vec::new();
@@ -105,12 +110,12 @@ impl<'a, V: Visitor> Choices<'a, V> {
         options
     }
 
-    fn partial(&mut self, face: &Face, basis: &[Variable]) -> Result<Option<Vec<Variable>>, LevelsError> {
+    fn partial(&mut self, face: &Face, basis: &[Variable]) -> Result<Option<Vec<Variable>>, LpError> {
         self.count()?;
         self.visitor.partial(face, &self.floors(face), basis)
     }
 
-    fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LevelsError> {
+    fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LpError> {
         self.count()?;
         // A bottleneck that no user needs only makes the polytope smaller.
         let is_needed = |row: &usize| face.witnesses.contains(&Some(Witness::Row(*row)));
@@ -120,7 +125,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// The floors of the witnesses that are decided on.
+    /// Returns the floors of the witnesses decided so far.
     fn floors(&self, face: &Face) -> Vec<Candidate> {
         let floor = |(n, witness): (usize, &Option<Witness>)| match witness {
             Some(Witness::Row(row)) => self.market.candidate(n, *row),
@@ -129,11 +134,11 @@ impl<'a, V: Visitor> Choices<'a, V> {
         face.witnesses.iter().enumerate().filter_map(floor).collect()
     }
 
-    fn count(&mut self) -> Result<(), LevelsError> {
+    fn count(&mut self) -> Result<(), LpError> {
         self.count += 1;
         if self.count > self.limit {
             let what = "choices of bottlenecks and witnesses";
-            return Err(LevelsError::Budget { what, limit: self.limit });
+            return Err(LpError::Budget { what, limit: self.limit });
         }
         Ok(())
     }

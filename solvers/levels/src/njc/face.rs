@@ -1,4 +1,4 @@
-//! One polytope of the NJC set: saturated rows, and what contents each user.
+//! One polytope of the NJC set: its saturated rows, and a witness for each user.
 
 pub use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Constraints;
@@ -6,18 +6,18 @@ use evenhand_problem::Constraints;
 use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use crate::error::FaceError;
 
-/// Saturated rows and witnesses: all allocations with these make one polytope.
+/// Saturated rows and witnesses. All allocations with these form one polytope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Face {
-    /// Capacity rows that are saturated, in any order.
+    /// The saturated capacity rows, in any order.
     pub bottlenecks: Vec<usize>,
-    /// By user: its witness; `None` for a user that is not active, and for no other.
+    /// By user: its witness; `None` exactly for users that are not active.
     pub witnesses: Vec<Option<Witness>>,
 }
 
 impl Face {
-    /// Whether `tasks` lies in the polytope: feasible, the bottlenecks saturated, every user
-    /// content by its witness; exactly.
+    /// Returns whether `tasks` lies exactly in the polytope: it is feasible, the bottlenecks are
+    /// saturated, and every witness holds.
     ///
     /// # Errors
     /// [`FaceError`] when the face or the number of users does not fit the problem.
@@ -30,7 +30,7 @@ impl Face {
         Ok(self.holds(&market, &floors, tasks))
     }
 
-    /// [`Face::contains`] for a face that fits, given its floors.
+    /// Does the work of [`Face::contains`] for a face that fits, given its floors.
     pub(super) fn holds(&self, market: &ClusterModel<'_>, floors: &[Candidate], tasks: &Tasks) -> bool {
         let problem = market.constraints.problem();
         let is_possible = |n: usize| {
@@ -53,7 +53,7 @@ impl Face {
             && floors.iter().all(holds)
     }
 
-    /// The least tasks that the witnesses call for.
+    /// Returns the floors under tasks that the witnesses require.
     pub(super) fn floors(&self, market: &ClusterModel<'_>) -> Result<Vec<Candidate>, FaceError> {
         let expected = market.constraints.problem().n_users();
         if self.witnesses.len() != expected {

@@ -7,17 +7,18 @@ use super::face::Face;
 use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use super::polytope::FaceProgramme;
 use super::vertices::{Constraint, Inequalities, dimension};
-use crate::error::LevelsError;
-use evenhand_lp::exact_lp::{Sense, Variable};
+use crate::error::LpError;
+use crate::exact_lp::{Sense, Variable};
 
-/// Limits of [`enumerate`] and [`best_above`](super::best_above).
+/// The limits of [`enumerate`] and [`best_above`](super::best_above).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnumerationLimits {
-    /// Partial and complete choices of bottlenecks and witnesses that may be looked at.
+    /// The largest number of partial and complete choices of bottlenecks and witnesses.
     pub choices: usize,
-    /// Rays that the double description of one polytope may have.
+    /// The largest number of rays in the double description of one polytope.
     pub rays: usize,
-    /// Vertices that all polytopes together may have, before those within others are dropped.
+    /// The largest number of vertices of all polytopes together, before those within others are
+    /// dropped.
     pub vertices: usize,
 }
 
@@ -30,35 +31,35 @@ impl Default for EnumerationLimits {
 /// A polytope of NJC allocations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Polytope {
-    /// Its bottlenecks and witnesses.
+    /// The bottlenecks and witnesses.
     pub face: Face,
-    /// Its vertices, never none.
+    /// The vertices; at least one.
     pub vertices: Vec<Tasks>,
-    /// Dimension of its affine hull, in placements; 0 for a point.
+    /// The dimension of the affine hull, in placements; 0 for a point.
     pub dimension: usize,
 }
 
-/// All NJC allocations.
+/// The set of all NJC allocations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NjcSet {
-    /// Polytopes whose union is the set, none of them within another one.
+    /// The polytopes whose union is the set, none of them within another one.
     pub polytopes: Vec<Polytope>,
     /// The vertices of these polytopes, each once, in ascending order.
     pub extreme_points: Vec<Tasks>,
-    /// Choices that were looked at.
+    /// The number of choices that were visited.
     pub choices: usize,
 }
 
-/// All NJC allocations of a small problem, in exact arithmetic throughout.
+/// Enumerates all NJC allocations of a small problem, in exact arithmetic throughout.
 ///
-/// On one class 8 users and 6 rows are a matter of milliseconds, and the choices at most double with
-/// every row. On several classes the placements are part of the point: the choices multiply with
-/// every user that may run on several, and the vertices grow much faster (6 users on 2 classes with
-/// 2 resources each: up to 100 polytopes with 5,000 points).
+/// On one class, 8 users and 6 rows take milliseconds, and the choices at most double with every
+/// row. On several classes a point includes the placements. The choices then multiply with every
+/// user that may run on several classes, and the vertices grow much faster (6 users on 2 classes
+/// with 2 resources each: up to 100 polytopes with 5,000 points).
 ///
 /// # Errors
-/// [`LevelsError::Budget`] when the limits do not suffice; there is no partial answer.
-pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LevelsError> {
+/// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
+pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LpError> {
     let market = ClusterModel::new(constraints);
     let polytopes = Polytopes { market: &market, limits, n_vertices: 0, found: Vec::new() };
     let mut choices = Choices::new(&market, polytopes, limits.choices);
@@ -84,15 +85,15 @@ impl Visitor for Polytopes<'_> {
         face: &Face,
         floors: &[Candidate],
         basis: &[Variable],
-    ) -> Result<Option<Vec<Variable>>, LevelsError> {
+    ) -> Result<Option<Vec<Variable>>, LpError> {
         FaceProgramme::new(self.market, face, floors).feasible_basis(basis)
     }
 
-    fn complete(&mut self, face: &Face, floors: &[Candidate], _: &[Variable]) -> Result<(), LevelsError> {
+    fn complete(&mut self, face: &Face, floors: &[Candidate], _: &[Variable]) -> Result<(), LpError> {
         let points = points(self.market, face, floors, self.limits.rays)?;
         self.n_vertices += points.len();
         if self.n_vertices > self.limits.vertices {
-            return Err(LevelsError::Budget { what: "vertices", limit: self.limits.vertices });
+            return Err(LpError::Budget { what: "vertices", limit: self.limits.vertices });
         }
         if !points.is_empty() {
             let dimension = dimension(&points);
@@ -107,14 +108,14 @@ impl Visitor for Polytopes<'_> {
     }
 }
 
-/// The vertices of a face, by placement.
+/// Computes the vertices of a face, by placement.
 fn points(
     market: &ClusterModel<'_>,
     face: &Face,
     floors: &[Candidate],
     max_rays: usize,
-) -> Result<Vec<Vec<Rational>>, LevelsError> {
-    // Tasks above the floors, so that the floors cost no constraints.
+) -> Result<Vec<Vec<Rational>>, LpError> {
+    // Count tasks from the floors on, so that the floors need no constraints.
     let mut base = vec![Rational::new(); market.placements.len()];
     for floor in floors {
         base[floor.placement].clone_from(&floor.floor);
@@ -146,24 +147,24 @@ fn points(
     Ok(points)
 }
 
-/// The polytopes that lie within no other; of equal ones the first.
-fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LevelsError> {
-    // A polytope lies within none of smaller dimension.
+/// Returns the polytopes that lie within no other, and the first of equal ones.
+fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LpError> {
+    // A polytope never lies within one of smaller dimension.
     polytopes.sort_by_key(|p| (std::cmp::Reverse(p.dimension), p.face.bottlenecks.len()));
-    let mut kept: Vec<(Polytope, Vec<Candidate>)> = Vec::new();
+    let mut outermost: Vec<(Polytope, Vec<Candidate>)> = Vec::new();
     for polytope in polytopes {
         let is_within = |(other, floors): &(Polytope, Vec<Candidate>)| {
             polytope.vertices.iter().all(|vertex| other.face.holds(market, floors, vertex))
         };
-        if !kept.iter().any(is_within) {
+        if !outermost.iter().any(is_within) {
             let floors = polytope.face.floors(market)?;
-            kept.push((polytope, floors));
+            outermost.push((polytope, floors));
         }
     }
-    Ok(kept.into_iter().map(|(polytope, _)| polytope).collect())
+    Ok(outermost.into_iter().map(|(polytope, _)| polytope).collect())
 }
 
-/// Values by placement.
+/// Returns the tasks by placement.
 fn values(market: &ClusterModel<'_>, tasks: &Tasks) -> Vec<Rational> {
     market.placements.iter().map(|p| tasks_on(&tasks[p.n], p.i)).collect()
 }

@@ -1,21 +1,21 @@
-//! What to prefer among NJC allocations.
+//! The goals that choose among NJC allocations.
 
 use evenhand_problem::{Constraints, Rational, names};
 
 use super::market::{ClusterModel, Tasks};
 
-/// What to maximise over NJC allocations.
+/// A quantity to be maximised over NJC allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Goal {
-    /// The sum over capacity rows with a positive capacity of the part that is used: pure numbers,
-    /// at most the number of such rows.
+    /// The sum of the used fractions over all capacity rows with a positive capacity: at most the
+    /// number of such rows.
     MaxUtilisation,
     /// The least weighted dominant share of the users that do not have all their tasks:
     /// `x_n u_n / w_n` with `u_n = max_r d_nr / sum_i k_i c_ir` from the base demand.
     ///
-    /// Users with `u_n = 0` are left out, and so is whoever has all its tasks. The value is at most
-    /// the largest share that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`, and is
-    /// that where no user remains.
+    /// Users with `u_n = 0`, and users that have all their tasks, are left out. The value is at
+    /// most the largest share that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`.
+    /// It is that value if no user remains.
     MaxMinShare,
     /// The sum of the tasks of all users, `sum_n x_n`, without weights.
     MaxTasks,
@@ -28,7 +28,7 @@ names! { Goal:
 }
 
 impl Goal {
-    /// The value of an allocation, exactly; a user beyond the end of `tasks` has none.
+    /// Computes the exact value of an allocation. A user beyond the end of `tasks` has no tasks.
     #[must_use]
     pub fn value(self, constraints: &Constraints<'_>, tasks: &Tasks) -> Rational {
         let market = ClusterModel::new(constraints);
@@ -51,7 +51,7 @@ impl Goal {
         }
     }
 
-    /// What one task of a placement adds to the value; `None` for a goal that is no sum.
+    /// Returns the value that one task of a placement adds; `None` for a goal that is not a sum.
     pub(super) fn worth(self, market: &ClusterModel<'_>, placement: usize) -> Option<Rational> {
         match self {
             Self::MaxUtilisation => {
@@ -67,13 +67,14 @@ impl Goal {
 
 /// Weighted dominant shares.
 pub struct Shares {
-    /// By user: share of one task, `u_n / w_n`; `None` where it is left out.
+    /// By user: the share of one task, `u_n / w_n`; `None` if the user is left out.
     pub by_user: Vec<Option<Rational>>,
     /// The largest share that a user could have alone.
     pub largest: Rational,
 }
 
 impl Shares {
+    /// Computes the shares of a market.
     pub fn new(market: &ClusterModel<'_>) -> Self {
         let problem = market.constraints.problem();
         let mut by_user = vec![None; problem.n_users()];

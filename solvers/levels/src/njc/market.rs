@@ -1,4 +1,5 @@
-//! Who can hold how much of what: the data that all questions about NJC allocations share.
+//! The data that all questions about NJC allocations share: users, placements and possible
+//! witnesses.
 
 use std::ops::Range;
 
@@ -7,11 +8,11 @@ use evenhand_problem::{Constraints, Rational};
 
 use crate::groups::capacity_entries;
 
-/// By user: `(class, tasks)`, ascending by class, without zeros.
+/// The tasks by user: `(class, tasks)`, ascending by class, without zeros.
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// Entitlements `e_n = w_n / (sum of the weights of the active users)`, by user; 0 for a user that
-/// is not active.
+/// Computes the entitlements `e_n = w_n / (sum of the weights of the active users)`, by user; 0 for
+/// a user that is not active.
 #[must_use]
 pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
     let problem = constraints.problem();
@@ -26,14 +27,14 @@ pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
     weights.into_iter().map(|w| w / &total).collect()
 }
 
-/// Users, placements and what each placement would have to be to hold an entitlement.
+/// The users, their placements, and the tasks that would reach an entitlement on each placement.
 pub struct ClusterModel<'a> {
     pub constraints: &'a Constraints<'a>,
-    /// Active users, ascending.
+    /// The active users, ascending.
     pub users: Vec<usize>,
     pub entitlements: Vec<Rational>,
     pub placements: Vec<UserOnClass>,
-    /// By user: its placements.
+    /// By user: the range of its placements.
     of_user: Vec<Range<usize>>,
 }
 
@@ -41,18 +42,18 @@ pub struct ClusterModel<'a> {
 pub struct UserOnClass {
     pub n: usize,
     pub i: usize,
-    /// `(row, usage of it by one task)`, usage not 0.
+    /// `(row, usage of it by one task)`, without zeros.
     pub usage: SparseRow,
-    /// No more tasks than this can be there: `gamma_ni`, or all that the user has.
+    /// The largest number of tasks there: `gamma_ni`, or all tasks of the user.
     pub most: Rational,
 }
 
-/// Tasks on one class that hold an entitlement of one row.
+/// A number of tasks on one class that reaches the entitlement of one row.
 pub struct Candidate {
     pub row: usize,
-    /// Index of the placement.
+    /// The index of the placement.
     pub placement: usize,
-    /// Least tasks, `e_n C / d`.
+    /// The least number of tasks, `e_n C / d`.
     pub floor: Rational,
 }
 
@@ -78,12 +79,12 @@ impl<'a> ClusterModel<'a> {
         Self { constraints, users, entitlements: entitlements(constraints), placements, of_user }
     }
 
-    /// Indices of the placements of user `n`.
+    /// Returns the indices of the placements of user `n`.
     pub fn placements_of(&self, n: usize) -> Range<usize> {
         self.of_user[n].clone()
     }
 
-    /// Tasks of user `n`; `None`: unlimited.
+    /// Returns the tasks of user `n`; `None` for unlimited tasks.
     pub fn limit(&self, n: usize) -> Option<&'a Rational> {
         self.constraints.problem().users()[n].tasks()
     }
@@ -92,7 +93,7 @@ impl<'a> ClusterModel<'a> {
         &self.constraints.rows()[row].capacity
     }
 
-    /// What would make `row` a witness of user `n`; `None` where it cannot be one.
+    /// Returns the tasks that would make `row` a witness of user `n`; `None` if it cannot be one.
     pub fn candidate(&self, n: usize, row: usize) -> Option<Candidate> {
         let server = self.constraints.rows().get(row)?.server;
         let placement = self.placements_of(n).find(|&k| self.placements[k].i == server)?;
@@ -105,8 +106,8 @@ impl<'a> ClusterModel<'a> {
         Some(Candidate { row, placement, floor })
     }
 
-    /// The candidates of user `n` by which it could be content without having all its tasks: those
-    /// that fit on the class and leave tasks undone.
+    /// Returns the candidates of user `n` that do not need all its tasks: they fit on the class and
+    /// are fewer than all tasks.
     pub fn candidates(&self, n: usize) -> Vec<Candidate> {
         let rows = self.placements_of(n).flat_map(|k| self.placements[k].usage.iter().map(|(row, _)| *row));
         rows.filter_map(|row| self.candidate(n, row))
@@ -115,13 +116,14 @@ impl<'a> ClusterModel<'a> {
             .collect()
     }
 
-    /// Whether user `n` can have all its tasks, as far as its own use of the classes goes.
+    /// Returns whether user `n` can have all its tasks, considering only its own use of the
+    /// classes.
     pub fn can_be_satisfied(&self, n: usize) -> bool {
         let most = || self.placements_of(n).map(|k| &self.placements[k].most).sum::<Rational>();
         self.limit(n).is_some_and(|tasks| *tasks <= most())
     }
 
-    /// Tasks by user from values by placement.
+    /// Converts values by placement to tasks by user.
     pub fn tasks(&self, values: &[Rational]) -> Tasks {
         let mut tasks = vec![Vec::new(); self.of_user.len()];
         for (placement, value) in self.placements.iter().zip(values) {
@@ -132,7 +134,7 @@ impl<'a> ClusterModel<'a> {
         tasks
     }
 
-    /// Use of every row.
+    /// Computes the usage of every row.
     pub fn loads(&self, tasks: &Tasks) -> Vec<Rational> {
         let mut loads = vec![Rational::new(); self.constraints.rows().len()];
         for placement in &self.placements {
@@ -147,7 +149,7 @@ impl<'a> ClusterModel<'a> {
     }
 }
 
-/// Tasks of one user on class `i`.
+/// Returns the tasks of one user on class `i`.
 pub fn tasks_on(tasks: &[(usize, Rational)], i: usize) -> Rational {
     tasks.iter().filter(|(class, _)| *class == i).map(|(_, x)| x).sum()
 }

@@ -5,35 +5,36 @@ use evenhand_problem::{Constraints, Rational};
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
 use super::market::{Candidate, ClusterModel, Tasks};
-use crate::error::LevelsError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
-use evenhand_lp::refine::{self, StartingPoint};
-use crate::settings::FACES;
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
+use crate::refine::{self, StartingPoint};
+use crate::settings::EXACT;
 
-/// A vertex of the polytope of `face`, the best one for `objective` if there is one: HiGHS guesses
-/// a basis, exact arithmetic finishes. `None` when the polytope is empty, which Farkas' multipliers
-/// proved in rationals.
+/// Computes a vertex of the polytope of `face`, the best one for `objective` if there is one.
+///
+/// HiGHS guesses a basis, and exact arithmetic finishes. Returns `None` if the polytope is empty,
+/// which Farkas' multipliers have proven in rationals.
 ///
 /// For [`Goal::MaxMinShare`] the users that count are those whose witness is a row.
 ///
 /// # Errors
-/// [`LevelsError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit) when exact
-/// arithmetic comes to no end.
+/// [`LpError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`] when exact
+/// arithmetic does not finish.
 pub fn member(
     constraints: &Constraints<'_>,
     face: &Face,
     objective: Option<Goal>,
-) -> Result<Option<Tasks>, LevelsError> {
+) -> Result<Option<Tasks>, LpError> {
     let market = ClusterModel::new(constraints);
     best(&market, face, objective)
 }
 
-/// [`member`], given the market.
+/// Does the work of [`member`], given the market.
 pub fn best(
     market: &ClusterModel<'_>,
     face: &Face,
     objective: Option<Goal>,
-) -> Result<Option<Tasks>, LevelsError> {
+) -> Result<Option<Tasks>, LpError> {
     let floors = face.floors(market)?;
     let mut programme = FaceProgramme::new(market, face, &floors);
     if let Some(goal) = objective {
@@ -46,15 +47,16 @@ pub fn best(
     })
 }
 
-/// The polytope as a linear programme: one column for each placement, rows in the order of the
-/// capacities, the users' tasks, the floors.
+/// A polytope as a linear programme: one column for each placement, and rows for the capacities,
+/// the users' tasks and the floors, in this order.
 pub struct FaceProgramme {
     pub lp: ExactLp,
-    /// By column: about as large as it can be.
+    /// By column: about its largest possible value.
     units: Vec<f64>,
 }
 
 impl FaceProgramme {
+    /// Builds the programme of a face, without an objective.
     pub fn new(market: &ClusterModel<'_>, face: &Face, floors: &[Candidate]) -> Self {
         let mut lp = ExactLp::default();
         let sense = |row: usize| if face.bottlenecks.contains(&row) { Sense::Equal } else { Sense::AtMost };
@@ -85,8 +87,8 @@ impl FaceProgramme {
         Self { lp, units }
     }
 
-    /// Whether there is a point, and the basis at which the search ended.
-    pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LevelsError> {
+    /// Returns the basis at which the search ended; `None` if there is no point.
+    pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LpError> {
         Ok(match self.lp.solve(start, FACES.max_pivots)? {
             Feasibility::Feasible(optimum) => Some(optimum.basis),
             Feasibility::Infeasible(_) => None,
@@ -107,14 +109,14 @@ impl FaceProgramme {
         }
     }
 
-    /// One more column, the least share: `t <= x_n u_n / w_n` for every user that counts.
+    /// Adds a column for the least share: `t <= x_n u_n / w_n` for every user that counts.
     fn raise_least_share(&mut self, market: &ClusterModel<'_>, face: &Face) {
         let shares = Shares::new(market);
         let mut entries = vec![(self.lp.rows.len(), Rational::from(1))];
         self.lp.rows.push((Sense::AtMost, shares.largest.clone()));
         for &n in &market.users {
             let Some(share) = &shares.by_user[n] else { continue };
-            // Whoever is satisfied does not count, nor who may still turn out to be.
+            // Users that are satisfied, or may still turn out to be, do not count.
             if !matches!(face.witnesses[n], Some(Witness::Row(_))) {
                 continue;
             }

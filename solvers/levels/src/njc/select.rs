@@ -1,8 +1,8 @@
 //! The best NJC allocation for a goal, over all faces: a mixed-integer programme without big
 //! constants.
 //!
-//! Binaries say which rows are saturated (`s_j`) and what contents each user (`z_nj`, or `z_n0` for
-//! having all its tasks), beside the tasks `x >= 0`:
+//! Next to the tasks `x >= 0`, binaries say which rows are saturated (`s_j`) and which witness each
+//! user has (`z_nj`, or `z_n0` for having all its tasks):
 //!
 //! ```text
 //! sum_n x_ni d_nj <= C_j,   sum_n x_ni d_nj >= C_j s_j          for every row j,
@@ -11,10 +11,10 @@
 //! z_n0 + sum_j z_nj = 1                                         for every active user.
 //! ```
 //!
-//! One witness a user is enough, hence the equation. Every coefficient is the bound that holds
-//! anyway, so the relaxation is as tight as the rows allow. What HiGHS finds is not believed: its
-//! witnesses name a face, and the exact optimum over that face is the answer. A face that has no
-//! point in exact arithmetic is cut off, and the programme is solved again.
+//! One witness per user is enough, hence the equation. Every coefficient is the bound that holds
+//! anyway, so the relaxation is as tight as the rows allow. The answer of HiGHS is only a guess.
+//! Its witnesses name a face, and the exact optimum over that face is the result. A face that has
+//! no point in exact arithmetic is cut off, and the programme is solved again.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -25,21 +25,21 @@ use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
 use super::market::{ClusterModel, Tasks};
 use super::polytope;
-use crate::error::LevelsError;
-use evenhand_lp::LpError;
-use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
-use evenhand_lp::settings::HIGHS;
+use crate::error::LpError;
+use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
+use crate::settings::HIGHS;
 
-/// Limits of [`select`].
+/// The limits of [`select`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelectSettings {
-    /// Time (for all programmes together), gaps and tolerance of HiGHS.
+    /// The time limit (for all programmes together), gaps and tolerance of HiGHS.
     pub mip: MipSettings,
-    /// Faces without an exact point that are cut off before the search is given up.
+    /// The number of faces without an exact point that are cut off before the search is given up.
     pub max_cuts: usize,
 }
 
-/// By how much an exact value may exceed what HiGHS claims nothing to exceed, in units of the objective: its own tolerance.
+/// The amount by which an exact value may exceed the bound of HiGHS, in units of the objective: its
+/// own tolerance.
 const CLAIM: f64 = 1e-6;
 
 impl Default for SelectSettings {
@@ -48,39 +48,39 @@ impl Default for SelectSettings {
     }
 }
 
-/// An exact NJC allocation, and what floating point says about all others.
+/// An exact NJC allocation, and the claims of floating point about all others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// An exact vertex of the face, best for the goal among its points.
+    /// An exact vertex of the face, the best of its points for the goal.
     pub tasks: Tasks,
     /// The face that HiGHS chose.
     pub face: Face,
-    /// The exact value of `tasks`; a proven lower bound of the best value.
+    /// The exact value of `tasks`: a proven lower bound of the best value.
     pub value: Rational,
-    /// What HiGHS claims no NJC allocation to exceed: a statement in floating point, good to about
-    /// its tolerance, and no proof. None where `value` refutes it.
+    /// The value that no NJC allocation exceeds, according to HiGHS: good to about its tolerance,
+    /// and no proof. `None` if `value` refutes it.
     pub bound: Option<f64>,
-    /// Whether HiGHS claims that nothing is better by more than the gaps of the settings; nothing is known of that
-    /// without a bound.
+    /// Whether HiGHS claims that no allocation is better by more than the gaps of the settings.
+    /// Without a bound, the claim has no meaning.
     pub status: MipStatus,
-    /// Nodes of the branch-and-bound trees.
+    /// The number of nodes of the branch-and-bound trees.
     pub nodes: u64,
-    /// Faces that turned out empty in exact arithmetic and were cut off.
+    /// The number of faces that turned out to be empty in exact arithmetic and were cut off.
     pub cuts: usize,
 }
 
-/// The NJC allocation that is best for the goal, as far as HiGHS can tell; exact itself.
+/// Computes an exact NJC allocation that is best for the goal, as far as HiGHS can tell.
 ///
 /// # Errors
-/// [`LpError::TimeLimit`](evenhand_lp::LpError::TimeLimit) when the time was up before any solution was found,
-/// [`LpError::Infeasible`](evenhand_lp::LpError::Infeasible) when entitlements are so far apart (1e9 and more) that HiGHS finds none,
-/// [`LevelsError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and whatever
-/// else HiGHS says.
+/// [`LpError::TimeLimit`] when the time was up before any solution was found,
+/// [`LpError::Infeasible`] when entitlements are so far apart (1e9 and more) that HiGHS finds none,
+/// [`LpError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and every
+/// other error of HiGHS.
 pub fn select(
     constraints: &Constraints<'_>,
     goal: Goal,
     settings: &SelectSettings,
-) -> Result<Selection, LevelsError> {
+) -> Result<Selection, LpError> {
     let start = Instant::now();
     let market = ClusterModel::new(constraints);
     let mut model = Model::new(&market, goal)?;
@@ -88,7 +88,7 @@ pub fn select(
     loop {
         let left = settings.mip.time_limit - start.elapsed().as_secs_f64();
         if left <= 0.0 {
-            return Err(LevelsError::Lp(LpError::TimeLimit));
+            return Err(LpError::TimeLimit);
         }
         let solution = model.solve(&MipSettings { time_limit: left, ..settings.mip })?;
         nodes += solution.nodes;
@@ -101,7 +101,7 @@ pub fn select(
         }
         cuts += 1;
         if cuts > settings.max_cuts {
-            return Err(LevelsError::FacesRefuted { faces: cuts });
+            return Err(LpError::FacesRefuted { faces: cuts });
         }
         // No allocation has all of these witnesses.
         let all_but_one = chosen.len() as f64 - 1.0;
@@ -110,17 +110,19 @@ pub fn select(
     }
 }
 
-/// The programme, in scaled units: placements in the most that can be there, rows in capacities.
+/// The programme in scaled units: placements relative to their largest possible value, rows
+/// relative to their capacity.
 struct Model {
     mip: MipModel,
     /// `(user, witness, column of its binary)`.
     witnesses: Vec<(usize, Witness, usize)>,
-    /// Unit of the objective.
+    /// The unit of the objective.
     unit: f64,
 }
 
 impl Model {
-    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LevelsError> {
+    /// Builds the programme of a goal.
+    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LpError> {
         let mut model = Self { mip: MipModel::default(), witnesses: Vec::new(), unit: 1.0 };
         let worths: Option<Vec<f64>> = (0..market.placements.len())
             .map(|k| goal.worth(market, k).map(|w| (w * &market.placements[k].most).to_f64()))
@@ -143,17 +145,17 @@ impl Model {
         Ok(model)
     }
 
-    fn binary(&mut self) -> Result<usize, LevelsError> {
+    fn binary(&mut self) -> Result<usize, LpError> {
         self.mip.add_column(MipColumn { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: true })
     }
 
-    fn at_least(&mut self, lower: f64, entries: Vec<(usize, f64)>) -> Result<(), LevelsError> {
+    fn at_least(&mut self, lower: f64, entries: Vec<(usize, f64)>) -> Result<(), LpError> {
         self.mip.add_row(MipRow { lower, upper: f64::INFINITY, entries })?;
         Ok(())
     }
 
-    /// Capacity rows; by row, the binary that says that it is saturated.
-    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LevelsError> {
+    /// Adds the capacity rows. Returns, by row, the binary that says whether it is saturated.
+    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LpError> {
         let n_rows = market.constraints.rows().len();
         let mut rows = vec![Vec::new(); n_rows];
         for (k, placement) in market.placements.iter().enumerate() {
@@ -179,13 +181,13 @@ impl Model {
         Ok(saturated)
     }
 
-    /// The tasks of one user and its witness.
+    /// Adds the tasks of one user and its witnesses.
     fn user(
         &mut self,
         market: &ClusterModel<'_>,
         n: usize,
         saturated: &[Option<usize>],
-    ) -> Result<(), LevelsError> {
+    ) -> Result<(), LpError> {
         let first = self.witnesses.len();
         if let Some(limit) = market.limit(n) {
             let part = |k: usize| (k, Rational::from(&market.placements[k].most / limit).to_f64());
@@ -211,9 +213,11 @@ impl Model {
         Ok(())
     }
 
-    /// The goal of the least share, in units of the largest: `t` is at most the share of every user
-    /// that is not satisfied. Having all its tasks lifts that to 1, which is no less than any share.
-    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LevelsError> {
+    /// Adds the goal of the least share, in units of the largest.
+    ///
+    /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks,
+    /// this bound is lifted to 1, which is no less than any share.
+    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LpError> {
         let shares = Shares::new(market);
         self.unit = shares.largest.to_f64();
         if shares.largest.is_zero() {
@@ -237,15 +241,16 @@ impl Model {
         Ok(())
     }
 
-    fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LevelsError> {
+    /// Solves the programme, with wider tolerances if HiGHS finds no solution.
+    fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LpError> {
         if self.mip.n_columns() == 0 {
             let (values, status) = (Vec::new(), MipStatus::Optimal);
             return Ok(MipSolution { values, objective: 0.0, bound: 0.0, status, nodes: 0 });
         }
         let mut result = self.mip.solve(settings);
-        // There always is an NJC allocation, but HiGHS may miss it where numbers are far apart.
+        // There is always an NJC allocation, but HiGHS may miss it if numbers are far apart.
         for tolerance in HIGHS.wider_tolerances {
-            if !matches!(result, Err(LevelsError::Lp(LpError::Infeasible) | LevelsError::Lp(LpError::UnboundedOrInfeasible))) {
+            if !matches!(result, Err(LpError::Infeasible | LpError::UnboundedOrInfeasible)) {
                 break;
             }
             result = self.mip.solve(&MipSettings { tolerance, ..*settings });
@@ -253,8 +258,8 @@ impl Model {
         result
     }
 
-    /// The face of a solution, with no more bottlenecks than its witnesses need, and the binaries of
-    /// the witnesses.
+    /// Returns the face of a solution, with only the bottlenecks that its witnesses need, and the
+    /// binaries of the witnesses.
     fn face(&self, market: &ClusterModel<'_>, solution: &MipSolution) -> (Face, Vec<usize>) {
         let mut witnesses = vec![None; market.constraints.problem().n_users()];
         let mut bottlenecks = BTreeSet::new();

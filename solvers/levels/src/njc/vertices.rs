@@ -7,38 +7,40 @@ use rug::{Integer, Rational};
 
 use crate::error::LevelsError;
 
-/// `{y >= 0 : a y <= b or a y = b}`, bounded.
+/// A bounded polytope `{y >= 0 : a y <= b or a y = b}`.
 #[derive(Debug, Clone)]
 pub struct Inequalities {
-    /// Number of `y`.
+    /// The number of variables `y`.
     pub n_columns: usize,
-    /// All constraints but `y >= 0`.
+    /// All constraints except `y >= 0`.
     pub constraints: Vec<Constraint>,
 }
 
-/// `sum of (coefficient * y) <= rhs`, or `=`.
+/// A constraint `sum of (coefficient * y) <= rhs`, or `=`.
 #[derive(Debug, Clone)]
 pub struct Constraint {
     /// `(column, coefficient)`, no column twice.
     pub entries: Vec<(usize, Rational)>,
-    /// Right-hand side.
+    /// The right-hand side.
     pub rhs: Rational,
-    /// Whether it is an equation.
+    /// Whether the constraint is an equation.
     pub is_equation: bool,
 }
 
-/// A ray of the cone over the polytope: the homogenising coordinate last, entries without a common
-/// divisor, and the constraints that it satisfies with equality.
+/// A ray of the cone over the polytope.
+///
+/// The homogenising coordinate is the last entry, and the entries have no common divisor. `tight`
+/// is the set of constraints that it satisfies with equality.
 struct Ray {
     entries: Vec<Integer>,
     tight: u128,
 }
 
-/// Bits of [`Ray::tight`].
+/// The number of bits of [`Ray::tight`].
 const MOST_CONSTRAINTS: usize = 128;
 
 impl Inequalities {
-    /// The vertices, in ascending order.
+    /// Computes the vertices, in ascending order.
     ///
     /// # Errors
     /// [`LevelsError::Budget`]: more constraints than fit into 128 bits, or more than `max_rays` rays.
@@ -48,7 +50,7 @@ impl Inequalities {
             return Err(LevelsError::Budget { what: "constraints of one polytope", limit: MOST_CONSTRAINTS });
         }
         let mut rays: Vec<Ray> = (0..n).map(|k| Ray::unit(k, n)).collect();
-        // Equations first: they leave the fewest rays.
+        // Equations come first, since they leave the fewest rays.
         let mut order: Vec<&Constraint> = self.constraints.iter().collect();
         order.sort_by_key(|constraint| !constraint.is_equation);
         for (k, constraint) in order.into_iter().enumerate() {
@@ -63,7 +65,7 @@ impl Inequalities {
     }
 }
 
-/// The rays of the part of the cone on which the constraint holds.
+/// Returns the rays of the subset of the cone on which the constraint holds.
 fn cut(rays: Vec<Ray>, constraint: &Constraint, bit: u128, n: usize) -> Vec<Ray> {
     let row = constraint.homogeneous(n);
     let value = |ray: &Ray| row.iter().map(|(k, a)| Integer::from(a * &ray.entries[*k])).sum::<Integer>();
@@ -95,7 +97,7 @@ fn cut(rays: Vec<Ray>, constraint: &Constraint, bit: u128, n: usize) -> Vec<Ray>
 }
 
 impl Constraint {
-    /// `rhs t - a y` in integers.
+    /// Returns `rhs t - a y` in integers.
     fn homogeneous(&self, n: usize) -> Vec<(usize, Integer)> {
         let mut factor = self.rhs.denom().clone();
         for (_, value) in &self.entries {
@@ -114,7 +116,8 @@ impl Ray {
         Self { entries, tight: ((1 << n) - 1) & !(1 << k) }
     }
 
-    /// Where the plane of a ray above the hyperplane and one below it meets the hyperplane.
+    /// Returns the ray in which the plane of a ray above the hyperplane and one below it meets the
+    /// hyperplane.
     fn towards(&self, above: &Integer, other: &Self, below: &Integer, tight: u128) -> Self {
         let combine = |(p, q): (&Integer, &Integer)| Integer::from(q * above) - Integer::from(p * below);
         let mut entries: Vec<Integer> = self.entries.iter().zip(&other.entries).map(combine).collect();
@@ -134,7 +137,7 @@ impl Ray {
     }
 }
 
-/// Dimension of the affine hull of points; 0 for one point, and for none.
+/// Computes the dimension of the affine hull of points; 0 for one point, and for none.
 pub fn dimension(points: &[Vec<Rational>]) -> usize {
     let Some((origin, others)) = points.split_first() else { return 0 };
     let mut rows: Vec<Vec<Rational>> = others
@@ -184,7 +187,8 @@ mod tests {
             let rows: Vec<_> = cube.iter().copied().chain([more]).collect();
             vertices(3, &rows)
         };
-        // A corner off, a hexagon, the diagonal, redundant, and touching one vertex, nothing.
+        // A corner cut off, a hexagon, the diagonal, a redundant constraint, one that touches one
+        // vertex, and empty polytopes.
         assert_eq!(with((&[1, 1, 1], 2, false)).len(), 7);
         assert_eq!(vertices(3, &[cube[0], cube[1], cube[2], (&[2, 2, 2], 3, true)]).len(), 6);
         assert_eq!(with((&[1, -1, 0], 0, true)).len(), 4);

@@ -1,33 +1,36 @@
-//! Totals that have a place at first sight, without a programme, or nearly one, from which a programme starts.
+//! Greedy placements of totals, without a programme. An almost complete one is the start of a
+//! programme.
 //!
-//! Users come one after the other, those with the fewest classes first, and each goes where there is most room.
+//! Users come one after the other, those with the fewest classes first. Each user runs where most
+//! capacity is free.
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::near;
 
 use super::{Placed, Placements};
-use evenhand_lp::highs::{Basis, BasisStatus};
 use crate::settings::PLACING;
+use evenhand_lp::highs::{Basis, BasisStatus};
 
-/// What is free, and how somebody takes of it.
-trait Pour {
-    /// Whether anything of a user is still without a place.
+/// The free capacity during a greedy placement.
+trait FreeCapacity {
+    /// Returns whether some tasks of a user are not placed yet.
     fn is_left(&self, n: usize) -> bool;
-    /// What is free of a row, in parts of it.
+    /// Returns the free fraction of a row.
     fn free(&self, row: usize) -> f64;
-    /// Takes for a user what a column has room for; whether all that was asked for is placed with it.
+    /// Places as many tasks of a user as fit on a column. Returns whether all of its tasks are
+    /// placed then.
     fn take(&mut self, of: &Placements, column: usize) -> bool;
 }
 
-/// In doubles.
+/// A greedy placement in doubles.
 struct InDoubles {
-    /// The part of each room that is taken.
+    /// The fraction of the free capacity that may be used.
     part: f64,
     free: Vec<f64>,
-    /// By user, in the unit of what is asked.
+    /// By user, in the unit of the requested totals.
     left: Vec<f64>,
     placed: Vec<(usize, f64)>,
-    /// Rows of which nothing is left.
+    /// The rows that are full.
     full: Vec<usize>,
 }
 
@@ -38,7 +41,7 @@ impl InDoubles {
     }
 }
 
-impl Pour for InDoubles {
+impl FreeCapacity for InDoubles {
     fn is_left(&self, n: usize) -> bool {
         self.left[n] > 0.0
     }
@@ -70,22 +73,22 @@ impl Pour for InDoubles {
     }
 }
 
-/// In rationals.
+/// A greedy placement in rationals.
 struct Exactly {
     free: Vec<Rational>,
-    /// The same in doubles, in parts of each row.
-    about: Vec<f64>,
+    /// The same in doubles, as fractions of each row.
+    approximate: Vec<f64>,
     left: Vec<Rational>,
     placed: Placed,
 }
 
-impl Pour for Exactly {
+impl FreeCapacity for Exactly {
     fn is_left(&self, n: usize) -> bool {
         !self.left[n].is_zero()
     }
 
     fn free(&self, row: usize) -> f64 {
-        self.about[row]
+        self.approximate[row]
     }
 
     fn take(&mut self, of: &Placements, column: usize) -> bool {
@@ -97,7 +100,7 @@ impl Pour for Exactly {
         if tasks > 0 {
             for (row, usage) in entries {
                 self.free[*row] -= Rational::from(usage * &tasks);
-                self.about[*row] = near(&Rational::from(&self.free[*row] / &of.capacity[*row]));
+                self.approximate[*row] = near(&Rational::from(&self.free[*row] / &of.capacity[*row]));
             }
             self.left[n] -= &tasks;
             self.placed[n].push((i, tasks));
@@ -107,13 +110,14 @@ impl Pour for Exactly {
 }
 
 impl Placements {
-    /// The rows of capacity that a column uses, and how much of each, both in its scale.
+    /// Returns the capacity rows that a column uses, and the amounts, both scaled.
     fn usages(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
         self.entries(column).filter(|(row, _)| *row < self.capacity.len())
     }
 
-    /// Pours what is asked; the users for whom there is not enough, `None` where they are more than `most`.
-    fn pour(&self, into: &mut impl Pour, most: usize) -> Option<Vec<usize>> {
+    /// Places the requested totals greedily. Returns the users whose tasks do not all fit; `None`
+    /// if there are more than `most`.
+    fn place_greedily(&self, into: &mut impl FreeCapacity, most: usize) -> Option<Vec<usize>> {
         let mut columns = vec![0..0; self.asked.len()];
         let mut first = 1;
         for of_user in self.placements.chunk_by(|a, b| a.0 == b.0) {
@@ -141,31 +145,33 @@ impl Placements {
         Some(failed)
     }
 
-    /// A place of the last totals in doubles, `(column, value)`; `None` where it is not seen at first sight.
-    pub(super) fn spread(&self) -> Option<Vec<(usize, f64)>> {
+    /// Places the last totals in doubles, `(column, value)`; `None` if the greedy method does not
+    /// find a placement.
+    pub(super) fn place_in_doubles(&self) -> Option<Vec<(usize, f64)>> {
         let mut into = InDoubles::new(self, PLACING.most_at_first_sight);
-        self.pour(&mut into, 0)?;
+        self.place_greedily(&mut into, 0)?;
         Some(into.placed)
     }
 
-    /// A place of totals that is seen at first sight.
-    pub(super) fn at_first_sight(&self, totals: &[Rational]) -> Option<Placed> {
-        let about = InDoubles::new(self, 1.0).free;
+    /// Places totals in rationals; `None` if the greedy method does not find a placement.
+    pub(super) fn place_exactly(&self, totals: &[Rational]) -> Option<Placed> {
+        let approximate = InDoubles::new(self, 1.0).free;
         let placed = vec![Vec::new(); totals.len()];
-        let mut into = Exactly { free: self.capacity.clone(), about, left: totals.to_vec(), placed };
-        self.pour(&mut into, 0)?;
+        let mut into = Exactly { free: self.capacity.clone(), approximate, left: totals.to_vec(), placed };
+        self.place_greedily(&mut into, 0)?;
         into.placed.iter_mut().for_each(|list| list.sort_unstable_by_key(|(i, _)| *i));
         Some(into.placed)
     }
 
-    /// Columns where nearly all of the last totals have a place, and the basis of that by column and row; `None` where it is
-    /// not seen at first sight.
+    /// Places nearly all of the last totals. Returns the columns, and the basis by column and row;
+    /// `None` if the greedy method fails for too many users.
     ///
-    /// A column completes a user or fills a row, so that basic columns, slacks of rows that are not full and those of users
-    /// who are not complete are as many as rows. One of the latter gives way to the column of `s`.
+    /// Each column completes a user or fills a row. So the basic columns, the slacks of rows that
+    /// are not full, and those of users that are not complete are together as many as the rows. One
+    /// slack of an incomplete user is replaced by the column of `s`.
     pub(super) fn nearly(&self) -> Option<(Vec<usize>, Vec<BasisStatus>)> {
         let mut into = InDoubles::new(self, 1.0);
-        let failed = self.pour(&mut into, self.asked.len() / PLACING.users_to_one_that_may_fail)?;
+        let failed = self.place_greedily(&mut into, self.asked.len() / PLACING.users_to_one_that_may_fail)?;
         let rows = self.capacity.len();
         let mut of_rows = vec![BasisStatus::Basic; rows + self.asked.len()];
         into.full.iter().for_each(|row| of_rows[*row] = BasisStatus::Upper);
@@ -179,7 +185,7 @@ impl Placements {
         Some((columns, of_rows))
     }
 
-    /// This basis in the programme in doubles, which has all its columns.
+    /// Returns this basis for the programme in doubles, which must have all its columns.
     pub(super) fn basis_of(&self, basic: &[usize], rows: Vec<BasisStatus>) -> Basis {
         let mut columns = vec![BasisStatus::Lower; self.lp.columns.len()];
         basic.iter().for_each(|column| columns[*column] = BasisStatus::Basic);

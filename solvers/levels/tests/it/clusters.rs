@@ -1,5 +1,5 @@
 //! Lexicographic optima of clusters with placement constraints: many levels, many ties. Every one
-//! must be found exactly, and its own prices must prove it.
+//! must be computed exactly, and its own prices must prove it.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn clusters_of_many_shapes() {
     }
 }
 
-/// Small ones against the dense reference.
+/// Small clusters compared with the dense reference.
 #[test]
 fn small_clusters_equal_the_reference() {
     for seed in 0..u64::from(60 * factor()) {
@@ -50,8 +50,8 @@ fn small_clusters_equal_the_reference() {
     }
 }
 
-/// Users with one to three of thirty classes each, a few dozen levels: rounding makes the programme
-/// of a late round infeasible.
+/// Users with one to three of thirty classes each, and a few dozen levels: rounding makes the
+/// programme of a late round infeasible.
 #[test]
 fn sparse_placement_constraints() {
     let texts = [include_str!("../data/sparse-141x30.json"), include_str!("../data/sparse-400x30.json")];
@@ -63,8 +63,8 @@ fn sparse_placement_constraints() {
     }
 }
 
-/// Everybody everywhere on many classes: more pivots than the simplex method is given, so that the basis
-/// comes from an interior point.
+/// All users may run on all of many classes. The simplex method would need more pivots than it is
+/// allowed, so the basis comes from an interior point.
 #[test]
 fn many_classes_for_everybody() {
     for (seed, zero, finite) in [(1, 0, 0), (2, 25, 0), (3, 0, 60)] {
@@ -74,7 +74,7 @@ fn many_classes_for_everybody() {
     }
 }
 
-/// Parts are solved in parallel and put together in one order.
+/// Parts are solved in parallel and combined in one order.
 #[test]
 fn the_same_answer_with_any_number_of_threads() {
     let mut noise = Noise::new(5);
@@ -93,7 +93,7 @@ fn the_same_answer_with_any_number_of_threads() {
     assert_eq!(one, on(5));
 }
 
-/// Prices of doubles are true, and bound nearly everybody as the exact ones do.
+/// Prices of doubles prove true bounds, and bound nearly all users as the exact prices do.
 #[test]
 fn short_prices_prove_levels_but_for_rounding() {
     let least = Rational::from((1, 1_000_000_000));
@@ -109,7 +109,7 @@ fn short_prices_prove_levels_but_for_rounding() {
         let instance = Instance::new(&problem, &allocation).expect("it fits");
         let standing = Standing::new(&instance, &share).expect("short numbers");
         let all = standing.uncovered().len();
-        // Looked for from nothing, from the answer, and from one that is none.
+        // Searched from nothing, from the answer, and from an allocation that is not the answer.
         let other = vec![vec![(0, 1.0)]; problem.n_users()];
         let of_user = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, x.to_f64())).collect();
         let answer: Vec<Vec<(usize, f64)>> = allocation.tasks.iter().map(of_user).collect();

@@ -1,5 +1,5 @@
-//! The duals of an exact optimum are proofs: `evenhand-exact`, which knows no solver, accepts them
-//! with tolerance 0 and finds a margin of 0.
+//! The duals of an exact optimum are proofs: `evenhand-exact`, which contains no solver, accepts
+//! them with tolerance 0 and computes a margin of 0.
 
 use crate::common;
 
@@ -75,7 +75,7 @@ fn large_problems_with_a_share_by_class_are_proven() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The proof is refused once any part of it is wrong, so that acceptance means something.
+/// The proof is rejected if any element of it is wrong, so acceptance has a meaning.
 #[test]
 fn damaged_proofs_are_refused() {
     let mut spec = spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5", "1 1"]);

@@ -1,4 +1,5 @@
-//! Intervals of levels hold what the exact method finds; there always are some, and they are narrow.
+//! Intervals of levels contain the results of the exact method. They always exist, and they are
+//! narrow.
 
 use crate::common;
 
@@ -13,13 +14,14 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::static_shares::Noise;
 
-/// The time is up at once; parts of so many placements are small.
+/// Returns settings whose deadline has passed, with parts of up to `small` placements counted as
+/// small.
 fn late(small: usize) -> Settings {
     Settings { until: Some(Instant::now()), small, ..Settings::default() }
 }
 
-/// The intervals of a problem, each held against the exact level; `None` where the share does not apply, or all
-/// levels were found in time.
+/// Computes the intervals of a problem, and compares each with the exact level. Returns `None` if
+/// the share does not apply, or all levels were found in time.
 fn intervals(problem: &Problem, share: Share, settings: Settings) -> Option<LevelIntervals> {
     let coefficients = share.coefficients(problem).ok()?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -58,7 +60,7 @@ fn exact_levels_lie_in_their_intervals() {
     }
 }
 
-/// As large problems are solved, where exact rounds do not go on.
+/// Levels in doubles, as in large problems, whose exact rounds do not continue.
 #[test]
 fn in_doubles_levels_lie_in_their_intervals() {
     let (mut found, mut closed, mut closed_narrow) = (0, 0, 0);
@@ -76,7 +78,7 @@ fn in_doubles_levels_lie_in_their_intervals() {
     assert!(found >= 70 && closed_narrow * 10 >= closed * 9, "{closed_narrow} of {closed}, {found} in all");
 }
 
-/// A time that ends between rounds: what they have found stays.
+/// A deadline between rounds: the results of finished rounds stay.
 #[test]
 fn rounds_that_are_done_keep_their_levels() {
     let mut kept = 0;
@@ -121,7 +123,7 @@ fn sparse_problems_have_narrow_intervals() {
     }
 }
 
-/// Rounding made a level that was frozen before unreachable in a later programme.
+/// A problem in which rounding made an earlier frozen level infeasible in a later programme.
 const FROZEN: &str = r#"{"kind": "allocation-problem", "resources": ["r0", "r1", "r2", "r3"], "servers": [
     {"name": "s0", "capacity": {"r1": 3, "r2": 22, "r3": 21}},
     {"name": "s1", "capacity": {"r2": "35/4"}},

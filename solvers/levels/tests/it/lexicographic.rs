@@ -1,5 +1,5 @@
-//! The rounds against an independent reference: plain rounds on a dense simplex method, in
-//! rationals, every user with its own row and every blocked user found by a programme of its own.
+//! The rounds compared with an independent reference: plain rounds on a dense simplex method, in
+//! rationals. Every user has its own row, and every blocked user is found by its own programme.
 
 use crate::common;
 
@@ -34,7 +34,7 @@ fn sharing() -> impl Strategy<Value = Sharing> {
     prop_oneof![4 => Just(Sharing::Rdm), 1 => Just(Sharing::Tdm)]
 }
 
-/// `U_n` of an allocation.
+/// Returns `U_n / w_n` of an allocation.
 fn level(problem: &Problem, share: &ShareCoefficients, n: usize, tasks: &[(usize, Rational)]) -> Rational {
     let value: Rational = tasks.iter().map(|(i, x)| Rational::from(x * share.of(n, *i))).sum();
     value / problem.users()[n].weight()
@@ -78,7 +78,7 @@ fn assert_near(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, e
         let weight = problem.users()[n].weight().to_f64();
         let found: f64 = tasks.iter().map(|(i, x)| x * share.of(n, *i).to_f64()).sum::<f64>() / weight;
         let expected = expected[n].to_f64();
-        // In tasks, as far as a level says how many.
+        // The difference in tasks, if a level determines their number.
         let least = (0..problem.n_servers()).map(|i| share.of(n, i).to_f64()).filter(|u| *u > 0.0);
         let unit = weight / least.fold(f64::INFINITY, f64::min);
         let off = (found - expected).abs() * if unit.is_finite() { unit } else { 1.0 };
@@ -88,7 +88,7 @@ fn assert_near(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, e
     }
 }
 
-/// What a series of comparisons met.
+/// The counts of a series of comparisons.
 #[derive(Debug, Default)]
 struct Seen {
     solved: usize,
@@ -153,8 +153,8 @@ fn plain_clusters_equal_the_reference() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Series in which the structured lift of a basis cannot work, or doubles are of little help: the
-/// answer is that of the reference, or an error with a name.
+/// Runs a series in which the structured lift of a basis cannot work, or doubles are of little
+/// help. The answer is that of the reference, or a named error.
 fn hard_series(cases: u32, shape: Shape, shares: impl Strategy<Value = Share>, may_fail: bool) -> Seen {
     let seen = RefCell::default();
     let strategy = (random(shape), sharing(), shares);
@@ -201,8 +201,8 @@ fn satisfied_at_nearly_the_same_level() {
     assert!(seen.solved > 300);
 }
 
-/// Users that ask for the same are solved as one; a criterion, of no meaning to the share, keeps
-/// them apart.
+/// Users with the same demand are solved as one. A criterion that has no meaning for the share
+/// keeps them apart.
 #[test]
 fn merged_users_have_what_they_have_apart() {
     let strategy = (random_spec(Shape { users: (1, 3), ..SMALL }), 2usize..4, 0usize..3);
@@ -291,8 +291,9 @@ fn agree(problem: &Problem, share: Share) {
     assert_near(problem, Sharing::Rdm, &coefficients, &expected);
 }
 
-/// Found at random: the second user has all its tasks at a level 1e-12 above the one it reaches, so
-/// that doubles call it satisfied, and no exact programme can give it all of them.
+/// Found at random: the second user has all its tasks at a level 1e-12 above the one it reaches.
+///
+/// Doubles call it satisfied, but no exact programme can give it all of them.
 #[test]
 fn satisfied_in_doubles_only() {
     let mut spec = spec_of(&["1 0 1", "1 999999999999/1000000000000 1"], &["1 0 1", "1 3 1"]);
@@ -301,7 +302,7 @@ fn satisfied_in_doubles_only() {
     agree(&build(spec), Share::Dominant);
 }
 
-/// Found at random, the same on a time-shared class.
+/// Found at random: the same case on a time-shared class.
 #[test]
 fn satisfied_in_doubles_only_by_time() {
     let mut spec = spec_of(&["0 1", "3 0"], &["3000000000003/1000000000000 0", "0 1"]);
@@ -340,7 +341,7 @@ fn highs_gives_up() {
     agree(&build(spec), Share::Dominant);
 }
 
-/// The reference itself, on what can be told by hand.
+/// The reference itself, on examples that can be solved by hand.
 #[test]
 fn the_reference_knows_the_textbook() {
     let problem = build(spec_of(&["9 18"], &["1 4", "3 1"]));
@@ -357,7 +358,8 @@ fn the_reference_knows_the_textbook() {
     assert_eq!(dense(&["1"], &[(&["-1"], "-1")]).solve(), reference::Solved::Unbounded);
 }
 
-/// Users on few classes, of which some are blocked by nobody but themselves, others only seem so.
+/// Users on few classes, some of which are blocked only by themselves, while others only seem to
+/// be.
 #[test]
 fn users_that_are_blocked_by_themselves() {
     for seed in 0..400 {

@@ -13,7 +13,8 @@ fn total(tasks: &[(usize, Rational)]) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// A feasible allocation: user by user, a part of what fits on each class, in this order of the classes.
+/// Returns a feasible allocation. Each user in turn gets a fraction of the tasks that fit on each
+/// class, in this order of the classes.
 fn filled(problem: &Problem, constraints: &Constraints<'_>, order: usize) -> Placed {
     let mut left: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
     let mut placed = vec![Vec::new(); problem.n_users()];
@@ -50,7 +51,7 @@ fn distance(one: &Placed, other: &Placed, classes: usize) -> Rational {
     one.iter().zip(other).map(differ).sum()
 }
 
-/// Totals are kept, the result is feasible, and no farther than any other placement of these totals that is known.
+/// Totals stay, the result is feasible, and no known placement of these totals is nearer.
 #[test]
 fn nothing_that_is_known_is_nearer() {
     let moved = std::cell::Cell::new(0);
@@ -78,13 +79,13 @@ fn nothing_that_is_known_is_nearer() {
         let classes = problem.n_servers();
         prop_assert!(distance(&found, &goal, classes) <= distance(&from, &goal, classes));
         moved.set(moved.get() + usize::from(found != from));
-        // Where the goal has the same totals, it is its own nearest.
+        // A goal with the same totals is its own nearest placement.
         let same = goal.iter().zip(&from).all(|(goal, from)| total(goal) == total(from));
         prop_assert!(!same || distance(&found, &goal, classes).is_zero());
         prop_assert_eq!(nearest(&constraints, &goal, &goal, &units).expect("HiGHS works"), goal);
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
-    // About one in eighteen does.
+    // About one placement in eighteen moves.
     assert!(moved.get() > 10, "only {} placements moved", moved.get());
 }

@@ -1,15 +1,15 @@
-//! No Justified Complaints: published and golden cases, and what is refused.
+//! No Justified Complaints: published and golden cases, and invalid input.
 
 use crate::common;
 
 use common::njc::{assert_njc, best_vertex, pool, set, totals};
 use evenhand_levels::LevelsError;
-use evenhand_lp::LpError;
-use evenhand_lp::mip::MipStatus;
 use evenhand_levels::njc::{
     EnumerationLimits, Face, FaceError, Goal, NjcSet, SelectSettings, Tasks, Witness, entitlements,
     enumerate, member, select,
 };
+use evenhand_lp::LpError;
+use evenhand_lp::mip::MipStatus;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::q;
 use evenhand_testkit::random::problems::{build, resource_name};
@@ -23,7 +23,7 @@ fn assert_extreme(problem: &Problem, expected: &[&str]) -> NjcSet {
     set
 }
 
-/// NJC paper, figure 2: unique.
+/// NJC paper, figure 2: the allocation is unique.
 #[test]
 fn figure_2_is_unique() {
     let problem = pool(&["1 1/5", "1 1/5", "2/5 4/5"], "1/3 1/3 1/3");
@@ -77,8 +77,8 @@ fn circulant() -> Problem {
     pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
 }
 
-/// NJC paper, section 5.5, where seven points are listed: in truth a triangle for every pair of
-/// users, with one common corner.
+/// NJC paper, section 5.5, which lists seven points. The set is in fact a triangle for every pair
+/// of users, with one common corner.
 #[test]
 fn the_circulant_is_six_triangles() {
     let ends =
@@ -111,11 +111,12 @@ fn the_circulant_is_used_best_at_its_middle() {
     assert_eq!(best.status, MipStatus::Optimal);
     assert!(best.bound.is_some_and(|bound| (bound - 4.0).abs() < 1e-6), "bound {:?}", best.bound);
     let fair = select(&constraints, Goal::MaxMinShare, &SelectSettings::default()).expect("a selection");
-    // Weighted: the share of a third over a weight of a quarter.
+    // A share of a third, divided by a weight of a quarter.
     assert_eq!(fair.value, q("4/3"));
 }
 
-/// One resource and a user that is satisfied: against the paper's section 4 not unique.
+/// With one resource and a satisfied user the allocation is not unique, contrary to the paper's
+/// section 4.
 #[test]
 fn one_resource_can_have_a_continuum() {
     let problem = pool(&["1/10", "1", "1"], "1/3 1/3 1/3");
@@ -128,7 +129,7 @@ fn one_resource_can_have_a_continuum() {
     assert_eq!(best.value, q("27/20"));
 }
 
-/// Random instances with a point of each and, for most, the best utilisation, from an independent
+/// Random instances, each with a point and most with the best utilisation, from an independent
 /// implementation.
 #[test]
 fn golden_instances() {
@@ -244,7 +245,8 @@ fn faces_that_do_not_fit() {
     assert_eq!(totals(&[both]), ["1/2 1/2"]);
     let satisfied = Some(Witness::Satisfied);
     assert_eq!(rows(&[], &[satisfied, satisfied]), Ok(None));
-    // Allocations that no face contains: too few users, a class that is none, too much of a row.
+    // Allocations that no face contains: too few users, a class that does not exist, too much of a
+    // row.
     let face = Face { bottlenecks: vec![0], witnesses: vec![row(0), row(0)] };
     let contains = |tasks: Tasks| face.contains(&constraints, &tasks);
     let half = || vec![(0, q("1/2"))];

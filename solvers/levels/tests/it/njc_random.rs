@@ -1,15 +1,15 @@
-//! No Justified Complaints on random pools and clusters, against the definition.
+//! No Justified Complaints on random pools and clusters, compared with the definition.
 
 use crate::common;
 
 use common::njc::{assert_njc, best_vertex, set};
 use common::{fixed_runner, runner};
 use evenhand_levels::LevelsError;
-use evenhand_lp::mip::MipStatus;
 use evenhand_levels::njc::{
     EnumerationLimits, Face, Goal, NjcSet, SelectSettings, Tasks, Witness, best_above, enumerate, member,
     select,
 };
+use evenhand_lp::mip::MipStatus;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::problems::{Shape, random};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn sharing() -> impl Strategy<Value = Sharing> {
     prop_oneof![3 => Just(Sharing::Rdm), 1 => Just(Sharing::Tdm)]
 }
 
-/// The mean of allocations with these positive weights.
+/// Returns the mean of allocations with these positive weights.
 fn mean(problem: &Problem, points: &[Tasks], weights: &[u32]) -> Tasks {
     let sum: u32 = (0..points.len()).map(|k| weights[k % weights.len()]).sum();
     let of = |n: usize, i: usize| -> Rational {
@@ -102,7 +102,7 @@ fn enumerated_sets_of_random_problems() {
     assert!(unique > 20 && several > 20);
 }
 
-/// Every NJC allocation lies in an enumerated polytope: whatever `member` finds on a random face.
+/// Every NJC allocation that `member` finds on a random face lies in an enumerated polytope.
 #[test]
 fn every_face_lies_in_the_set() {
     let strategy = (
@@ -134,7 +134,7 @@ fn every_face_lies_in_the_set() {
     assert!(empty > 100 && full > 100);
 }
 
-/// A witness for every user, and their rows as bottlenecks.
+/// Returns a face with a witness for every user, and their rows as bottlenecks.
 fn random_face(constraints: &Constraints<'_>, picks: &[usize], shift: usize) -> Face {
     let problem = constraints.problem();
     let witness = |n: usize| {
@@ -182,7 +182,7 @@ fn selections_are_the_best_vertices() {
             prop_assert_eq!(proven.face.contains(&constraints, &proven.tasks), Ok(true));
             prop_assert_eq!(above(&proven.value), None, "{:?}", goal);
             asked.set(asked.get() + 1);
-            // HiGHS may call second best what is: then the exact search finds the best.
+            // HiGHS may return the second best allocation. Then the exact search finds the best.
             if proven.value != selection.value {
                 prop_assert!(proven.value > selection.value, "{:?}", goal);
                 missed.set(missed.get() + 1);
@@ -191,7 +191,8 @@ fn selections_are_the_best_vertices() {
             prop_assert_eq!(above(&selection.value), None, "{:?}", goal);
             let best = best_vertex(&constraints, &set, goal).expect("a vertex");
             if goal == Goal::MaxMinShare {
-                // Not linear: the best point need not be a vertex, and some vertex is no better.
+                // The goal is not linear: the best point need not be a vertex, and no vertex is
+                // better.
                 prop_assert!(selection.value >= best, "{:?}: {} < {}", goal, selection.value, best);
             } else {
                 prop_assert_eq!(&selection.value, &best, "{:?}", goal);
@@ -206,7 +207,7 @@ fn selections_are_the_best_vertices() {
     assert!(100 * refuted <= asked.get(), "HiGHS refuted itself in {refuted} of {}", asked.get());
 }
 
-/// HiGHS claims that 1/6 is the largest least share here; the exact search finds more.
+/// HiGHS claims that 1/6 is the largest least share here, but the exact search finds more.
 #[test]
 fn the_exact_search_finds_what_highs_misses() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
@@ -225,7 +226,8 @@ fn the_exact_search_finds_what_highs_misses() {
     assert_njc(&problem, Sharing::Rdm, &best.tasks);
 }
 
-/// HiGHS claims that no least share exceeds 7/39 here, and its own face has one of 11/39: no bound is handed on.
+/// HiGHS claims that no least share exceeds 7/39 here, while its own face has one of 11/39: no
+/// bound is returned.
 #[test]
 fn a_bound_that_its_own_answer_refutes_is_none() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
@@ -241,8 +243,10 @@ fn a_bound_that_its_own_answer_refutes_is_none() {
     assert_njc(&problem, Sharing::Rdm, &selection.tasks);
 }
 
-/// Ties that doubles cannot tell: HiGHS may choose a face that is empty, or the second best by a
-/// hair. What is returned is NJC all the same, and nothing is better by more than its tolerance.
+/// Ties that doubles cannot resolve: HiGHS may choose a face that is empty, or one that is slightly
+/// worse.
+///
+/// The returned allocation is NJC nevertheless, and none is better by more than its tolerance.
 #[test]
 fn selections_where_doubles_mislead() {
     let numbers = evenhand_testkit::random::problems::Numbers::NearTies;
@@ -270,7 +274,7 @@ fn selections_where_doubles_mislead() {
     println!("faces refuted, selections improved: {:?}", counts.borrow());
 }
 
-/// On one pool two users have one NJC allocation (NJC paper, section 5).
+/// Two users on one pool have exactly one NJC allocation (NJC paper, section 5).
 #[test]
 fn two_users_on_one_pool_are_unique() {
     let shape = Shape { users: (2, 2), ..POOL };

@@ -1,4 +1,4 @@
-//! Whether totals have a place: found or refuted, in rationals.
+//! Placements of totals: computed or refuted, in rationals.
 
 use evenhand_exact::tree::{ClassLimit, ClassLimits};
 use evenhand_levels::placement::{Place, Placements};
@@ -6,7 +6,7 @@ use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use serde_json::{Value, json};
 
-/// Ten cpus on each of two classes; the first user runs on one of them.
+/// Returns a problem with ten cpus on each of two classes. The first user runs on one of them.
 fn problem() -> Problem {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 10, "gpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
@@ -53,7 +53,7 @@ fn what_has_none_breaks_a_bound_that_all_others_keep() {
     }
 }
 
-/// What doubles cannot see is refuted by the exact programme.
+/// The exact programme refutes totals whose excess doubles cannot see.
 #[test]
 fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
     let problem = problem();
@@ -68,7 +68,8 @@ fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// Three cpus on `b` for both users together, none of `a` for the second: a row each, with a price where it binds.
+/// Three cpus on `b` for both users together, and none of `a` for the second user: each limit is a
+/// row, with a price if it binds.
 #[test]
 fn limits_on_classes_are_rows_of_their_own() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
@@ -111,8 +112,9 @@ fn limits_on_classes_are_rows_of_their_own() {
     }
 }
 
-/// Everything of one resource is asked for on many classes, with another beside it: placed one after the other, or from there
-/// by a programme; and a little more has no place.
+/// The totals use all of one resource on many classes, and some of another one.
+///
+/// They are placed greedily, or by a programme that starts there. A little more cannot be placed.
 #[test]
 fn what_fills_all_classes_is_placed_exactly() {
     let server =
@@ -126,7 +128,7 @@ fn what_fills_all_classes_is_placed_exactly() {
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let all: Rational = problem.servers().iter().map(|class| &class.capacity()[0]).sum();
     let cpu = |n: usize| &problem.users()[n].base_demand().entries()[0].1;
-    // Less for every next user, and all of it together.
+    // The users get decreasing totals, and all of the resource together.
     let mut totals: Vec<Rational> = (0..80)
         .map(|n| Rational::from(&all / 97_u32) * Rational::from((80 - n, 41)) / cpu(n as usize))
         .collect();
@@ -157,7 +159,8 @@ fn what_fills_all_classes_is_placed_exactly() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// A total that is 0 in doubles has its place all the same, and one that has none breaks a bound.
+/// A total that is 0 in doubles is placed nevertheless, and one that cannot be placed violates a
+/// bound.
 #[test]
 fn totals_that_are_nothing_in_doubles_are_placed_too() {
     let problem = problem();
@@ -176,7 +179,7 @@ fn totals_that_are_nothing_in_doubles_are_placed_too() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// A demand below the range of doubles, so that a task takes nothing there.
+/// A demand below the range of doubles, so that a task uses nothing there.
 #[test]
 fn demands_that_are_nothing_in_doubles_are_placed() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],

@@ -1,4 +1,4 @@
-//! Worked examples of the papers, and the golden cases where they are at hand.
+//! Worked examples of the papers, and the golden cases if they are available.
 
 use crate::common;
 
@@ -9,12 +9,14 @@ use evenhand_testkit::random::problems::{build, class_name, spec, spec_of};
 use evenhand_testkit::{golden, q, qs, total};
 use serde_json::Value;
 
-/// DRFH, Figure 1: two servers of (2, 12) and (12, 2), demands (1/5, 1) and (1, 1/5).
+/// Returns the problem of DRFH, Figure 1: two servers of (2, 12) and (12, 2), demands (1/5, 1) and
+/// (1, 1/5).
 fn drfh_figure_1() -> ProblemSpec {
     spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"])
 }
 
-/// PS-DSF, Figure 1: two servers of (9, 12, 100) and (12, 12, 0); weights 1, 1, 2.
+/// Returns the problem of PS-DSF, Figure 1: two servers of (9, 12, 100) and (12, 12, 0); weights 1,
+/// 1, 2.
 fn psdsf_figure_1() -> Problem {
     let mut spec = spec_of(&["9 12 100", "12 12 0"], &["1 2 10", "1 2 1", "1 2 0"]);
     spec.users[2].weight = Some(q("2"));
@@ -65,18 +67,18 @@ fn psdsf_figure_1_tsf() {
     assert_eq!(totals(&psdsf_figure_1(), Share::TaskShare), qs(&["2", "2", "8"]));
 }
 
-/// Ghodsi et al., "Dominant Resource Fairness", section 4.1: 9 CPU, 18 GB; 3 and 2 tasks.
+/// Ghodsi et al., "Dominant Resource Fairness", section 4.1: 9 CPUs and 18 GB; 3 and 2 tasks.
 #[test]
 fn drf_section_4_1() {
     let problem = build(spec_of(&["9 18"], &["1 4", "3 1"]));
     for share in [Share::Dominant, Share::Containerized] {
         assert_eq!(totals(&problem, share), qs(&["3", "2"]));
     }
-    // Section 4.2 of the same: asset fairness gives 2.52 and 2.16 tasks.
+    // Section 4.2 of the same paper: asset fairness gives 2.52 and 2.16 tasks.
     assert_eq!(totals(&problem, Share::Asset), qs(&["63/25", "54/25"]));
 }
 
-/// The problem of a golden case: `C`, `D`, weights `w` or `phi`, `tasks`, `eligible`.
+/// Builds the problem of a golden case: `C`, `D`, weights `w` or `phi`, `tasks`, `eligible`.
 fn problem(inputs: &Value) -> Problem {
     let matrix =
         |key: &str| inputs[key].as_array().expect("a matrix").iter().map(golden::exacts).collect::<Vec<_>>();

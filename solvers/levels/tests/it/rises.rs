@@ -1,5 +1,5 @@
-//! Rises of the users of given allocations against the dense reference: bisection over the levels of
-//! the others by feasibility, then one programme between two of them.
+//! Rises of the users of given allocations compared with the dense reference: bisection over the
+//! levels of the others by feasibility, then one programme between two of them.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// `U_n / w_n`.
+/// Returns the level `U_n / w_n`.
 fn level(problem: &Problem, share: &ShareCoefficients, n: usize, tasks: &[(usize, Rational)]) -> Rational {
     let sum: Rational = tasks.iter().map(|(i, x)| Rational::from(share.of(n, *i) * x)).sum();
     sum / problem.users()[n].weight()
@@ -24,7 +24,7 @@ fn levels(problem: &Problem, share: &ShareCoefficients, tasks: &Tasks) -> Vec<Ra
     tasks.iter().enumerate().map(|(n, list)| level(problem, share, n, list)).collect()
 }
 
-/// The largest level of `n`, by the definition.
+/// Computes the largest level of `n`, by the definition.
 fn reference(
     problem: &Problem,
     sharing: Sharing,
@@ -34,7 +34,7 @@ fn reference(
 ) -> Rational {
     let programme = Programme::new(problem, sharing);
     let worth = |k: usize, i: usize| Rational::from(share.of(k, i) / problem.users()[k].weight());
-    // Largest `L` when those in `above` are asked for `L`, the others for what they have.
+    // The largest `L` if the users in `above` must have `L`, and the others their present level.
     let most = |above: &dyn Fn(usize) -> bool, at_most: Option<&Rational>| {
         let row = |m: usize, last: u8| -> Vec<Rational> {
             let entry = |&(k, i): &(usize, usize)| if k == m { -worth(k, i) } else { Rational::new() };
@@ -113,7 +113,7 @@ fn check(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, tasks: 
     }
 }
 
-/// A problem with numbers for an allocation, and how far it is from the optimum of a share.
+/// Generates a problem, numbers for an allocation, and its distance from the optimum of a share.
 fn cases(shape: Shape) -> impl Strategy<Value = (Problem, Vec<u32>, u32)> {
     (random(shape), prop::collection::vec(0u32..1000, 24), 0u32..4)
 }
@@ -124,7 +124,7 @@ fn check_case((problem, noise, kind): &(Problem, Vec<u32>, u32), share: Share, s
     let tasks = if *kind == 0 {
         repaired(problem, sharing, |n, i| noise(n, i) / 100u32 - 2u32)
     } else {
-        // The optimum, off by a thousandth, by 1e-9, or not at all.
+        // The optimum, changed by a thousandth, by 1e-9, or not at all.
         let off = [0, 0, 1, 1_000_000_000][*kind as usize];
         let part = |n, i| Rational::from(1) - noise(n, i) / 1_000_000u32 / off;
         let optimum = exact(problem, sharing, &coefficients).expect("an optimum");
@@ -162,8 +162,8 @@ fn numbers_far_apart_and_near_ties() {
     }
 }
 
-/// Forty teams with a tenth of a static partition each, in doubles: every rise is found, and what is
-/// proven from doubles is close to it.
+/// Forty teams with a tenth of a static partition each, in doubles: every rise is computed, and the
+/// bounds proven from doubles are close to it.
 #[test]
 fn teams_with_a_static_partition() {
     for seed in 1..4 {

@@ -1,13 +1,13 @@
-//! The greatest weighted sum against the dense reference, and what its floors decide about Pareto
-//! optimality.
+//! The greatest weighted sum compared with the dense reference, and the decision of its floors
+//! about Pareto optimality.
 
 use crate::common;
 
 use common::{allocation, assert_feasible, exact, fixed_runner, runner};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_levels::LevelsError;
-use evenhand_lp::LpError;
 use evenhand_levels::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float};
+use evenhand_lp::LpError;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, spec_of};
 use evenhand_testkit::random::static_shares::teams;
@@ -67,8 +67,8 @@ fn assert_best(
     assert_eq!(bound, best, "the prices prove the value");
 }
 
-/// What the optimum says about Pareto optimality of `tasks`, whose totals were its floors, as
-/// `evenhand-exact` judges it.
+/// Returns the verdict of `evenhand-exact` on the Pareto optimality of `tasks`, whose totals were
+/// the floors of the optimum.
 fn judge(
     problem: &Problem,
     sharing: Sharing,
@@ -86,7 +86,7 @@ fn judge(
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
             false => Rational::new(),
         };
-        // On a scale on which every weight is at least 1 over what the user has alone.
+        // The scale makes every weight at least 1 over the tasks that the user could have alone.
         let active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
         let scale = active.map(|n| (weight(n) * alone(problem, n)).recip()).max().unwrap_or_default();
         let scaled = |list: &[Rational]| list.iter().map(|p| Rational::from(p * &scale)).collect();
@@ -106,7 +106,7 @@ fn judge(
     is_best
 }
 
-/// `min(T_n, gamma_n)`: what user `n` would have with everything to itself.
+/// Returns `min(T_n, gamma_n)`: the tasks that user `n` would have with everything to itself.
 fn alone(problem: &Problem, n: usize) -> Rational {
     let gamma = (0..problem.n_servers()).map(|i| problem.gamma(n, i)).sum::<Rational>();
     problem.users()[n].tasks().map_or(gamma.clone(), |tasks| gamma.min(tasks.clone()))
@@ -128,7 +128,7 @@ fn the_greatest_sum_is_that_of_the_reference() {
             let none = vec![Rational::new(); problem.n_users()];
             let best = optimum(&problem, sharing, worth, None).expect("an optimum");
             assert_best(&problem, sharing, worth, &none, &best);
-            // Floors of 0 bound nothing, but keep every user apart.
+            // Floors of 0 have no effect except that they keep every user apart.
             let apart = optimum(&problem, sharing, worth, Some(&none)).expect("an optimum");
             assert_best(&problem, sharing, worth, &none, &apart);
             prop_assert!(
@@ -149,8 +149,8 @@ fn the_greatest_sum_is_that_of_the_reference() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Floors from a max-min allocation (nothing dominates it), the same scaled down (something does
-/// when it has any tasks), and floors at random (which may be too high).
+/// Floors from a max-min allocation, which no allocation dominates; the same floors scaled down,
+/// which are dominated if there are any tasks; and random floors, which may be too high.
 #[test]
 fn floors_decide_pareto_optimality() {
     let strategy = (random(SMALL), sharing(), worths(), prop::collection::vec(0u32..8, 6));
@@ -195,7 +195,7 @@ fn floors_decide_pareto_optimality() {
 }
 
 /// An infeasibility below the precision of doubles is no error: the floors are exactly those of an
-/// allocation that exists.
+/// existing allocation.
 #[test]
 fn floors_at_the_limit_of_hard_numbers() {
     for numbers in [Numbers::NearTies, Numbers::FarApart] {
@@ -247,7 +247,7 @@ fn by_hand() {
     }
     let greedy = optimum(&problem, Sharing::Rdm, &ones, None).expect("an optimum");
     assert_eq!(value(&ones, &greedy.tasks), 20);
-    // The value of one user's tasks decides who gets them.
+    // The worth of the users' tasks decides which user gets them.
     let one_server = build(spec_of(&["1"], &["1", "1/2"]));
     let best =
         |worth: &[&str]| optimum(&one_server, Sharing::Rdm, &qs(worth), None).expect("an optimum").tasks;
@@ -255,7 +255,7 @@ fn by_hand() {
     assert_eq!(best(&["1", "1"]), vec![vec![], vec![(0, q("2"))]]);
 }
 
-/// Found at random: users that ask for the same, of different worth.
+/// Found at random: users with the same demand, but of different worth.
 #[test]
 fn users_of_different_worth_are_not_merged() {
     let problem = build(spec_of(&["1"], &["5", "5"]));
@@ -273,11 +273,12 @@ fn floors_that_nobody_can_reach() {
     let with = |floors: &[&str]| optimum(&problem, Sharing::Rdm, &ones, Some(&qs(floors))).map(|o| o.tasks);
     assert!(with(&["1", "0", "0"]).is_ok());
     assert_eq!(with(&["2", "0", "0"]), Err(LevelsError::Lp(LpError::ExactlyInfeasible)));
-    // Too high by less than HiGHS can see: exact arithmetic does.
+    // The floor is too high by less than HiGHS can see, but exact arithmetic sees it.
     assert_eq!(with(&["1.000000000000001", "0", "0"]), Err(LevelsError::Lp(LpError::ExactlyInfeasible)));
 }
 
-/// Users that can be given nothing have no part in the programme; a floor under them is not met.
+/// Users that cannot have any tasks have no columns in the programme. A floor under them cannot be
+/// met.
 #[test]
 fn floors_under_users_that_can_have_nothing() {
     let mut spec = spec_of(&["1 0"], &["1 0", "0 1", "1 0"]);
@@ -291,8 +292,10 @@ fn floors_under_users_that_can_have_nothing() {
     assert!(optimum(&nobody, Sharing::Rdm, &qs(&["1"]), Some(&qs(&["1"]))).is_err(), "nobody fits anywhere");
 }
 
-/// Pareto optimality of allocations in doubles (THEORY, section 7): the floors leave next to no room,
-/// the best sum is found with prices of the same value, from the allocation and without it.
+/// Pareto optimality of allocations in doubles (THEORY, section 7): the floors leave almost no
+/// freedom.
+///
+/// The best sum is found with prices of the same value, from the allocation and without it.
 #[test]
 fn floors_that_are_doubles_leave_an_exact_optimum() {
     for seed in 0..60 {

@@ -1,18 +1,18 @@
 //! Factors of a basis that follow its pivots: the product form of the inverse.
 //!
 //! A pivot multiplies the basis by a matrix that differs from the identity in one column, the
-//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). That column is kept, and
-//! the basis is factored anew when many have come together.
+//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). These columns are stored,
+//! and the basis is factored again when there are many of them.
 
 use crate::linear::{Lu, Singular, SparseRow};
 use crate::settings::EXACT;
 use rug::Rational;
 
-/// Factors of the basis `B` whose columns are the basic variables.
+/// The factors of the basis `B`, whose columns are those of the basic variables.
 pub struct Factors {
     lu: Lu,
     updates: Vec<Update>,
-    /// Size of the numbers in the factored basis, and in all updates since.
+    /// The size in bits of the numbers in the factored basis, and in all later updates.
     basis_bits: u64,
     update_bits: u64,
 }
@@ -26,22 +26,23 @@ struct Update {
 }
 
 impl Factors {
-    /// Factors the basis with these columns, entries by row of the programme. The columns may be
-    /// fewer than the rows: see [`Factors::free_rows`].
+    /// Factors the basis with these columns, whose entries go by row of the programme.
+    ///
+    /// There may be fewer columns than rows: see [`Factors::free_rows`].
     pub fn new(columns: Vec<SparseRow>, n_rows: usize) -> Result<Self, Singular> {
         let basis_bits = columns.iter().flatten().map(|(_, value)| bits(value)).sum();
-        // The rows of the factored matrix are the basic variables, so that a variable that depends
-        // on others is found as a dependent row.
+        // The rows of the factored matrix are the basic variables, so a variable that depends on
+        // others is reported as a dependent row.
         let lu = Lu::factor(columns, n_rows)?;
         Ok(Self { lu, updates: Vec::new(), basis_bits, update_bits: 0 })
     }
 
-    /// Rows that no basic variable stands for.
+    /// Returns the rows for which there is no basic variable.
     pub fn free_rows(&self) -> &[usize] {
         self.lu.free_columns()
     }
 
-    /// The variable whose column is `B direction` takes the place `position` of the basis.
+    /// Replaces the variable at `position` of the basis by the one whose column is `B direction`.
     pub fn update(&mut self, position: usize, direction: &[Rational]) {
         let entries = direction.iter().enumerate();
         let others: SparseRow =
@@ -51,12 +52,12 @@ impl Factors {
         self.updates.push(Update { position, pivot, others });
     }
 
-    /// Whether new factors are likely to be cheaper than the updates.
+    /// Returns whether new factors are likely to be cheaper than the updates.
     pub fn are_worn(&self) -> bool {
         self.updates.len() >= EXACT.most_updates || self.update_bits > EXACT.most_growth * self.basis_bits
     }
 
-    /// `z`, by position, with `B z = b`.
+    /// Solves `B z = b`; `z` goes by position.
     pub fn solve(&self, b: Vec<Rational>) -> Vec<Rational> {
         let mut z = self.lu.solve_transposed(b);
         for Update { position, pivot, others } in &self.updates {
@@ -72,7 +73,7 @@ impl Factors {
         z
     }
 
-    /// `y`, by row, with `y B = c`, where `c` goes by position.
+    /// Solves `y B = c`; `y` goes by row, and `c` by position.
     pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
         for Update { position, pivot, others } in self.updates.iter().rev() {
             let mut value = std::mem::take(&mut c[*position]);
@@ -86,7 +87,7 @@ impl Factors {
             }
             c[*position] = value;
         }
-        // The basis is square here, so that every entry is set.
+        // The basis is square here, so every entry is set.
         let mut y = vec![Rational::new(); c.len()];
         self.lu.solve(c, &mut y);
         y

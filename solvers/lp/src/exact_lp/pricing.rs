@@ -1,13 +1,15 @@
 //! Products of a row vector with every column, in integers.
 //!
-//! Most of the arithmetic of a pivot is the pricing of columns that then do not enter. Over one
-//! denominator such a product is a sum of integers; rationals would be reduced at every addition.
+//! Most of the arithmetic of a pivot is spent on pricing columns that then do not enter. Over one
+//! denominator such a product is a sum of integers, while rationals would be reduced at every
+//! addition.
 
 use rug::{Integer, Rational};
 
 use super::{ExactLp, Variable};
 
-/// The variables of a programme, slacks first, each column and cost made integer by a factor.
+/// The variables of a programme, slacks first. Each column and its cost are made integer by a
+/// factor.
 pub struct Columns(Vec<Column>);
 
 struct Column {
@@ -42,12 +44,13 @@ impl Columns {
         Self(slacks.chain(columns).collect())
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// `y a_k` without its positive denominator, which is that of `y` times [`Columns::factor`].
+    /// Returns the numerator of `y a_k`. Its positive denominator is that of `y` times
+    /// [`Columns::factor`].
     pub fn product(&self, y: &Multipliers, k: usize) -> Integer {
         let mut sum = Integer::new();
         for (row, value) in &self.0[k].entries {
@@ -56,22 +59,22 @@ impl Columns {
         sum
     }
 
-    /// `c_k - y a_k`, in the same way.
+    /// Returns the numerator of `c_k - y a_k`, over the same denominator.
     pub fn reduced_cost(&self, y: &Multipliers, k: usize) -> Integer {
         Integer::from(&self.0[k].cost * &y.denominator) - self.product(y, k)
     }
 
-    /// What column `k` was multiplied by.
+    /// Returns the factor by which column `k` was multiplied.
     pub fn factor(&self, k: usize) -> &Integer {
         &self.0[k].factor
     }
 
-    /// The value of a product with column `k`.
+    /// Returns the value of a product with column `k`.
     pub fn value(&self, y: &Multipliers, k: usize, numerator: Integer) -> Rational {
         Rational::from((numerator, Integer::from(&y.denominator * &self.0[k].factor)))
     }
 
-    /// The number of a variable; numbers are in the order of [`Variable`].
+    /// Returns the number of a variable. Numbers are in the order of [`Variable`].
     pub fn number(lp: &ExactLp, variable: Variable) -> usize {
         match variable {
             Variable::Slack(row) => row,
@@ -79,7 +82,7 @@ impl Columns {
         }
     }
 
-    /// The variable of a number.
+    /// Returns the variable with a number.
     pub fn variable(lp: &ExactLp, k: usize) -> Variable {
         match k.checked_sub(lp.rows.len()) {
             None => Variable::Slack(k),

@@ -1,4 +1,5 @@
-//! The simplex method in rationals: dual to a feasible vertex, then primal to the best one.
+//! The simplex method in rationals: the dual method to a feasible vertex, then the primal method to
+//! the best one.
 
 use rug::{Integer, Rational};
 
@@ -8,28 +9,29 @@ use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
 use crate::settings::EXACT;
 
-/// A basis on its way to the optimum, with all that it determines.
+/// A basis on the way to the optimum, with all numbers that it determines.
 pub struct SimplexBasis<'a> {
     lp: &'a ExactLp,
     columns: Columns,
     basis: Vec<Variable>,
-    /// By number of a variable.
+    /// By number of a variable: whether it is basic.
     is_basic: Vec<bool>,
     factors: Factors,
-    /// Values of the basic variables, by position in the basis.
+    /// The values of the basic variables, by position in the basis.
     values: Vec<Rational>,
-    /// Dual values by row.
+    /// The dual values, by row.
     y: Vec<Rational>,
     pivots: usize,
     max_pivots: usize,
     stalled: usize,
 }
 
-/// Costs under which the first basis of the dual simplex method is dual feasible: those of the
-/// columns that would improve are lowered until they are worth no more than their price there.
+/// The shifted costs under which the first basis of the dual simplex method is dual feasible.
+///
+/// The costs of columns that would improve the first basis are lowered to their price there.
 struct CostShift {
     y: Vec<Rational>,
-    /// By number of a variable.
+    /// By number of a variable: whether its cost is lowered.
     lowered: Vec<bool>,
 }
 
@@ -57,18 +59,18 @@ impl<'a> SimplexBasis<'a> {
         }
     }
 
-    /// With the prices of the basis.
+    /// Computes the prices of the basis.
     pub fn priced(mut self) -> Self {
         self.y = self.duals();
         self
     }
 
-    /// Prices by row, of a basis that is priced.
+    /// Returns the prices by row. The basis must be priced.
     pub fn y(&self) -> &[Rational] {
         &self.y
     }
 
-    /// Values by column.
+    /// Returns the values by column.
     pub fn x(&self) -> Vec<Rational> {
         let mut x = vec![Rational::new(); self.lp.columns.len()];
         for (variable, value) in self.basis.iter().zip(&self.values) {
@@ -79,18 +81,20 @@ impl<'a> SimplexBasis<'a> {
         x
     }
 
-    /// The basis, completed.
+    /// Returns the completed basis.
     pub fn into_basis(self) -> Vec<Variable> {
         self.basis
     }
 
-    /// The largest violation of a bound in these units of the variables; `None` at a feasible vertex.
+    /// Returns the largest violation of a bound, in units of the variables; `None` at a feasible
+    /// vertex.
     pub fn primal_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let violated = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
         largest(violated.map(|at| self.values[at].to_f64().abs() / unit(self.basis[at])))
     }
 
-    /// The largest reduced cost that is positive, in the same units; `None` where the prices are feasible.
+    /// Returns the largest positive reduced cost, in the same units; `None` if the prices are
+    /// feasible.
     pub fn dual_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let y = Multipliers::new(&self.y);
         largest(self.candidates().filter_map(|k| {
@@ -100,7 +104,7 @@ impl<'a> SimplexBasis<'a> {
         }))
     }
 
-    /// The optimum, or the proof that no point is feasible.
+    /// Computes the optimum, or the proof that no point is feasible.
     pub fn run(mut self) -> Result<Feasibility, LpError> {
         if self.y.is_empty() {
             self.y = self.duals();
@@ -120,7 +124,8 @@ impl<'a> SimplexBasis<'a> {
         duals(self.lp, &self.basis, &self.factors)
     }
 
-    /// Numbers of the variables that may enter, ascending. A fixed one that has left stays at 0.
+    /// Returns the numbers of the variables that may enter, ascending. A fixed variable that has
+    /// left stays at 0.
     fn candidates(&self) -> impl Iterator<Item = usize> {
         (0..self.columns.len())
             .filter(|&k| !self.is_basic[k] && !self.lp.is_fixed(Columns::variable(self.lp, k)))
@@ -143,7 +148,8 @@ impl<'a> SimplexBasis<'a> {
         Ok(())
     }
 
-    /// The largest reduced cost, or the first that is positive when progress has stalled.
+    /// Returns the variable with the largest reduced cost, or the first with a positive one when
+    /// progress has stalled.
     fn entering(&self) -> Option<(usize, Rational)> {
         let y = Multipliers::new(&self.y);
         let mut best: Option<(usize, Integer)> = None;
@@ -167,7 +173,7 @@ impl<'a> SimplexBasis<'a> {
         let mut best: Option<(Rational, Variable, usize)> = None;
         for (position, step) in direction.iter().enumerate() {
             let variable = self.basis[position];
-            // A fixed variable may move neither way.
+            // A fixed variable must not move in either direction.
             if *step <= 0 && (step.is_zero() || !self.lp.is_fixed(variable)) {
                 continue;
             }
@@ -179,8 +185,8 @@ impl<'a> SimplexBasis<'a> {
         best.map(|(_, _, position)| position)
     }
 
-    /// Pivots until the vertex is feasible, or returns the proof that none is. Leaves `y` at the
-    /// shifted costs.
+    /// Pivots until the vertex is feasible, or returns the proof that no point is. Leaves `y` at
+    /// the shifted costs.
     fn dual_simplex(&mut self) -> Result<Option<Vec<Rational>>, LpError> {
         self.stalled = 0;
         let y = Multipliers::new(&self.y);
@@ -190,7 +196,8 @@ impl<'a> SimplexBasis<'a> {
         }
         while let Some(leaving) = self.leaving() {
             let row = self.inverse_row(leaving);
-            // Below 0 the variable has to rise; above 0, where it is fixed, it has to fall.
+            // Below 0 the variable has to rise. Above 0, as a fixed variable may be, it has to
+            // fall.
             let falls = self.values[leaving] > 0;
             let towards: Vec<Rational> =
                 row.iter().map(|v| if falls { Rational::from(-v) } else { v.clone() }).collect();
@@ -205,7 +212,7 @@ impl<'a> SimplexBasis<'a> {
         Ok(None)
     }
 
-    /// The variable whose reduced cost is the first to vanish, among those with a negative product
+    /// Returns the variable whose reduced cost vanishes first, among those with a negative product
     /// with `row`.
     fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, Rational)> {
         let row = Multipliers::new(row);
@@ -232,7 +239,7 @@ impl<'a> SimplexBasis<'a> {
         best
     }
 
-    /// The reduced cost of a variable at the shifted costs.
+    /// Computes the reduced cost of a variable at the shifted costs.
     fn shifted_cost(&self, k: usize, shift: &CostShift) -> Rational {
         let variable = Columns::variable(self.lp, k);
         let mut reduced = Rational::new();
@@ -249,14 +256,14 @@ impl<'a> SimplexBasis<'a> {
         }
     }
 
-    /// The position that is farthest from feasible, or that of the least variable when progress has
-    /// stalled.
+    /// Returns the position that is farthest from feasible, or that of the lowest variable when
+    /// progress has stalled.
     fn leaving(&self) -> Option<usize> {
         let infeasible = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
         if self.stalled > EXACT.patience {
             infeasible.min_by_key(|&position| self.basis[position])
         } else {
-            // The first of equals, as `min_by` has it and `max_by` has not.
+            // `min_by` returns the first of equals, and `max_by` the last.
             infeasible.min_by(|&a, &b| self.values[b].cmp_abs(&self.values[a]))
         }
     }
@@ -269,15 +276,15 @@ impl<'a> SimplexBasis<'a> {
         self.factors.solve(column)
     }
 
-    /// Row `position` of the inverse of the basis.
+    /// Computes row `position` of the inverse of the basis.
     fn inverse_row(&self, position: usize) -> Vec<Rational> {
         let mut unit = vec![Rational::new(); self.basis.len()];
         unit[position] = Rational::from(1);
         self.factors.solve_transposed(unit)
     }
 
-    /// Exchanges two variables, given the direction and the reduced cost of the one and the row of
-    /// the inverse of the other.
+    /// Exchanges two variables, given the direction and the reduced cost of the entering one and
+    /// the leaving one's row of the inverse.
     fn pivot(
         &mut self,
         leaving: usize,
@@ -296,20 +303,21 @@ impl<'a> SimplexBasis<'a> {
         self.basis[leaving] = Columns::variable(self.lp, entering);
         self.factors.update(leaving, direction);
         if self.factors.are_worn() {
-            // A pivot that is not 0 leaves the basis regular, so there are factors.
+            // A pivot that is not 0 leaves the basis regular, so it has factors.
             if let Ok(factors) = factor(self.lp, &self.basis) {
                 self.factors = factors;
             }
         }
     }
 
-    /// Counts a pivot before it is made: two systems are solved, and every column is priced.
+    /// Counts and charges a pivot before it is made: two systems are solved, and every column is
+    /// priced.
     fn count(&mut self, degenerate: bool) -> Result<(), LpError> {
         let numbers = self.values.iter().chain(&self.y);
         let bits = numbers.map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
         let n_rows = self.values.len() as u64;
         let words = evenhand_budget::words_of_bits(bits.sum::<u64>() / (4 * n_rows + 1));
-        // A column has some entries, and so has a row of the factors.
+        // A column has a few entries, and so has a row of the factors.
         let n_numbers = 4 * (4 * n_rows + self.columns.len() as u64);
         evenhand_budget::operations(n_numbers, words, "an exact linear programme");
         self.pivots += 1;
@@ -323,13 +331,15 @@ impl<'a> SimplexBasis<'a> {
     }
 }
 
-/// The largest of some numbers, positive though it may be too small for a double.
+/// Returns the largest of some numbers. It is positive even if it is too small for a double.
 fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
 }
 
-/// A basis with its factors; a singular or short one is completed with slacks, and variables that the programme does not have
-/// are ignored.
+/// Factors a basis.
+///
+/// A singular or short basis is completed with slacks, and variables that the programme does not
+/// have are ignored.
 fn completed(lp: &ExactLp, basis: &[Variable]) -> (Vec<Variable>, Factors) {
     let exists = |variable: &Variable| match variable {
         Variable::Slack(row) => *row < lp.rows.len(),
@@ -359,7 +369,7 @@ fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
     factors.solve_transposed(basis.iter().map(cost).collect())
 }
 
-/// Prices by row of a basis, completed as a [`SimplexBasis`] is, of which nothing else is wanted.
+/// Computes only the prices by row of a basis, which is completed as in [`SimplexBasis`].
 pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
     let (basis, factors) = completed(lp, basis);
     duals(lp, &basis, &factors)

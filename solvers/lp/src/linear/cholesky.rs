@@ -1,28 +1,33 @@
 //! Cholesky factors of a dense symmetric matrix in doubles.
 //!
-//! Blocked, right-looking. Every sum has one order, and products are added without being rounded first, so
-//! that the factors have the same bits on every machine, whatever the width of its registers, and with any number of threads.
+//! The algorithm is blocked and right-looking. Every sum has a fixed order, and products are added
+//! without being rounded first. The factors therefore have the same bits on every machine, whatever
+//! the width of its registers, and with any number of threads.
 
 use rayon::prelude::*;
 
-/// Columns that are factored before the rest is updated. More of them take longer for themselves than they save of going over
-/// the rest: at 400 rows 96 took half as long again, at 1,000 a third.
+/// The number of columns that are factored before the rest is updated.
+///
+/// More columns take longer for themselves than they save in passes over the rest: with 96 columns,
+/// 400 rows took half as long again, and 1,000 rows a third.
 const PANEL: usize = 32;
-/// Rows and columns of a tile of the update.
+/// The number of rows and columns of a tile of the update.
 const TILE: usize = 8;
-/// Rows below a panel from which threads share the update: they hand it on in less time than one of its strips takes.
+/// The number of rows below a panel from which threads share the update. Below it, handing over
+/// work takes longer than a strip.
 const SHARED: usize = 256;
 
 /// A lower triangular factor `L` with `L L' = A`.
 pub struct Cholesky {
     n: usize,
-    /// By row, `n` entries each; those right of the diagonal mean nothing.
+    /// By row, `n` entries each. Entries to the right of the diagonal have no meaning.
     rows: Vec<f64>,
 }
 
 impl Cholesky {
-    /// Factors the matrix whose lower triangle is given by row, `n` entries each. `None` where it is not
-    /// positive definite in doubles.
+    /// Factors the matrix whose lower triangle is given by row, `n` entries each.
+    ///
+    /// Returns `None` if the matrix is not positive definite in doubles.
     ///
     /// # Panics
     /// When there are not `n * n` entries.
@@ -67,14 +72,16 @@ impl Cholesky {
     }
 }
 
-/// [`factor_in_place`] with the instructions of every processor.
+/// Runs [`factor_in_place`] with the instructions of every processor.
 fn factor_plain(rows: &mut [f64], n: usize) -> Option<()> {
     let solve = |rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]| solve_strip(rows, corner, strip);
     factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
 }
 
-/// The same with registers of four doubles: the same operations in the same order. What threads run are closures of this
-/// function, which have its instructions.
+/// Runs [`factor_in_place`] with registers of four doubles: the same operations in the same order.
+///
+/// The closures that threads run belong to this function, so they are compiled with its
+/// instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn factor_wide(rows: &mut [f64], n: usize) -> Option<()> {
@@ -82,7 +89,7 @@ fn factor_wide(rows: &mut [f64], n: usize) -> Option<()> {
     factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
 }
 
-/// The same with registers of eight, of which twice as many sums are on the way at once.
+/// Runs [`factor_in_place`] with registers of eight doubles, and twice as many sums at once.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn factor_widest(rows: &mut [f64], n: usize) -> Option<()> {
@@ -90,25 +97,25 @@ fn factor_widest(rows: &mut [f64], n: usize) -> Option<()> {
     factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<8>(rows, panel))
 }
 
-/// Rows and columns of a panel that are factored.
+/// The factored rows and columns of a panel.
 struct Corner<'s> {
     n: usize,
     /// The first of the columns.
     start: usize,
-    /// By row, [`PANEL`] entries each.
+    /// The entries by row, [`PANEL`] entries each.
     entries: &'s [f64],
 }
 
-/// A panel that is factored, and some rows below it.
+/// A factored panel, and some rows below it.
 struct Panel<'s> {
     n: usize,
-    /// The first column right of it.
+    /// The first column to the right of the panel.
     end: usize,
     /// The first of the rows.
     first: usize,
-    /// The rows in it.
+    /// The entries of these rows in the panel.
     strip: &'s [f64],
-    /// All rows below it.
+    /// The entries of all rows below the panel.
     strips: &'s [f64],
 }
 
@@ -140,7 +147,7 @@ fn factor_in_place(
     Some(())
 }
 
-/// Does something with every strip of so many rows; threads share what is much.
+/// Runs a closure on every strip. Threads share the work if there are many rows.
 #[inline(always)]
 fn each_strip<T: Send>(n_rows: usize, strips: impl Iterator<Item = T>, of: impl Fn(T) + Send + Sync) {
     if n_rows < SHARED {
@@ -150,7 +157,7 @@ fn each_strip<T: Send>(n_rows: usize, strips: impl Iterator<Item = T>, of: impl 
     }
 }
 
-/// The factor of rows and columns `start..end`.
+/// Factors the rows and columns `start..end`.
 #[inline(always)]
 fn factor_corner(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option<()> {
     for i in start..end {
@@ -169,7 +176,10 @@ fn factor_corner(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option
     Some(())
 }
 
-/// The factor of [`TILE`] rows below the corner: in their places, and by column as a strip, with zeros after the last row.
+/// Computes the factor of [`TILE`] rows below the corner.
+///
+/// The result replaces the rows. It is also written by column as a strip, with zeros after the last
+/// row.
 #[inline(always)]
 fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
     let &Corner { n, start, entries } = corner;
@@ -199,7 +209,8 @@ fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
     }
 }
 
-/// The same for some rows. `AT_ONCE`: how many of them have sums that fit into registers.
+/// Subtracts the products with a panel from some rows. `AT_ONCE` rows have sums that fit into
+/// registers.
 #[inline(always)]
 fn update_strip<const AT_ONCE: usize>(rows: &mut [f64], panel: &Panel<'_>) {
     let &Panel { n, end, first, strip, strips } = panel;
@@ -215,7 +226,7 @@ fn update_strip<const AT_ONCE: usize>(rows: &mut [f64], panel: &Panel<'_>) {
     }
 }
 
-/// The products of some rows of a strip and all of another.
+/// Computes the products of some rows of a strip with all rows of another.
 #[inline(always)]
 fn product<const AT_ONCE: usize>(a: &[f64], b: &[f64], part: usize) -> [[f64; TILE]; AT_ONCE] {
     let mut sums = [[0.0; TILE]; AT_ONCE];
@@ -229,7 +240,7 @@ fn product<const AT_ONCE: usize>(a: &[f64], b: &[f64], part: usize) -> [[f64; TI
     sums
 }
 
-/// A scalar product in four sums.
+/// Computes a scalar product in four sums.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a_whole, a_rest) = a.as_chunks::<4>();
@@ -247,7 +258,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// An entry of a diagonally dominant matrix whose entries look random.
+    /// Returns an entry of a diagonally dominant matrix whose entries look random.
     fn entry(n: usize, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
         if i == j { n as f64 } else { ((i * 7919 + j * 104_729) % 101) as f64 / 101.0 - 0.5 }
@@ -257,7 +268,7 @@ mod tests {
         (0..n * n).map(|k| entry(n, k / n, k % n)).collect()
     }
 
-    /// The lower triangle, in bits.
+    /// Returns the bits of the lower triangle.
     fn bits(n: usize, rows: &[f64]) -> Vec<u64> {
         rows.chunks(n).enumerate().flat_map(|(i, row)| row[..=i].iter().map(|x| x.to_bits())).collect()
     }

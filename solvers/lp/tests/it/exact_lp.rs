@@ -1,4 +1,5 @@
-//! The exact simplex method against enumeration of all bases, from every kind of starting basis.
+//! The exact simplex method compared with enumeration of all bases, from every kind of starting
+//! basis.
 
 use crate::common;
 
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 
 const MANY: usize = 10_000;
 
-/// `max c x`, rows as `(a, sense, b)`.
+/// Builds `max c x` with rows given as `(a, sense, b)`.
 fn lp(costs: &[Rational], rows: &[(Vec<Rational>, Sense, Rational)]) -> ExactLp {
     let column = |(j, cost): (usize, &Rational)| {
         let entries = rows.iter().enumerate().filter(|(_, (a, _, _))| !a[j].is_zero());
@@ -29,7 +30,7 @@ fn at_most(costs: &[&str], rows: &[(&[&str], &str)]) -> ExactLp {
     lp(&qs(costs), &rows)
 }
 
-/// Entries of row `row` by column.
+/// Returns the entries of row `row` by column.
 fn dense(lp: &ExactLp, row: usize) -> Vec<Rational> {
     let entry = |column: &ExactColumn| column.entries.iter().find(|(r, _)| *r == row).map(|(_, v)| v.clone());
     lp.columns.iter().map(|column| entry(column).unwrap_or_default()).collect()
@@ -43,7 +44,7 @@ fn costs(lp: &ExactLp) -> Vec<Rational> {
     lp.columns.iter().map(|column| column.cost.clone()).collect()
 }
 
-/// The solution of the square system, if it has one and only one.
+/// Returns the solution of the square system, if there is exactly one.
 fn gauss(mut matrix: Vec<Vec<Rational>>) -> Option<Vec<Rational>> {
     let n = matrix.len();
     for k in 0..n {
@@ -64,7 +65,7 @@ fn gauss(mut matrix: Vec<Vec<Rational>>) -> Option<Vec<Rational>> {
     Some(matrix.into_iter().map(|mut row| row.pop().unwrap_or_default()).collect())
 }
 
-/// The best feasible basic solution over all bases.
+/// Returns the value of the best feasible basic solution over all bases.
 fn enumerate(lp: &ExactLp) -> Option<Rational> {
     let (n_rows, n_columns) = (lp.rows.len(), lp.columns.len());
     let mut best: Option<Rational> = None;
@@ -99,8 +100,8 @@ fn enumerate(lp: &ExactLp) -> Option<Rational> {
     best
 }
 
-/// Whether a feasible programme is unbounded: whether a direction of recession of sum at most 1
-/// has value.
+/// Returns whether a feasible programme is unbounded: whether a direction of recession of sum at
+/// most 1 has a positive value.
 fn has_ray(programme: &ExactLp) -> bool {
     let mut cone = programme.clone();
     for (_, b) in &mut cone.rows {
@@ -197,7 +198,7 @@ fn variable(lp: &ExactLp, k: usize) -> Variable {
 #[test]
 fn every_outcome_is_that_of_all_bases() {
     let mut outcomes = [0; 4];
-    // Any list of variables is a start: short, too long, dependent, with repetitions.
+    // Any list of variables is a valid start: short, too long, dependent, or with repetitions.
     let strategy = (programme(3, 4, -3), prop::collection::vec(0usize..100, 0..7));
     let outcome = runner(3000, file!()).run(&strategy, |(lp, start)| {
         let start: Vec<Variable> = start.into_iter().map(|k| variable(&lp, k)).collect();
@@ -221,7 +222,7 @@ thread_local! {
     static COUNTS: std::cell::RefCell<[usize; 4]> = const { std::cell::RefCell::new([0; 4]) };
 }
 
-/// Right-hand sides of 0 everywhere: every pivot is degenerate.
+/// All right-hand sides are 0, so every pivot is degenerate.
 #[test]
 fn degenerate_programmes_end() {
     let strategy = (programme(3, 4, -1), prop::collection::vec(0usize..100, 0..4));
@@ -236,7 +237,7 @@ fn degenerate_programmes_end() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Larger, against the dense reference.
+/// Larger programmes compared with the dense reference.
 #[test]
 fn larger_programmes_equal_the_dense_simplex() {
     let strategy = (programme(9, 11, -2), prop::collection::vec(0usize..100, 0..12));
@@ -270,14 +271,14 @@ fn larger_programmes_equal_the_dense_simplex() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// So many pivots that the basis is factored anew several times; the dual proves each answer.
+/// With so many pivots the basis is factored again several times. The dual proves each answer.
 #[test]
 fn long_runs_prove_themselves() {
     let sparse = |entry: (bool, Rational)| if entry.0 { entry.1 } else { Rational::new() };
     let positive = || (1i32..30, 1i32..9).prop_map(Rational::from);
     let entry = move || (prop::bool::weighted(0.3), positive()).prop_map(sparse);
     let sense = || prop_oneof![6 => Just(Sense::AtMost), 1 => Just(Sense::AtLeast), 1 => Just(Sense::Equal)];
-    // Room enough below that most equations and floors can be met.
+    // Lower bounds are small enough that most equations and floors can be met.
     let row = (prop::collection::vec(entry(), 40), sense(), positive()).prop_map(|(a, sense, b)| {
         let b = if sense == Sense::AtMost { b * 20 } else { b };
         (a, sense, b)
@@ -327,7 +328,7 @@ fn starting_bases_of_every_kind() {
         // Singular: column 1 lies in the span of two slacks.
         &[Column(1), Slack(1), Slack(2)],
         &[Slack(2), Slack(2), Slack(2)],
-        // Variables that there are not.
+        // Variables that do not exist.
         &[Column(1), Column(2), Slack(3), Slack(99)],
     ];
     for start in starts {
@@ -372,7 +373,7 @@ fn the_limit_of_pivots_is_honoured() {
     assert_eq!(limited, Err(LpError::PivotLimit { pivots: 0 }));
 }
 
-/// Programmes on which Dantzig's rule cycles for ever when ties are broken badly.
+/// Programmes on which Dantzig's rule cycles for ever if ties are broken badly.
 #[test]
 fn cycling_examples_end() {
     // Beale (1955).

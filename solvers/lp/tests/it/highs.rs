@@ -1,4 +1,4 @@
-//! The boundary to HiGHS: what it refuses, and that changes in place and warm starts end at the
+//! The boundary to HiGHS: the calls that it refuses. Changes in place and warm starts end at the
 //! right optimum.
 
 use crate::common;
@@ -10,7 +10,7 @@ use evenhand_problem::Rational;
 use evenhand_testkit::reference::{Dense, Solved};
 use proptest::prelude::*;
 
-/// `max c x` with rows `lower <= a x <= upper`.
+/// Builds `max c x` with rows `lower <= a x <= upper`.
 fn lp(costs: &[f64], rows: &[(&[f64], f64, f64)]) -> FloatLp {
     let bounds: Vec<(f64, f64)> = rows.iter().map(|(_, lower, upper)| (*lower, *upper)).collect();
     let mut lp = FloatLp::new(&bounds).expect("rows");
@@ -18,7 +18,7 @@ fn lp(costs: &[f64], rows: &[(&[f64], f64, f64)]) -> FloatLp {
     lp
 }
 
-/// Columns with the given entries by row.
+/// Builds columns with the given entries by row.
 fn block(costs: &[f64], rows: &[&[f64]]) -> ColumnBlock {
     let mut block = ColumnBlock::default();
     for (j, cost) in costs.iter().enumerate() {
@@ -62,7 +62,7 @@ fn numbers_that_are_not_finite_are_refused() {
     near(value(&[3.0, 5.0], &lp.solve().expect("unchanged")), 36.0);
 }
 
-/// A column that was refused leaves nothing of itself in the block.
+/// A refused column leaves no entries in the block.
 #[test]
 fn a_block_survives_a_refused_column() {
     let mut block = ColumnBlock::default();
@@ -140,7 +140,7 @@ fn a_basis_of_another_size_is_refused() {
         let basis = Basis { columns: vec![Lower; columns], rows: vec![Basic; rows] };
         assert_eq!(lp.set_basis(&basis), Err(LpError::BasisLength));
     }
-    // The right size, whatever it holds, cannot harm: too many and too few basic variables.
+    // A basis of the right size does no harm, even with too many or too few basic variables.
     for status in [Basic, Lower] {
         let _ = lp.set_basis(&Basis { columns: vec![status; 2], rows: vec![status; 3] });
         near(value(&[3.0, 5.0], &lp.solve().expect("an optimum")), 36.0);
@@ -166,7 +166,8 @@ fn duals_are_the_change_of_the_optimum() {
     near(solution.row_duals[1], 2.0);
 }
 
-/// Random programmes that are changed and solved again and again; the reference solves each anew.
+/// Random programmes are changed and solved again and again. The reference solves each from the
+/// beginning.
 #[test]
 fn warm_solves_end_at_the_right_optimum() {
     #[derive(Debug, Clone)]
@@ -244,9 +245,11 @@ fn warm_solves_end_at_the_right_optimum() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// `max x`, `x <= b` is bounded. The ratio test of HiGHS' primal simplex method adds the feasibility
-/// tolerance to the room of every row and finds none that blocks once the sum rounds to the room
-/// alone: with a tolerance of 1e-9 from 2^24 on.
+/// The programme `max x`, `x <= b` is bounded.
+///
+/// The ratio test of HiGHS' primal simplex method adds the feasibility tolerance to the slack of
+/// every row. It finds no blocking row if the sum rounds to the slack alone, which happens with a
+/// tolerance of 1e-9 from 2^24 on.
 #[test]
 fn large_values_are_not_unbounded() {
     for bound in [1e7, 2e7, 1e8, 1e9, 1e12] {
@@ -258,8 +261,8 @@ fn large_values_are_not_unbounded() {
     }
 }
 
-/// Numbers beyond what HiGHS takes as finite or as an entry at all: an error, never an answer to
-/// another programme.
+/// Numbers that HiGHS does not accept as finite, or as an entry at all, lead to an error. They
+/// never lead to an answer to another programme.
 #[test]
 fn numbers_beyond_the_range_of_highs() {
     let answer = |cost: f64, entry: f64, bound: f64| -> Result<f64, LpError> {

@@ -1,4 +1,4 @@
-//! Mixed-integer programmes against all integer points.
+//! Mixed-integer programmes compared with all integer points.
 
 use crate::common;
 
@@ -35,7 +35,7 @@ fn assert_near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-7, "{found} for {expected}");
 }
 
-/// Every integer point of a small box is tried.
+/// The best of all integer points of a small box.
 #[test]
 fn the_best_of_all_points() {
     let entry = || -4i32..5;
@@ -132,7 +132,7 @@ fn what_has_no_answer() {
     assert_eq!(model.n_columns(), 1);
 }
 
-/// Market split: hopeless within the time, and honest about it.
+/// Market split: it cannot be solved within the time, and the status says so.
 #[test]
 fn the_time_limit_is_a_status_or_an_error() {
     let n = 40;
@@ -142,7 +142,7 @@ fn the_time_limit_is_a_status_or_an_error() {
     for _ in 0..n {
         hard.add_column(integer(0.0, 0.0, 1.0)).expect("a good column");
     }
-    // The distance from an even split, as little as can be.
+    // The distance from an even split, which is minimised.
     for r in 0..5 {
         let up = hard.add_column(MipColumn { cost: -1.0, lower: 0.0, upper: INFINITY, is_integer: false });
         let down = hard.add_column(MipColumn { cost: -1.0, lower: 0.0, upper: INFINITY, is_integer: false });

@@ -1,19 +1,22 @@
 //! The optimum from its prices: Newton's method with a line search on the dual function.
 //!
-//! At prices `p` of the rows user `n` buys where a unit of utility is cheapest, `kappa_n = min_i
-//! c_ni / v_ni`, and takes `U_n = (w_n / kappa_n)^(1/a)` units of it, or as many as its limit allows.
-//! The optimum minimises the convex function
+//! At prices `p` of the rows, user `n` buys where a unit of utility is cheapest,
+//! `kappa_n = min_i c_ni / v_ni`. It takes `U_n = (w_n / kappa_n)^(1/a)` units of it, or as many as
+//! its limit allows. The optimum minimises the convex function
 //!
 //! ```text
 //! sum_r p_r - sum_r mu_r ln p_r + sum_n max over U of (w_n g_a(U) - kappa_n U)
 //! ```
 //!
-//! for `mu -> 0`. The minimum over the classes is smoothed (a mean of the power `-1/tau`, which keeps
-//! the function convex), and `tau -> 0` with `mu`. Every `mu_r` is a part of the price that the row
-//! had before, and utilities follow from prices in closed form: rows and users whose worth is a
-//! millionth of a millionth of the others' are as accurate as the others, which the interior point
-//! method, accurate relative to the sum of all, cannot offer. It is slower where there are many rows,
-//! and ends with an error of about [`Dual::least_tau`](crate::settings::Dual::least_tau) where users divide themselves over classes.
+//! for `mu -> 0`. The minimum over the classes is smoothed (a mean of the power `-1/tau`, which
+//! keeps the function convex), and `tau -> 0` with `mu`.
+//!
+//! Every `mu_r` is a fraction of the previous price of the row, and utilities follow from prices in
+//! closed form. Rows and users with a worth of a millionth of a millionth of the others' are
+//! therefore as accurate as the others. The interior point method cannot offer this, since it is
+//! accurate relative to the sum of all. The dual method is slower with many rows. If users divide
+//! themselves over classes, it ends with an error of about
+//! [`Dual::least_tau`](crate::settings::Dual::least_tau).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -22,25 +25,28 @@ use super::model::{Cluster, Scaled};
 use crate::dense;
 use crate::settings::DUAL;
 
-/// A user in logarithms, with the rows and limits that it pays for.
+/// A user in logarithms, with the rows and limits for which it pays.
 struct Buyer {
-    /// `ln` of the marginal utility of the first unit: `ln w + (1 - a) ln V`, in units of the prices.
+    /// `ln` of the marginal utility of the first unit: `ln w + (1 - a) ln V`, in units of the
+    /// prices.
     log_marginal: f64,
-    /// `ln` of the most utility that its limit allows; infinite without one, or where it has a price.
+    /// `ln` of the largest utility that the limit allows; infinite without a limit, or if the limit
+    /// has a price.
     log_limit: f64,
-    /// By placement: `(row, part of the row for one unit of utility)`.
+    /// By placement: `(row, fraction of the row for one unit of utility)`.
     usage: Vec<Vec<(usize, f64)>>,
 }
 
 /// The dual function at one point.
 struct State {
     price: Vec<f64>,
-    /// By user: `ln kappa` and `ln U`.
+    /// By user: `ln kappa`.
     kappa: Vec<f64>,
+    /// By user: `ln U`.
     utility: Vec<f64>,
-    /// By user and placement: part of what the user spends that it spends there.
+    /// By user and placement: the fraction of the user's money that it spends there.
     parts: Vec<Vec<f64>>,
-    /// By row: how much of it is bought.
+    /// By row: the fraction that is bought.
     load: Vec<f64>,
 }
 
@@ -52,8 +58,10 @@ struct Dual<'a> {
     log_unit: f64,
 }
 
-/// The optimum of `cluster`, for clusters on which [`solve`](super::solve) ends with [`Status::Limit`]; `None` where there
-/// are too many rows, or numbers leave the range of doubles.
+/// Computes the optimum of `cluster`, for clusters on which [`solve`](super::solve) ends with
+/// [`Status::Limit`].
+///
+/// Returns `None` if there are too many rows, or if numbers leave the range of doubles.
 #[must_use]
 pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
     let dual = Dual::new(cluster)?;
@@ -70,6 +78,7 @@ pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
 }
 
 impl<'a> Dual<'a> {
+    /// Builds the dual function. Returns `None` if there are too many prices, or no users.
     fn new(cluster: &'a Cluster) -> Option<Self> {
         let mut n_prices = cluster.n_rows;
         let buyer = |user: &Scaled| {
@@ -94,7 +103,7 @@ impl<'a> Dual<'a> {
         if n_prices > DUAL.most_prices || dual.buyers.is_empty() {
             return None;
         }
-        // Prices of 1 sell the fullest row once.
+        // In this unit, prices of 1 sell the fullest row exactly once.
         dual.log_unit = dual.log_price_of_the_fullest();
         for buyer in &mut dual.buyers {
             buyer.log_marginal -= dual.log_unit;
@@ -102,7 +111,7 @@ impl<'a> Dual<'a> {
         dual.log_unit.is_finite().then_some(dual)
     }
 
-    /// `ln` of the price of all rows alike at which the fullest is bought just once, roughly.
+    /// Returns `ln` of the common price of all rows at which the fullest is sold about once.
     fn log_price_of_the_fullest(&self) -> f64 {
         let alpha = self.cluster.alpha;
         let mut fullest = f64::NEG_INFINITY;
@@ -110,7 +119,7 @@ impl<'a> Dual<'a> {
             for usage in &buyer.usage {
                 let cost = libm::log(usage.iter().map(|(_, a)| a).sum());
                 let most = usage.iter().map(|(_, a)| *a).fold(0.0, f64::max);
-                // (marginal / (P cost))^(1/a) most = 1.
+                // Solves (marginal / (P cost))^(1/a) most = 1 for P.
                 let price = buyer.log_marginal - cost + alpha * libm::log(most);
                 fullest = fullest.max(price);
             }
@@ -118,6 +127,7 @@ impl<'a> Dual<'a> {
         fullest
     }
 
+    /// Evaluates the purchases of all users at some prices.
     fn state(&self, price: Vec<f64>, tau: f64) -> State {
         let n_users = self.buyers.len();
         let mut state = State {
@@ -149,16 +159,16 @@ impl<'a> Dual<'a> {
         state
     }
 
-    /// Newton steps until the function is at its minimum; the number of them.
+    /// Takes Newton steps until the function is at its minimum. Returns their number.
     fn minimise(&self, price: &mut Vec<f64>, barrier: &[f64], tau: f64) -> Option<usize> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
         while steps < DUAL.steps && idle < DUAL.idle {
-            // Users whose tasks are limited have prices too.
+            // Users with a task limit have prices too.
             self.cluster.charge_step();
             evenhand_budget::charge((self.n_prices as u64).pow(3) / 12, "a path to an optimum");
             let slope = slopes(&state, barrier, tau);
-            // What is missing in units of the rows.
+            // The error in units of the rows.
             let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);
             if error.is_nan() || error < 1e-15 {
                 break;
@@ -177,7 +187,7 @@ impl<'a> Dual<'a> {
         price.iter().all(|p| p.is_finite() && *p > 0.0).then_some(steps)
     }
 
-    /// Along a line: as far as the function falls, or a little beyond.
+    /// Searches along a line until the function stops falling, or a little beyond.
     fn search(&self, from: State, barrier: &[f64], change: &[f64], descent: f64, tau: f64) -> State {
         let most = change.iter().copied().fold(0.0_f64, |most, d| most.max(-d));
         let mut length = (0.99 / most).min(1.0);
@@ -186,7 +196,8 @@ impl<'a> Dual<'a> {
         for _ in 0..DUAL.halvings {
             let price = start.iter().zip(change).map(|(p, d)| p * (1.0 + length * d)).collect();
             state = self.state(price, tau);
-            // The slope at the end, along the same line: relative changes are of the start's prices.
+            // The slope at the end along the same line: changes are relative to the prices at the
+            // start.
             let slope = slopes(&state, barrier, tau);
             let end: f64 = (0..start.len()).map(|r| slope[r] / state.price[r] * start[r] * change[r]).sum();
             if end <= -0.5 * descent {
@@ -197,7 +208,7 @@ impl<'a> Dual<'a> {
         state
     }
 
-    /// The relative change of every price.
+    /// Computes the relative change of every price.
     fn newton(&self, state: &State, barrier: &[f64], slope: &[f64], tau: f64) -> Option<Vec<f64>> {
         let mut matrix = DMatrix::<f64>::zeros(self.n_prices, self.n_prices);
         for (r, mu) in barrier.iter().enumerate() {
@@ -223,6 +234,7 @@ impl<'a> Dual<'a> {
         change.iter().all(|d| d.is_finite()).then(|| change.data.into())
     }
 
+    /// Converts a state to a point of the cluster, in the original units.
     fn point(&self, state: &State, iterations: usize) -> ClusterPoint {
         let n_rows = self.cluster.n_rows;
         let unit = libm::exp(self.log_unit);
@@ -273,13 +285,15 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// What a unit of utility costs on one class.
+/// Returns the cost of a unit of utility on one class.
 fn cost(usage: &[(usize, f64)], price: &[f64]) -> f64 {
     usage.iter().map(|(row, a)| a * price[*row]).sum()
 }
 
-/// By row: the derivative of the function by the logarithm of the price. What is only rounding is 0: next
-/// to a dear row it would hide what is still missing of a cheap one.
+/// Computes the derivative of the function with respect to the logarithm of the price, by row.
+///
+/// A value at the level of rounding is set to 0. Next to an expensive row it would hide the error
+/// of a cheap one.
 fn slopes(state: &State, barrier: &[f64], tau: f64) -> Vec<f64> {
     let rounding = DUAL.rounding * (1.0 + tau.recip());
     let rows = state.price.iter().zip(&state.load).zip(barrier);
@@ -299,11 +313,13 @@ fn add(to: &mut Vec<(usize, f64)>, from: &[(usize, f64)], factor: f64) {
     }
 }
 
-/// Adds the spread of what a user's money buys on its classes, whose parts add up to 1: `factor sum_i part_i (s_i - m)(s_i - m)^T`
-/// with `m = sum_i part_i s_i`.
+/// Adds the effect of a user's substitution between classes:
+/// `factor sum_i part_i (s_i - m)(s_i - m)^T` with `m = sum_i part_i s_i`, where the parts add up
+/// to 1.
 ///
-/// It is the same as `sum_i part_i d_i d_i^T - d d^T` with `d_i = s_i - s_k` and `d = m - s_k`. A class has few rows where all of
-/// them together have many, and with the class `k` that has the largest part at most a factor `1 / part_k` of digits is lost.
+/// This equals `sum_i part_i d_i d_i^T - d d^T` with `d_i = s_i - s_k` and `d = m - s_k`. A class
+/// has few rows, while all classes together have many. With `k` the class of the largest part, at
+/// most a factor `1 / part_k` of accuracy is lost.
 fn substitution(matrix: &mut DMatrix<f64>, shares: &[Vec<(usize, f64)>], parts: &[f64], factor: f64) {
     let largest = (0..parts.len()).max_by(|i, j| parts[*i].total_cmp(&parts[*j]));
     let Some(base) = largest.filter(|_| parts.len() > 1) else { return };

@@ -1,6 +1,7 @@
-//! The primal-dual method: Mehrotra's predictor and corrector, with the marginal utility
-//! `lambda_n = w_n U_n^-a` as a variable of its own, related to `U_n` through logarithms, so that
-//! large exponents do no harm.
+//! The primal-dual method: Mehrotra's predictor and corrector.
+//!
+//! The marginal utility `lambda_n = w_n U_n^-a` is a variable of its own. It is related to `U_n`
+//! through logarithms, so large exponents do no harm.
 
 use super::model::{Cluster, Scaled};
 use super::newton::{Newton, Point, UserPoint, complementarity, count};
@@ -8,13 +9,13 @@ use super::start::{Guide, Objective};
 use super::step::{Products, Residuals, direction, moved};
 use crate::settings::INTERIOR;
 
-/// When to stop.
+/// The stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Newton steps at most.
+    /// The largest number of Newton steps.
     pub max_iterations: usize,
-    /// Complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`, at which the point counts
-    /// as solved; the method goes on below it as long as that helps.
+    /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`, at which the point
+    /// counts as solved. The method goes on below this as long as that helps.
     pub tolerance: f64,
 }
 
@@ -24,46 +25,48 @@ impl Default for Settings {
     }
 }
 
-/// How the method ended.
+/// The way in which the method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The tolerance was reached.
     Solved,
-    /// It was not: too many steps, or steps that no longer help.
+    /// The tolerance was not reached: too many steps, or steps that no longer help.
     Limit,
 }
 
-/// The point reached, with its prices.
+/// The point that was reached, with its prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterPoint {
-    /// By user and placement: tasks, positive, however small.
+    /// By user and placement: the tasks, positive, however small.
     pub tasks: Vec<Vec<f64>>,
-    /// By user and placement: what the placement lacks to be worth its price, `z_ni`, relative to
-    /// `lambda_n v_ni`; 0 where the user may be, 1 where it must not.
+    /// By user and placement: the cost of the placement above its worth, `z_ni`, relative to
+    /// `lambda_n v_ni`.
+    ///
+    /// It is 0 if the user may use the placement, and 1 if it must not.
     pub reduced: Vec<Vec<f64>>,
-    /// By row: price of the whole row, in units of `w_n U_n^(1-a)`.
+    /// By row: the price of the whole row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
-    /// By row: free part of the row.
+    /// By row: the free fraction of the row.
     pub row_slack: Vec<f64>,
-    /// By user: price of one task of its limit.
+    /// By user: the price of one task of its limit.
     pub user_prices: Vec<f64>,
-    /// By user: free part of its limit; infinite when there is none.
+    /// By user: the free fraction of its limit; infinite without a limit.
     pub user_slack: Vec<f64>,
-    /// How the method ended.
+    /// The way in which the method ended.
     pub status: Status,
-    /// Newton steps.
+    /// The number of Newton steps.
     pub iterations: usize,
-    /// Complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`.
+    /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`.
     pub residual: f64,
-    /// The same of the user that is worst off, relative to its own `w_n U_n^(1-a)`.
+    /// The largest complementarity and residuals of any user, relative to its own `w_n U_n^(1-a)`.
     pub worst: f64,
 }
 
 /// Maximises the sum of utilities of `cluster`.
 ///
-/// An exponent far from 1 is reached through exponents between, each solved roughly: utilities
-/// that differ by 100 differ by 10^20 in the marginal utility when `a = 10`, and a start must not
-/// be wrong by that much.
+/// An exponent far from 1 is reached through exponents in between, each solved roughly. For
+/// `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^20,
+/// and a start must not be wrong by that much.
 #[must_use]
 pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     let mut iterations = 0;
@@ -91,21 +94,21 @@ pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     }
 }
 
-/// From 1 towards `alpha` by factors of 2, both ends left out.
+/// Returns the exponents from 1 towards `alpha` by factors of 2, without `alpha` itself.
 fn exponents(alpha: f64) -> Vec<f64> {
     let factor = if alpha > 1.0 { 2.0 } else { 0.5 };
     let between = |a: f64| (a < alpha / 1.3 && alpha > 1.0) || (a > alpha * 1.3 && alpha < 1.0);
     std::iter::successors(Some(1.0), |a| Some(a * factor)).take_while(|a| between(*a)).collect()
 }
 
-/// What a run of the method came to.
+/// The result of a run of the method.
 struct Run {
     point: Point,
     residual: f64,
     iterations: usize,
 }
 
-/// Newton steps until `tolerance`, or until they no longer help.
+/// Takes Newton steps until `tolerance`, or until they no longer help.
 fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run {
     let mut point = objective.start.clone();
     let mut best = Run { point: point.clone(), residual: f64::INFINITY, iterations: 0 };
@@ -115,10 +118,10 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         let residuals = Residuals::new(objective, &point);
         let size = residuals.size(&point);
         if !size.is_finite() {
-            // A number has left the range of doubles: no step leads back.
+            // A number has left the range of doubles, and no step leads back.
             break;
         }
-        // Since the residual was last halved, in however many steps.
+        // The number of steps since the residual was last halved.
         without_progress = if size < 0.5 * mark { 0 } else { without_progress + 1 };
         if without_progress == 0 {
             mark = size;
@@ -143,12 +146,12 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         let affine_length = affine.longest(&point).min(1.0);
         let reached = complementarity(&moved(objective.cluster, &point, &affine, affine_length)) / pairs;
         let target = (reached / mu).powi(3).clamp(1e-6, INTERIOR.most_centred) * mu;
-        // Complementarity must not run ahead of the equations.
+        // Complementarity must not fall faster than the residuals of the equations.
         let target = target.max((0.3 * residuals.infeasibility(&point) / pairs).min(3.0 * mu));
         let equal = Products::equal(&point, target);
         let mut products = equal.clone().less_second_order(&affine, 1.0);
         let mut step = towards(&products);
-        // The second order of a step that cannot be taken says little.
+        // If the step cannot be taken in full, its second-order term is unreliable.
         if affine_length < INTERIOR.short {
             let cautious = equal.less_second_order(&affine, affine_length);
             let other = towards(&cautious);
@@ -169,7 +172,8 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
             }
             (products, step) = (corrected, other);
         }
-        // Too close to a wall for a long step: towards the middle of the path, as far down as goes.
+        // The point is too close to the boundary for a long step. Step towards the centre of the
+        // path, with the smaller target if possible.
         for part in [0.3, 0.8] {
             if step.longest(&point) >= INTERIOR.short {
                 break;
@@ -184,6 +188,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
     Run { iterations, ..best }
 }
 
+/// Converts the result of a run to the original units.
 fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint {
     let total = libm::exp(objective.log_total);
     let users = || objective.cluster.users.iter().zip(&run.point.users);
@@ -191,14 +196,14 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     let reduced = |(user, at): (&Scaled, &UserPoint)| {
         at.z.iter().zip(&user.worth).map(|(z, v)| (z / (at.lambda * v)).min(1.0)).collect()
     };
-    let nobody = objective.cluster.users.is_empty();
-    let residual = if nobody { 0.0 } else { run.residual };
+    let has_no_users = objective.cluster.users.is_empty();
+    let residual = if has_no_users { 0.0 } else { run.residual };
     let worst = Residuals::new(objective, &run.point).worst(objective.cluster, &run.point);
-    let solved = residual <= tolerance && (nobody || worst <= INTERIOR.of_one_user);
+    let solved = residual <= tolerance && (has_no_users || worst <= INTERIOR.of_one_user);
     let limit_price = |(n, (user, at)): (usize, (&Scaled, &UserPoint))| {
         let Some(part) = user.part.first() else { return 0.0 };
         let per_task = part / user.gamma[0];
-        // What the weight that was taken off is worth.
+        // The price that corresponds to the reduction of the weight.
         let more = user.part_per_worth.map_or(0.0, |part| {
             let marginal = |weight: f64| libm::exp(user.log_marginal(weight, objective.alpha, at.utility));
             (marginal(user.log_weight) - marginal(objective.log_weight[n])) / part
@@ -208,14 +213,14 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     ClusterPoint {
         tasks: users().map(|(user, at)| scaled(&at.y, &user.gamma)).collect(),
         reduced: users().map(reduced).collect(),
-        row_prices: run.point.price.iter().map(|p| if nobody { 0.0 } else { p * total }).collect(),
+        row_prices: run.point.price.iter().map(|p| if has_no_users { 0.0 } else { p * total }).collect(),
         row_slack: run.point.slack.clone(),
         user_prices: users().enumerate().map(limit_price).collect(),
         user_slack: users()
             .map(|(user, at)| if user.part.is_empty() { f64::INFINITY } else { at.h })
             .collect(),
         status: if solved { Status::Solved } else { Status::Limit },
-        worst: if nobody { 0.0 } else { worst },
+        worst: if has_no_users { 0.0 } else { worst },
         iterations: run.iterations,
         residual,
     }

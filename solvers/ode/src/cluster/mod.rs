@@ -1,17 +1,17 @@
-//! Proportional and alpha fairness on a cluster: maximise `sum_n w_n g_a(U_n)`, `g_1 = log` and
-//! `g_a(U) = U^(1-a) / (1-a)` otherwise, over the placements that the capacity rows and the task
-//! limits allow (Kesidis, equation 15; THEORY, section 3).
+//! Proportional and alpha fairness on a cluster: maximise `sum_n w_n g_a(U_n)`, with `g_1 = log`
+//! and `g_a(U) = U^(1-a) / (1-a)` otherwise, over the placements that the capacity rows and the
+//! task limits allow (Kesidis, equation 15; THEORY, section 3).
 //!
-//! An interior point method with the structure exploited. A user's variables meet in one sum,
-//! `U_n`, so the Newton matrix is block-diagonal by user, each block a diagonal plus rank one, and
-//! only the capacity rows tie users together: a step costs `O(N R^2 + R^3)` for `R` rows, whatever
-//! the number of users.
+//! The main solver is an interior point method that uses the structure of the problem. The
+//! variables of a user meet in one sum, `U_n`, so the Newton matrix is block-diagonal by user, and
+//! each block is a diagonal plus a matrix of rank one. Only the capacity rows tie users together. A
+//! step costs `O(N R^2 + R^3)` for `R` rows, whatever the number of users.
 //!
 //! | | |
 //! |---|---|
 //! | [`Cluster`] | the problem in floating point |
-//! | [`solve`] | the optimum, its prices, and how far the method got |
-//! | [`solve_by_prices`] | the same from the prices alone: slower, and accurate for users of little worth too |
+//! | [`solve`] | the optimum, its prices, and the accuracy reached |
+//! | [`solve_by_prices`] | the same from the prices alone: slower, but also accurate for users of little worth |
 
 mod dual;
 mod interior;

@@ -1,57 +1,58 @@
-//! The problem in floating point, scaled so that every number the method sees is near 1.
+//! The problem in floating point, scaled so that all numbers of the method are near 1.
 
 use thiserror::Error;
 
 use super::newton::PARTS;
 use crate::settings::INTERIOR;
 
-/// One class on which a user may run.
+/// A server class on which a user may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassUse {
-    /// What one task adds to the user's utility `U_n`; 1 where tasks are counted.
+    /// The utility that one task adds to `U_n`; 1 if tasks are counted.
     pub worth: f64,
-    /// `(row, part of the row's capacity that one task uses)`, positive, rows ascending.
+    /// `(row, fraction of the row's capacity that one task uses)`, positive, with rows in ascending
+    /// order.
     pub usage: Vec<(usize, f64)>,
 }
 
-/// A user and where it may run.
+/// A user and the classes on which it may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserModel {
-    /// `w_n > 0`.
+    /// The weight `w_n > 0`.
     pub weight: f64,
-    /// `T_n > 0`; infinite when unlimited.
+    /// The task limit `T_n > 0`; infinite for no limit.
     pub limit: f64,
-    /// At least one.
+    /// The possible placements; at least one.
     pub placements: Vec<ClassUse>,
 }
 
-/// Why there is no such cluster.
+/// The reason why the numbers do not define a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// A number of a user is not what it must be.
+    /// A number of a user is invalid.
     #[error("user {user}: {what}")]
     UserModel {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
-        /// What is wrong.
+        /// A description of the error.
         what: &'static str,
     },
-    /// `a` must be positive and finite.
+    /// The exponent `a` is not positive and finite.
     #[error("alpha must be a positive number")]
     Alpha,
-    /// The dense matrix of the rows would not fit.
+    /// The dense matrix of the rows would not fit into memory.
     #[error("{rows} capacity rows are more than the {most} that the dense matrix of the method allows")]
     TooManyRows {
-        /// Rows of the problem.
+        /// The number of rows of the problem.
         rows: usize,
-        /// Rows that are possible.
+        /// The largest possible number of rows.
         most: usize,
     },
 }
 
-/// A cluster, scaled: placements in units of what fits at most, utilities in units of the user's
-/// best placement.
+/// A scaled cluster: placements in units of the most tasks that fit, utilities in units of the
+/// user's best placement.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     pub(super) n_rows: usize,
@@ -60,8 +61,10 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Charges one Newton step before it is taken: all placements with the pairs of their rows, the sums over users of
-    /// all pairs of rows, the factors of the rows' matrix, and the parts in which it is summed.
+    /// Charges one Newton step before it is taken.
+    ///
+    /// The cost covers all placements with the pairs of their rows, the sums over users of all
+    /// pairs of rows, the factors of the rows' matrix, and the partial sums of that matrix.
     pub(super) fn charge_step(&self) {
         const WHAT: &str = "a path to an optimum";
         let usage = self.users.iter().flat_map(|user| &user.usage);
@@ -76,24 +79,24 @@ impl Cluster {
 /// A user in scaled numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Scaled {
-    /// `ln w`.
+    /// The logarithm `ln w` of the weight.
     pub log_weight: f64,
-    /// `ln V`, `V` the utility of one scaled unit on the best placement.
+    /// The logarithm `ln V`, with `V` the utility of one scaled unit on the best placement.
     pub log_unit: f64,
-    /// By placement: tasks in one scaled unit, at most what fits on the class.
+    /// By placement: the tasks in one scaled unit, as many as fit on the class.
     pub gamma: Vec<f64>,
-    /// By placement: scaled utility of one scaled unit, at most 1.
+    /// By placement: the scaled utility of one scaled unit, at most 1.
     pub worth: Vec<f64>,
-    /// By placement: part of the task limit in one scaled unit; empty when there is no limit.
+    /// By placement: the fraction of the task limit in one scaled unit; empty without a limit.
     pub part: Vec<f64>,
-    /// Whether `part` is a multiple of `worth`, and which.
+    /// The factor between `part` and `worth`, if `part` is a multiple of `worth`.
     pub part_per_worth: Option<f64>,
-    /// By placement: `(row, part of the row)` of one scaled unit, at most 1.
+    /// By placement: `(row, fraction of the row)` of one scaled unit, at most 1.
     pub usage: Vec<Vec<(usize, f64)>>,
 }
 
 impl Cluster {
-    /// The cluster of `users` with `n_rows` capacity rows, for the exponent `alpha`.
+    /// Scales the cluster of `users` with `n_rows` capacity rows, for the exponent `alpha`.
     ///
     /// # Errors
     /// [`ClusterError`] when a number is not positive and finite (limits may be infinite), a
@@ -113,11 +116,13 @@ impl Cluster {
 }
 
 impl Scaled {
-    /// `ln` of the marginal utility `w V^(1-a) U^-a` of the scaled utility `U`, for `ln w`.
+    /// Returns `ln` of the marginal utility `w V^(1-a) U^-a` of the scaled utility `U`, for a given
+    /// `ln w`.
     pub fn log_marginal(&self, log_weight: f64, alpha: f64, utility: f64) -> f64 {
         log_weight + (1.0 - alpha) * self.log_unit - alpha * libm::log(utility)
     }
 
+    /// Validates and scales a user.
     fn new(n_rows: usize, user: &UserModel) -> Result<Self, &'static str> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         if !positive(user.weight) {

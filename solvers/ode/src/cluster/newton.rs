@@ -1,11 +1,11 @@
-//! The Newton matrix, factored: blocks by user, eliminated down to the capacity rows.
+//! The factored Newton matrix: blocks by user, eliminated down to the capacity rows.
 //!
-//! The block of user `n` over its placements is `D + c v v'` (`D = z/y`, `v` the worth, `c` the
-//! curvature of its utility and, where the limit is proportional to it, of its task limit). With
-//! `D` tiny on the placements that are used, inverting that as it stands cancels all digits, so
-//! the utility itself takes the place of one *key* placement, the one with the least `D / v^2`
-//! (THEORY, fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a
-//! small `D_k`, and nothing cancels.
+//! The block of user `n` over its placements is `D + c v v'`. Here `D = z/y`, `v` is the worth, and
+//! `c` is the curvature of the user's utility and, if the task limit is proportional to the
+//! utility, of its task limit. `D` is tiny on the placements that are used, so inverting this block
+//! directly cancels all digits. Instead, the utility itself replaces one *key* placement, the one
+//! with the least `D / v^2` (THEORY, fact 0, uses the same key). In these coordinates the block is
+//! `diag + D_k u u'` with a small `D_k`, and nothing cancels.
 
 use evenhand_budget::{each, for_a_thread};
 use nalgebra::{DMatrix, DVector};
@@ -15,43 +15,51 @@ use super::model::{Cluster, Scaled};
 use crate::dense::{self, Factored};
 use crate::settings::INTERIOR;
 
-/// Users whose low-rank parts are multiplied at a time.
+/// The number of users whose low-rank terms are multiplied at a time.
 const BLOCK: usize = 256;
-/// A user's vectors are multiplied by themselves where it uses one row of so many or fewer: a product of all rows at once does
-/// more with each number that it reads.
+/// A user that uses at most one row in this many is sparse: its outer products are added directly.
+///
+/// For all other users, one product of many vectors at once makes better use of each number that it
+/// reads.
 const SPARSE: usize = 4;
-/// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
+/// The number of partial sums over users. It is fixed, so the order of summation does not depend on
+/// threads.
 pub(super) const PARTS: usize = 8;
 
-/// A user's step. Sums over the placements are kept as they were solved for: added up again they
-/// would lose all digits when a user moves between classes.
+/// The step of one user.
+///
+/// Sums over the placements are stored as they were solved for. Added up again, they would lose all
+/// digits when a user moves between classes.
 pub(super) struct BlockStep {
-    /// By placement.
+    /// By placement: the change of the tasks.
     pub y: Vec<f64>,
-    /// `v . dy`.
+    /// The change of the utility, `v . dy`.
     pub utility: f64,
-    /// `(q / h) t . dy`.
+    /// The change of the price of the task limit, `(q / h) t . dy`.
     pub limit_price: f64,
-    /// `t . dy`.
+    /// The change of the used fraction of the task limit, `t . dy`.
     pub part: f64,
 }
 
-/// A user's block, in coordinates in which the utility replaces the key placement.
+/// The block of a user, in coordinates in which the utility replaces the key placement.
 pub(super) struct UserBlock {
     key: usize,
-    /// By placement, of the transformed diagonal: its inverse; at the key, of the utility.
+    /// By placement: the inverse of the transformed diagonal. The entry of the key belongs to the
+    /// utility.
     inverse: Vec<f64>,
-    /// `u`.
+    /// The direction `u`.
     direction: Vec<f64>,
-    /// `1/D_k + u' diag^-1 u`; infinite when the key is the only placement.
+    /// The scale `1/D_k + u' diag^-1 u`; infinite if the key is the only placement.
     scale: f64,
-    /// `q / h` of the task limit; 0 without one.
+    /// The ratio `q / h` of the task limit; 0 without a limit.
     price_over_slack: f64,
-    /// The task limit, where it is not a multiple of the worth: `H^-1 t` and `1/kappa + t' H^-1 t`.
+    /// The task limit if it is not a multiple of the worth: `H^-1 t` and `1/kappa + t' H^-1 t` with
+    /// `kappa = q / h`.
     limit: Option<(Vec<f64>, f64)>,
 }
 
 impl UserBlock {
+    /// Computes the block of user `n` at a point.
     fn new(user: &Scaled, at: &Point, n: usize, alpha: f64) -> Self {
         let here = &at.users[n];
         let weight = |i: usize| here.z[i] / here.y[i];
@@ -87,7 +95,7 @@ impl UserBlock {
         block
     }
 
-    /// `P' g`: a gradient over the placements, in the block's coordinates.
+    /// Computes `P' g`: a gradient over the placements, in the block's coordinates.
     pub(super) fn transform(&self, user: &Scaled, mut gradient: Vec<f64>) -> Vec<f64> {
         let at_key = gradient[self.key] / user.worth[self.key];
         for (g, v) in gradient.iter_mut().zip(&user.worth) {
@@ -97,7 +105,7 @@ impl UserBlock {
         gradient
     }
 
-    /// `H^-1 b`, for `b` in the block's coordinates.
+    /// Computes `H^-1 b`, for `b` in the block's coordinates.
     pub(super) fn solve(&self, user: &Scaled, right: &[f64]) -> BlockStep {
         let mut step = self.solve_low_rank(right);
         let mut limit_price = match user.part_per_worth {
@@ -130,7 +138,7 @@ impl UserBlock {
         solution
     }
 
-    /// Column of the capacity rows that belongs to coordinate `i`, sparse.
+    /// Computes the sparse column of the capacity rows that belongs to coordinate `i`.
     fn column(&self, user: &Scaled, i: usize, into: &mut Vec<(usize, f64)>) {
         into.clear();
         let key_worth = user.worth[self.key];
@@ -160,8 +168,10 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// `None` when the matrix is not positive definite even after regularisation: some number has
-    /// over- or underflowed.
+    /// Factors the matrix at a point.
+    ///
+    /// Returns `None` if the matrix is not positive definite even after regularisation: some number
+    /// has over- or underflowed.
     pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
         let users = &cluster.users;
         let blocks = each(users.len(), cluster.n_rows, |n| UserBlock::new(&users[n], at, n, alpha));
@@ -189,12 +199,13 @@ impl Newton {
     }
 }
 
-/// `sum_n A_n H_n^-1 A_n'` over some users.
+/// Computes `sum_n A_n H_n^-1 A_n'` over a range of users.
 fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range<usize>) -> DMatrix<f64> {
     let (n_rows, n_users) = (cluster.n_rows, users.len());
     let mut matrix = DMatrix::zeros(n_rows, n_rows);
     let mut column = Vec::new();
-    // Two vectors of each user, whose outer products are taken away: those of users on most classes many at a time.
+    // Two vectors of each user, whose outer products are subtracted. The vectors of users of many
+    // rows are multiplied many at a time.
     let mut dense = DMatrix::zeros(0, 0);
     let mut position = 0;
     let mut low_rank = [vec![0.0; n_rows], vec![0.0; n_rows]];
@@ -248,16 +259,17 @@ fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range
     matrix
 }
 
-/// A user's part of the point, in scaled numbers.
+/// The variables of one user at a point, in scaled numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UserPoint {
     pub y: Vec<f64>,
     pub z: Vec<f64>,
     pub lambda: f64,
-    /// `v . y`.
+    /// The utility `v . y`.
     pub utility: f64,
-    /// Price and slack of the task limit.
+    /// The price of the task limit.
     pub q: f64,
+    /// The slack of the task limit.
     pub h: f64,
 }
 
@@ -268,7 +280,7 @@ pub(super) struct Point {
     pub slack: Vec<f64>,
 }
 
-/// `A y` by row.
+/// Computes the load `A y`, by row.
 pub(super) fn load(cluster: &Cluster, y: &[Vec<f64>]) -> Vec<f64> {
     let mut load = vec![0.0; cluster.n_rows];
     for (user, y) in cluster.users.iter().zip(y) {
@@ -281,7 +293,7 @@ pub(super) fn load(cluster: &Cluster, y: &[Vec<f64>]) -> Vec<f64> {
     load
 }
 
-/// Complementary pairs.
+/// Returns the number of complementary pairs.
 pub(super) fn count(cluster: &Cluster) -> f64 {
     let pairs = |user: &Scaled| user.worth.len() + usize::from(!user.part.is_empty());
     (cluster.n_rows + cluster.users.iter().map(pairs).sum::<usize>()) as f64

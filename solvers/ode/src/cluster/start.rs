@@ -1,22 +1,23 @@
-//! Where a run of the method starts.
+//! The starting point of a run of the method.
 
 use super::model::{Cluster, Scaled};
 use super::newton::{Point, UserPoint, dot, load};
 use crate::settings::INTERIOR;
 
-/// What a start is made from.
+/// The estimates from which a start is computed.
 pub(super) struct Guide {
     /// `ln` of the cost of one unit of utility, by user.
     log_cost: Vec<f64>,
-    /// How each user's utility is divided over its placements.
+    /// The fractions of each user's utility, by user and placement.
     parts: Vec<Vec<f64>>,
-    /// Prices of the rows that these costs come from.
+    /// The prices of the rows that lead to these costs.
     price: Vec<f64>,
-    /// Whether it is more than a guess.
+    /// Whether the estimates come from a solved point, and are more than a guess.
     is_of_point: bool,
 }
 
 impl Guide {
+    /// Returns the guide of equal prices and evenly spread users.
     pub(super) fn of_equal_prices(cluster: &Cluster) -> Self {
         let parts =
             cluster.users.iter().map(|user| vec![(user.worth.len() as f64).recip(); user.worth.len()]);
@@ -28,6 +29,7 @@ impl Guide {
         }
     }
 
+    /// Returns the guide that follows from a solved point.
     pub(super) fn of_point(cluster: &Cluster, point: &Point) -> Self {
         let least = INTERIOR.least_cost * point.price.iter().copied().fold(0.0, f64::max);
         let price: Vec<f64> = point.price.iter().map(|p| p.max(least)).collect();
@@ -50,21 +52,24 @@ impl Guide {
     }
 }
 
-/// The cluster with one exponent, and a start for it.
+/// A cluster with one exponent, and a start for it.
 pub(super) struct Objective<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) alpha: f64,
     pub(super) start: Point,
-    /// `ln sum_n w_n U_n^(1-a)` at the start: the unit of everything dual.
+    /// `ln sum_n w_n U_n^(1-a)` at the start: the unit of all dual numbers.
     pub(super) log_total: f64,
-    /// By user: `ln w_n`, less where the user is expected to have all its tasks whatever the weight.
+    /// By user: `ln w_n`. It is reduced if the user is expected to have all its tasks whatever its
+    /// weight.
     pub(super) log_weight: Vec<f64>,
 }
 
 impl<'a> Objective<'a> {
-    /// An interior start: utilities as the costs of the guide tell, `w_n U_n^-a` proportional to the
-    /// cost, so much of the fullest row used that the marginal utility is twice that of all of it; prices high enough that no placement is worth more than it
-    /// costs.
+    /// Computes an interior start from the costs of the guide.
+    ///
+    /// Utilities are such that `w_n U_n^-a` is proportional to the cost. The fullest row is used up
+    /// to a fraction at which, for `a >= 1`, marginal utilities are twice those at full use. Prices
+    /// are so high that no placement is worth more than it costs.
     pub(super) fn new(cluster: &'a Cluster, alpha: f64, guide: &Guide) -> Self {
         let mut log_weight: Vec<f64> = cluster.users.iter().map(|user| user.log_weight).collect();
         let logs = || {
@@ -89,7 +94,8 @@ impl<'a> Objective<'a> {
             let part = dot(&user.part, &y);
             users.push(UserPoint { utility, h: 1.0 - part, y, ..UserPoint::default() });
         }
-        // What a user without a limit pays for its last task; with one it is worth more to it.
+        // `ln` of the ratio of marginal utility to cost of all users without a limit. With a limit,
+        // it may be higher.
         let log_scale = alpha * (most - libm::log(half / fullest));
         if guide.is_of_point {
             for (n, user) in cluster.users.iter().enumerate() {
@@ -144,7 +150,7 @@ impl<'a> Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Whether every user whose weight was reduced has all its tasks, so that the reduction has
+    /// Returns whether every user with a reduced weight has all its tasks, so that the reduction
     /// changed nothing.
     pub(super) fn weights_do_not_matter(&self, point: &Point) -> bool {
         let users = self.cluster.users.iter().zip(&point.users).zip(&self.log_weight);

@@ -1,4 +1,4 @@
-//! One step: the residuals of a point, and the Newton direction that removes them.
+//! The residuals of a point, and the Newton direction that removes them.
 
 use nalgebra::DVector;
 
@@ -7,23 +7,24 @@ use super::newton::{BlockStep, Newton, Point, UserPoint, complementarity, dot};
 use super::start::Objective;
 use crate::settings::INTERIOR;
 
-/// How far a point is from the equations.
+/// The residuals of the equations at a point.
 pub(super) struct Residuals {
-    /// `1 - A y - s` by row.
+    /// By row: `1 - A y - s`.
     rows: Vec<f64>,
     users: Vec<UserResidual>,
 }
 
 pub(super) struct UserResidual {
-    /// `lambda v - A'p - t q + z` by placement.
+    /// By placement: `lambda v - A'p - t q + z`.
     dual: Vec<f64>,
-    /// `ln w - a ln U - ln lambda`.
+    /// The residual `ln w - a ln U - ln lambda`.
     marginal: f64,
-    /// `1 - t.y - h`.
+    /// The residual `1 - t.y - h`.
     limit: f64,
 }
 
 impl Residuals {
+    /// Computes the residuals at a point.
     pub(super) fn new(objective: &Objective<'_>, point: &Point) -> Self {
         let cluster = objective.cluster;
         let mut rows: Vec<f64> = point.slack.iter().map(|s| 1.0 - s).collect();
@@ -49,17 +50,21 @@ impl Residuals {
         Self { rows, users }
     }
 
-    /// Everything that is not 0 yet, relative to the part of `sum lambda U` that rows are paid for.
+    /// Returns complementarity and infeasibility, relative to the payments for the rows within
+    /// `sum lambda U`.
     pub(super) fn size(&self, point: &Point) -> f64 {
         let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
         let total = point.price.iter().sum::<f64>().max(INTERIOR.least_priced * worth).min(worth);
         (complementarity(point) + self.infeasibility(point)) / total
     }
 
-    /// What is not 0 yet of the user that is worst off, relative to its own `lambda U`. Exponents far
-    /// from 1 make users differ by any factor, and the sum over all sees the largest only.
+    /// Returns the largest complementarity and residuals of any user, relative to its own
+    /// `lambda U`.
+    ///
+    /// With exponents far from 1, users differ by any factor, and the sum over all shows only the
+    /// largest.
     pub(super) fn worst(&self, cluster: &Cluster, point: &Point) -> f64 {
-        // By row: the largest part of its worth that a user pays for it.
+        // By row: the largest fraction of its worth that any user pays for the row.
         let mut matters = vec![0.0_f64; cluster.n_rows];
         let mut worst = 0.0_f64;
         for ((user, at), residual) in cluster.users.iter().zip(&point.users).zip(&self.users) {
@@ -77,6 +82,7 @@ impl Residuals {
         rows.map(|((part, slack), off)| part.min(1.0) * (slack + off.abs())).fold(worst, f64::max)
     }
 
+    /// Returns the sum of all residuals, each weighted by its price or quantity.
     pub(super) fn infeasibility(&self, point: &Point) -> f64 {
         let rows: f64 = self.rows.iter().zip(&point.price).map(|(r, p)| r.abs() * p).sum();
         let users = self.users.iter().zip(&point.users).map(|(r, at)| {
@@ -95,7 +101,7 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// The longest step that keeps everything non-negative; may exceed 1.
+    /// Returns the longest step that keeps all variables non-negative; it may exceed 1.
     pub(super) fn longest(&self, point: &Point) -> f64 {
         let mut most = 1e3;
         let mut limit = |value: f64, change: f64| {
@@ -110,7 +116,7 @@ impl Direction {
             limit(*s, *ds);
         }
         for (at, d) in point.users.iter().zip(&self.users) {
-            // Beyond this the marginal utility is another than its tangent says.
+            // Beyond this the tangent no longer describes the marginal utility.
             limit(INTERIOR.most_change * at.lambda, d.lambda);
             limit(at.q, d.q);
             limit(at.h, d.h);
@@ -123,6 +129,7 @@ impl Direction {
     }
 }
 
+/// Returns the point moved by `length` along a direction.
 pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f64) -> Point {
     let length = length.min(1.0);
     let along = |x: &[f64], dx: &[f64]| x.iter().zip(dx).map(|(x, d)| x + length * d).collect::<Vec<f64>>();
@@ -144,29 +151,30 @@ pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f6
     }
 }
 
-/// By complementary pair: the product that a step aims at, less what the step changes in the second order.
+/// By complementary pair: the product that a step aims at, minus the second-order change of the
+/// step.
 #[derive(Clone)]
 pub(super) struct Products {
     rows: Vec<f64>,
-    /// By user: of the placements, and of the task limit.
+    /// By user: the products of the placements, and that of the task limit.
     users: Vec<(Vec<f64>, f64)>,
 }
 
 impl Products {
-    /// The same product for every pair: 0 for the predictor.
+    /// Returns the same product for every pair: 0 for the predictor.
     pub(super) fn equal(point: &Point, target: f64) -> Self {
         let users = point.users.iter().map(|at| (vec![target; at.y.len()], target));
         Self { rows: vec![target; point.price.len()], users: users.collect() }
     }
 
-    /// Takes off what a step by `length` along `predictor` changes in the second order.
+    /// Subtracts the second-order change of a step of `length` along `predictor`.
     pub(super) fn less_second_order(mut self, predictor: &Direction, length: f64) -> Self {
         let square = length * length;
         for (product, (dp, ds)) in self.rows.iter_mut().zip(predictor.price.iter().zip(&predictor.slack)) {
             *product -= square * dp * ds;
         }
-        for ((places, limit), d) in self.users.iter_mut().zip(&predictor.users) {
-            for (product, (dy, dz)) in places.iter_mut().zip(d.y.iter().zip(&d.z)) {
+        for ((placements, limit), d) in self.users.iter_mut().zip(&predictor.users) {
+            for (product, (dy, dz)) in placements.iter_mut().zip(d.y.iter().zip(&d.z)) {
                 *product -= square * dy * dz;
             }
             *limit -= square * d.q * d.h;
@@ -174,8 +182,8 @@ impl Products {
         self
     }
 
-    /// Adds what takes the pairs that leave the neighbourhood of `target` on a step by `length` back into it
-    /// (Gondzio 1996).
+    /// Corrects the products of the pairs that a step of `length` takes out of the neighbourhood of
+    /// `target` (Gondzio 1996).
     pub(super) fn towards_centre(
         mut self,
         point: &Point,
@@ -192,8 +200,8 @@ impl Products {
         for (product, ((p, dp), (s, ds))) in self.rows.iter_mut().zip(at) {
             *product += missing(*p, *dp, *s, *ds);
         }
-        for ((places, limit), (at, d)) in self.users.iter_mut().zip(point.users.iter().zip(&step.users)) {
-            for (i, product) in places.iter_mut().enumerate() {
+        for ((placements, limit), (at, d)) in self.users.iter_mut().zip(point.users.iter().zip(&step.users)) {
+            for (i, product) in placements.iter_mut().enumerate() {
                 *product += missing(at.y[i], d.y[i], at.z[i], d.z[i]);
             }
             *limit += missing(at.q, d.q, at.h, d.h);
@@ -202,7 +210,7 @@ impl Products {
     }
 }
 
-/// The Newton direction towards these products.
+/// Computes the Newton direction towards these products.
 pub(super) fn direction(
     objective: &Objective<'_>,
     point: &Point,
@@ -219,14 +227,14 @@ pub(super) fn direction(
     for row in 0..n_rows {
         right[row] = row_goal[row] / point.price[row] - residuals.rows[row];
     }
-    // By user: the gradient in the block's coordinates, and what it alone would move.
+    // By user: the gradient in the block's coordinates, and the step that it alone would cause.
     let mut gradients = Vec::with_capacity(cluster.users.len());
     let mut goals = Vec::with_capacity(cluster.users.len());
     for (n, (user, at)) in cluster.users.iter().zip(&point.users).enumerate() {
         let (block, residual) = (&newton.blocks[n], &residuals.users[n]);
-        let (of_places, of_limit) = &products.users[n];
-        let limit_goal = of_limit - at.q * at.h;
-        let goal: Vec<f64> = (0..at.y.len()).map(|i| of_places[i] - at.y[i] * at.z[i]).collect();
+        let (placement_products, limit_product) = &products.users[n];
+        let limit_goal = limit_product - at.q * at.h;
+        let goal: Vec<f64> = (0..at.y.len()).map(|i| placement_products[i] - at.y[i] * at.z[i]).collect();
         let limit_push = (limit_goal - at.q * residual.limit) / at.h;
         let gradient: Vec<f64> = (0..at.y.len())
             .map(|i| {
@@ -271,7 +279,7 @@ pub(super) fn direction(
             }
         })
         .collect();
-    // Where the row binds, the slack is told by its price: as a difference it would be noise.
+    // If the row binds, compute its slack from its price: the difference would be rounding noise.
     let slack = (0..n_rows).map(|row| match point.slack[row] < point.price[row] / typical_price {
         true => (row_goal[row] - point.slack[row] * price[row]) / point.price[row],
         false => residuals.rows[row] - used[row],

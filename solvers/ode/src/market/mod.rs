@@ -1,19 +1,22 @@
-//! Linear Fisher markets in floating point, by the prices of the goods alone.
+//! Linear Fisher markets in floating point, solved through the prices of the goods alone.
 //!
-//! Buyer `n` spends its weight `w_n` on goods of which one unit of money buys `gamma_ni / p_i` tasks, or less where
-//! all its tasks `T_n` cost less. With `q = ln p` the prices minimise
+//! Buyer `n` spends its weight `w_n` on goods. One unit of money buys `gamma_ni / p_i` tasks on
+//! good `i`. The buyer spends less if all its tasks `T_n` cost less. With `q = ln p` the prices
+//! minimise
 //!
 //! ```text
 //! sum_i p_i + sum_n max over x <= T_n of (w_n ln x - kappa_n x),   kappa_n = min_i p_i / gamma_ni
 //! ```
 //!
-//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to `-tau ln sum_i (gamma_ni / p_i)^(1/tau)`
-//! in logarithms, which keeps the function convex in `p` and makes it as smooth as `tau` allows; `tau -> 0`. Only as
-//! many unknowns as goods are left: one pass over the buyers gives slopes and curvatures.
+//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to
+//! `-tau ln sum_i (gamma_ni / p_i)^(1/tau)` in logarithms. This keeps the function convex in `p`
+//! and makes it as smooth as `tau` allows; `tau -> 0`. Only one unknown per good is left, and one
+//! pass over the buyers gives slopes and curvatures.
 //!
-//! Everything is stated relative to a [`Market`]'s centre, some prices near the optimum: what buyers gain elsewhere, what
-//! is left of their limits and what goods have to spare are differences that the caller computes exactly. Ties that
-//! doubles cannot tell at one centre are told at a better one.
+//! All numbers are relative to the centre of a [`Market`]: some prices near the optimum. The loss
+//! of buyers on other goods, the rest of their limits, and the spare supply of goods are
+//! differences that the caller computes exactly. Ties that doubles cannot resolve at one centre are
+//! resolved at a better one.
 
 mod newton;
 
@@ -22,73 +25,83 @@ use rayon::prelude::*;
 pub use self::newton::{Ended, minimise};
 use crate::settings::MARKET;
 
-/// Goods and buyers at the centre.
+/// The goods and buyers of a market, relative to its centre.
+///
+/// An entry is a pair of a buyer and a good that it can use. The entries of a buyer are
+/// consecutive.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Market {
-    /// By good: price of what those leave of it that take a fixed amount.
+    /// By good: the price of the supply that is left by buyers that take a fixed amount.
     pub worth: Vec<f64>,
-    /// By good: money of those that buy nothing else.
+    /// By good: the money of the buyers that buy only this good.
     pub money: Vec<f64>,
-    /// By good: `worth - money`, to its own last digit.
+    /// By good: `worth - money`, accurate to its own last digit.
     pub spare: Vec<f64>,
-    /// The goods of buyer `b` stand at `start[b]..start[b + 1]`; one more number than buyers.
+    /// The entries of buyer `b` are `start[b]..start[b + 1]`; one more number than buyers.
     pub start: Vec<usize>,
-    /// Goods, by place.
+    /// By entry: the good.
     pub good: Vec<u32>,
-    /// By place: `ln` of what money buys there of tasks, relative to the best place of the buyer; at most 0.
+    /// By entry: `ln` of the tasks that one unit of money buys there, relative to the best good of
+    /// the buyer; at most 0.
     pub advantage: Vec<f64>,
-    /// By buyer: `w_n`.
+    /// By buyer: the weight `w_n`.
     pub weight: Vec<f64>,
-    /// By buyer: `ln` of the cost of all its tasks as a part of its weight; infinite without a limit.
+    /// By buyer: `ln` of the cost of all its tasks as a fraction of its weight; infinite without a
+    /// limit.
     pub log_limit: Vec<f64>,
 }
 
-/// What a buyer pays where.
+/// The payments of all buyers at some prices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Purchases {
-    /// By place: money.
+    /// By entry: the money spent.
     pub spent: Vec<f64>,
-    /// By place: `ln` of what a task costs there more than at the best place.
+    /// By entry: `ln` of the cost of a task there, relative to the buyer's best good.
     pub behind: Vec<f64>,
-    /// By buyer: `ln` of the cost of all tasks as a part of the weight; below 0 it has them all.
+    /// By buyer: `ln` of the cost of all tasks as a fraction of the weight. Below 0, the buyer has
+    /// all its tasks.
     pub limit: Vec<f64>,
 }
 
-/// Sums over buyers at some prices.
+/// The sums over buyers at some prices.
 #[derive(Debug, Clone)]
 pub(crate) struct Totals {
-    /// By good: money of those that spend all of theirs.
+    /// By good: the money of the buyers that spend all their money.
     pub spent: Vec<f64>,
-    /// By good: money of those that have all their tasks.
+    /// By good: the money of the buyers that have all their tasks.
     pub satisfied: Vec<f64>,
-    /// Goods x goods, the upper triangle: how much a difference of two prices moves money between them.
+    /// The upper triangle of a matrix goods x goods: how much a difference of two prices moves
+    /// money between them.
     pub coupling: Vec<f64>,
 }
 
-/// Buyers in one part of a sum, at least, and parts, at most: the order of additions is the same with any number of threads.
+/// The least number of buyers in one chunk of a sum. The order of additions is the same with any
+/// number of threads.
 const LEAST_CHUNK: usize = 4096;
+/// The largest number of chunks.
 const MOST_CHUNKS: usize = 16;
 
 impl Market {
-    /// Charges one Newton step before it is taken: all places, and the elimination of the goods.
+    /// Charges one Newton step before it is taken: all entries, and the elimination of the goods.
     fn charge_step(&self) {
         let goods = self.worth.len() as u64;
         let steps = 20 * self.good.len() as u64 + goods.saturating_pow(3) / 12;
         evenhand_budget::charge(steps, "a path to prices");
     }
 
-    /// Number of buyers.
+    /// Returns the number of buyers.
     #[must_use]
     pub fn n_buyers(&self) -> usize {
         self.weight.len()
     }
 
-    /// Number of goods.
+    /// Returns the number of goods.
     #[must_use]
     pub fn n_goods(&self) -> usize {
         self.worth.len()
     }
 
+    /// Computes the sums over buyers at prices `exp(shift)` times those of the centre.
     pub(crate) fn totals(&self, shift: &[f64], tau: f64) -> Totals {
         let n_goods = self.n_goods();
         let n_buyers = self.n_buyers();
@@ -102,7 +115,7 @@ impl Market {
             let mut totals = zero();
             let mut near = Vec::new();
             for b in first..(first + chunk).min(n_buyers) {
-                self.buyer(b, shift, tau, &mut near, &mut totals);
+                self.add_buyer(b, shift, tau, &mut near, &mut totals);
             }
             totals
         };
@@ -110,8 +123,8 @@ impl Market {
             return part(0);
         }
         let firsts: Vec<usize> = (0..n_buyers).step_by(chunk).collect();
-        let parts: Vec<Totals> = firsts.into_par_iter().map(part).collect();
-        parts.into_iter().fold(zero(), |mut sum, part| {
+        let partial_sums: Vec<Totals> = firsts.into_par_iter().map(part).collect();
+        partial_sums.into_iter().fold(zero(), |mut sum, part| {
             add(&mut sum.spent, &part.spent);
             add(&mut sum.satisfied, &part.satisfied);
             add(&mut sum.coupling, &part.coupling);
@@ -119,8 +132,16 @@ impl Market {
         })
     }
 
-    fn buyer(&self, b: usize, shift: &[f64], tau: f64, near: &mut Vec<(usize, f64)>, totals: &mut Totals) {
-        let log_cost = self.parts(b, shift, tau, near);
+    /// Adds the payments of buyer `b` to the sums.
+    fn add_buyer(
+        &self,
+        b: usize,
+        shift: &[f64],
+        tau: f64,
+        near: &mut Vec<(usize, f64)>,
+        totals: &mut Totals,
+    ) {
+        let log_cost = self.spending_fractions(b, shift, tau, near);
         let limit = self.log_limit[b] + log_cost;
         let is_satisfied = limit < 0.0;
         let money = if is_satisfied { self.weight[b] * libm::exp(limit) } else { self.weight[b] };
@@ -139,9 +160,10 @@ impl Market {
         }
     }
 
-    /// The parts of its money that buyer `b` spends on the goods near its best one; `ln` of what a task costs it, relative
-    /// to the centre.
-    fn parts(&self, b: usize, shift: &[f64], tau: f64, near: &mut Vec<(usize, f64)>) -> f64 {
+    /// Computes the fractions of its money that buyer `b` spends on the goods near its best one.
+    ///
+    /// Returns `ln` of the cost of a task to the buyer, relative to the centre.
+    fn spending_fractions(&self, b: usize, shift: &[f64], tau: f64, near: &mut Vec<(usize, f64)>) -> f64 {
         let places = self.start[b]..self.start[b + 1];
         let at = |k: usize| self.advantage[k] - shift[self.good[k] as usize];
         let best = places.clone().map(at).fold(f64::NEG_INFINITY, f64::max);
@@ -163,7 +185,7 @@ impl Market {
         -(best + tau * libm::log(sum))
     }
 
-    /// Who buys what at prices `exp(shift)` times those of the centre.
+    /// Computes the payments of all buyers at prices `exp(shift)` times those of the centre.
     #[must_use]
     pub fn purchases(&self, shift: &[f64], tau: f64) -> Purchases {
         let mut purchases = Purchases {
@@ -173,7 +195,7 @@ impl Market {
         };
         let mut near = Vec::new();
         for b in 0..self.n_buyers() {
-            let limit = self.log_limit[b] + self.parts(b, shift, tau, &mut near);
+            let limit = self.log_limit[b] + self.spending_fractions(b, shift, tau, &mut near);
             let money = self.weight[b] * libm::exp(limit.min(0.0));
             let places = self.start[b]..self.start[b + 1];
             let at = |k: usize| self.advantage[k] - shift[self.good[k] as usize];

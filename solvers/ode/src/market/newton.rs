@@ -1,16 +1,16 @@
-//! Newton's method with a search along its lines, in the logarithms of the prices.
+//! Newton's method with a line search, in the logarithms of the prices.
 
 use super::{Market, Totals};
 use crate::settings::MARKET;
 
-/// How [`minimise`] ended.
+/// The result of [`minimise`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
-    /// Newton steps.
+    /// The number of Newton steps.
     pub steps: usize,
     /// Whether no price would change by more than the precision, or by more than rounding.
     pub converged: bool,
-    /// By good: money of those that spend all of theirs.
+    /// By good: the money of the buyers that spend all their money.
     pub paid: Vec<f64>,
 }
 
@@ -18,13 +18,15 @@ pub struct Ended {
 struct Point {
     shift: Vec<f64>,
     totals: Totals,
-    /// By good: the derivative by the logarithm of the price.
+    /// By good: the derivative with respect to the logarithm of the price.
     slope: Vec<f64>,
 }
 
-/// Moves the logarithms of the prices, relative to the centre, to the minimum for `tau`; `barrier` is money that is spent on
-/// every good whatever it costs, positive. Ends when no price changes by more than `precision`, when rounding is all that
-/// is left, or after so many steps; `None` where numbers leave the range of doubles.
+/// Moves the logarithms of the prices, relative to the centre, to the minimum for `tau`.
+///
+/// `barrier` is a positive amount of money that is spent on every good whatever it costs. The
+/// method ends when no price changes by more than `precision`, when only rounding is left, or after
+/// `most_steps` steps. Returns `None` if numbers leave the range of doubles.
 pub fn minimise(
     market: &Market,
     shift: &mut Vec<f64>,
@@ -59,11 +61,13 @@ pub fn minimise(
 }
 
 impl Market {
+    /// Evaluates the function and its slopes.
     fn point(&self, shift: Vec<f64>, barrier: &[f64], tau: f64) -> Point {
         let totals = self.totals(&shift, tau);
         let slope = (0..shift.len()).map(|i| {
             let bought = totals.spent[i] + totals.satisfied[i] + barrier[i];
-            // Near the centre what is spare is known better than what it is the difference of.
+            // Near the centre, the spare supply is known more accurately than the two numbers of
+            // which it is the difference.
             let offered = if shift[i].abs() < 0.5 {
                 self.spare[i] + self.worth[i] * libm::expm1(shift[i])
             } else {
@@ -75,11 +79,13 @@ impl Market {
         Point { shift, totals, slope }
     }
 
+    /// Computes Newton's step. Returns `None` if numbers leave the range of doubles.
     fn step(&self, point: &Point, barrier: &[f64]) -> Option<Vec<f64>> {
         let surplus = (0..point.shift.len()).map(|i| {
             let money = self.money[i] + point.totals.spent[i] + barrier[i];
             let left = self.worth[i] * libm::exp(point.shift[i]) - point.totals.satisfied[i];
-            // A price that stands alone is told exactly: by the logarithmic mean of what is left and what is paid.
+            // The logarithmic mean of supply and money makes the step exact for a good that is
+            // coupled to no other.
             let alone = if left > 0.0 && money > 0.0 {
                 let log = libm::log(left / money);
                 if log.abs() < 1e-3 { 0.5 * (left + money) } else { (left - money) / log }
@@ -92,8 +98,10 @@ impl Market {
         solve_diagonally_dominant(point.totals.coupling.clone(), surplus.collect(), right)
     }
 
-    /// Along a line to where the function no longer falls by half as much as at the start, or rises by that much at most:
-    /// beyond a corner money moves to other goods all at once.
+    /// Searches along a line for a point where the slope is at most half of the slope at the start,
+    /// in absolute value.
+    ///
+    /// Beyond a corner of the function, money moves to other goods all at once.
     fn search(
         &self,
         from: Point,
@@ -128,12 +136,15 @@ impl Market {
     }
 }
 
-/// Solves `A x = b` for a symmetric `A` whose elements off the diagonal are at most 0 and whose rows have sums above 0, without
-/// a single subtraction in the elimination: every element is as accurate as those of `A`, however far apart they are
-/// (the elimination of Grassmann, Taksar and Heyman for Markov chains).
+/// Solves `A x = b` for a symmetric diagonally dominant `A`, without a single subtraction in the
+/// elimination.
 ///
-/// `coupling` holds the negatives of the elements above the diagonal, rows in turn; `surplus` the sums of the rows.
-/// `None` where a pivot is not positive or leaves the range of doubles.
+/// The elements of `A` off the diagonal are at most 0, and its rows have positive sums. Every
+/// computed element is as accurate as those of `A`, however different their magnitudes (the
+/// elimination of Grassmann, Taksar and Heyman for Markov chains).
+///
+/// `coupling` holds the negatives of the elements above the diagonal, row by row, and `surplus` the
+/// sums of the rows. Returns `None` if a pivot is not positive or leaves the range of doubles.
 fn solve_diagonally_dominant(
     mut coupling: Vec<f64>,
     mut surplus: Vec<f64>,
@@ -146,6 +157,8 @@ fn solve_diagonally_dominant(
         }
         coupling[i * size + i] = 0.0;
     }
+    // A pivot is the sum of the remaining couplings and the surplus of its row, so it needs no
+    // subtraction.
     let mut pivots = vec![0.0; size];
     for k in 0..size {
         let (done, rest) = coupling.split_at_mut((k + 1) * size);
@@ -192,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_chain_is_solved() {
-        // -2, -3 between neighbours, sums 1, 0, 4; x = (1, 2, 3).
+        // -2 and -3 between neighbours, row sums 1, 0 and 4; the solution is (1, 2, 3).
         let coupling = vec![0.0, 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0];
         let x = solve_diagonally_dominant(coupling, vec![1.0, 0.0, 4.0], vec![-1.0, -1.0, 15.0]).unwrap();
         for (x, right) in x.iter().zip([1.0, 2.0, 3.0]) {

@@ -1,7 +1,8 @@
 //! Steps along the central path: Mehrotra's predictor and corrector in the space of prices.
 //!
-//! Unknown are the prices `p` and slacks `s` of the resources: `s_j = 1 - usage_j(p, mu)` and
-//! `p_j s_j = b_j mu`. Users are eliminated, so a step costs one sweep over them.
+//! The unknowns are the prices `p` and the slacks `s` of the resources, with
+//! `s_j = 1 - usage_j(p, mu)` and `p_j s_j = b_j mu`. Users are eliminated, so a step costs one
+//! sweep over them.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -13,45 +14,46 @@ use crate::settings::PATH;
 /// A point near the path.
 #[derive(Debug)]
 pub(super) struct Barrier {
-    /// Prices, one per row, for entitlements of sum 1.
+    /// The prices, one per row, for entitlements of sum 1.
     pub prices: Vec<f64>,
-    /// Slacks, one per row: those of the method, which only tend to `1 - usage`.
+    /// The slacks of the method, one per row. They only tend to `1 - usage`.
     pub slacks: Vec<f64>,
-    /// Weighted mean of `p_j s_j / b_j`.
+    /// The weighted mean of `p_j s_j / b_j`.
     pub mu: f64,
-    /// Barrier weights of the rows.
+    /// The barrier weights of the rows.
     weights: Vec<f64>,
-    /// Barrier weight of the caps.
+    /// The barrier weight of the caps.
     cap_weight: f64,
     sums: Sums,
 }
 
 impl Barrier {
-    /// The starting point. A row without a resource has price 0.
+    /// Returns the starting point. A row without a resource has price 0.
     pub fn start(blocks: &Blocks, sweeper: &mut Sweeper, resource_weights: &[f64], cap_weight: f64) -> Self {
-        let n_kept = blocks.kept.len();
+        let n_priced = blocks.priced.len();
         let mut prices = vec![0.0; blocks.rows];
-        prices[..n_kept].fill(1.0 / n_kept as f64);
-        let weights: Vec<f64> = blocks.kept.iter().map(|&resource| resource_weights[resource]).collect();
-        let sums = sweeper.sweep(blocks, &prices, cap_weight / n_kept as f64, true);
-        let slacks = sums.usage[..n_kept].iter().map(|&usage| (1.0 - usage).max(0.1)).collect();
+        prices[..n_priced].fill(1.0 / n_priced as f64);
+        let weights: Vec<f64> = blocks.priced.iter().map(|&resource| resource_weights[resource]).collect();
+        let sums = sweeper.sweep(blocks, &prices, cap_weight / n_priced as f64, true);
+        let slacks = sums.usage[..n_priced].iter().map(|&usage| (1.0 - usage).max(0.1)).collect();
         let mut barrier = Self { prices, slacks, mu: 0.0, weights, cap_weight, sums };
         barrier.mu = barrier.mean_product();
         barrier
     }
 
-    /// `mu` of the present prices and slacks.
+    /// Returns `mu` of the current prices and slacks.
     fn mean_product(&self) -> f64 {
         dot(&self.prices, &self.slacks) / self.weights.iter().sum::<f64>()
     }
 
-    /// The largest difference between a slack and what it stands for.
+    /// Returns the largest difference between a slack and `1 - usage`.
     pub fn infeasibility(&self) -> f64 {
         (0..self.slacks.len()).map(|j| self.slack_error(j).abs()).fold(0.0, f64::max)
     }
 
-    /// The largest ratio of the smaller to the greater of price and slack: small once it is clear
-    /// which resources are bottlenecks.
+    /// Returns the largest ratio of the smaller to the greater of price and slack.
+    ///
+    /// It is small once it is clear which resources are bottlenecks.
     pub fn ambiguity(&self) -> f64 {
         self.prices.iter().zip(&self.slacks).map(|(&p, &s)| p.min(s) / p.max(s)).fold(0.0, f64::max)
     }
@@ -60,7 +62,7 @@ impl Barrier {
         self.slacks[j] + self.sums.usage[j] - 1.0
     }
 
-    /// One step; `false` if rounding leaves nothing to step along.
+    /// Takes one step. Returns `false` if rounding leaves no direction to step along.
     pub fn step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.slacks.len();
         let Some(factored) = self.factor(|j| self.slacks[j] / self.prices[j]) else { return false };
@@ -68,18 +70,18 @@ impl Barrier {
         let price_reach = largest_step(&self.prices, &price_step).min(1.0);
         let slack_reach = largest_step(&self.slacks, &slack_step).min(1.0);
         let reach = price_reach.min(slack_reach);
-        // What mu would be at the end of the predictor, by its own account.
+        // The predictor's own estimate of mu at its end.
         let predicted = (0..size)
             .map(|j| (self.prices[j] + reach * price_step[j]) * (self.slacks[j] + reach * slack_step[j]))
             .sum::<f64>()
             / self.weights.iter().sum::<f64>();
         let centering = (predicted / self.mu).powi(3).clamp(PATH.least_centering, 1.0);
         let target = centering * self.mu;
-        let part = price_reach * slack_reach;
+        let fraction = price_reach * slack_reach;
         let (price_step, slack_step) = self.direction(&factored, |j| {
-            // Mehrotra's second-order term, kept within what one step can mend.
+            // Mehrotra's second-order term, limited to what one step can correct.
             let bound = 10.0 * target * self.weights[j];
-            self.weights[j] * target - (price_step[j] * slack_step[j] * part).max(-bound).min(bound)
+            self.weights[j] * target - (price_step[j] * slack_step[j] * fraction).max(-bound).min(bound)
         });
         let reach = largest_step(&self.prices, &price_step).min(largest_step(&self.slacks, &slack_step));
         let length = (PATH.step_fraction * reach).min(1.0);
@@ -95,8 +97,10 @@ impl Barrier {
         self.mu.is_finite() && self.mu > 0.0
     }
 
-    /// One step of the safe method, for where the predictor and corrector do not get on: Newton's
-    /// method with a line search on the convex function whose derivative is
+    /// Takes one step of the safe method, which replaces a predictor and corrector that makes no
+    /// progress.
+    ///
+    /// It is Newton's method with a line search on the convex function with the derivative
     /// `1 - usage_j - b_j mu / p_j`. Once near its minimum, `mu` is reduced.
     pub fn safe_step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.weights.len();
@@ -128,21 +132,21 @@ impl Barrier {
         descent.is_finite() && self.prices[..size].iter().all(|&price| price > 0.0 && price.is_finite())
     }
 
-    /// Derivative of the barrier function.
+    /// Computes the derivative of the barrier function.
     fn safe_slope(&self) -> DVector<f64> {
         DVector::from_fn(self.weights.len(), |j, _| {
             1.0 - self.sums.usage[j] - self.weights[j] * self.mu / self.prices[j]
         })
     }
 
-    /// The matrix of Newton's method with this diagonal of the barrier, factored.
+    /// Factors the matrix of Newton's method with the given diagonal of the barrier.
     fn factor(&self, barrier: impl Fn(usize) -> f64) -> Option<Factored> {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let entry = |j, k| self.sums.hessian[j * rows + k] + if j == k { barrier(j) } else { 0.0 };
         dense::factor(DMatrix::from_fn(size, size, entry), &PATH.ridges)
     }
 
-    /// Newton's direction towards products `p_j s_j` of the given size.
+    /// Computes Newton's direction towards products `p_j s_j` of the given size.
     fn direction(&self, factored: &Factored, product: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let goal = |j: usize, _| product(j) / self.prices[j] + self.sums.usage[j] - 1.0;
@@ -162,7 +166,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How far one can go before a component is 0.
+/// Returns the longest step before a component becomes 0.
 fn largest_step(values: &[f64], step: &[f64]) -> f64 {
     values.iter().zip(step).filter(|&(_, &d)| d < 0.0).map(|(&v, &d)| -v / d).fold(f64::INFINITY, f64::min)
 }

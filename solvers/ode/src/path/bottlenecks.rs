@@ -1,8 +1,9 @@
 //! The end of the path: Newton's method at `mu = 0` on the bottlenecks.
 //!
-//! The semismooth Newton method for `min(h_j p_j, s_j) = 0`, where `h_j = -d usage_j / d p_j`, so
-//! that both sides are in units of usage: a resource is treated as a bottleneck when its price
-//! holds back more than its slack. Bottlenecks must be used up, the others have price 0.
+//! This is the semismooth Newton method for `min(h_j p_j, s_j) = 0` with
+//! `h_j = -d usage_j / d p_j`, which puts both sides in units of usage. A resource is treated as a
+//! bottleneck when its price holds back more usage than its slack. Bottlenecks must be fully used,
+//! and all other resources have price 0.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -11,54 +12,57 @@ use super::sweep::{Sums, Sweeper};
 use crate::dense;
 use crate::settings::PATH;
 
-/// Prices at `mu = 0`, and how well they fit.
+/// The prices at `mu = 0`, and their error.
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
-    /// Prices, one per row.
+    /// The prices, one per row.
     pub prices: Vec<f64>,
-    /// Slacks, one per resource kept.
+    /// The slacks, one per priced resource.
     pub slacks: Vec<f64>,
     /// The largest violation of a capacity or of complementarity.
     pub residual: f64,
-    /// Newton steps taken.
+    /// The number of Newton steps.
     pub steps: usize,
 }
 
 impl Limit {
-    /// Prices of which nothing is known.
+    /// Returns prices with an unknown error.
     pub fn unknown(prices: &[f64]) -> Self {
         Self { prices: prices.to_vec(), slacks: Vec::new(), residual: f64::INFINITY, steps: 0 }
     }
 }
 
-/// Newton's method from the given prices. Ends when the residual is at the level of
-/// rounding or does not fall any more; returns the best point seen.
+/// Runs Newton's method from the given prices.
+///
+/// It ends when the residual is at the level of rounding or no longer falls. Returns the best point
+/// seen.
 pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> Limit {
-    let n_kept = blocks.kept.len();
+    let n_priced = blocks.priced.len();
     let mut prices = prices.to_vec();
     let mut best = Limit::unknown(&prices);
     let mut least = f64::INFINITY;
-    let mut slopes = vec![0.0; n_kept];
+    let mut slopes = vec![0.0; n_priced];
     let mut steps = 0;
     let mut expect_end = false;
     loop {
         let mut sums = sweeper.sweep(blocks, &prices, 0.0, !expect_end);
         if !expect_end {
-            slopes = (0..n_kept).map(|j| sums.hessian[j * (blocks.rows + 1)]).collect();
+            slopes = (0..n_priced).map(|j| sums.hessian[j * (blocks.rows + 1)]).collect();
         }
-        let residual = largest(&prices[..n_kept], &sums, |_, price, slack| price * slack);
+        let residual = largest(&prices[..n_priced], &sums, |_, price, slack| price * slack);
         let error =
-            largest(&prices[..n_kept], &sums, |j, price, slack| slack.min(slopes[j] * price)).max(residual);
+            largest(&prices[..n_priced], &sums, |j, price, slack| slack.min(slopes[j] * price)).max(residual);
         let improved = error <= 0.5 * least;
         if error < least {
             least = error;
-            let slacks = sums.usage[..n_kept].iter().map(|usage| 1.0 - usage).collect();
+            let slacks = sums.usage[..n_priced].iter().map(|usage| 1.0 - usage).collect();
             best = Limit { prices: prices.clone(), slacks, residual, steps };
         }
         if error <= PATH.rounding || !improved || steps == PATH.most_steps {
             best.steps = steps;
             return best;
         }
+        // The last sweep had no Hessian, but another step is needed.
         if expect_end {
             sums = sweeper.sweep(blocks, &prices, 0.0, true);
         }
@@ -71,8 +75,10 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
     }
 }
 
-/// The largest violation of a capacity, or of complementarity as measured from the index, the price
-/// and the slack of a resource that is not used up. Infinite, never NaN.
+/// Returns the largest violation of a capacity or of complementarity; infinite, never NaN.
+///
+/// `complementarity` measures it from the index, the price and the slack of a resource that is not
+/// fully used.
 fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let mut worst = 0.0_f64;
     for (j, (&price, &usage)) in prices.iter().zip(&sums.usage).enumerate() {
@@ -86,11 +92,12 @@ fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64
     worst
 }
 
+/// Takes one Newton step. Returns `false` if the matrix cannot be factored.
 fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
     let rows = blocks.rows;
     let hessian = |j: usize, k: usize| sums.hessian[j.max(k) * rows + j.min(k)];
     let (active, idle): (Vec<usize>, Vec<usize>) =
-        (0..blocks.kept.len()).partition(|&j| hessian(j, j) * prices[j] > 1.0 - sums.usage[j]);
+        (0..blocks.priced.len()).partition(|&j| hessian(j, j) * prices[j] > 1.0 - sums.usage[j]);
     let missing = active
         .iter()
         .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>());

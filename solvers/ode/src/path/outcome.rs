@@ -1,4 +1,4 @@
-//! What following the path returns.
+//! The result of following the path.
 
 use rayon::prelude::*;
 
@@ -6,16 +6,17 @@ use super::blocks::{Blocks, user_scale};
 use super::bottlenecks::Limit;
 use crate::pool::Pool;
 
-/// How the path ended.
+/// The way in which the path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathStatus {
     /// The residual is within the tolerance.
     Solved,
-    /// Rounding lets the residual fall no further, and it is above the tolerance. The vectors are
-    /// the best that were found.
+    /// The residual is above the tolerance, and rounding prevents it from falling further. The
+    /// vectors are the best that were computed.
     Stalled,
-    /// The number of iterations was reached first. The vectors are the best that were found.
+    /// The limit on the number of iterations was reached first. The vectors are the best that were
+    /// computed.
     Limit,
 }
 
@@ -23,36 +24,41 @@ pub enum PathStatus {
 /// status is [`PathStatus::Solved`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathResult {
-    /// Fraction of its request that each user gets (tasks per unit of request).
+    /// The fraction of its request that each user gets (tasks per unit of request).
     pub x: Vec<f64>,
-    /// Price of each resource, in units of entitlement per capacity; 0 where a resource is not a
-    /// bottleneck. Prices, and `user_prices` times caps, add up to the sum of entitlements.
+    /// The price of each resource, in units of entitlement per capacity; 0 if it is not a
+    /// bottleneck.
+    ///
+    /// The prices, and `user_prices` times caps, add up to the sum of entitlements.
     pub prices: Vec<f64>,
-    /// Price of each user's cap, in units of entitlement; 0 below the cap.
+    /// The price of each user's cap, in units of entitlement; 0 below the cap.
     pub user_prices: Vec<f64>,
-    /// The largest of: a capacity exceeded, `(usage_j - 1)+`; complementarity, price times slack
-    /// of a resource and of a user's cap, for entitlements of sum 1, and the mean slack of the
-    /// resources on which a user spends its entitlement, weighted by what it spends on them (so
-    /// that users of small entitlements count too); and stationarity,
-    /// `|x_i (sum_j p_j r_ij + q_i) / e_i - 1|` over users with `e_i > 0`.
+    /// The largest violation of the optimality conditions, for entitlements of sum 1:
+    ///
+    /// - feasibility: the excess over a capacity, `(usage_j - 1)+`.
+    /// - complementarity: price times slack of a resource and of a user's cap. Also the mean slack
+    ///   of the resources on which a user spends its entitlement, weighted by its spending, so that
+    ///   users of small entitlements count too.
+    /// - stationarity: `|x_i (sum_j p_j r_ij + q_i) / e_i - 1|` over users with `e_i > 0`.
     pub residual: f64,
-    /// Steps along the path and Newton steps at its end.
+    /// The number of steps along the path and of Newton steps at its end.
     pub iterations: usize,
     /// The least barrier parameter that was visited.
     pub mu: f64,
-    /// How the path ended.
+    /// The way in which the path ended.
     pub status: PathStatus,
 }
 
-/// Allocation and prices of users from the prices of resources, and the residual of all.
+/// Computes the allocation and the prices of users from the prices of resources, and the residual
+/// of all.
 pub(super) fn assemble(pool: &Pool, blocks: &Blocks, limit: &Limit, tolerance: f64) -> PathResult {
     let total = pool.total_entitlement();
     let mut prices = vec![0.0; pool.n_resources()];
-    for (&resource, &price) in blocks.kept.iter().zip(&limit.prices) {
+    for (&resource, &price) in blocks.priced.iter().zip(&limit.prices) {
         prices[resource] = price;
     }
     let mut priced_slacks = vec![0.0; pool.n_resources()];
-    for ((&resource, &price), &slack) in blocks.kept.iter().zip(&limit.prices).zip(&limit.slacks) {
+    for ((&resource, &price), &slack) in blocks.priced.iter().zip(&limit.prices).zip(&limit.slacks) {
         priced_slacks[resource] = price * slack.abs();
     }
     let answer = |user| {
@@ -86,6 +92,7 @@ struct UserAnswer {
     error: f64,
 }
 
+/// Computes the allocation of a user, the price of its cap, and its stationarity error.
 fn answer_of_user(pool: &Pool, user: usize, entitlement: f64, prices: &[f64]) -> UserAnswer {
     let row = pool.request_row(user);
     let cap = pool.caps()[user];
@@ -98,7 +105,7 @@ fn answer_of_user(pool: &Pool, user: usize, entitlement: f64, prices: &[f64]) ->
         return UserAnswer { x: wanted, price: 0.0, error: (wanted * paid / entitlement - 1.0).abs() };
     }
     if cap == f64::INFINITY {
-        // Only if nothing was solved: the whole pool is the most that a user can hold.
+        // This happens only if nothing was solved. No user can have more than the whole pool.
         return UserAnswer { x: 1.0 / user_scale(row), price: 0.0, error: 1.0 };
     }
     let price = (entitlement / cap - paid).max(0.0);

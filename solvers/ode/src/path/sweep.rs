@@ -1,8 +1,9 @@
-//! One pass over all users: what they take at given prices, and how that changes with the prices.
+//! One pass over all users: their demand at given prices, and its derivatives with respect to the
+//! prices.
 //!
-//! Sums are taken in lanes and without fused operations, so that the bits do not depend
-//! on the vector instructions that the machine has; in chunks of users that are added in a fixed
-//! order, so that they do not depend on the number of threads.
+//! Sums are taken in lanes and without fused operations, so the bits do not depend on the vector
+//! instructions of the machine. They are taken in chunks of users that are added in a fixed order,
+//! so the bits do not depend on the number of threads.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -10,16 +11,17 @@ use rayon::prelude::*;
 use super::blocks::{Block, Blocks};
 use crate::lanes::{BLOCK, LANES, add_gram, add_lanes, add_products, payments};
 
-/// What a sweep returns for the resources kept.
+/// The sums of a sweep over the priced resources.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
-    /// `sum_i x_i r_ij`, one per row.
+    /// The usage `sum_i x_i r_ij`, one per row.
     pub usage: Vec<f64>,
-    /// `sum_i (-dx_i/dpi_i) r_ij r_ik`, `rows x rows`, lower triangle; empty if not asked for.
+    /// The Hessian `sum_i (-dx_i/dpi_i) r_ij r_ik`, `rows x rows`, lower triangle; empty if it was
+    /// not requested.
     pub hessian: Vec<f64>,
 }
 
-/// Memory that sweeps use again and again.
+/// The memory that sweeps reuse.
 #[derive(Debug)]
 pub(super) struct Sweeper {
     arch: Arch,
@@ -37,7 +39,7 @@ impl Sweeper {
         }
     }
 
-    /// Usage at `prices` (one per row), and its derivative if asked for.
+    /// Computes the usage at `prices` (one per row), and its derivative if requested.
     pub fn sweep(&mut self, blocks: &Blocks, prices: &[f64], mu: f64, with_hessian: bool) -> Sums {
         let rows = blocks.rows;
         let length = if with_hessian { rows * (rows + 1) } else { rows };
@@ -60,7 +62,7 @@ impl Sweeper {
     }
 }
 
-/// Adds records of the given length, neighbours first, into the first one.
+/// Adds records of the given length into the first one, neighbours first.
 fn add_pairwise(records: &mut [f64], length: usize) {
     let mut stride = length;
     while stride > 0 && stride < records.len() {
@@ -76,14 +78,14 @@ fn add_pairwise(records: &mut [f64], length: usize) {
     }
 }
 
-/// Values of one block, and the lanes of the sums of one chunk.
+/// The values of one block, and the lanes of the sums of one chunk.
 #[derive(Debug)]
 struct Scratch {
     x: [f64; BLOCK],
     slope: [f64; BLOCK],
-    /// Requests times slope, `rows x BLOCK`.
+    /// The requests times the slopes, `rows x BLOCK`.
     weighted: Vec<f64>,
-    /// Lanes of the sums, `(rows + rows^2) x LANES`.
+    /// The lanes of the sums, `(rows + rows^2) x LANES`.
     lanes: Vec<f64>,
 }
 
@@ -120,7 +122,7 @@ impl WithSimd for SweepChunk<'_> {
         lanes.fill(0.0);
         let (usage, hessian) = lanes.split_at_mut(rows * LANES);
         for block in self.blocks.chunk(self.chunk) {
-            of_users(simd, block, self.prices, self.mu, x, slope);
+            user_demands(simd, block, self.prices, self.mu, x, slope);
             for (sums, row) in usage.chunks_exact_mut(LANES).zip(block.requests.chunks_exact(BLOCK)) {
                 add_products(simd, x, row, sums);
             }
@@ -134,23 +136,25 @@ impl WithSimd for SweepChunk<'_> {
     }
 }
 
-/// A user never pays less: keeps the squares of allocations in range. Far below any price that
-/// matters, since an allocation is at most `LARGEST_MAGNITUDE` squared.
+/// The least payment of a user, which keeps the squares of allocations in range.
+///
+/// It is far below any price that matters, since an allocation is at most `LARGEST_MAGNITUDE`
+/// squared.
 const LEAST_PRICE: f64 = 1e-120;
 
-/// What the users of a block take, and `-dx/dpi`.
+/// Computes the demand of the users of a block, and the slopes `-dx/dpi`.
 ///
-/// At prices `p` and barrier parameter `mu`, user `i` pays `pi = sum_j p_j r_ij` for its request
-/// and takes the `x` with `e / x = pi + e mu / (cap - x)`. With `a = e / cap`, `m = mu a`:
+/// At prices `p` and barrier parameter `mu`, user `i` pays `pi = sum_j p_j r_ij` for its request.
+/// It takes the `x` with `e / x = pi + e mu / (cap - x)`. With `a = e / cap`, `m = mu a`:
 ///
 /// ```text
 /// D = sqrt((pi - a)^2 + m (m + 2 (pi + a))),   x = 2 e / (pi + a + m + D),
 /// -dx/dpi = x / (pi + a + m + D) * (D + pi - a + m) / D.
 /// ```
 ///
-/// All terms of `x` are non-negative, so nothing cancels; at `mu = 0` it is `min(cap, e / pi)`.
+/// All terms of `x` are non-negative, so nothing cancels. At `mu = 0` it is `min(cap, e / pi)`.
 #[inline(always)]
-fn of_users<S: Simd>(
+fn user_demands<S: Simd>(
     simd: S,
     block: Block<'_>,
     prices: &[f64],
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
     use crate::pool::Pool;
 
-    /// The bits must not depend on the machine: plain scalar code against what this machine has.
+    /// Plain scalar code gives the same bits as the vector instructions of this machine.
     #[test]
     fn same_bits_without_vector_instructions() {
         let (n, m) = (777, 5);

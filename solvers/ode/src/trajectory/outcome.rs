@@ -1,4 +1,4 @@
-//! What an integration returns.
+//! The result of an integration.
 
 use nalgebra::DVector;
 
@@ -6,18 +6,18 @@ use super::{End, Run};
 use crate::margin;
 use crate::pool::Pool;
 
-/// How the integration ended.
+/// The way in which the integration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrajectoryStatus {
-    /// The last point is free of justified complaints, to the tolerance asked for.
+    /// The last point is free of justified complaints, up to the requested tolerance.
     Converged,
-    /// The largest `c` was reached before.
+    /// The largest `c` was reached first.
     ReachedC,
-    /// A step ended outside of the domain: a slack, an allocation or a distance from a cap was
-    /// negative. The vectors are the state there.
+    /// A step ended outside the domain: a slack, an allocation or a distance from a cap was
+    /// negative. The vectors are the state at that step.
     LeftDomain,
-    /// The number of steps was reached first.
+    /// The limit on the number of steps was reached first.
     MaxSteps,
     /// The step-size control found no step small enough.
     StepSizeUnderflow,
@@ -30,40 +30,45 @@ pub enum TrajectoryStatus {
 pub struct TrajectoryPoint {
     /// The parameter of equation (12), for entitlements of sum 1.
     pub c: f64,
-    /// Fraction of its request that each user has.
+    /// The fraction of its request that each user has.
     pub x: Vec<f64>,
-    /// By resource: what is free, as it was integrated: `1 - usage` has no correct digits near the end. 1
-    /// where no user requests any.
+    /// The free fraction of each resource, as it was integrated; 1 if no user requests the
+    /// resource.
+    ///
+    /// Near the end, `1 - usage` would have no correct digits.
     pub slacks: Vec<f64>,
 }
 
-/// The end of an integration. Numbers are finite, except for `error`.
+/// The end of an integration. All numbers are finite, except for `error`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrajectoryResult {
-    /// Fraction of its request that each user has at `c`.
+    /// The fraction of its request that each user has at `c`.
     pub x: Vec<f64>,
-    /// By resource: what is free; see [`TrajectoryPoint::slacks`].
+    /// The free fraction of each resource; see [`TrajectoryPoint::slacks`].
     pub slacks: Vec<f64>,
-    /// By user: the distance from its cap, as it was integrated; infinite without one.
+    /// The distance of each user from its cap, as it was integrated; infinite without a cap.
     pub distances: Vec<f64>,
     /// The `c` that was reached, for entitlements of sum 1.
     pub c: f64,
-    /// How the integration ended.
+    /// The way in which the integration ended.
     pub status: TrajectoryStatus,
-    /// Steps taken.
+    /// The number of accepted steps.
     pub steps: usize,
-    /// Steps rejected by the step-size control.
+    /// The number of steps rejected by the step-size control.
     pub rejected_steps: usize,
-    /// Evaluations of the right-hand side, equation (13).
+    /// The number of evaluations of the right-hand side, equation (13).
     pub evaluations: usize,
-    /// How far `x` is off the trajectory: the largest residual of equation (12) relative to
-    /// `c e_i`, with slacks computed from `x` (so rounding alone makes it `1e-16 c` in the end).
-    /// Infinite where `x` is outside of the domain.
+    /// The distance of `x` from the trajectory: the largest residual of equation (12) relative to
+    /// `c e_i`.
+    ///
+    /// Slacks are computed from `x`, so rounding alone makes it `1e-16 c` in the end. It is
+    /// infinite if `x` is outside the domain.
     pub error: f64,
-    /// Every step, if asked for; the first point is `c = 0`.
+    /// All steps, if they were recorded. The first point is `c = 0`.
     pub points: Vec<TrajectoryPoint>,
 }
 
+/// Builds the result from the last state.
 pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> TrajectoryResult {
     let x = state.as_slice()[..run.layout.n_users].to_vec();
     let (status, c) = match *end {
@@ -87,7 +92,7 @@ pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> Traject
     }
 }
 
-/// The largest residual of equation (12) relative to `c e_i`; 0 at `c = 0`.
+/// Computes the largest residual of equation (12) relative to `c e_i`; 0 at `c = 0`.
 fn residual(pool: &Pool, x: &[f64], c: f64) -> f64 {
     let slacks = margin::slacks(pool, x);
     if c == 0.0 {

@@ -1,4 +1,4 @@
-//! The two integrators of `ode_solvers` behind one function.
+//! The two integrators of `ode_solvers` under one interface.
 
 use nalgebra::DVector;
 use ode_solvers::dop_shared::{IntegrationError, OutputType, SolverResult};
@@ -8,19 +8,21 @@ use super::RungeKutta;
 use super::outcome::TrajectoryStatus;
 use crate::settings::TRAJECTORY;
 
-/// The step that the stability of these methods allows is long beside the scale of the system, so
-/// that their stiffness detection would find nothing.
+/// The interval of the stiffness test, chosen so that the test never runs.
+///
+/// The stability limit of these methods is long compared with the scale of the system, so the test
+/// would never detect stiffness.
 const NO_STIFFNESS_TEST: u32 = u32::MAX;
 
-/// What an integrator leaves.
+/// The steps of an integration.
 pub(super) struct Steps {
     results: SolverResult<f64, DVector<f64>>,
-    /// Why it stopped before the end of the interval and before the criterion.
+    /// The reason why it stopped before the end of the interval and before the criterion.
     pub failure: Option<TrajectoryStatus>,
 }
 
 impl Steps {
-    /// The independent variable and the state at the start and after every accepted step.
+    /// Returns the independent variable and the state, at the start and after every accepted step.
     pub fn points(&self) -> impl DoubleEndedIterator<Item = (f64, &DVector<f64>)> + ExactSizeIterator {
         let (times, states) = self.results.get();
         times.iter().copied().zip(states)
@@ -70,7 +72,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
     Steps { results, failure: end.err().as_ref().map(status_of) }
 }
 
-/// Steps that were tried, from the number of evaluations and of accepted steps.
+/// Returns the number of attempted steps, from the numbers of evaluations and of accepted steps.
 pub(super) fn attempts(method: RungeKutta, evaluations: usize, accepted: usize) -> usize {
     let after_first = evaluations.saturating_sub(1);
     match method {

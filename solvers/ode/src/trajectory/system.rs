@@ -1,10 +1,10 @@
 //! The right-hand side: equation (13) with the dummy resources, solved by Woodbury's identity.
 //!
-//! The state is `x` of all users, the distances `d_i = cap_i - x_i` of those with a cap, the slacks
-//! `s_j` of the resources that somebody requests, and in log time `c` itself. Distances and slacks
-//! are linear in `x`, so that Runge-Kutta steps keep them equal to what they stand for; they are in
-//! the state because the step-size control is relative to every component, and because near the
-//! end differences such as `1 - usage` have no correct digits.
+//! The state consists of `x` of all users, the distances `d_i = cap_i - x_i` of the users with a
+//! cap, the slacks `s_j` of the resources that some user requests, and, in log time, `c` itself.
+//! Distances and slacks are linear in `x`, so Runge-Kutta steps keep them consistent with `x`. They
+//! are in the state for two reasons: the step-size control is relative to every component, and
+//! differences such as `1 - usage` have no correct digits near the end.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
@@ -20,18 +20,18 @@ use crate::pool::Pool;
 /// The independent variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Time {
-    /// `c` itself; the right-hand side does not depend on it.
+    /// The parameter `c` itself. The right-hand side does not depend on it.
     C,
-    /// `ln c`; `c` is the last component of the state.
+    /// The logarithm `ln c`. The last component of the state is `c`.
     LogC,
 }
 
-/// Where the parts of the state are.
+/// The positions of the components of the state.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
-    /// Users with a finite cap, in the order of their distances.
+    /// The users with a finite cap, in the order of their distances.
     pub capped: Vec<usize>,
-    /// Resources that somebody requests, in the order of their slacks.
+    /// The resources that some user requests, in the order of their slacks.
     pub requested: Vec<usize>,
     pub n_users: usize,
 }
@@ -50,7 +50,7 @@ impl Layout {
         self.n_users + self.capped.len() + self.requested.len() + usize::from(time == Time::LogC)
     }
 
-    /// Allocations, distances, slacks, and what remains.
+    /// Splits a state into allocations, distances, slacks, and the rest.
     pub fn split<'a>(&self, state: &'a [f64]) -> (&'a [f64], &'a [f64], &'a [f64], &'a [f64]) {
         let (x, rest) = state.split_at(self.n_users);
         let (distances, rest) = rest.split_at(self.capped.len());
@@ -58,7 +58,7 @@ impl Layout {
         (x, distances, slacks, rest)
     }
 
-    /// Slacks by resource; 1 where no user requests any.
+    /// Returns the slacks by resource; 1 if no user requests the resource.
     pub fn slacks(&self, state: &[f64], n_resources: usize) -> Vec<f64> {
         let mut slacks = vec![1.0; n_resources];
         for (resource, slack) in self.requested.iter().zip(self.split(state).2) {
@@ -67,7 +67,7 @@ impl Layout {
         slacks
     }
 
-    /// Distances by user; infinite without a cap.
+    /// Returns the distances by user; infinite without a cap.
     pub fn distances(&self, state: &[f64]) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; self.n_users];
         for (user, distance) in self.capped.iter().zip(self.split(state).1) {
@@ -76,7 +76,8 @@ impl Layout {
         distances
     }
 
-    /// Whether every component is within its bounds: positive distances and slacks, `x >= 0`.
+    /// Returns whether every component is within its bounds: positive distances and slacks,
+    /// `x >= 0`.
     pub fn in_domain(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, rest) = self.split(state);
         x.iter().all(|&x| x >= 0.0 && x.is_finite())
@@ -84,31 +85,31 @@ impl Layout {
     }
 }
 
-/// Equation (13) for a pool.
+/// The differential equation (13) for a pool.
 pub(super) struct Trajectory<'a> {
     pool: &'a Pool,
     layout: &'a Layout,
     total: f64,
-    /// Blocks of requests, `rows x BLOCK` each; a row of zeros makes the number of rows even.
+    /// The requests in blocks of `rows x BLOCK`. A row of zeros makes the number of rows even.
     requests: Vec<f64>,
-    /// Shares of the sum of entitlements, 0 where a block has no user.
+    /// The entitlements as shares of their sum; 0 for lanes of a block without a user.
     shares: Vec<f64>,
     rows: usize,
-    /// Stop when no user complains by more than this.
+    /// The integration stops when no user complains by more than this.
     tolerance: f64,
-    /// Counts the evaluations: an integrator that fails does not tell.
+    /// The number of evaluations, which an integrator that fails does not report.
     evaluations: &'a Cell<usize>,
     scratch: RefCell<Scratch>,
 }
 
 struct Scratch {
-    /// Diagonal of the N x N matrix, then its inverse; one per user.
+    /// The diagonal of the N x N matrix, later its inverse; one entry per user.
     diagonal: Vec<f64>,
-    /// `1 / s_j`, one per row.
+    /// The inverse slacks `1 / s_j`, one per row.
     inverse_slacks: Vec<f64>,
-    /// Requests times a weight, `rows x BLOCK`.
+    /// The requests times a weight, `rows x BLOCK`.
     weighted: Vec<f64>,
-    /// Lanes of the sums over users: a vector and a matrix.
+    /// The lanes of the sums over users: a vector, followed by a matrix.
     lanes: Vec<f64>,
 }
 
@@ -121,9 +122,9 @@ impl<'a> Trajectory<'a> {
         let mut shares: Vec<f64> = pool.entitlements().iter().map(|e| e / total).collect();
         shares.resize(padded, 0.0);
         for user in 0..layout.n_users {
-            let place = user / BLOCK * BLOCK * rows + user % BLOCK;
+            let offset = user / BLOCK * BLOCK * rows + user % BLOCK;
             for (row, &j) in layout.requested.iter().enumerate() {
-                requests[place + row * BLOCK] = pool.request_row(user)[j];
+                requests[offset + row * BLOCK] = pool.request_row(user)[j];
             }
         }
         let scratch = RefCell::new(Scratch {
@@ -135,7 +136,7 @@ impl<'a> Trajectory<'a> {
         Self { pool, layout, total, requests, shares, rows, tolerance, evaluations, scratch }
     }
 
-    /// Whether no user complains, to the tolerance.
+    /// Returns whether no user complains, up to the tolerance.
     pub fn satisfied(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, _) = self.layout.split(state);
         let mut all_slacks = vec![1.0; self.pool.n_resources()];
@@ -153,7 +154,7 @@ impl<'a> Trajectory<'a> {
         })
     }
 
-    /// `d state / d time`; `None` outside of the domain.
+    /// Computes `d state / d time`. Returns `None` outside the domain.
     fn derivative(&self, state: &[f64], derivative: &mut [f64]) -> Option<()> {
         if !self.layout.in_domain(state) {
             return None;
@@ -163,10 +164,11 @@ impl<'a> Trajectory<'a> {
         for (inverse, &slack) in scratch.inverse_slacks.iter_mut().zip(slacks) {
             *inverse = 1.0 / slack;
         }
-        // The dummy resource of a user: 1 / d for the pull of its cap, x / d^2 for its derivative.
+        // The dummy resource of a user contributes 1 / d for its cap, and x / d^2 for the
+        // derivative.
         scratch.diagonal.fill(0.0);
         for (&user, &distance) in self.layout.capped.iter().zip(distances) {
-            // (1 + x / d) / d with one division.
+            // This is (1 + x / d) / d with one division.
             scratch.diagonal[user] = (distance + x[user]) / (distance * distance);
         }
         let arch = Arch::new();
@@ -194,7 +196,8 @@ impl<'a> Trajectory<'a> {
     }
 }
 
-/// Completes the diagonal of every user and inverts it; sums over users for the small system.
+/// A pass over users that completes and inverts their diagonals, and adds the sums for the small
+/// system.
 struct AddUsers<'a> {
     system: &'a Trajectory<'a>,
     x: &'a [f64],
@@ -218,7 +221,7 @@ impl WithSimd for AddUsers<'_> {
             x[..present].copy_from_slice(&self.x[block * BLOCK..block * BLOCK + present]);
             let mut pressure = [0.0; BLOCK];
             lanes::payments(simd, requests, inverse_slacks, &mut pressure);
-            // Where there is no user, the diagonal only has to be positive.
+            // Without a user, the diagonal only has to be positive.
             pressure[present..].fill(1.0);
             let mut response = [0.0; BLOCK];
             let mut drive = [0.0; BLOCK];
@@ -235,14 +238,14 @@ impl WithSimd for AddUsers<'_> {
     }
 }
 
-/// `dx` from the solution of the small system.
+/// A pass over users that computes `dx` from the solution of the small system.
 struct MoveUsers<'a> {
     system: &'a Trajectory<'a>,
     x: &'a [f64],
-    /// `w_j / s_j`, one per row.
+    /// The prices `w_j / s_j`, one per row.
     prices: &'a [f64],
     speed: f64,
-    /// Inverses of the diagonal.
+    /// The inverses of the diagonal.
     slopes: &'a [f64],
     dx: &'a mut [f64],
 }
@@ -267,7 +270,7 @@ impl WithSimd for MoveUsers<'_> {
     }
 }
 
-/// `w_j = (sum_i r_ij dx_i/dc) / s_j` from `(1 + S^-1 R^T D R S^-1) w = S^-1 R^T D e`.
+/// Computes `w_j = (sum_i r_ij dx_i/dc) / s_j` from `(1 + S^-1 R^T D R S^-1) w = S^-1 R^T D e`.
 fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
     let (rhs, gram) = scratch.lanes.as_chunks().0.split_at(rows);
     let inverse = &scratch.inverse_slacks;
@@ -283,11 +286,11 @@ fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
 impl System<f64, DVector<f64>> for Trajectory<'_> {
     fn system(&self, _time: f64, state: &DVector<f64>, derivative: &mut DVector<f64>) {
         self.evaluations.set(self.evaluations.get() + 1);
-        // Sums over users of all pairs of rows, eight at a time.
+        // The sums over users of all pairs of rows are taken eight at a time.
         let (users, rows) = (self.layout.n_users as u64, self.rows as u64);
         evenhand_budget::charge(users * (2 + rows + rows * rows / 8) + rows.pow(3) / 50, "the trajectory");
         if self.derivative(state.as_slice(), derivative.as_mut_slice()).is_none() {
-            // The step-size control answers NaN with a smaller step.
+            // The step-size control reacts to NaN with a smaller step.
             derivative.fill(f64::NAN);
         }
     }

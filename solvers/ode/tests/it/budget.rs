@@ -1,4 +1,4 @@
-//! Steps are charged before they are taken.
+//! The budget is charged before steps are taken.
 
 use evenhand_budget::{Kind, Limits, spent, within};
 use evenhand_ode::cluster::{self, ClassUse, Cluster, UserModel};

@@ -10,8 +10,8 @@ use evenhand_ode::pool::Pool;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// `x` by Clarabel: minimise `-sum_i e_i t_i` with `(t_i, 1, y_i)` in the exponential cone and
-/// `y = n x` within the capacities and caps.
+/// Computes `x` with Clarabel: minimise `-sum_i e_i t_i` with `(t_i, 1, y_i)` in the exponential
+/// cone and `y = n x` within the capacities and caps.
 fn by_cones(pool: &Pool) -> Option<Vec<f64>> {
     let (n, m) = (pool.n_users(), pool.n_resources());
     let scale = n as f64;

@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness on clusters: the conditions of the optimum, and an independent
-//! conic solver.
+//! Proportional and alpha fairness on clusters, tested with the conditions of the optimum and an
+//! independent conic solver.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -12,7 +12,7 @@ use evenhand_ode::cluster::{
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// What a random cluster is like.
+/// The properties of a random cluster.
 #[derive(Clone, Copy)]
 struct Shape {
     users: usize,
@@ -63,7 +63,7 @@ fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<UserModel>) {
     (k * m, list)
 }
 
-/// `(U_n, x_n)` by user.
+/// Returns `(U_n, x_n)` by user.
 fn totals(users: &[UserModel], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let total = |(user, tasks): (&UserModel, &Vec<f64>)| {
         let utility = user.placements.iter().zip(tasks).map(|(p, x)| p.worth * x).sum();
@@ -72,7 +72,7 @@ fn totals(users: &[UserModel], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
     users.iter().zip(tasks).map(total).collect()
 }
 
-/// The largest violation of the conditions of the optimum, each relative to what it is about.
+/// Returns the largest violation of the conditions of the optimum, each in relative terms.
 fn violation(n_rows: usize, users: &[UserModel], alpha: f64, point: &ClusterPoint) -> f64 {
     let totals = totals(users, &point.tasks);
     let worth: f64 =
@@ -90,7 +90,7 @@ fn violation(n_rows: usize, users: &[UserModel], alpha: f64, point: &ClusterPoin
                 cost += part * point.row_prices[*row];
             }
             let gain = marginal * placement.worth;
-            // Never worth more than it costs, and never bought above its worth.
+            // A placement is never worth more than its cost, and never used above its worth.
             worst = worst.max((gain - cost) / gain).max((cost - gain) * x / worth);
         }
         if user.limit.is_finite() {
@@ -130,8 +130,10 @@ fn every_exponent() {
     all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
 }
 
-/// Users whose utilities differ by 100 differ by 10^18 in what they are worth for `a = 10`: not every
-/// cluster is solved for all of them, and the status says which.
+/// With `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by
+/// 10^18.
+///
+/// Not every cluster is solved for all users, and the status shows which ones are.
 #[test]
 fn a_large_exponent() {
     let mut n_solved = 0;
@@ -212,7 +214,7 @@ fn nobody_and_what_is_refused() {
     assert!(matches!(Cluster::new(1 << 20, &[good()], 1.0), Err(ClusterError::TooManyRows { .. })));
 }
 
-/// `U_n` by Clarabel: one column for each placement, then one for each user's term.
+/// Computes `U_n` with Clarabel: one column for each placement, then one for each user's term.
 fn by_cones(n_rows: usize, users: &[UserModel], alpha: f64) -> Option<Vec<f64>> {
     let starts: Vec<usize> = users
         .iter()
@@ -230,7 +232,7 @@ fn by_cones(n_rows: usize, users: &[UserModel], alpha: f64) -> Option<Vec<f64>> 
         values.push(value);
     };
     let mut right = vec![1.0; n_rows];
-    // A placement's unit: what fits at most.
+    // The unit of a placement: the most tasks that fit.
     let unit = |placement: &ClassUse| placement.usage.iter().map(|(_, a)| *a).fold(0.0, f64::max).recip();
     let mut limits = n_rows;
     for (n, user) in users.iter().enumerate() {
@@ -320,7 +322,7 @@ fn agrees_with_a_conic_solver() {
     assert!(compared >= 75, "Clarabel solved only {compared}");
 }
 
-/// Two methods that share nothing but the problem.
+/// The interior point method and the method of prices share nothing but the problem.
 #[test]
 fn agrees_with_the_method_of_prices() {
     for seed in 0..90 {
@@ -339,7 +341,7 @@ fn agrees_with_the_method_of_prices() {
     }
 }
 
-/// Numbers that leave the range of doubles on the way end in a status, not in a panic or for ever.
+/// Numbers that leave the range of doubles end in a status, and not in a panic or an endless loop.
 #[test]
 fn numbers_far_apart_end_in_a_status() {
     for exponent in [100, 150, 200, 250, 300] {

@@ -1,4 +1,5 @@
-//! The limit of the path: its conditions on random pools, and where it must not move.
+//! The limit of the path: its optimality conditions on random pools, and changes that must not move
+//! it.
 
 use evenhand_ode::margin;
 use evenhand_ode::path::{BarrierWeights, PathResult, PathSettings, PathStatus, follow};
@@ -7,22 +8,22 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// What is hard about a pool.
+/// The difficulty of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Dense,
     Sparse,
-    /// Requests from a set of three.
+    /// Requests take only three values.
     Tied,
     /// The second half of the resources repeats the first.
     Repeated,
-    /// A resource that is the mean of two others, up to 1e-9.
+    /// One resource is the mean of two others, up to 1e-9.
     NearlyDependent,
     BadRows,
     BadColumns,
     BadEntries,
     BadWeights,
-    /// Almost everybody can have all it asks for.
+    /// Almost every user can have its whole request.
     NearlyEnough,
 }
 
@@ -91,7 +92,8 @@ fn pool(kind: Kind, caps: Caps, n: usize, m: usize, seed: u64) -> Pool {
     Pool::new(m, requests, entitlements, caps).unwrap()
 }
 
-/// The conditions of optimality from the definition, not from the solver: the largest violation.
+/// Returns the largest violation of the optimality conditions, computed from the definition and not
+/// from the solver.
 fn violation(pool: &Pool, result: &PathResult) -> f64 {
     let total = pool.total_entitlement();
     let mut worst = 0.0_f64;
@@ -115,13 +117,14 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// What [`pool`] wants, so that a failure prints no numbers.
+/// Generates the arguments of [`pool`], so that a failure prints no long vectors.
 fn any_pool() -> impl Strategy<Value = (Kind, Caps, usize, usize, u64)> {
     let caps = prop_oneof![Just(Caps::One), Just(Caps::None), Just(Caps::Mixed)];
     (proptest::sample::select(KINDS.to_vec()), caps, 1..120_usize, 1..12_usize, any::<u64>())
 }
 
-/// Where resources depend on each other up to 1e-9, rounding hides which of them are bottlenecks.
+/// Returns the settings for a kind. If resources depend on each other up to 1e-9, rounding hides
+/// which of them are bottlenecks.
 fn settings(kind: Kind) -> PathSettings {
     let tolerance = if kind == Kind::NearlyDependent { 1e-9 } else { 1e-14 };
     PathSettings { tolerance, ..PathSettings::default() }
@@ -137,7 +140,7 @@ proptest! {
         let result = follow(&pool, &settings);
         prop_assert_eq!(result.status, PathStatus::Solved, "{:e} after {}", result.residual, result.iterations);
         prop_assert!(violation(&pool, &result) <= settings.tolerance + 1e-14);
-        // Fact 1: nobody has a justified complaint.
+        // Fact 1: no user has a justified complaint.
         let near = if kind == Kind::NearlyDependent { 1e-6 } else { 1e-11 };
         let least = margin::margins(&pool, &result.x, near).into_iter().fold(f64::INFINITY, f64::min);
         prop_assert!(least >= -10.0 * near, "margin {:e}", least);
@@ -176,7 +179,7 @@ fn same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Many users, of which few or most are capped.
+/// Many users, with few, most or none of them at their caps.
 #[test]
 fn many_users() {
     for (n, cap) in [(30_000, 1.0), (30_000, 4.0 / 30_000.0), (100_000, f64::INFINITY)] {

@@ -1,11 +1,11 @@
-//! Odd input: what is no pool, and pools at the edge of being one.
+//! Unusual input: numbers that do not define a pool, and extreme pools.
 
 use evenhand_ode::path::{BarrierWeights, PathSettings, PathStatus, follow};
 use evenhand_ode::pool::{Pool, PoolError};
 
 const NONE: f64 = f64::INFINITY;
 
-/// A pool of two users and two resources with one number changed.
+/// Returns a pool of two users and two resources with one number changed.
 fn changed(change: impl Fn(&mut [f64], &mut [f64], &mut [f64])) -> Result<Pool, PoolError> {
     let mut requests = vec![1.0, 0.5, 0.25, 1.0];
     let (mut entitlements, mut caps) = (vec![1.0, 2.0], vec![1.0, NONE]);
@@ -48,7 +48,7 @@ fn refused() {
     }
 }
 
-/// `x` of a pool that is solved.
+/// Returns `x` of a pool that must be solved.
 fn solved(m: usize, requests: &[f64], entitlements: &[f64], caps: &[f64]) -> Vec<f64> {
     let pool = Pool::new(m, requests.to_vec(), entitlements.to_vec(), caps.to_vec()).unwrap();
     let result = follow(&pool, &PathSettings::default());
@@ -72,13 +72,13 @@ fn edges() {
     // The cap and the capacity bind at once.
     assert_near(&solved(1, &[2.0], &[1.0], &[0.5]), &[0.5]);
     assert_near(&solved(1, &[1.0, 1.0], &[1.0, 1.0], &[0.5, 0.5]), &[0.5, 0.5]);
-    // Resources that nobody requests, users who request nothing.
+    // Resources that no user requests, and users that request nothing.
     assert_near(&solved(3, &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0], &[1.0, 1.0], &[NONE, 1.0]), &[1.0, 1.0]);
-    // Everybody has all it asks for.
+    // Every user has its whole request.
     assert_near(&solved(1, &[0.3, 0.3], &[1.0, 5.0], &[1.0, 1.0]), &[1.0, 1.0]);
-    // The same resource many times.
+    // The same resource several times.
     assert_near(&solved(4, &[1.0; 8], &[1.0, 3.0], &[NONE; 2]), &[0.25, 0.75]);
-    // Used up at price 0.
+    // A resource that is fully used at price 0.
     assert_near(&solved(2, &[1.0, 0.5, 1.0, 0.5, 0.0, 0.5], &[1.0; 3], &[1.0; 3]), &[0.5, 0.5, 1.0]);
     // Weights and requests of very different sizes.
     assert_near(&solved(1, &[1.0, 1.0], &[1e9, 1.0], &[NONE; 2]), &[1e9 / (1e9 + 1.0), 1.0 / (1e9 + 1.0)]);
@@ -103,7 +103,7 @@ fn limits_are_said() {
     assert!(nan.x.iter().all(|x| x.is_finite()));
 }
 
-/// A user that is entitled to nothing gets nothing.
+/// A user with entitlement 0 gets nothing.
 #[test]
 fn no_entitlement() {
     let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![0.0, 2.0], vec![1.0; 2]).unwrap();

@@ -1,4 +1,4 @@
-//! The literal trajectory against values of equation (12) that were computed independently.
+//! The literal trajectory compared with values of equation (12) that were computed independently.
 
 use evenhand_ode::margin;
 use evenhand_ode::path::{PathSettings, follow};
@@ -7,11 +7,11 @@ use evenhand_ode::trajectory::{RungeKutta, TrajectorySettings, TrajectoryStatus,
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// `c` and `x(c)`.
+/// Pairs of `c` and `x(c)`.
 type Points = Vec<(f64, Vec<f64>)>;
 
-/// Values of `x(c)` at `c = 0.1, 1, 10, ...`: "No Justified Complaints", equation (12) with dummy
-/// resources, solved to full precision at each `c`.
+/// Returns values of `x(c)` at `c = 0.1, 1, 10, ...`: "No Justified Complaints", equation (12) with
+/// dummy resources, solved to full precision at each `c`.
 fn published() -> Vec<(&'static str, Pool, Points)> {
     let pool = |m: usize, requests: &[f64], e: &[f64]| {
         Pool::new(m, requests.to_vec(), e.to_vec(), vec![1.0; e.len()]).unwrap()
@@ -179,7 +179,7 @@ fn recorded_points_rise() {
     assert!(integrate(&pool, &TrajectorySettings::default()).points.is_empty());
 }
 
-/// A user that is entitled to nothing gets nothing, others do not suffer.
+/// A user with entitlement 0 gets nothing, and the other users are not affected.
 #[test]
 fn no_entitlement() {
     let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![1.0, 0.0], vec![1.0; 2]).unwrap();
@@ -188,7 +188,7 @@ fn no_entitlement() {
     assert!(approx::abs_diff_eq!(result.x[0], 1.0, epsilon = 1e-5) && result.x[1] == 0.0, "{:?}", result.x);
 }
 
-/// Weights and requests of very different sizes, resources that nobody requests, no caps.
+/// Weights and requests of very different sizes, resources that no user requests, and no caps.
 #[test]
 fn odd_pools() {
     let none = f64::INFINITY;
@@ -210,7 +210,7 @@ fn odd_pools() {
     }
 }
 
-/// However rough the integration, what is called converged is feasible and free of complaints.
+/// A converged result is feasible and free of complaints, however rough the integration.
 #[test]
 fn rough_integration() {
     let mut others = 0;

@@ -1,10 +1,10 @@
-//! Searches and tables beside each other.
+//! Searches and tables compared with each other.
 
 use evenhand_problem::{JobSpec, PoolSpec, ReservationSpec};
 
 use super::*;
 
-/// Both methods on the same random problems, with profits of every length.
+/// Both methods agree on random problems, with profits of every length.
 #[test]
 fn the_table_and_the_branches_agree() {
     let mut state = 7u64;
@@ -26,7 +26,7 @@ fn the_table_and_the_branches_agree() {
             ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
         let problem = Reservation::new(spec).expect("everything fits in 9");
         let knapsack = Knapsack::new(&problem, 0, &SearchLimits::default()).expect("it is small");
-        // Small profits with many ties, long ones, and ones that need GMP.
+        // Small profits with many ties, long profits, and profits that need GMP.
         let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
         let profits: Vec<Rational> = (0..problem.n_types())
             .map(|_| {
@@ -47,7 +47,8 @@ fn the_table_and_the_branches_agree() {
     }
 }
 
-/// A table in doubles says what exact profits do: at the best value, and one unit below it.
+/// A table in doubles gives the same answers as exact profits, at the best value and one unit below
+/// it.
 fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rational], best: &[u64]) {
     let (profits, _) = integers(profits);
     let types: Vec<usize> =
@@ -61,7 +62,7 @@ fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rat
     let below = Integer::from(&most - 1u32);
     let found = knapsack.above(&types, &profits, &below).expect("few are as good");
     assert_eq!(found.map(|k| value(&k)), Some(most.clone()));
-    // Every column that is offered is better, and fits.
+    // Every returned column is better than the bound, and fits.
     let half = Integer::from(&most / 2u32);
     let better = knapsack.better(&profits, &half);
     assert!(!better.is_empty() && better.iter().all(|k| value(k) > half));
@@ -75,7 +76,8 @@ fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rat
     assert!(knapsack.better(&profits, &most).is_empty());
 }
 
-/// The columns of a table, and all that reach a value, against loops over all configurations.
+/// The columns of a table, and all configurations that reach a value, agree with loops over all
+/// configurations.
 #[test]
 fn all_that_reach_a_value() {
     let demand: Vec<Vec<Integer>> =
@@ -100,7 +102,7 @@ fn all_that_reach_a_value() {
         expected.sort();
         found.sort();
         assert_eq!(found, expected, "{least}");
-        // The best that holds a type, for each.
+        // The best configuration that holds a type, for each type.
         let with = |j: usize| all.iter().filter(|(_, k)| k[j] > 0).map(|(value, _)| *value).max();
         let expected: Vec<u64> = (0..4).filter_map(with).filter(|value| *value >= least).collect();
         let better = table.better(&(least as f64 - 1.0));

@@ -1,4 +1,4 @@
-//! Searches are charged before they begin.
+//! The budget is charged before searches begin.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Greedy and optimal reservation: published numbers, and other methods.
+//! Greedy and optimal reservation compared with published numbers and with other methods.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
 use rug::ops::Pow;
 
-/// Greedy, the verified optimum.
+/// Returns the reward of greedy and the verified optimum.
 #[track_caller]
 fn both(problem: &Reservation) -> (Rational, Rational) {
     let mut best = MaxReward::new(problem);
@@ -22,7 +22,7 @@ fn both(problem: &Reservation) -> (Rational, Rational) {
     (greedy.reward, optimum.value)
 }
 
-/// Proposition 3.10, Appendix C.
+/// The ratios of Proposition 3.10, Appendix C.
 #[test]
 fn the_family_that_comes_close_to_one_minus_one_over_e() {
     for n_types in (3..=16).chain([24, 32, 50]) {
@@ -33,7 +33,7 @@ fn the_family_that_comes_close_to_one_minus_one_over_e() {
     }
 }
 
-/// Section 1.
+/// The examples of section 1.
 #[test]
 fn the_introduction() {
     let with = |loads: [(i64, i64); 3]| {
@@ -53,7 +53,7 @@ fn the_introduction() {
     }
 }
 
-/// The types of section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
+/// Builds the types of section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
 fn virtual_machines(sizes: &[(i64, i64)]) -> Reservation {
     let demands: Vec<[i64; 2]> = sizes.iter().map(|(cpu, memory)| [*cpu, *memory]).collect();
     let types: Vec<Small<'_>> = demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
@@ -96,7 +96,7 @@ fn critical_multiples_of_a_load() {
         let critical = critical_loads(&mut best, &loads).unwrap();
         let (served, full) = (critical.all_served.unwrap(), critical.all_best.unwrap());
         assert!((served.to_f64() - first).abs() < 1e-6 && (full.to_f64() - second).abs() < 1e-9);
-        // At the points themselves, and just beyond the first.
+        // At the multiples themselves, and just beyond the first.
         let at = |t: Rational| -> (Rational, Rational) {
             let scaled: Vec<Rational> = loads.iter().map(|load| Rational::from(load * &t)).collect();
             let mut best = MaxReward::new(&problem);
@@ -141,7 +141,7 @@ fn whole_servers_approach_the_fluid_assignment() {
     assert_eq!(fluid.reward, Rational::from((1123, 8)));
 }
 
-/// However many servers there are: the search is about the last of them.
+/// The number of servers may be huge, since only the last of them are searched.
 #[test]
 fn whole_servers_by_the_million_million() {
     use rug::Integer;
@@ -154,7 +154,7 @@ fn whole_servers_by_the_million_million() {
         let found =
             bracket(&mut best, &jobs, std::slice::from_ref(&n_servers), &MipSettings::default()).unwrap();
         assert!(found.lower <= found.upper);
-        // The most that a server earns is 160.
+        // A server earns at most 160.
         assert!(Rational::from(&found.upper - &found.lower) <= 160, "10^{exponent}");
         let used: Integer = found.servers.iter().map(|(_, _, x)| x).sum();
         assert!(used <= n_servers);
@@ -188,7 +188,7 @@ fn more_load_may_earn_less() {
     }
 }
 
-/// The same answers where the configurations are stated, and where there is nothing to earn.
+/// Stated configurations give the same answers, and a problem may have no reward at all.
 #[test]
 fn stated_configurations_and_nothing_to_earn() {
     use evenhand_problem::format::Source;
@@ -210,7 +210,7 @@ fn stated_configurations_and_nothing_to_earn() {
     assert_eq!(both(&no_types), (Rational::new(), Rational::new()));
 }
 
-/// Numbers of a hundred digits, and capacities that leave room for a trillion jobs.
+/// Numbers of hundreds of digits, and capacities with room for a trillion jobs.
 #[test]
 fn numbers_of_any_size() {
     let huge = Rational::from(10).pow(300u32);

@@ -1,4 +1,4 @@
-//! Reservation against enumeration: all configurations of small random problems.
+//! Reservation compared with the enumeration of all configurations of small random problems.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use evenhand_packing::{MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rug::Integer;
 
-/// A small deterministic generator.
+/// A small deterministic random generator.
 pub struct Dice(u64);
 
 impl Dice {
@@ -30,7 +30,7 @@ fn random(seed: u64) -> Reservation {
     let n_resources = 1 + dice.below(3) as usize;
     let n_types = 1 + dice.below(4) as usize;
     let n_pools = 1 + dice.below(2) * dice.below(2);
-    // Sizes that are quotients, or so fine that there is no table.
+    // Whole sizes, quotients, or sizes so fine that no table is possible.
     let fine = dice.below(3);
     let size = |dice: &mut Dice, low: u64, high: u64| {
         let base = Rational::from(low + dice.below(high - low + 1));
@@ -67,7 +67,8 @@ fn random(seed: u64) -> Reservation {
     Reservation::new(spec).expect("everything fits in 9")
 }
 
-/// Every subset's best configuration, against all of them in the order of Definition 2.2.
+/// The best configuration of every subset of types is the first of all configurations in the order
+/// of Definition 2.2.
 #[test]
 fn the_first_configuration() {
     for seed in 0..400 {
@@ -86,7 +87,7 @@ fn the_first_configuration() {
     }
 }
 
-/// The programme over all configurations at once.
+/// Computes the optimum of the programme over all configurations at once.
 fn enumerated(problem: &Reservation, loads: &[Rational], sizes: &[Rational]) -> Rational {
     let n_types = loads.len();
     let mut lp = ExactLp::default();
@@ -135,7 +136,7 @@ fn the_optimum_over_all_configurations() {
     assert!(trees > 20, "the proofs need branches");
 }
 
-/// A proof whose bound or prices are damaged does not hold.
+/// A proof with a bound that is too small is rejected.
 #[test]
 fn damaged_proofs_fail() {
     let mut refused = 0;
@@ -154,7 +155,7 @@ fn damaged_proofs_fail() {
     assert!(refused > 30);
 }
 
-/// Whole jobs on few servers, against all assignments.
+/// Whole jobs on two servers, compared with all assignments.
 #[test]
 fn whole_servers_and_jobs() {
     let mut open = 0;
@@ -189,7 +190,8 @@ fn whole_servers_and_jobs() {
     println!("{open} of 60 brackets are open");
 }
 
-/// No loads have a smaller ratio, and none a reward that falls where it may not.
+/// No loads have a smaller ratio than the worst, and more load earns less only if the property
+/// fails.
 #[test]
 fn many_loads_against_the_worst() {
     let (mut below_one, mut falling) = (0, 0);

@@ -45,9 +45,16 @@ fn reached(package: &str) -> HashSet<String> {
 fn the_writer_reaches_no_solver() {
     let reached = reached("evenhand-exact");
     assert!(reached.contains("evenhand-problem") && reached.contains("rug"), "{reached:?}");
-    for name in
-        ["highs", "highs-sys", "ode_solvers", "clap", "clarabel", "evenhand-levels", "evenhand-lp", "evenhand-mechanisms"]
-    {
+    for name in [
+        "highs",
+        "highs-sys",
+        "ode_solvers",
+        "clap",
+        "clarabel",
+        "evenhand-levels",
+        "evenhand-lp",
+        "evenhand-mechanisms",
+    ] {
         assert!(!reached.contains(name), "evenhand-exact reaches {name}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! With `D = y / z`, `S = s / p`, `K = E D E'`, `U = A D E'` and `M = A D A' + S`:
 //!
-//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so that nothing
+//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so nothing
 //!   cancels.
 //! - by groups: `H = K - U' M^-1 U`, with one small Cholesky factor for each class.
 //!
@@ -13,8 +13,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Point, Programme, Residuals};
-use evenhand_lp::linear::Cholesky;
 use crate::settings::INTERIOR;
+use evenhand_lp::linear::Cholesky;
 
 /// A change of a point.
 pub struct Direction {
@@ -32,7 +32,8 @@ pub struct Newton<'a> {
     d: Vec<f64>,
     k: Vec<f64>,
     factors: Cholesky,
-    /// By class the factor of its block of `M`, by column of the lower triangle; none by rows.
+    /// By class: the factor of its block of `M`, by column of the lower triangle; `None` for
+    /// equations by rows.
     blocks: Option<Vec<Cholesky>>,
     /// `H^-1` times the column of the level, and its product with `a`.
     level: Vec<f64>,
@@ -40,9 +41,11 @@ pub struct Newton<'a> {
 }
 
 impl<'a> Newton<'a> {
+    /// Sets up and factors the equations at a point. Returns `None` if they are singular in
+    /// doubles.
     pub fn new(programme: &'a Programme, point: &Point) -> Option<Self> {
         let n = if by_rows(programme) { programme.capacity.len() } else { programme.multiple.len() } as u64;
-        // The factors take a third of n^3 products, of which 100 are a step.
+        // Factoring takes n^3 / 3 products, and 100 products are one step of the budget.
         evenhand_budget::charge(n.saturating_pow(3) / 300 + 20 * point.y.len() as u64, "a step of max-min");
         let d = programme.numbers(point.y.len(), |j| point.y[j] / point.z[j]);
         let s: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| s / p).collect();
@@ -68,19 +71,22 @@ impl<'a> Newton<'a> {
         (newton.level_rate.is_finite() && newton.level_rate != 0.0).then_some(newton)
     }
 
-    /// `U v`
+    /// Computes `U v`.
     fn to_rows(&self, v: &[f64]) -> Vec<f64> {
         self.programme.loads(|j| self.d[j] * v[self.programme.group[j]])
     }
 
-    /// `U' v`
+    /// Computes `U' v`.
     fn to_groups(&self, v: &[f64]) -> Vec<f64> {
         let products = self.programme.products(v);
         self.programme.sums(|j| self.d[j] * products[j])
     }
 
-    /// `H^-1 v` by groups. What cancels in `H`, and what was added to its diagonal, costs digits towards the end:
-    /// the rest of the equations, from their factors, is solved for once more.
+    /// Computes `H^-1 v` by groups.
+    ///
+    /// Cancellation in `H`, and the addition to its diagonal, cost digits towards the end.
+    /// Therefore the residual of the equations is computed from their factors and solved for once
+    /// more.
     fn solve_groups(&self, v: &[f64]) -> Vec<f64> {
         let mut solution = v.to_vec();
         self.factors.solve(&mut solution);
@@ -95,14 +101,14 @@ impl<'a> Newton<'a> {
         solution
     }
 
-    /// `M^-1 v`
+    /// Replaces `v` by `M^-1 v`.
     fn divide(blocks: &[Cholesky], programme: &Programme, v: &mut [f64]) {
         for (block, ends) in blocks.iter().zip(programme.class_rows.windows(2)) {
             block.solve(&mut v[ends[0]..ends[1]]);
         }
     }
 
-    /// The direction along which the products `y z` and `s p` change by these numbers.
+    /// Computes the direction along which the products `y z` and `s p` change by these numbers.
     pub fn direction(
         &self,
         programme: &Programme,
@@ -112,6 +118,8 @@ impl<'a> Newton<'a> {
         rows: &[f64],
     ) -> Direction {
         let a = &programme.multiple;
+        // Eliminate `dy`, `dz` and `ds`, then solve for the level, the prices and the levels'
+        // prices, and substitute back.
         let r = programme.numbers(columns.len(), |j| rest.columns[j] + columns[j] / point.y[j]);
         let mut by_row = programme.loads(|j| self.d[j] * r[j]);
         for (k, value) in by_row.iter_mut().enumerate() {
@@ -158,7 +166,7 @@ impl<'a> Newton<'a> {
     }
 }
 
-/// Whether the equations by rows are less work than those by groups.
+/// Returns whether the equations by rows are less work than those by groups.
 fn by_rows(programme: &Programme) -> bool {
     let cube = |n: usize| (n as f64).powi(3) / 3.0;
     let (mut pairs_by_rows, mut pairs_by_groups) = (0.0, 0.0);
@@ -177,10 +185,11 @@ fn by_rows(programme: &Programme) -> bool {
         <= cube(programme.multiple.len()) + INTERIOR.scattered * pairs_by_groups
 }
 
-/// `M - U K^-1 U'`, the lower triangle by row.
+/// Computes `M - U K^-1 U'`, the lower triangle by row.
 fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f64> {
     let n = programme.capacity.len();
-    // What the others of a group have in all, without a difference where one has nearly all.
+    // By column: the sum of `d` over the other columns of the group. For the largest column it is
+    // added up, since a difference would cancel.
     let mut others = Vec::with_capacity(d.len());
     for (ends, k) in programme.group_columns.windows(2).zip(k) {
         let columns = ends[0]..ends[1];
@@ -199,7 +208,8 @@ fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f6
                 let own = (row - first, entries);
                 outer(rows, n, own, (row, entries), d[j] * others[j] / k);
                 for other in ends[0]..j {
-                    // Columns of a group go by class, so that this one is in the lower triangle.
+                    // Columns of a group are in order of class, so this entry is in the lower
+                    // triangle.
                     outer(rows, n, own, programme.column(other), -d[j] * d[other] / k);
                 }
             }
@@ -210,7 +220,8 @@ fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f6
     matrix
 }
 
-/// The rows of a matrix in strips of some classes; threads share them, and every number is that of one.
+/// Splits the rows of a matrix into strips of some classes for threads. Each number is computed by
+/// one thread.
 fn strips<'m>(programme: &Programme, matrix: &'m mut [f64]) -> Vec<(Range<usize>, &'m mut [f64])> {
     let (n, classes) = (programme.capacity.len(), programme.class_rows.len() - 1);
     let count = if n < INTERIOR.shared_rows { 1 } else { INTERIOR.strips.min(classes) };
@@ -235,7 +246,7 @@ fn outer(matrix: &mut [f64], n: usize, a: (usize, &[f64]), b: (usize, &[f64]), f
     }
 }
 
-/// Factors of the blocks of `M`.
+/// Factors the blocks of `M`.
 fn class_blocks(programme: &Programme, d: &[f64], s: &[f64]) -> Option<Vec<Cholesky>> {
     let mut starts = Vec::with_capacity(programme.class_rows.len());
     let mut end = 0;
@@ -265,14 +276,15 @@ fn class_blocks(programme: &Programme, d: &[f64], s: &[f64]) -> Option<Vec<Chole
     Some(blocks)
 }
 
-/// `K - U' M^-1 U`, the lower triangle by row.
+/// Computes `K - U' M^-1 U`, the lower triangle by row.
 fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky]) -> Vec<f64> {
     let n = k.len();
     let mut matrix = vec![0.0; n * n];
     for (g, k) in k.iter().enumerate() {
         matrix[g * n + g] = *k;
     }
-    // By class `L^-1` times its columns, by row of the class, and their groups; by column its place there.
+    // By class: `L^-1` times its columns, by row of the class, and their groups. By column: its
+    // position there.
     let mut halves: Vec<Vec<Vec<f64>>> =
         programme.class_rows.windows(2).map(|ends| vec![Vec::new(); ends[1] - ends[0]]).collect();
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
@@ -286,7 +298,7 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
         place.push(groups[class].len());
         groups[class].push(programme.group[j]);
     }
-    // Group by group, so that the row to which all products go stays in the cache.
+    // Group by group, so that the row to which all products are added stays in the cache.
     let fill = |products: &mut Vec<f64>, (row, ends): (&mut [f64], &[usize])| {
         for (j, &at) in (ends[0]..ends[1]).zip(&place[ends[0]..ends[1]]) {
             let class = programme.class[j];
@@ -311,8 +323,9 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     matrix
 }
 
-/// Factors, with more on the diagonal where rounding has taken it away. That is rare, and the matrix large: it is
-/// then made anew.
+/// Factors a matrix, with more on the diagonal if rounding made it indefinite.
+///
+/// That is rare, and the matrix is large, so it is then built again.
 fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
     let mut more = INTERIOR.regular;
     for attempt in 0..=INTERIOR.attempts {

@@ -1,4 +1,4 @@
-//! Points of the interior point method, and the first of them.
+//! Points of the interior point method, and the starting point.
 
 use super::Programme;
 use super::newton::Direction;
@@ -7,21 +7,23 @@ use crate::settings::INTERIOR;
 /// A point inside the bounds, with its prices.
 #[derive(Clone)]
 pub struct Point {
-    /// By column: value and reduced cost.
+    /// By column: its value.
     pub y: Vec<f64>,
+    /// By column: its reduced cost.
     pub z: Vec<f64>,
-    /// By row: slack and price.
+    /// By row: its slack.
     pub s: Vec<f64>,
+    /// By row: its price.
     pub p: Vec<f64>,
-    /// By group: price of its level.
+    /// By group: the price of its level.
     pub l: Vec<f64>,
     /// The level.
     pub t: f64,
 }
 
 impl Point {
-    /// A point from guessed prices: what everybody has is spread over its classes, more where it is
-    /// cheaper.
+    /// Returns a point from guessed prices: the tasks of every group are spread over its classes,
+    /// more where it is cheaper.
     pub fn start(programme: &Programme, prices: &[f64]) -> Option<Self> {
         let most = prices.iter().copied().fold(0.0, f64::max);
         let mut p: Vec<f64> = prices.iter().map(|price| price.max(INTERIOR.least_price * most)).collect();
@@ -41,23 +43,26 @@ impl Point {
         if z.iter().any(|z| z.is_nan() || *z <= 0.0) {
             return None;
         }
-        let mut parts: Vec<f64> = z.iter().map(|z| 1.0 / z).collect();
+        // Groups prefer columns with small reduced costs.
+        let mut fractions: Vec<f64> = z.iter().map(|z| 1.0 / z).collect();
         for columns in ends() {
-            let sum: f64 = parts[columns.clone()].iter().sum();
-            parts[columns].iter_mut().for_each(|part| *part /= sum);
+            let sum: f64 = fractions[columns.clone()].iter().sum();
+            fractions[columns].iter_mut().for_each(|part| *part /= sum);
         }
-        let mut loads = programme.loads(|j| programme.multiple[programme.group[j]] * parts[j]);
+        let mut loads = programme.loads(|j| programme.multiple[programme.group[j]] * fractions[j]);
         let at = loads.len() * 9 / 10;
         let busy = *loads.select_nth_unstable_by(at, f64::total_cmp).1;
         let t = 0.5 / busy.max(1e-12);
         let need = |g: usize| programme.multiple[g] * t + programme.fixed[g];
-        let mut y: Vec<f64> = (0..parts.len()).map(|j| need(programme.group[j]) * parts[j]).collect();
+        let mut y: Vec<f64> = (0..fractions.len()).map(|j| need(programme.group[j]) * fractions[j]).collect();
         let loads = programme.loads(|j| y[j]);
         let s = loads
             .iter()
             .zip(&programme.capacity)
             .map(|(load, b)| (b - load).max(INTERIOR.least_slack))
             .collect();
+        // No product may be far below the median, which would put the point too close to the
+        // boundary.
         let mut products: Vec<f64> = y.iter().zip(&z).map(|(y, z)| y * z).collect();
         let middle = products.len() / 2;
         let mu = *products.select_nth_unstable_by(middle, f64::total_cmp).1;
@@ -67,7 +72,7 @@ impl Point {
         Some(Self { y, z, s, p, l, t })
     }
 
-    /// The same point in a programme with more columns, which start near the centre.
+    /// Returns the same point in a programme with more columns, which start near the centre.
     pub fn with_columns(&self, programme: &Programme, wider: &Programme) -> Self {
         let n_products = (self.y.len() + self.s.len()) as f64;
         let sum = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
@@ -83,7 +88,8 @@ impl Point {
                     old.start += 1;
                 } else {
                     let cost = (price - self.l[g]).max(INTERIOR.least_cost * self.l[g]);
-                    // Together no more than the group needs: what is cheap would overload its class.
+                    // Together they get no more than the group needs: cheap columns would overload
+                    // their class.
                     let need = wider.multiple[g] * self.t + wider.fixed[g];
                     let share = (mu / cost)
                         .min((need / (ends[1] - ends[0]) as f64).max(INTERIOR.least_cost * mu / cost));
@@ -96,7 +102,7 @@ impl Point {
         Self { y, z, s, p, l, t: self.t }
     }
 
-    /// Goes along a direction.
+    /// Moves the point along a direction.
     pub fn advance(&mut self, programme: &Programme, direction: &Direction, primal: f64, dual: f64) {
         let go = |values: &mut [f64], change: &[f64], length: f64| {
             values.iter_mut().zip(change).for_each(|(value, d)| *value += length * d);

@@ -1,23 +1,26 @@
 //! Proven bounds of all levels, from a feasible allocation and prices in doubles.
 //!
-//! Blocks go by their levels; `F` are the users whose level has a price in a block before, `C` the classes on which users of `F` may run.
+//! Blocks are in order of their levels. `F` are the users whose level has a price in an earlier
+//! block, and `C` the classes on which users of `F` may run.
 //!
-//! *From below.* Let `z` be the allocation without what the others (not in `F`) have on `C`, and `a` the least
-//! level in it among the others that lack tasks. In the lexicographic maximum every other user has at least `a`,
-//! or all its tasks: of those that have less take the lowest. On the classes outside of `C` a small step from the
-//! maximum to `z` raises it, lowers no user of its level or below, and does not touch `F`.
+//! *From below.* Let `z` be the allocation without the tasks of the other users (not in `F`) on
+//! `C`. Let `a` be the least level in `z` of any other user that lacks tasks. In the lexicographic
+//! maximum every other user has at least the level `a`, or all its tasks. For a proof, take the
+//! user with the lowest level among those that have less. On the classes outside `C`, a small step
+//! from the maximum towards `z` raises this user, lowers no user of its level or below, and does
+//! not touch `F`.
 //!
-//! *From above.* Prices `p` of the rows, and `l_n` what one unit of level costs `n` where it is cheapest, on all
-//! its classes: `sum_n l_n level_n <= p c` in every allocation. With the others at their lower bounds
-//! `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`, whatever `l_m <= ` that cost the others are counted with.
-//! The prices of a block say nothing of classes that its users left to blocks before; with enough of the prices
-//! of those blocks added they do.
+//! *From above.* Let `p` be prices of the rows, and `l_n` the cost of one unit of level of `n` on
+//! its cheapest class. Then `sum_n l_n level_n <= p c` in every allocation. With the others at
+//! their lower bounds, `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`, also if the others are
+//! counted with a smaller `l_m` than their cost. The prices of a block say nothing about classes
+//! that its users left to earlier blocks, until enough of the prices of those blocks are added.
 
 use std::collections::BTreeSet;
 
 use evenhand_problem::Rational;
 
-use super::{Known, entries, level, level_alone};
+use super::{KnownLevels, entries, level, level_alone};
 use crate::groups::Group;
 use crate::level::data::LevelData;
 use crate::level::duals::below;
@@ -30,7 +33,7 @@ pub(super) struct Bounds<'d, 'a> {
     placed: &'d [Vec<(usize, Rational)>],
     /// The blocks by level.
     blocks: Vec<BlockPrices>,
-    /// By group: the level, where exact rounds have found it.
+    /// By group: the level, if exact rounds have determined it.
     known: Vec<Option<Rational>>,
     /// By group: the lower bound so far.
     low: Vec<Rational>,
@@ -43,7 +46,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         data: &'d LevelData<'a>,
         placed: &'d [Vec<(usize, Rational)>],
         blocks: Vec<BlockPrices>,
-        known: Known,
+        known: KnownLevels,
     ) -> Self {
         let has_all = |(group, list): (&Group, &Vec<(usize, Rational)>)| {
             group.tasks.as_ref().is_some_and(|limit| list.iter().map(|(_, x)| x).sum::<Rational>() == *limit)
@@ -52,6 +55,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         Self { data, placed, blocks, known: known.levels, low: known.low, full }
     }
 
+    /// Returns the bounds of all levels, by group.
     pub(super) fn all(mut self) -> Vec<(Rational, Rational)> {
         let is_open = self.known.iter().any(Option::is_none);
         if is_open {
@@ -68,6 +72,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         self.low.into_iter().zip(high).map(rounded).collect()
     }
 
+    /// Raises the lower bounds, block by block.
     fn bound_below(&mut self) {
         let data = self.data;
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
@@ -77,13 +82,13 @@ impl<'d, 'a> Bounds<'d, 'a> {
         let mut before = vec![false; data.groups.len()];
         let mut closed = vec![false; data.constraints.problem().n_servers()];
         let mut dropped = vec![false; data.groups.len()];
-        // Before every block, and once more for those that no block holds.
+        // Before every block, and once more for the groups that are in no block.
         for k in 0..=order.len() {
             let lacks = |g: &usize| !before[*g] && (!self.full[*g] || dropped[*g]);
             let least = (0..data.groups.len()).filter(lacks).map(|g| &level[g]).min().cloned();
             for g in (0..data.groups.len()).filter(|g| !before[*g]) {
                 let bound = least.as_ref().filter(|least| **least < level[g]).unwrap_or(&level[g]);
-                // Short, so that sums of them are.
+                // Bounds are short numbers, so that sums of them are short too.
                 let bound = below(bound);
                 if self.known[g].is_none() && bound > self.low[g] {
                     self.low[g] = bound;
@@ -109,10 +114,13 @@ impl<'d, 'a> Bounds<'d, 'a> {
         }
     }
 
+    /// Lowers the upper bounds by the prices of every block, completed with those of earlier
+    /// blocks.
     fn bound_above(&mut self, high: &mut [Rational]) {
         let data = self.data;
         let n_rows = data.constraints.rows().len();
-        // By group: `(class, block)` of the classes that it left, and to which.
+        // By group: `(class, block)` of the classes that it left, and the block to which it left
+        // them.
         let mut left: Vec<Vec<(usize, usize)>> = vec![Vec::new(); data.groups.len()];
         let mut sums: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.blocks.len());
         let mut counted: Vec<Vec<usize>> = Vec::with_capacity(self.blocks.len());
@@ -122,7 +130,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
                 prices[row] = Rational::from_f64(price).unwrap_or_default();
             }
             let mut groups: Vec<usize> = self.blocks[k].priced.clone();
-            // The blocks to which these left classes, the latest first.
+            // The blocks to which these groups left classes, the latest first.
             let left_to = |g: &usize| left[*g].iter().map(|(_, block)| *block);
             let mut pending: BTreeSet<usize> = groups.iter().flat_map(left_to).collect();
             while let Some(earlier) = pending.pop_last() {
@@ -170,14 +178,14 @@ impl<'d, 'a> Bounds<'d, 'a> {
         }
     }
 
-    /// What these prices prove of the groups that are counted.
+    /// Applies the bounds that these prices prove for the groups that are counted.
     fn bound(&self, prices: &[Rational], groups: &[usize], high: &mut [Rational]) {
         let data = self.data;
         let rows = prices.iter().zip(data.constraints.rows()).filter(|(price, _)| !price.is_zero());
         let mut rest: Rational = rows.map(|(price, row)| Rational::from(price * &row.capacity)).sum();
         let cheapest = |&g: &usize| {
             let each = data.groups[g].classes.iter().map(|&i| price(data, g, i, prices));
-            // Less proves less, and is short, so that the sum over all is.
+            // A smaller number proves less, but it is short, and so is the sum.
             (g, below(&each.min().unwrap_or_default()))
         };
         let worth: Vec<(usize, Rational)> =
@@ -194,7 +202,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
     }
 }
 
-/// What one unit of level costs a group on a class.
+/// Returns the cost of one unit of level of a group on a class.
 fn price(data: &LevelData<'_>, g: usize, i: usize, prices: &[Rational]) -> Rational {
     let mut task = Rational::new();
     for (row, usage) in entries(data, g, i) {

@@ -1,4 +1,4 @@
-//! An allocation in doubles as exact numbers that are short, and feasible.
+//! An allocation in doubles, converted to short exact numbers that are feasible.
 
 use evenhand_problem::Rational;
 
@@ -8,9 +8,10 @@ use crate::level::duals::below;
 use crate::level::split::Settled;
 use crate::settings::LEVELS;
 
-/// By group: the tasks as exact numbers, feasible. Those that exact rounds have settled, which share no row with
-/// others, keep what they have. Those that have all their tasks have them exactly, and where a class is too full the
-/// others have less.
+/// Returns the tasks by group as exact numbers that are feasible.
+///
+/// Groups that exact rounds have settled share no row with others, and keep their tasks. Groups
+/// that have all their tasks get them exactly. If a class is too full, the other groups get less.
 pub(super) fn feasible(
     data: &LevelData<'_>,
     exactly: Vec<Settled<Rational>>,
@@ -22,6 +23,8 @@ pub(super) fn feasible(
     for (g, list) in exactly {
         placed[g] = list;
     }
+    // Make groups that nearly have all their tasks have them exactly, and cut groups that have
+    // more.
     for (g, list) in settled {
         is_open[g] = true;
         let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));
@@ -43,15 +46,15 @@ pub(super) fn feasible(
         }
         placed[g] = list;
     }
-    // First those that lack tasks make room, then, if need be, everybody.
-    for everybody in [false, true] {
+    // First reduce the groups that lack tasks, then, if needed, all groups.
+    for reduces_all in [false, true] {
         let n_rows = data.constraints.rows().len();
         let (mut load, mut movable) = (vec![Rational::new(); n_rows], vec![Rational::new(); n_rows]);
         for (g, list) in placed.iter().enumerate().filter(|(g, _)| is_open[*g]) {
             for (i, x) in list {
                 for (row, usage) in entries(data, g, *i) {
                     let used = usage * x;
-                    if everybody || !is_full[g] {
+                    if reduces_all || !is_full[g] {
                         movable[row] += &used;
                     }
                     load[row] += used;
@@ -63,16 +66,16 @@ pub(super) fn feasible(
             for row in data.constraints.class_rows(i) {
                 let excess = Rational::from(&load[row] - &data.constraints.rows()[row].capacity);
                 if excess > 0 && !movable[row].is_zero() {
-                    let kept: Rational = 1 - excess / &movable[row];
-                    let kept = kept.max(Rational::new());
-                    if factor.as_ref().is_none_or(|factor| kept < *factor) {
-                        *factor = Some(below(&kept));
+                    let remaining: Rational = 1 - excess / &movable[row];
+                    let remaining = remaining.max(Rational::new());
+                    if factor.as_ref().is_none_or(|factor| remaining < *factor) {
+                        *factor = Some(below(&remaining));
                     }
                 }
             }
         }
         for (g, list) in placed.iter_mut().enumerate() {
-            if !is_open[g] || is_full[g] && !everybody {
+            if !is_open[g] || is_full[g] && !reduces_all {
                 continue;
             }
             for (i, x) in list {

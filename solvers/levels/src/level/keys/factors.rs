@@ -1,27 +1,27 @@
-//! `L U` factors of a basis, and what follows from it.
+//! The `L U` factors of a basis, and the values and prices that follow.
 
 use super::{Column, Keys};
 use crate::settings::KEYS;
 
-/// A basis, factored.
+/// A factored basis.
 pub struct Factors {
-    /// By row of the basis, in the order of `order`.
+    /// The factors by row of the basis, in the order of `order`.
     lu: Vec<f64>,
     order: Vec<usize>,
-    /// By column: by what it is multiplied.
+    /// By column: the factor by which it is multiplied.
     scale: Vec<f64>,
-    /// Columns that are slacks, and their rows.
+    /// The columns that are slacks, and their rows.
     free: Vec<(usize, usize)>,
     /// The column of the level.
     pub level: usize,
-    /// By column of the basis.
+    /// The values, by column of the basis.
     pub values: Vec<f64>,
-    /// By row: price of its capacity.
+    /// By row: the price of its capacity.
     pub prices: Vec<f64>,
 }
 
 impl Factors {
-    /// None where the basis is as good as singular.
+    /// Factors a basis. Returns `None` if it is nearly singular.
     pub fn of(keys: &Keys<'_>) -> Option<Self> {
         let n = keys.basis.len();
         let (mut lu, mut scale) = (vec![0.0; n * n], vec![0.0; n]);
@@ -49,7 +49,7 @@ impl Factors {
         all.all(|value| value.is_finite()).then_some(factors)
     }
 
-    /// By column of the basis `B`: `x` of `B x = b`.
+    /// Solves `B x = b`; `x` goes by column of the basis `B`.
     fn solve(&self, b: &[f64]) -> Vec<f64> {
         let n = self.order.len();
         let mut x: Vec<f64> = self.order.iter().map(|row| b[*row]).collect();
@@ -66,18 +66,19 @@ impl Factors {
         x
     }
 
-    /// A row of the inverse, by row of the programme: how prices change where a column of the basis is to cost more than it
-    /// is worth.
+    /// Returns a row of the inverse, by row of the programme.
+    ///
+    /// It is the change of the prices when a column of the basis is to cost more than its worth.
     pub fn row(&self, at: usize) -> Vec<f64> {
         let mut one = vec![0.0; self.order.len()];
         one[at] = 1.0;
         let mut row = self.transposed(one);
-        // Rows that are free stay so, but for rounding.
+        // Free rows keep the price 0, without rounding errors.
         self.free.iter().filter(|(slack, _)| *slack != at).for_each(|(_, free)| row[*free] = 0.0);
         row
     }
 
-    /// By row of the programme: `p` of `p B = c`.
+    /// Solves `p B = c`; `p` goes by row of the programme.
     fn transposed(&self, mut c: Vec<f64>) -> Vec<f64> {
         let n = self.order.len();
         c.iter_mut().zip(&self.scale).for_each(|(c, scale)| *c *= scale);
@@ -99,7 +100,8 @@ impl Factors {
     }
 }
 
-/// Factors a matrix of `n` rows in place, with the largest pivot of each column; the order in which its rows stand then.
+/// Factors a matrix of `n` rows in place, with the largest pivot of each column. Returns the
+/// resulting order of its rows.
 fn factor(lu: &mut [f64], n: usize) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..n).collect();
     for k in 0..n {

@@ -1,14 +1,14 @@
-//! A step: how far prices go along a line, and who changes its class on the way.
+//! A step: a search along a line of prices, and the groups that change their class on the way.
 //!
-//! By prices `p` of the rows, in parts of which all is measured, the level is at most
+//! By prices `p` of the rows, in units of their capacities, the level is at most
 //!
 //! ```text
 //! (sum_r p_r - sum_g f_g k_g(p)) / sum_g m_g k_g(p)
 //! ```
 //!
-//! where group `g` needs `m_g` times the level and `f_g`, and `k_g(p)` is what a unit costs it where it is cheapest. Between
-//! points at which somebody changes its class both sums are linear, so that the bound falls or rises all the way: it is
-//! least at such a point.
+//! Here group `g` needs `m_g` times the level plus `f_g`, and `k_g(p)` is the cost of a unit on its
+//! cheapest class. Between points at which some group changes its class, both sums are linear, so
+//! the bound is monotone there. Its minimum is at such a point.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -20,11 +20,11 @@ use super::{Column, Keys};
 use crate::level::part::GroupOnClass;
 use crate::settings::KEYS;
 
-/// Where the line meets a column that is not in the basis.
+/// A point of the line at which a column outside the basis gets the reduced cost 0.
 struct Meeting {
     length: f64,
     column: Column,
-    /// How fast the column becomes cheaper than the key of its group.
+    /// The rate at which the column becomes cheaper than the key of its group.
     rate: f64,
     /// Whether the line ends there.
     is_end: bool,
@@ -45,7 +45,8 @@ impl PartialOrd for Meeting {
 }
 
 impl Ord for Meeting {
-    /// The nearest is the greatest, which a heap has on top, and the slowest of those.
+    /// The nearest one is the greatest, so that a heap has it on top. Among equals, the slowest one
+    /// is.
     fn cmp(&self, other: &Self) -> Ordering {
         other.length.total_cmp(&self.length).then(other.rate.total_cmp(&self.rate))
     }
@@ -55,9 +56,9 @@ impl Ord for Meeting {
 struct Line {
     prices: Vec<f64>,
     change: Vec<f64>,
-    /// Rates below this part of a price are rounding.
+    /// Rates below this fraction of a price are rounding.
     least: f64,
-    /// And those below this part of what a group costs where all rows cost 1.
+    /// Rates below this fraction of the cost of a group at prices of 1 for all rows are rounding.
     nothing: f64,
 }
 
@@ -69,8 +70,10 @@ struct Sum {
 }
 
 impl Keys<'_> {
-    /// Takes a column out of the basis: prices go along its row of the inverse (`sign` 1) or against it (-1). `None` where
-    /// they meet nothing.
+    /// Removes a column from the basis: prices move along its row of the inverse (`sign` 1) or
+    /// against it (-1).
+    ///
+    /// Returns `None` if the line meets no column.
     pub(super) fn step(&mut self, leaving: usize, sign: f64, factors: &Factors) -> Option<()> {
         let mut change: Vec<f64> = factors.row(leaving).into_iter().map(|entry| entry * sign).collect();
         let most = change.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
@@ -87,6 +90,7 @@ impl Keys<'_> {
             let along = |prices: &[f64]| prices.iter().enumerate().map(|(row, p)| p * of_row(row)).sum();
             Sum { value: along(&factors.prices), rate: along(&change) }
         };
+        // The bound on the level is `over / under`, and both are linear between meetings.
         let mut over = sum(&|row| 1.0 - self.fixed_load[row]);
         over.value -= self.scale * self.fixed_cost;
         let mut under = sum(&|row| self.level_load[row]);
@@ -99,8 +103,10 @@ impl Keys<'_> {
             over.value += over.rate * (length - reached);
             under.value += under.rate * (length - reached);
             reached = length;
-            if let (Column::Place(GroupOnClass { g, c }), false) = (column, is_end) {
+            if let (Column::Placement(GroupOnClass { g, c }), false) = (column, is_end) {
                 let need = self.needs[g];
+                // If the bound still falls beyond this meeting, the group changes its key and the
+                // line goes on.
                 let over_rate = over.rate + need.fixed / self.unit * rate;
                 let under_rate = under.rate - need.multiple * rate;
                 if over_rate * under.value < over.value * under_rate {
@@ -116,13 +122,13 @@ impl Keys<'_> {
         }
     }
 
-    /// The first of each group and row.
+    /// Returns the first meeting of each group and row.
     fn first_meetings(&self, line: &Line, factors: &Factors, change: &[f64]) -> Vec<Meeting> {
         let mut split: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut is_free = vec![false; change.len()];
         for column in &self.basis {
             match column {
-                Column::Place(place) => split.entry(place.g).or_default().push(place.c),
+                Column::Placement(place) => split.entry(place.g).or_default().push(place.c),
                 Column::Slack(row) => is_free[*row] = true,
                 Column::Level | Column::Sold { .. } => {}
             }
@@ -145,8 +151,10 @@ impl Keys<'_> {
         all
     }
 
-    /// Where a class becomes cheaper than the key, from a point of the line on. A group that has `others` than the key in
-    /// the basis cannot leave them all for one, so that the line ends. `classes` is room for its prices.
+    /// Returns the next point of the line at which a class becomes cheaper than the key.
+    ///
+    /// A group that has `others` than the key in the basis cannot leave them all for one class, so
+    /// the line ends. `classes` is scratch memory for its prices.
     fn meeting(
         &self,
         g: usize,
@@ -174,7 +182,7 @@ impl Keys<'_> {
             }
             let length = ((price - of_key[0]) / falls).max(from);
             if best.as_ref().is_none_or(|best| length < best.length) {
-                let column = Column::Place(GroupOnClass { g, c });
+                let column = Column::Placement(GroupOnClass { g, c });
                 best = Some(Meeting { length, column, rate: falls * self.unit, is_end: !others.is_empty() });
             }
         }

@@ -1,4 +1,5 @@
-//! The basis that is found is optimal: nothing is out of its bounds, and nobody would rather be elsewhere.
+//! The resulting basis is optimal: all values are within their bounds, and no group has a cheaper
+//! class.
 
 use evenhand_exact::Share;
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
@@ -10,11 +11,14 @@ use super::*;
 use crate::level::data::LevelData;
 use crate::level::start::guess;
 
-/// What a value, or the relative difference of two prices, may be out of its bounds.
+/// The allowed violation of the bounds of a value, or of the relative difference of two prices.
 const SMALL: f64 = 1e-7;
 
-/// Looks at the optimum of some of the groups of a problem, of which every other one may need something whatever the level
-/// is. How many of them may be on several classes at one price; none where there is no optimum.
+/// Checks the optimum of a sample of the groups of a problem. Every other group may have a fixed
+/// level.
+///
+/// Returns the number of groups that have several classes of equal price; `None` if there is no
+/// optimum.
 fn examine(problem: &Problem, seed: u64, every: usize, is_fixed: bool) -> Option<usize> {
     let share = Share::Dominant.coefficients(problem).expect("the share applies");
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -32,29 +36,29 @@ fn examine(problem: &Problem, seed: u64, every: usize, is_fixed: bool) -> Option
     let of = |every| Keys::new(&part, guess.level, &needs, &guess.prices, every);
     let mut keys = of(every)?;
     let found = keys.solve();
-    // What is fixed may have no place.
+    // The fixed levels may be infeasible.
     assert!(is_fixed || found.is_some(), "seed {seed}");
     found?;
     let factors = keys.factors().expect("a basis");
     let prices: Vec<f64> = factors.prices.iter().zip(&keys.capacity).map(|(p, c)| p / c).collect();
     assert_eq!(keys.leaving(&factors), None, "seed {seed}");
     assert_eq!(keys.larger_than_key(&factors), None, "seed {seed}");
-    // What everybody takes of every row, what is left, and who would rather be elsewhere.
+    // The load of every row, its free capacity, and the groups with a cheaper class.
     let level = factors.values[factors.level];
     let mut load = vec![0.0; part.capacity.len()];
     let mut n_indifferent = 0;
     for &g in &keys.groups {
         let mut on_key = needs[g].multiple * level + needs[g].fixed / guess.level;
         for (at, column) in keys.basis.iter().enumerate() {
-            if let Column::Place(place) = column
+            if let Column::Placement(place) = column
                 && place.g == g
             {
                 on_key -= factors.values[at];
-                keys.add_place(*place, factors.values[at], &mut load);
+                keys.add_placement_load(*place, factors.values[at], &mut load);
             }
         }
         assert!(on_key >= -SMALL, "seed {seed} group {g}: {on_key}");
-        keys.add_place(GroupOnClass { g, c: keys.key[g] }, on_key, &mut load);
+        keys.add_placement_load(GroupOnClass { g, c: keys.key[g] }, on_key, &mut load);
         let (mut own, mut least, mut most, mut n_cheap) = (0.0, f64::INFINITY, 0.0_f64, 0);
         part.for_each_price(g, &prices, |c, price| {
             let price = price + keys.extra(g, c);
@@ -90,7 +94,8 @@ fn the_basis_is_optimal() {
     assert!(n_found > 300, "{n_found}");
 }
 
-/// Memory is left on three of four classes, where nothing but processors has a price: who runs there may run on all three.
+/// Memory is left on three of four classes, where only processors have a price. A group on one of
+/// them may use all three.
 #[test]
 fn many_may_be_on_several_classes() {
     let amounts = |amounts: [u64; 2]| {
@@ -115,8 +120,8 @@ fn many_may_be_on_several_classes() {
     assert!(n_indifferent > 1_000, "{n_indifferent}");
 }
 
-/// What is fixed beyond what there is has no basis; nor have numbers that doubles do not hold. Neither is searched for without
-/// end.
+/// Fixed levels beyond the capacity have no basis, and neither have numbers that doubles cannot
+/// represent. The search ends in both cases.
 #[test]
 fn what_has_no_place_has_no_basis() {
     let cluster = Cluster {

@@ -1,43 +1,43 @@
-//! What HiGHS says of the programme, in terms of groups, classes and rows; and which columns it lacks.
+//! The answers of HiGHS in terms of groups, classes and rows, and the columns that the model lacks.
 
 use super::super::part::{GroupOnClass, Part};
 use super::super::start::keep_least;
 use super::{Master, Seat};
-use crate::error::LevelsError;
-use evenhand_lp::highs::{BasisStatus, FloatSolution};
+use crate::error::LpError;
+use crate::highs::{BasisStatus, FloatSolution};
 use crate::settings::LEVELS;
 
 /// A solution of the round's programme in doubles.
 pub struct MasterSolution {
-    /// `t`
+    /// The level `t`.
     pub level: f64,
-    /// What each placement contributes to its group's level.
+    /// The contribution of each placement to its group's level.
     pub placed: Vec<(GroupOnClass, f64)>,
-    /// By capacity row: price per unit of the row.
+    /// By capacity row: the price per unit of the row.
     pub prices: Vec<f64>,
-    /// By group: price of one unit of its level column, which is [`MasterSolution::unit`].
+    /// By group: the price of one unit of its level column, which is [`MasterSolution::unit`].
     pub group_prices: Vec<f64>,
-    /// By group: price per task of its task limit.
+    /// By group: the price per task of its task limit.
     pub task_prices: Vec<f64>,
-    /// The level that one unit of a column is.
+    /// The level that corresponds to one unit of a column.
     pub unit: f64,
 }
 
-/// The basis of the round's programme, with the rows and columns that HiGHS was spared.
+/// The basis of the round's programme, including the rows and columns that are not in HiGHS.
 pub struct MasterBasis {
     pub level: bool,
     /// Every placement that the model can express, and whether it is basic.
     pub placements: Vec<(GroupOnClass, bool)>,
-    /// By capacity row of [`evenhand_problem::Constraints`].
+    /// By capacity row of [`evenhand_problem::Constraints`]: whether its slack is basic.
     pub capacity_slacks: Vec<bool>,
-    /// By group.
+    /// By group: whether the slack of its level is basic.
     pub group_slacks: Vec<bool>,
-    /// By group.
+    /// By group: whether the slack of its task limit is basic.
     pub task_slacks: Vec<bool>,
 }
 
 impl MasterBasis {
-    /// The basis of slacks, with every placement there is.
+    /// Returns the basis of slacks, with all placements.
     pub fn of_slacks(part: &Part<'_>) -> Self {
         let by_group = part.classes.iter().enumerate();
         Self {
@@ -53,8 +53,8 @@ impl MasterBasis {
 }
 
 impl Master<'_> {
-    /// The basis of the last solve, with the single groups basic on their classes.
-    pub fn basis(&mut self) -> Result<MasterBasis, LevelsError> {
+    /// Returns the basis of the last solve, with the single groups basic on their classes.
+    pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
         let basis = self.lp.basis()?;
         let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
         let mut placements: Vec<(GroupOnClass, bool)> = self
@@ -86,6 +86,7 @@ impl Master<'_> {
         })
     }
 
+    /// Converts a solution of HiGHS to levels, placements and prices.
     pub(super) fn read(&self, solution: &FloatSolution) -> MasterSolution {
         let duals = &solution.row_duals;
         let level = solution.columns[0];
@@ -111,7 +112,7 @@ impl Master<'_> {
                     group_prices.push(self.part.price(g, c, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
-                    // `>=` rows of a maximum have duals of at most 0.
+                    // The rows `>=` of a maximum have duals of at most 0.
                     group_prices.push((-duals[level]).max(0.0));
                     if let (Some(row), Some(limit)) = (tasks, &self.part.group(g).tasks) {
                         task_prices[g] = duals[row].max(0.0) / limit.to_f64();
@@ -129,8 +130,9 @@ impl Master<'_> {
         }
     }
 
-    /// For every class the columns that help most, if any would; of each group its best few. Among
-    /// classes that cost nothing yet those that are cheap at the guessed prices go first.
+    /// Returns the columns that help most for every class, at most a few of each group.
+    ///
+    /// Among classes that cost nothing yet, those that are cheap at the guessed prices come first.
     pub(super) fn price(&self, solution: &MasterSolution, tolerance: f64) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
         let prices: Vec<f64> =

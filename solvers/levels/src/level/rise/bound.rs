@@ -1,26 +1,27 @@
-//! Prices that bound the rises of users, from doubles or from anywhere.
+//! Prices that bound the rises of users, from doubles or from any other source.
 
 use evenhand_exact::Prices;
 use evenhand_problem::{Integer, Rational};
 
 use super::{LEVEL, Rises};
 use crate::error::LevelsError;
-use evenhand_lp::refine::{self, StartingPoint};
 use crate::settings::LEVELS;
+use evenhand_lp::refine::{self, StartingPoint};
 
 /// A level that a user cannot pass.
 #[derive(Debug, Clone)]
 pub struct RiseBound {
     /// No higher `U_n / w_n` is feasible.
     pub level: Rational,
-    /// What proves it.
+    /// The prices that prove it.
     pub prices: Prices,
 }
 
 impl Rises<'_> {
-    /// A bound of the rise of user `n`, proven by short prices, and above the rise by rounding alone:
-    /// much cheaper than [`Rises::greatest`]. `None` where the user takes no part, or where doubles
-    /// prove nothing.
+    /// Computes a bound of the rise of user `n`, proven by short prices.
+    ///
+    /// It exceeds the rise only by rounding, and is much cheaper than [`Rises::greatest`]. Returns
+    /// `None` if the user takes no part, or if doubles prove no bound.
     ///
     /// # Errors
     /// [`LevelsError`] when HiGHS fails; the exact answer may still be found.
@@ -31,14 +32,14 @@ impl Rises<'_> {
         self.point[LEVEL].clone_from(&start);
         let mut reached = start.clone();
         let duals = loop {
-            self.ask(n, &reached);
+            self.set_floors(n, &reached);
             let from = StartingPoint { point: Some(&self.point), basis: &self.basis };
             let solved = refine::in_doubles(&self.lp, &self.units, from)?;
             self.basis = solved.basis;
             let rise = Rational::from_f64(solved.differences[LEVEL].max(0.0)).unwrap_or_default();
             let level = rise + &start;
             let passed = self.seats.iter().flatten().any(|s| s.level > reached && s.level <= level);
-            // The level rises with every step; rounding may make a tie go back and forth.
+            // The level rises with every step, but rounding may make a tie alternate.
             if !passed || level <= reached {
                 break solved.duals;
             }
@@ -54,14 +55,15 @@ impl Rises<'_> {
         }
     }
 
-    /// The level that `prices` prove user `n` cannot pass, its own at least:
+    /// Returns the level that user `n` cannot pass according to `prices`; at least its own level.
+    /// It solves
     ///
     /// ```text
     /// l_n L + sum over the others of l_m min(level of m, L) = sum p k c + sum q T.
     /// ```
     ///
-    /// `None` where they give it no weight. The prices must be valid: at least 0, with
-    /// `l_m u_mi / w_m <= sum_r p_ir d_mir + q_m` on every class of every user.
+    /// Returns `None` if the prices give the user no weight. The prices must be valid: at least 0,
+    /// with `l_m u_mi / w_m <= sum_r p_ir d_mir + q_m` on every class of every user.
     #[must_use]
     pub fn bound(&self, prices: &Prices, n: usize) -> Option<Rational> {
         let seat = self.seats.get(n)?.as_ref()?;
@@ -92,13 +94,13 @@ impl Rises<'_> {
         Some((worth / rate).max(seat.level.clone()))
     }
 
-    /// The most of every row, and of every limit after them.
+    /// Returns the capacity of every row, followed by the limits.
     fn most(&self) -> impl Iterator<Item = &Rational> {
         let rows = self.constraints.rows().iter().map(|row| &row.capacity);
         rows.chain(self.limits.list().iter().map(|limit| &limit.most))
     }
 
-    /// What all capacity, limits and all tasks are worth: `sum p k c + sum q T`.
+    /// Returns the worth of all capacities, limits and tasks: `sum p k c + sum q T`.
     fn budget(&self, prices: &Prices) -> Rational {
         let rows = self.most().zip(&prices.rows).filter(|(_, p)| !p.is_zero());
         let rows: Rational = rows.map(|(most, p)| Rational::from(most * p)).sum();
@@ -107,8 +109,7 @@ impl Rises<'_> {
         rows + limits.sum::<Rational>()
     }
 
-    /// Valid prices close to duals in doubles: rounded to short numbers, with the largest weights that
-    /// they allow.
+    /// Rounds duals in doubles to valid short prices, with the largest weights that they allow.
     fn rounded(&self, duals: &[f64]) -> Prices {
         let mut prices = self.no_prices();
         let values = self.most().zip(duals).map(|(row, p)| row.to_f64() * p);
@@ -125,7 +126,7 @@ impl Rises<'_> {
         prices
     }
 
-    /// The largest weights that the prices allow.
+    /// Sets the largest weights that the prices allow.
     fn set_weights(&self, prices: &mut Prices) {
         let n_rows = prices.rows.len();
         let mut least: Vec<Option<Rational>> = vec![None; self.seats.len()];
@@ -148,7 +149,7 @@ impl Rises<'_> {
     }
 }
 
-/// A price in doubles as a short number; 0 where it is next to nothing beside `most`.
+/// Rounds a price in doubles to a short number; 0 if it is negligible compared with `most`.
 fn short(value: f64, most: f64) -> Rational {
     if value <= 0.0 || value <= most * LEVELS.least_price || !value.is_finite() {
         return Rational::new();

@@ -1,4 +1,4 @@
-//! NJC problems, and the definition of NJC computed from the problem alone.
+//! NJC problems, and the definition of NJC computed only from the problem.
 
 use evenhand_levels::njc::{EnumerationLimits, Goal, NjcSet, Tasks, enumerate};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
@@ -8,7 +8,8 @@ use evenhand_testkit::{q, total};
 
 use super::assert_feasible;
 
-/// The setting of the paper: one server of capacity 1 per resource, requests by user, one task each.
+/// Builds the setting of the paper: one server of capacity 1 per resource, requests by user, one
+/// task each.
 pub fn pool(requests: &[&str], entitlements: &str) -> Problem {
     let matrix: Vec<Vec<Rational>> =
         requests.iter().map(|row| row.split_whitespace().map(q).collect()).collect();
@@ -25,20 +26,20 @@ pub fn set(problem: &Problem) -> NjcSet {
         .expect("within the limits")
 }
 
-/// Totals by user, joined by blanks, of every point.
+/// Returns the totals by user, joined by blanks, of every point.
 pub fn totals(points: &[Tasks]) -> Vec<String> {
     let text = |tasks: &Tasks| tasks.iter().map(|list| total(list).to_string()).collect::<Vec<_>>().join(" ");
     points.iter().map(text).collect()
 }
 
-/// Fails unless the definition holds, computed from the problem alone.
+/// Fails unless the definition holds, computed only from the problem.
 pub fn assert_njc(problem: &Problem, sharing: Sharing, tasks: &Tasks) {
     if let Some(user) = complaint(problem, sharing, tasks) {
         panic!("user {user} complains about {tasks:?}");
     }
 }
 
-/// The first user with a justified complaint about a feasible allocation.
+/// Returns the first user with a justified complaint about a feasible allocation.
 pub fn complaint(problem: &Problem, sharing: Sharing, tasks: &Tasks) -> Option<usize> {
     assert_feasible(problem, sharing, tasks);
     let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
@@ -73,7 +74,7 @@ pub fn complaint(problem: &Problem, sharing: Sharing, tasks: &Tasks) -> Option<u
     active.iter().copied().find(|&n| !is_content(n))
 }
 
-/// The best value over all vertices, for a goal that is linear.
+/// Returns the best value over all vertices, for a linear goal.
 pub fn best_vertex(constraints: &Constraints<'_>, set: &NjcSet, goal: Goal) -> Option<Rational> {
     set.extreme_points.iter().map(|tasks| goal.value(constraints, tasks)).max()
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-/// A test runner; `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long search.
+/// Returns a test runner. `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long search.
 pub fn runner(cases: u32, file: &'static str) -> TestRunner {
     TestRunner::new(ProptestConfig {
         source_file: Some(file),
@@ -11,9 +11,10 @@ pub fn runner(cases: u32, file: &'static str) -> TestRunner {
     })
 }
 
-/// [`runner`] with the same cases every time, for data on which rounding errors matter: another
-/// version of HiGHS may fail another few of them, the same version may not. With a factor they are
-/// others every time.
+/// Returns a [`runner`] with the same cases every time, for data on which rounding errors matter.
+///
+/// Another version of HiGHS may fail for a few other cases, but the same version may not. With a
+/// factor the cases are different every time.
 pub fn fixed_runner(cases: u32) -> TestRunner {
     let rng_seed = if factor() == 1 { RngSeed::Fixed(2) } else { RngSeed::Random };
     TestRunner::new(ProptestConfig {

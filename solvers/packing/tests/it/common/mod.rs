@@ -1,4 +1,4 @@
-//! Reservation problems for tests, and what proves an optimum, written down once more.
+//! Reservation problems for tests, and a second implementation of the checks that prove an optimum.
 #![allow(dead_code)]
 
 use evenhand_packing::{Multipliers, OrderClaim, PackingOptimum, PricingProof, TreeNode, WorstLoad};
@@ -9,7 +9,7 @@ pub fn rational(value: i64) -> Rational {
     Rational::from(value)
 }
 
-/// A problem of pools with these capacities and types `(demand, reward, load)`.
+/// Builds a problem with pools of the given capacities and types `(demand, reward, load)`.
 pub fn problem(pools: &[Vec<Rational>], types: &[(Vec<Rational>, Rational, Rational)]) -> Reservation {
     let resources: Vec<String> = (0..pools[0].len()).map(|r| format!("r{r}")).collect();
     let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
@@ -36,10 +36,10 @@ pub fn problem(pools: &[Vec<Rational>], types: &[(Vec<Rational>, Rational, Ratio
     Reservation::new(spec).expect("a good problem")
 }
 
-/// Demand, reward and load.
+/// The demand, reward and load of a type.
 pub type Small<'a> = (&'a [i64], (i64, i64), (i64, i64));
 
-/// One pool and types in whole numbers, rewards and loads as quotients.
+/// Builds a problem with one pool, whole demands, and rewards and loads given as quotients.
 pub fn small(capacity: &[i64], types: &[Small<'_>]) -> Reservation {
     let whole = |values: &[i64]| values.iter().map(|v| rational(*v)).collect::<Vec<_>>();
     let types: Vec<_> =
@@ -47,7 +47,7 @@ pub fn small(capacity: &[i64], types: &[Small<'_>]) -> Reservation {
     problem(&[whole(capacity)], &types)
 }
 
-/// The family of Appendix C with `J` types.
+/// Builds the problem of Appendix C with `J` types.
 pub fn adversarial(n_types: u32) -> Reservation {
     use rug::ops::Pow;
     let n = n_types - 1;
@@ -67,7 +67,7 @@ pub fn adversarial(n_types: u32) -> Reservation {
     problem(&[vec![one(); n_types as usize]], &types)
 }
 
-/// All configurations of pool `i`.
+/// Enumerates all configurations of pool `i`.
 pub fn configurations(problem: &Reservation, i: usize) -> Vec<Vec<u64>> {
     let mut all = vec![vec![]];
     for j in 0..problem.n_types() {
@@ -89,7 +89,7 @@ pub fn configurations(problem: &Reservation, i: usize) -> Vec<Vec<u64>> {
     all
 }
 
-/// Everything that proves an optimum, from the definitions.
+/// Checks everything that proves an optimum, from the definitions.
 #[track_caller]
 pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], optimum: &PackingOptimum) {
     let mut used = vec![Rational::new(); sizes.len()];
@@ -117,12 +117,13 @@ pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], opt
     assert_eq!(dual, optimum.value);
 }
 
-/// What configurations can use of a server of pool `i`.
+/// Returns the capacity of a server of pool `i` that configurations can use.
 fn whole_capacity(problem: &Reservation, i: usize) -> Vec<Rational> {
     plain::whole_capacity(problem, i).into_iter().map(|(capacity, _)| capacity).collect()
 }
 
-/// That `sum_j beta_j k_j <= pi` in pool `i`, as the documentation of the proof says it.
+/// Checks the proof that `sum_j beta_j k_j <= pi` in pool `i`, as the documentation of the proof
+/// defines it.
 pub fn prove(
     problem: &Reservation,
     i: usize,
@@ -216,11 +217,11 @@ impl Tree<'_> {
     }
 }
 
-/// The largest value, by a table of rationals over the used capacities.
+/// Computes the largest value of a configuration, by a table of rationals over the used capacities.
 pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rational {
     let mut reached = std::collections::BTreeMap::from([(whole_capacity(problem, i), Rational::new())]);
     for (j, job) in problem.jobs().iter().enumerate() {
-        // Capacities left, from the largest down, so that a type may be taken again.
+        // The remaining capacities, from the largest down, so that a type may be taken again.
         let mut queue: Vec<Vec<Rational>> = reached.keys().rev().cloned().collect();
         let mut at = 0;
         while at < queue.len() {
@@ -241,17 +242,18 @@ pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rationa
     reached.into_values().max().unwrap_or_default()
 }
 
-/// Everything that proves a worst load, from the definitions; configurations by enumeration.
+/// Checks everything that proves a worst load, from the definitions, with enumerated
+/// configurations.
 #[track_caller]
 pub fn verify_worst(problem: &Reservation, worst: &WorstLoad) {
     assert_eq!(worst.ratio_lower, worst.ratio_upper);
     assert_eq!(worst.ratio_lower, Rational::from(&worst.greedy / &worst.optimum));
     let mut used = 0;
-    cover(problem, worst, &mut Vec::new(), &mut Vec::new(), &mut used);
+    check_orders(problem, worst, &mut Vec::new(), &mut Vec::new(), &mut used);
     assert_eq!(used, worst.claims.len(), "claims are left over");
 }
 
-fn cover(
+fn check_orders(
     problem: &Reservation,
     worst: &WorstLoad,
     order: &mut Vec<usize>,
@@ -269,18 +271,24 @@ fn cover(
     assert_eq!(claim.order, *order);
     let alone = |j: &usize| Rational::from(problem.jobs()[*j].reward() * problem.most(0, *j));
     let last = if claim.covers_all { open.iter().map(alone).min().unwrap() } else { next.reward.clone() };
-    hold(problem, worst, claim, steps, &last);
+    check_claim(problem, worst, claim, steps, &last);
     if !claim.covers_all {
         for j in (0..problem.n_types()).filter(|&j| next.configuration[j] > 0) {
             order.push(j);
-            cover(problem, worst, order, steps, used);
+            check_orders(problem, worst, order, steps, used);
             order.pop();
         }
     }
     steps.pop();
 }
 
-fn hold(problem: &Reservation, worst: &WorstLoad, claim: &OrderClaim, steps: &[Vec<u64>], last: &Rational) {
+fn check_claim(
+    problem: &Reservation,
+    worst: &WorstLoad,
+    claim: &OrderClaim,
+    steps: &[Vec<u64>],
+    last: &Rational,
+) {
     for (j, job) in problem.jobs().iter().enumerate() {
         assert!(claim.alpha[j] >= 0 && claim.beta[j] >= 0);
         assert!(claim.alpha[j].is_zero() || claim.order.contains(&j));
