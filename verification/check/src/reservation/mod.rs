@@ -1,5 +1,5 @@
-//! Ratio certificates (what greedy packing earns, and what the optimum does) and worst-load certificates (the
-//! least part of the optimum that greedy earns, whatever the load).
+//! Ratio certificates (the reward of greedy packing, and the optimum) and worst-load certificates (the least fraction
+//! of the optimum that greedy earns under any load).
 
 mod earned;
 mod packing;
@@ -65,32 +65,38 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     Ok(Report { reason, claims: judged.claims, about, more })
 }
 
-/// A certificate, and whether it is true.
+/// A certificate that has been judged.
 struct Judged {
     problem: Reservation,
+    /// The claims, one sentence each.
     claims: Vec<String>,
     /// The loads per server that are above 0.
     loads: Amounts,
-    /// The part of the optimum that greedy earns at least; absent where there is nothing to earn.
+    /// A fraction of the optimum that greedy earns at least; absent if no reward is possible.
     ratio: Option<Rational>,
-    /// Whether it earns no more than that, and every optimum is known exactly, also that of whole servers.
+    /// Whether greedy earns exactly this fraction, and every optimum is known exactly, including that of whole
+    /// servers.
     is_exact: bool,
+    /// Whether the certificate is true.
     verdict: Checked<()>,
 }
 
 impl Stated {
+    /// Returns two sentences, about the reward of greedy and about the optimum.
     fn says(&self) -> [String; 2] {
         let Self { greedy, reward, bound, .. } = self;
         let between = if reward == bound { String::new() } else { format!("between {reward} and ") };
         [format!("greedy earns {greedy}"), format!("the optimum is {between}{bound}")]
     }
 
+    /// Checks everything that is stated about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         let greedy = about("greedy", earned::by_greedy(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
         let reward = about("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
-        // A worst load states no bound. Every other has a proof for each pool, and there is one pool at least.
+        // Only a worst load states no bound. Every other certificate has a proof for each pool, and there is at least
+        // one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }
@@ -99,6 +105,7 @@ impl Stated {
     }
 }
 
+/// Reads and judges a ratio certificate.
 fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, greedy, optimum, ratio, integer] =
         raw.fields("kind version problem greedy optimum ratio integer?")?;
@@ -137,6 +144,7 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
 }
 
+/// Reads and judges a worst-load certificate.
 fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, lower, upper, loads, greedy, optimum, firsts, claims] =
         raw.fields("kind version problem ratio_lower ratio_upper loads greedy optimum firsts claims")?;
