@@ -54,7 +54,7 @@ pub struct Case<'a> {
 
 impl<'a> Case<'a> {
     pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
-        work::look(2 * problem.size(false))?;
+        work::spend_stated(2 * problem.size(false))?;
         work::spend(2 * entries(&stated.tasks).count())?;
         let mut rows = Vec::new();
         let mut first = vec![0];
@@ -284,7 +284,7 @@ impl<'j> Claim<'j> {
     }
 
     /// Returns the evidence, for an axiom that needs some.
-    pub fn some(&self) -> Checked<&'j Json<'j>> {
+    pub fn required_evidence(&self) -> Checked<&'j Json<'j>> {
         ensure(!self.has_none(), "there is no evidence").map(|()| self.evidence)
     }
 }

@@ -14,7 +14,7 @@ use crate::json::{Json, quoted, record};
 use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::Problem;
-use crate::work::{self, Checked, Fault, about, ensure};
+use crate::work::{self, Checked, Fault, ensure, in_context};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// The largest tolerance that is accepted if the reader does not set another: larger than any rounding.
@@ -81,7 +81,7 @@ impl<'j> Certificate<'j> {
         // A repeated claim is not judged again. `check_form` refuses it.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
-            let judged = about(&format!("claim `{}`", claim.axiom), claim.verify(&case));
+            let judged = in_context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
             // A claim that cannot be read is the more serious fault, in whatever order the claims stand.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
@@ -187,20 +187,21 @@ impl<'j> Certificate<'j> {
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
-        let about = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
-        let about = record("name users classes sha256", about);
+        let problem_json = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
+        let problem_json = record("name users classes sha256", problem_json);
         let verdicts = format!("[{}]", verdicts.join(","));
-        let more = [quoted(&tolerance), quoted(sharing), about, record("sha256", [quoted(tasks)]), verdicts];
+        let fields =
+            [quoted(&tolerance), quoted(sharing), problem_json, record("sha256", [quoted(tasks)]), verdicts];
         Report {
             reason,
             claims: self.claims.iter().map(says).collect(),
-            about: vec![
+            subject: vec![
                 // No name stands before the hash, because a name could imitate a hash.
                 format!("problem sha256 {hash}: `{}`, users {users}, server classes {classes}", problem.name),
                 format!("allocation sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
-            more: "tolerance sharing problem allocation verdicts".split_whitespace().zip(more).collect(),
+            fields: "tolerance sharing problem allocation verdicts".split_whitespace().zip(fields).collect(),
         }
     }
 }

@@ -82,9 +82,9 @@ pub struct Report {
     /// The claims of the certificate, one sentence each.
     pub claims: Vec<String>,
     /// Lines for people that identify the problem, the allocation and the settings.
-    about: Vec<String>,
+    subject: Vec<String>,
     /// The same information for programs, as JSON fields with their values.
-    more: Vec<(&'static str, String)>,
+    fields: Vec<(&'static str, String)>,
 }
 
 /// The reason why there is no verdict.
@@ -163,7 +163,7 @@ impl Report {
         let valid = || format!("valid: {} claim{plural}, each proven", self.claims.len());
         let first = self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"));
         let proven = self.claims.iter().filter(|_| self.reason.is_none()).map(|claim| format!("  {claim}"));
-        let lines = [first].into_iter().chain(proven).chain(self.about.iter().cloned());
+        let lines = [first].into_iter().chain(proven).chain(self.subject.iter().cloned());
         lines.map(|line| printable(&line)).collect::<Vec<_>>().join("\n")
     }
 
@@ -174,7 +174,7 @@ impl Report {
         let reason = self.reason.iter().map(|reason| ("reason", quoted(reason)));
         let fields =
             [("kind", quoted("verdict")), ("version", "1".to_owned()), ("valid", valid), ("claims", claims)];
-        let all = fields.into_iter().chain(reason).chain(self.more.iter().cloned());
+        let all = fields.into_iter().chain(reason).chain(self.fields.iter().cloned());
         object(all.map(|(name, value)| (name, Some(value))))
     }
 }

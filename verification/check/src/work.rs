@@ -34,7 +34,7 @@ pub fn ensure(holds: bool, what: &str) -> Checked<()> {
 }
 
 /// Returns the value, or refuses the certificate with [`refuse`] if there is none.
-pub fn some<T>(value: Option<T>, what: &str) -> Checked<T> {
+pub fn require<T>(value: Option<T>, what: &str) -> Checked<T> {
     value.map_or_else(|| refuse(what), Ok)
 }
 
@@ -44,7 +44,7 @@ pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
 }
 
 /// Returns the same result, with the context `what` put in front of the message of a fault.
-pub fn about<T>(what: &str, result: Checked<T>) -> Checked<T> {
+pub fn in_context<T>(what: &str, result: Checked<T>) -> Checked<T> {
     result.map_err(|fault| match fault {
         Fault::False(reason) => Fault::False(format!("{what}: {reason}")),
         Fault::TooLarge(reason) => Fault::TooLarge(format!("{what}: {reason}")),
@@ -89,7 +89,7 @@ pub fn begin() {
     LEFT.set(FULL);
 }
 
-fn take(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
+fn charge(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
     let too_large = || Fault::TooLarge(format!("too large: it takes more than {most} {what}"));
     left.checked_sub(amount).ok_or_else(too_large)
 }
@@ -99,7 +99,7 @@ fn take(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
 pub fn digits(count: u64) -> Checked<()> {
     steps(count.saturating_mul(STEPS_OF_A_DIGIT))?;
     let left = LEFT.get();
-    let digits = take(left.digits, count, FULL.digits, "digits of numbers")?;
+    let digits = charge(left.digits, count, FULL.digits, "digits of numbers")?;
     // A word holds more than 19 decimal digits.
     LEFT.set(Budget { digits, widest: left.widest.max(count / 19 + 1), ..left });
     Ok(())
@@ -108,7 +108,7 @@ pub fn digits(count: u64) -> Checked<()> {
 /// Charges this number of steps.
 pub fn steps(count: u64) -> Checked<()> {
     let left = LEFT.get();
-    LEFT.set(Budget { steps: take(left.steps, count, FULL.steps, "steps of work")?, ..left });
+    LEFT.set(Budget { steps: charge(left.steps, count, FULL.steps, "steps of work")?, ..left });
     Ok(())
 }
 
@@ -123,7 +123,7 @@ pub fn has_problem() {
 }
 
 /// Charges this number of operations on numbers of the problem alone.
-pub fn look(operations: usize) -> Checked<()> {
+pub fn spend_stated(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().stated).saturating_mul(operations as u64))
 }
 

@@ -39,7 +39,7 @@ use crate::work::{self, Checked, ensure, refuse};
 const PLACES: u32 = 60;
 /// The number of bundles that are examined together, and of members of the front that are tried as one that contains
 /// a bundle.
-const TOGETHER: usize = 64;
+const CHUNK: usize = 64;
 
 /// Returns whether all tasks are whole. Envy-freeness up to one task and whole-task Pareto optimality apply only
 /// then.
@@ -75,9 +75,9 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
 type Member = (usize, Vec<usize>);
 
 /// Returns the front of some users, in their order, each member with the users whose bundles were found to be within
-/// its bundle. For one task less (`less`) these are all such users. Otherwise the list ends with the first user that
+/// its bundle. For one task less (`one_less`) these are all such users. Otherwise the list ends with the first user that
 /// holds as much as the member.
-fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], less: bool) -> Checked<Vec<Member>> {
+fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool) -> Checked<Vec<Member>> {
     let mut front: Vec<Member> = Vec::new();
     'users: for &m in users {
         let is_within = |f: usize| {
@@ -92,10 +92,10 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], less: bool) -> 
             Ok(rows.all(|(b, of_f)| b <= of_f))
         };
         // The latest members are the most similar to `m`.
-        for (f, within) in front.iter_mut().rev().take(TOGETHER) {
+        for (f, within) in front.iter_mut().rev().take(CHUNK) {
             if is_within(*f)? {
                 // If the last one holds as much as `f` itself, `f` needs to be compared with no further bundle.
-                let is_behind = !less && within.last().is_some_and(|last| held[*last] == held[*f]);
+                let is_behind = !one_less && within.last().is_some_and(|last| held[*last] == held[*f]);
                 within.extend((!is_behind).then_some(m));
                 continue 'users;
             }
@@ -105,19 +105,22 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], less: bool) -> 
     Ok(front)
 }
 
-/// Returns the number of tasks that the bundle of `m` is worth to `n`. If `less`, one task of the bundle that is
+/// Returns the number of tasks that the bundle of `m` is worth to `n`. If `one_less`, one task of the bundle that is
 /// worth most is left out.
-fn worth(case: &Case<'_>, n: usize, m: usize, less: bool) -> Checked<Rational> {
+fn worth(case: &Case<'_>, n: usize, m: usize, one_less: bool) -> Checked<Rational> {
     let (mut all, mut most) = (Rational::new(), Rational::new());
     for (i, x) in &case.x[m] {
-        work::look(2 * case.rows_of(*i).len() + 2)?;
+        work::spend_stated(2 * case.rows_of(*i).len() + 2)?;
         let rate = |(row, d): (usize, Rational)| case.takes(m, row).unwrap_or_default() / d;
         let of_task = case.uses(n, *i).into_iter().map(rate).min().unwrap_or_default();
         all = work::plus(&all, &work::times(x, &of_task)?)?;
         most = most.max(of_task);
     }
     let users = &case.problem.users;
-    work::times(&(if less { all - most } else { all }), &Rational::from(&users[n].weight / &users[m].weight))
+    work::times(
+        &(if one_less { all - most } else { all }),
+        &Rational::from(&users[n].weight / &users[m].weight),
+    )
 }
 
 /// Judges both axioms: no pair has a margin below the stated one, and some pair has that margin.
@@ -126,12 +129,12 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return Ok((None, None));
     }
     let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
-    let less = claim.axiom == "ef1";
+    let one_less = claim.axiom == "ef1";
     let (held, rounded, top) = held(case)?;
     // The largest bundles come first, and equal bundles are next to each other.
     let mut users: Vec<usize> = case.active().collect();
     users.sort_by(|a, b| rounded[*b].cmp(&rounded[*a]));
-    let front = front(&users, &held, &rounded, less)?;
+    let front = front(&users, &held, &rounded, one_less)?;
     let largest = |users: &[Member]| -> Rounded {
         let mut all = users.iter().flat_map(|(f, _)| rounded[*f].iter().copied()).collect::<Rounded>();
         // The largest entry of each row comes first.
@@ -139,12 +142,12 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         all.dedup_by_key(|(row, _)| *row);
         all
     };
-    let together: Vec<_> = front.chunks(TOGETHER).map(|users| (largest(users), users)).collect();
-    let looks = 4 * case.problem.classes.len() + together.iter().map(|of| of.0.len() + 1).sum::<usize>();
+    let chunks: Vec<_> = front.chunks(CHUNK).map(|users| (largest(users), users)).collect();
+    let comparisons = 4 * case.problem.classes.len() + chunks.iter().map(|of| of.0.len() + 1).sum::<usize>();
     let bound = |n: usize| &case.total[n] - Rational::from(margin * &case.g[n]);
     // Returns whether the bundle of `m` is worth exactly the bound to `n`. Refuses if it is worth more.
     let is_tight = |n: usize, m: usize| {
-        let (value, bound) = (case.problem.users[n].at_most_tasks(worth(case, n, m, less)?), bound(n));
+        let (value, bound) = (case.problem.users[n].at_most_tasks(worth(case, n, m, one_less)?), bound(n));
         work::steps(work::words(&value).saturating_mul(work::words(&bound)))?;
         if value > bound {
             let (n, m) = (case.user(n), case.user(m));
@@ -154,7 +157,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     };
     // The users that may value a bundle above their bound come first, identical users next to each other. Then come
     // the users that have exactly as many tasks as the bound: these can only value a bundle at the bound.
-    let mut lookers = Vec::new();
+    let mut valuers = Vec::new();
     for &n in &users {
         let (user, bound, alike) = (&case.problem.users[n], bound(n), case.problem.alike[n]);
         if user.tasks.as_ref().is_none_or(|tasks| *tasks >= bound) {
@@ -163,15 +166,15 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             let kind = if user.tasks.as_ref() == Some(&bound) { (true, n) } else { (false, alike) };
             // Selecting the two least of a kind takes a few comparisons for each.
             work::steps(6 * work::cost(work::words(&bound)))?;
-            lookers.push((kind, bound / &user.weight, n));
+            valuers.push((kind, bound / &user.weight, n));
         }
     }
-    lookers.sort_by_key(|(kind, ..)| *kind);
+    valuers.sort_by_key(|(kind, ..)| *kind);
     // One user of each kind examines all sets of bundles. This work is charged here, before any of it is done.
-    let kinds = lookers.chunk_by(|a, b| a.0 == b.0).filter(|alike| !alike[0].0.0).count();
-    work::steps((kinds as u64).saturating_mul(looks as u64))?;
+    let kinds = valuers.chunk_by(|a, b| a.0 == b.0).filter(|alike| !alike[0].0.0).count();
+    work::steps((kinds as u64).saturating_mul(comparisons as u64))?;
     let mut is_attained = false;
-    for alike in lookers.chunk_by_mut(|a, b| a.0 == b.0) {
+    for alike in valuers.chunk_by_mut(|a, b| a.0 == b.0) {
         // The two users with the least ratios of bound to weight come first.
         alike.select_nth_unstable(1.min(alike.len() - 1));
         // All users of a kind value bundles equally, relative to their weights. A bundle that is within the bound of
@@ -182,7 +185,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         if *has_all && is_attained {
             break;
         }
-        work::steps(if *has_all { looks } else { 0 } as u64)?;
+        work::steps(if *has_all { comparisons } else { 0 } as u64)?;
         if let Some((_, _, second)) = alike.get(1) {
             is_attained |= is_tight(*second, n)?;
         }
@@ -205,7 +208,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             let sum = bundle.chunk_by(|a, b| class(a) == class(b)).map(value).fold(0, u128::saturating_add);
             (is_attained || bound > 0) && sum < (1 << (2 * PLACES)) + u128::from(is_attained)
         };
-        for (largest, users) in &together {
+        for (largest, users) in &chunks {
             if is_below(largest, is_attained) {
                 continue;
             }
@@ -215,7 +218,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                 if *f != n && is_below(&rounded[*f], is_attained) {
                     continue;
                 }
-                let within = if less || *f == n { &within[..] } else { &[] };
+                let within = if one_less || *f == n { &within[..] } else { &[] };
                 for &m in [f].into_iter().chain(within).filter(|m| **m != n) {
                     work::steps(rounded[m].len() as u64 + 1)?;
                     if !is_below(&rounded[m], is_attained) {

@@ -21,7 +21,7 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// Judges all axioms of this module.
 pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let (raw, names, within) = (claim.some()?, &case.problem.resources, Within::new(case)?);
+    let (raw, names, within) = (claim.required_evidence()?, &case.problem.resources, Within::new(case)?);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
     if raw.get("allocation").given().is_some() {
         let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };

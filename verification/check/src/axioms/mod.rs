@@ -115,7 +115,7 @@ impl<'j> Claim<'j> {
         let is_uneven = matches!(self.share, Some(Share::Generic | Share::Resource(_)));
         let of_each = !is_charged || is_uneven || !case.problem.groups.names.list.is_empty();
         let (users, all) = (case.x.len(), case.problem.size(of_each) + entries(&case.x).count());
-        work::look(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
+        work::spend_stated(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),
             ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),

@@ -15,7 +15,7 @@ use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
 use crate::names::{Amounts, at};
 use crate::share::Coefficients;
-use crate::work::{self, Checked, ensure, refuse, some};
+use crate::work::{self, Checked, ensure, refuse, require};
 
 /// Prices of rows and of users' tasks, each by position, and prices of limits of groups.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl<'w> Prices<'w> {
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
             let tasks = case.problem.users[*n].tasks.as_ref();
-            parts.push(Rational::from(some(tasks, "unlimited tasks have a price")? * q));
+            parts.push(Rational::from(require(tasks, "unlimited tasks have a price")? * q));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)
@@ -53,7 +53,7 @@ impl<'w> Prices<'w> {
     /// Returns the price of a task of user `n` that takes the amounts `uses` of rows. `of_limits` are the payments
     /// for limits of groups.
     pub fn paid(&self, n: usize, uses: &Amounts, of_limits: Vec<Rational>) -> Checked<Rational> {
-        work::look(uses.len() + 1)?;
+        work::spend_stated(uses.len() + 1)?;
         let price = |(row, d): &(usize, Rational)| at(&self.rows, *row).map(|p| work::times(d, p));
         let of_rows = uses.iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
         work::sum(of_rows.into_iter().chain(of_limits).chain(at(&self.users, n).cloned()).collect())
@@ -100,7 +100,7 @@ impl<'w> Prices<'w> {
 /// The margin is then 0. If some user could have one task more, the margin is -1. The tolerance plays no role.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
-    let (raw, within) = (claim.some()?, Within::new(case)?);
+    let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
     if raw.get("dominating").given().is_some() {
         let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };

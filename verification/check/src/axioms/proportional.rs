@@ -23,7 +23,7 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// Judges proportional fairness.
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let (raw, within) = (claim.some()?, Within::new(case)?);
+    let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
     // If the share is not defined for the problem, the axiom does not apply, and `Claim::verify` refuses every
     // verdict about it.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();

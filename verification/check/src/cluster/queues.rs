@@ -34,15 +34,15 @@ impl<'c> Queues<'c> {
         let mut names: Vec<&str> = groups.names.list.iter().map(String::as_str).collect();
         let mut above = Vec::new();
         for n in 0..problem.users.len() {
-            let mut way: Vec<usize> = groups.above_user(n).collect();
-            if way.is_empty() {
-                way.push(names.len());
+            let mut path: Vec<usize> = groups.above_user(n).collect();
+            if path.is_empty() {
+                path.push(names.len());
                 names.push(case.user(n));
             }
-            above.push(way);
+            above.push(path);
         }
         let mut users = vec![Vec::new(); names.len()];
-        above.iter().enumerate().for_each(|(n, way)| way.iter().for_each(|v| users[*v].push(n)));
+        above.iter().enumerate().for_each(|(n, path)| path.iter().for_each(|v| users[*v].push(n)));
         let gang: Vec<u64> = groups.members.iter().map(|member| member.gang).collect();
         let unit = |n: usize| -> Checked<Amounts> {
             let mut sum = std::collections::BTreeMap::<usize, Rational>::new();

@@ -256,7 +256,7 @@ impl<'q, 'c> State<'q, 'c> {
         let free = match self.free.entry(server) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                work::look(problem.resources.list.len())?;
+                work::spend_stated(problem.resources.list.len())?;
                 entry.insert(capacity(problem, server.0))
             }
         };
@@ -390,8 +390,9 @@ impl<'q, 'c> State<'q, 'c> {
             self.holdings.capacity.iter().map(|(r, _)| *r).filter(|r| demands(*r)).collect();
         let Some(first) = gangs.first() else { return Ok(()) };
         let root = groups.list.len();
-        let way: Vec<usize> = groups.above_user(first.user).chain([root]).collect();
-        let keeps = |at: usize, r: usize, mark: &Rational| self.used[way[at]][r] <= *mark.max(&before[at][r]);
+        let path: Vec<usize> = groups.above_user(first.user).chain([root]).collect();
+        let keeps =
+            |at: usize, r: usize, mark: &Rational| self.used[path[at]][r] <= *mark.max(&before[at][r]);
         for (at_depth, v) in groups.above_user(first.user).enumerate() {
             let is_shut = groups.is_shut(v);
             let mut is_named = false;
@@ -411,7 +412,7 @@ impl<'q, 'c> State<'q, 'c> {
         let is_kept = |r: &usize| !self.holdings.kept[root][*r].is_zero();
         for r in asked.iter().filter(|r| is_kept(r)) {
             let all = at(&self.holdings.capacity, *r).cloned().unwrap_or_default();
-            ensure(keeps(way.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
+            ensure(keeps(path.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
         }
         Ok(())
     }

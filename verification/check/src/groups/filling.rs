@@ -20,7 +20,7 @@ use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::json::{ABSENT, Json};
 use crate::names::at;
-use crate::work::{self, Checked, ensure, refuse, some};
+use crate::work::{self, Checked, ensure, refuse, require};
 
 /// Whether the node is above its guarantee, minus its priority, and whether it has weight 0. Siblings are compared by
 /// rank, then by level.
@@ -41,7 +41,7 @@ struct Standing {
 
 /// Judges the axiom `tree`.
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let [filling, rows, limits] = claim.some()?.fields("filling prices limit_prices?")?;
+    let [filling, rows, limits] = claim.required_evidence()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
     let on = Within(Holdings::limits(case, &stated, false)?);
     let prices = rows.list()?.iter().map(|raw| Prices::read(case, raw, &ABSENT));
@@ -97,7 +97,7 @@ struct Moving {
     /// The growth of the amounts while the own clock advances by one.
     rates: Vector,
     /// The rates as the parent counts them: without growth that fills capacity kept back for this node.
-    gives: Vector,
+    rates_above: Vector,
     /// If the node grows: how much faster the clock of its parent runs than its own.
     pace: Option<Rational>,
     /// The time on the parent's clock at which the node was last brought up to date.
@@ -113,7 +113,7 @@ struct Moving {
     /// The rank of the children that grow, and their level minus the clock; absent if their levels do not rise.
     common: Option<(Rank, Rational)>,
     /// The numbers that the parent last compared; `None` if no user below the node may grow.
-    stands: Option<Standing>,
+    standing: Option<Standing>,
     /// Whether the growth of the node is known, which means that nothing has happened at or below it since it was
     /// computed.
     is_known: bool,
@@ -122,7 +122,7 @@ struct Moving {
     /// Two caches, each for a list of nodes: by resource, the users below this node that demand the resource. The
     /// last user of each list is below the guarantees of all those nodes, if any user is. The nodes of the first
     /// cache include this node itself, those of the second are only above it.
-    asking: [(Vec<usize>, Vec<Vec<usize>>); 2],
+    demanders: [(Vec<usize>, Vec<Vec<usize>>); 2],
 }
 
 /// The state of the filling: the amounts of all nodes, and the users that may still grow.
@@ -140,7 +140,7 @@ struct Filling<'t> {
     nodes: Vec<Moving>,
     /// For each user that may grow: the nodes from its parent to the root, and whether the user is below the
     /// guarantee of each.
-    ways: Vec<Option<Vec<(usize, bool)>>>,
+    paths: Vec<Option<Vec<(usize, bool)>>>,
 }
 
 impl<'t> Filling<'t> {
@@ -153,9 +153,9 @@ impl<'t> Filling<'t> {
             ..Moving::default()
         };
         let nodes = (0..tree.children.len()).map(node).collect();
-        let mut filling = Self { tree, m, bounds: bounds.list, nodes, ways: vec![None; users] };
+        let mut filling = Self { tree, m, bounds: bounds.list, nodes, paths: vec![None; users] };
         for n in (0..users).filter(|n| tree.case.is_active(*n) && bounds.open[*n]) {
-            filling.ways[n] = filling.way(n)?;
+            filling.paths[n] = filling.path(n)?;
         }
         Ok(filling)
     }
@@ -164,7 +164,7 @@ impl<'t> Filling<'t> {
     fn spend(&self, v: usize, operations: usize) -> Checked<()> {
         let widest = |amounts: &[Rational]| amounts.iter().map(work::words).max().unwrap_or(0);
         let words = widest(&self.nodes[v].held) + widest(&self.nodes[v].rates);
-        work::look(operations)?;
+        work::spend_stated(operations)?;
         work::steps(work::cost(words).saturating_mul(operations as u64))
     }
 
@@ -176,19 +176,19 @@ impl<'t> Filling<'t> {
                 self.finish(root)?;
                 return Ok(self.nodes.into_iter().skip(root + 1).map(|leaf| leaf.clock).collect());
             }
-            self.direct(root, &[])?;
+            self.update_growth(root, &[])?;
             let Moving { clock, next, .. } = &self.nodes[root];
-            let step = work::plus(some(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
+            let step = work::plus(require(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
             self.advance(root, &step)?;
             let mut events = Vec::new();
-            self.happen(root, false, &mut events)?;
+            self.collect_events(root, false, &mut events)?;
             // When a node reaches a mark, this is an event at the node. So for a node below an event it is known on
             // which side of its marks it is, although its amounts may not be up to date.
             for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
                 work::steps(DEPTH as u64)?;
-                if self.ways[n].is_some() {
-                    let way = self.way(n)?;
-                    self.lead(n, way);
+                if self.paths[n].is_some() {
+                    let path = self.path(n)?;
+                    self.set_path(n, path);
                 }
             }
         }
@@ -219,7 +219,7 @@ impl<'t> Filling<'t> {
 
     /// Adds to `events` the nodes at or below this one at which an event happens now, and no node below another.
     /// Brings the nodes with an event, and the nodes above them, up to date.
-    fn happen(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
+    fn collect_events(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
         let Moving { clock, own, next, is_known, is_seen, .. } = &mut self.nodes[v];
         if next.as_ref() != Some(clock) {
             return Ok(());
@@ -231,7 +231,7 @@ impl<'t> Filling<'t> {
         for &k in &self.tree.children[v] {
             if self.nodes[k].due.as_ref() == Some(&now) {
                 self.update(v, k)?;
-                self.happen(k, is_below || happens, events)?;
+                self.collect_events(k, is_below || happens, events)?;
             }
         }
         Ok(())
@@ -239,18 +239,18 @@ impl<'t> Filling<'t> {
 
     /// Sets the nodes above user `n` that it grows under. If they change, the known growth of the nodes above the
     /// user is discarded.
-    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
-        if way != self.ways[n] {
+    fn set_path(&mut self, n: usize, path: Option<Vec<(usize, bool)>>) {
+        if path != self.paths[n] {
             for v in self.tree.above(n).chain([self.tree.root + 1 + n]) {
                 (self.nodes[v].is_known, self.nodes[v].is_seen) = (false, false);
             }
-            self.ways[n] = way;
+            self.paths[n] = path;
         }
     }
 
     /// Returns the nodes above user `n`, each with whether the user is below its guarantee. Returns `None` if the
     /// user is stopped: it has all its tasks, or a bound, a limit, the capacity or a weight of 0 stops it.
-    fn way(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
+    fn path(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
         let tree = self.tree;
         work::steps(self.bounds.len() as u64)?;
         let is_done = |all: &Rational| self.nodes[tree.root + 1 + n].clock >= *all;
@@ -261,10 +261,10 @@ impl<'t> Filling<'t> {
         }
         // For each resource that a task demands: whether more of it raises the usage of the node `v`.
         let mut grows: Vec<(usize, bool)> = tree.asked(n).map(|(r, _)| (*r, true)).collect();
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for v in tree.above(n) {
             let used = &self.nodes[v].held[self.m..];
-            work::look(4 * grows.len())?;
+            work::spend_stated(4 * grows.len())?;
             work::steps(grows.iter().map(|(r, _)| 4 * work::cost(work::words(&used[*r]))).sum())?;
             let is_full = |&(r, grows): &(usize, bool)| {
                 grows && tree.of.limit(v, r).is_some_and(|most| used[r] >= *most)
@@ -279,15 +279,15 @@ impl<'t> Filling<'t> {
             if is_shut || grows.iter().any(is_full) {
                 return Ok(None);
             }
-            way.push((v, is_below));
+            path.push((v, is_below));
             grows.iter_mut().for_each(|(r, grows)| *grows &= used[*r] >= *tree.kept(v, *r));
         }
-        Ok(Some(way))
+        Ok(Some(path))
     }
 
     /// Computes how a node, which is up to date, grows if only users below the guarantees of `within` may grow. Does
     /// nothing if this is known.
-    fn direct(&mut self, v: usize, within: &[usize]) -> Checked<()> {
+    fn update_growth(&mut self, v: usize, within: &[usize]) -> Checked<()> {
         if self.nodes[v].is_known && self.nodes[v].within == within {
             return Ok(());
         }
@@ -311,9 +311,9 @@ impl<'t> Filling<'t> {
         node.own = gaps.into_iter().filter(|gap| *gap > 0).min().map(|gap| gap + &node.clock);
         node.next = due.into_iter().chain(node.own.clone()).min();
         (node.is_known, node.within) = (true, within.to_vec());
-        node.gives.clone_from(&node.rates);
+        node.rates_above.clone_from(&node.rates);
         for r in (0..self.m).filter(|r| node.held[self.m + r] < *self.tree.kept(v, *r)) {
-            node.gives[self.m + r] = Rational::new();
+            node.rates_above[self.m + r] = Rational::new();
         }
         Ok(())
     }
@@ -321,27 +321,27 @@ impl<'t> Filling<'t> {
     /// Returns for each resource whether a user below a node demands it that may grow and is below the guarantees of
     /// `within`. Usage only grows, so no user falls below a guarantee again.
     fn asked(&mut self, k: usize, within: &[usize], which: usize) -> Checked<Vec<bool>> {
-        let (before, asking) = &mut self.nodes[k].asking[which];
-        if before != within || asking.is_empty() {
-            (*before, *asking) = (within.to_vec(), vec![Vec::new(); self.m]);
+        let (before, demanders) = &mut self.nodes[k].demanders[which];
+        if before != within || demanders.is_empty() {
+            (*before, *demanders) = (within.to_vec(), vec![Vec::new(); self.m]);
             for n in self.tree.users_below(k) {
                 for (r, _) in self.tree.asked(n) {
                     // This charge is high enough to keep all lists together below a gibibyte.
                     work::steps(200)?;
-                    asking[*r].push(n);
+                    demanders[*r].push(n);
                 }
             }
         }
-        work::steps((asking.len() * DEPTH) as u64)?;
-        let is_below = |way: &Vec<(usize, bool)>| within.iter().all(|u| way.contains(&(*u, true)));
-        let is_within = |n: &mut usize| self.ways[*n].as_ref().is_some_and(is_below);
-        asking.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
-        Ok(asking.iter().map(|users| !users.is_empty()).collect())
+        work::steps((demanders.len() * DEPTH) as u64)?;
+        let is_below = |path: &Vec<(usize, bool)>| within.iter().all(|u| path.contains(&(*u, true)));
+        let is_within = |n: &mut usize| self.paths[*n].as_ref().is_some_and(is_below);
+        demanders.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
+        Ok(demanders.iter().map(|users| !users.is_empty()).collect())
     }
 
     /// Returns the numbers by which a child is compared if only users below the guarantees of `within` may grow;
     /// `None` if no user below it may.
-    fn stands(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
+    fn standing(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
         let mut within = [within, &[k]].concat();
         let mut asked = if self.tree.says("compared") { Vec::new() } else { self.asked(k, &within, 0)? };
         let is_above = !asked.contains(&true);
@@ -382,14 +382,14 @@ impl<'t> Filling<'t> {
         for &k in children {
             if is_anew || !self.nodes[k].is_seen {
                 self.stop(v, k)?;
-                (self.nodes[k].stands, self.nodes[k].is_seen) = (self.stands(k, within)?, true);
+                (self.nodes[k].standing, self.nodes[k].is_seen) = (self.standing(k, within)?, true);
             }
         }
         let grows = |k: &usize| self.nodes[*k].pace.is_some();
         let waiting: Vec<usize> = children.iter().copied().filter(|k| !grows(k)).collect();
         let common = self.nodes[v].common.clone().filter(|_| waiting.len() < children.len());
         let common = common.map(|(rank, level)| (rank, level + &clock));
-        let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| &of.key);
+        let key = |k: &usize| self.nodes[*k].standing.as_ref().map(|of| &of.key);
         work::steps(waiting.iter().filter_map(key).map(|key| work::cost(work::words(&key.1))).sum())?;
         let least = waiting.iter().filter_map(key).chain(&common).min().cloned();
         let Some(least) = least else { return Ok(Vec::new()) };
@@ -399,13 +399,13 @@ impl<'t> Filling<'t> {
         }
         let (mut flat, mut gaps) = (Vec::new(), Vec::new());
         for k in waiting {
-            let Some(of) = self.nodes[k].stands.as_ref().filter(|of| of.key.0 == least.0) else { continue };
+            let Some(of) = self.nodes[k].standing.as_ref().filter(|of| of.key.0 == least.0) else { continue };
             if of.key.1 > least.1 {
                 gaps.push(Rational::from(&of.key.1 - &least.1));
                 continue;
             }
             let (within, asked) = (of.within.clone(), of.asked.clone());
-            self.direct(k, &within)?;
+            self.update_growth(k, &within)?;
             let pace = self.level(k, &asked)?.1;
             if pace.is_zero() { flat.push(k) } else { self.start(v, k, pace)? }
         }
@@ -432,7 +432,7 @@ impl<'t> Filling<'t> {
     /// Lets a child grow with its parent, whose clock runs faster by `pace`.
     fn start(&mut self, v: usize, k: usize, pace: Rational) -> Checked<()> {
         ensure(pace > 0, "a level does not rise")?;
-        self.join(v, k, &Rational::from(pace.recip_ref()))?;
+        self.add_growth(v, k, &Rational::from(pace.recip_ref()))?;
         let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
         let left = child.next.as_ref().map(|next| work::plus(next, &-child.clock.clone())).transpose()?;
         child.due = left.map(|left| work::plus(&now, &work::times(&left, &pace)?)).transpose()?;
@@ -444,13 +444,13 @@ impl<'t> Filling<'t> {
     fn stop(&mut self, v: usize, k: usize) -> Checked<()> {
         self.update(v, k)?;
         let (pace, _) = (self.nodes[k].pace.take(), self.nodes[k].due.take());
-        pace.map_or(Ok(()), |pace| self.join(v, k, &-pace.recip()))
+        pace.map_or(Ok(()), |pace| self.add_growth(v, k, &-pace.recip()))
     }
 
     /// Adds `times` multiples of the growth of a child to the growth of its parent.
-    fn join(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
-        let gives = self.nodes[k].gives.clone();
-        add(&mut self.nodes[v].rates, &gives, times)
+    fn add_growth(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
+        let rates_above = self.nodes[k].rates_above.clone();
+        add(&mut self.nodes[v].rates, &rates_above, times)
     }
 
     /// Returns the lines whose maximum is the share of a node, before division by the weight.

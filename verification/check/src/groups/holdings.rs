@@ -160,19 +160,19 @@ impl<'c> Holdings<'c> {
 
     /// Returns the groups above a user, the root last. For each group it lists, by existing resource, the demand of a
     /// task and the amounts kept back and not used for the groups in between. More usage fills these amounts first.
-    pub fn way(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
+    pub fn path(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
         let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
         let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
         let mut steps: Vec<_> = asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for v in self.case.problem.groups.above_user(n).chain([root]) {
             work::spend(4 * steps.len() + 1)?;
-            way.push((v, steps.clone()));
+            path.push((v, steps.clone()));
             for Step { r, spare, .. } in &mut steps {
                 *spare += Rational::from(&self.kept[v][*r] - &self.used[v][*r]).max(Rational::new());
             }
         }
-        Ok(way)
+        Ok(path)
     }
 
     /// Returns the part of the usage of a group that a guarantee covers, its own or that of a group below.
@@ -199,7 +199,7 @@ impl<'c> Holdings<'c> {
     pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
         let (groups, used) = (&self.case.problem.groups, &self.used);
         let mut stops = Vec::new();
-        for (v, steps) in self.way(n)? {
+        for (v, steps) in self.path(n)? {
             let group = groups.list.get(v);
             let is_shut = group.is_some() && groups.is_shut(v);
             let mut is_promised = false;

@@ -64,7 +64,7 @@ impl<'c> Within<'c> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
         let is_shut = |of: &On<'_>| of.most.is_zero() && of.left >= 0;
         let bars = |i: usize, of: &On<'_>| is_shut(of) && of.takes(case.problem, n, i).is_some();
-        work::look((own.len() + 1) * case.problem.classes.len())?;
+        work::spend_stated((own.len() + 1) * case.problem.classes.len())?;
         let is_open = |i: &usize| !own.iter().any(|at| bars(*i, &self.0[*at]));
         Ok(case.problem.classes_of(n).filter(is_open).collect())
     }
@@ -113,7 +113,7 @@ pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> C
 
 /// Returns the payments of a task of a user for these rows on a class.
 pub fn paid(case: &Case<'_>, own: &[&Priced<'_>], n: usize, i: usize) -> Checked<Vec<Rational>> {
-    work::look(own.len())?;
+    work::spend_stated(own.len())?;
     let paid = |priced: &&Priced<'_>| Some(work::times(priced.of.takes(case.problem, n, i)?, &priced.price));
     own.iter().filter_map(paid).collect()
 }

@@ -9,7 +9,7 @@ use rug::Rational;
 use super::packing::{Packing, common_unit, multiple};
 use super::stated::{Amount, Prices, Stated, Step};
 use crate::names::at;
-use crate::work::{self, Checked, about, ensure, some};
+use crate::work::{self, Checked, ensure, in_context, require};
 
 /// Returns the reward of greedy, after a check that greedy takes exactly these steps with these jobs and pools.
 /// Servers are whole or divisible, as `of` states.
@@ -27,15 +27,18 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
         // Usually the first open type fits, and the search ends there.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
-            let step = some(steps.next(), "it ends while there are servers and jobs")?;
+            let step = require(steps.next(), "it ends while there are servers and jobs")?;
             let ((pool, k, stated), exhausted, first) = step;
             ensure(*pool == i, "another pool is filled first")?;
-            about("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
+            in_context(
+                "a configuration is not proven to be the first",
+                packing.is_first(i, &open, k, first),
+            )?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if of.whole { servers.ceil() } else { servers }, *j)
             };
-            let (until, gone) = some(k.iter().map(until).min(), "a configuration is empty")?;
+            let (until, gone) = require(k.iter().map(until).min(), "a configuration is empty")?;
             let gone = Some(gone).filter(|_| until <= size);
             let servers = until.min(size.clone());
             ensure(*stated == servers, "a configuration gets another number of servers")?;
@@ -92,7 +95,7 @@ pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rat
     let [alpha, _, pi] = &stated.prices;
     cover(&stated.prices, &Rational::from(1), packing)?;
     for (i, proof) in &stated.pricing {
-        about("pricing", packing.is_priced(*i, &stated.prices, proof))?;
+        in_context("pricing", packing.is_priced(*i, &stated.prices, proof))?;
     }
     let loads = alpha.iter().map(|(j, price)| Rational::from(price * &of.jobs[*j]));
     let servers = pi.iter().map(|(i, price)| Rational::from(price * &of.servers[*i]));

@@ -18,7 +18,7 @@ use crate::canonical::by_name;
 use crate::json::{Json, quoted, record};
 use crate::names::{Amounts, at};
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, about, ensure};
+use crate::work::{Checked, Fault, ensure, in_context};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
@@ -49,7 +49,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let listed = loads.clone().map(|(j, load)| format!("{} {load}", problem.types.list[*j]));
     let listed = Some(listed.collect::<Vec<_>>().join(", ")).filter(|listed| !listed.is_empty());
     let (what, listed) = (if is_ratio { "" } else { "stated " }, listed.unwrap_or("none".to_owned()));
-    let about = vec![
+    let subject = vec![
         format!("problem sha256 {hash}: `{name}`, job types {types}, pools {pools}"),
         format!("{what}loads per server: {listed}"),
     ];
@@ -60,9 +60,9 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let reason = file.reason(raw, unmet, judged.verdict)?;
     let ratio = judged.ratio.as_ref().filter(|_| reason.is_none()).and_then(in_text);
     let exact = (judged.is_exact && reason.is_none()).to_string();
-    let more = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
-    let more = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(more).collect();
-    Ok(Report { reason, claims: judged.claims, about, more })
+    let fields = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
+    let fields = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(fields).collect();
+    Ok(Report { reason, claims: judged.claims, subject, fields })
 }
 
 /// A certificate that has been judged.
@@ -91,16 +91,16 @@ impl Stated {
 
     /// Checks everything that is stated about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = about("greedy", earned::by_greedy(&self.steps, of, packing))?;
+        let greedy = in_context("greedy", earned::by_greedy(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = about("optimum", earned::by_assignment(self, of, packing))?;
+        let reward = in_context("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
         // Only a worst load states no bound. Every other certificate has a proof for each pool, and there is at least
         // one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }
-        let bound = about("optimum", earned::bound(self, of, packing))?;
+        let bound = in_context("optimum", earned::bound(self, of, packing))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
 }
@@ -137,7 +137,7 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         let Some(whole) = &whole else { return Ok(()) };
         ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
         let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
-        about("integer", whole.verify(&of, &mut packing))
+        in_context("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
     let loads = jobs.into_iter().enumerate().filter(|(_, load)| !load.is_zero()).collect();

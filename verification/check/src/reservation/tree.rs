@@ -12,7 +12,7 @@ use super::problem::{Configuration, count};
 use super::stated::Tree;
 use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
-use crate::work::{self, Checked, ensure, ensure_small, some};
+use crate::work::{self, Checked, ensure, ensure_small, require};
 
 /// A statement about all configurations of a pool: with these profits, which are at least 0, each is worth less than
 /// the limit.
@@ -38,10 +38,10 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) ->
     let mut boxes: Vec<Vec<Range>> =
         vec![(0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect()];
     for node in nodes {
-        let mut ranges = some(boxes.pop(), "a tree goes on after its last branch")?;
+        let mut ranges = require(boxes.pop(), "a tree goes on after its last branch")?;
         match *node {
             (None, which) => {
-                let set = some(sets.get(which as usize), "a tree names multipliers that are not there")?;
+                let set = require(sets.get(which as usize), "a tree names multipliers that are not there")?;
                 ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
                 ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
             }
