@@ -14,7 +14,7 @@ use crate::json::{Json, quoted, record};
 use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::Problem;
-use crate::work::{self, Checked, Fault, ensure, in_context};
+use crate::work::{self, Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// The largest tolerance that is accepted if the reader does not set another: larger than any rounding.
@@ -81,7 +81,7 @@ impl<'j> Certificate<'j> {
         // A repeated claim is not judged again. `check_form` refuses it.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
-            let judged = in_context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
+            let judged = context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
             // A claim that cannot be read is the more serious fault, in whatever order the claims stand.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;

@@ -44,7 +44,7 @@ pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
 }
 
 /// Returns the same result, with the context `what` put in front of the message of a fault.
-pub fn in_context<T>(what: &str, result: Checked<T>) -> Checked<T> {
+pub fn context<T>(what: &str, result: Checked<T>) -> Checked<T> {
     result.map_err(|fault| match fault {
         Fault::False(reason) => Fault::False(format!("{what}: {reason}")),
         Fault::TooLarge(reason) => Fault::TooLarge(format!("{what}: {reason}")),

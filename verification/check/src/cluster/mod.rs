@@ -22,7 +22,7 @@ use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
 use crate::problem::Problem;
-use crate::work::{Checked, ensure, in_context, refuse};
+use crate::work::{Checked, context, ensure, refuse};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// The axioms that the certificates of usage have to claim; the last two only if there are groups.
@@ -230,7 +230,7 @@ impl<'j> Bundle<'j> {
     /// Checks that everything the bundle states is true, and returns sentences about the queues.
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
-            in_context(of, part.verify())?;
+            context(of, part.verify())?;
             ensure(part.hashes().0 == self.held.hashes().0, "the parts are about different problems")?;
             let needed = if part.problem.groups.list.is_empty() { &NEEDED[..2] } else { &NEEDED };
             let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
@@ -242,7 +242,7 @@ impl<'j> Bundle<'j> {
         let mut state = State::new(&queues, &self.rules, &self.held.allocation)?;
         let due = match (&self.due, self.rule) {
             (None, None) => return refuse("fair shares have neither a rule nor a certificate"),
-            (None, Some(rule)) => in_context("due", alone::shares(&self.held.problem, rule))?,
+            (None, Some(rule)) => context("due", alone::shares(&self.held.problem, rule))?,
             (Some(due), _) => {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
@@ -292,7 +292,7 @@ impl<'j> Bundle<'j> {
                     ensure(is_modelled, "something that is not modelled decides whether it could start")
                 })
                 .and_then(|()| state.start(gangs));
-            in_context(&format!("fits: user `{}`", case.user(first.user)), stated)?;
+            context(&format!("fits: user `{}`", case.user(first.user)), stated)?;
             gangs.iter().try_for_each(|gang| state.change(gang, true))?;
             gangs.iter().for_each(|gang| could[gang.user] = true);
         }

@@ -14,7 +14,7 @@ use crate::groups::lack::Lacks;
 use crate::json::Json;
 use crate::names::Amounts;
 use crate::problem::Problem;
-use crate::work::{Checked, ensure, in_context};
+use crate::work::{Checked, context, ensure};
 
 /// The moves of a certificate.
 pub struct Moves<'j> {
@@ -60,7 +60,7 @@ impl<'j> Moves<'j> {
         let before = state.below(due)?;
         for (at, (stop, start)) in self.steps.iter().enumerate() {
             let step = state.stop(stop).and_then(|()| state.start(start));
-            in_context(&format!("step {}", at + 1), step)?;
+            context(&format!("step {}", at + 1), step)?;
         }
         let placed = |((class, index), tasks): ((usize, u64), Amounts)| Placement { class, index, tasks };
         let servers = state.servers.iter().map(|(server, tasks)| {

@@ -9,7 +9,7 @@ use rug::Rational;
 use super::packing::{Packing, common_unit, multiple};
 use super::stated::{Amount, Prices, Stated, Step};
 use crate::names::at;
-use crate::work::{self, Checked, ensure, in_context, require};
+use crate::work::{self, Checked, context, ensure, require};
 
 /// Returns the reward of greedy, after a check that greedy takes exactly these steps with these jobs and pools.
 /// Servers are whole or divisible, as `of` states.
@@ -30,10 +30,7 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
             let step = require(steps.next(), "it ends while there are servers and jobs")?;
             let ((pool, k, stated), exhausted, first) = step;
             ensure(*pool == i, "another pool is filled first")?;
-            in_context(
-                "a configuration is not proven to be the first",
-                packing.is_first(i, &open, k, first),
-            )?;
+            context("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if of.whole { servers.ceil() } else { servers }, *j)
@@ -95,7 +92,7 @@ pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rat
     let [alpha, _, pi] = &stated.prices;
     cover(&stated.prices, &Rational::from(1), packing)?;
     for (i, proof) in &stated.pricing {
-        in_context("pricing", packing.is_priced(*i, &stated.prices, proof))?;
+        context("pricing", packing.is_priced(*i, &stated.prices, proof))?;
     }
     let loads = alpha.iter().map(|(j, price)| Rational::from(price * &of.jobs[*j]));
     let servers = pi.iter().map(|(i, price)| Rational::from(price * &of.servers[*i]));

@@ -18,7 +18,7 @@ use crate::canonical::by_name;
 use crate::json::{Json, quoted, record};
 use crate::names::{Amounts, at};
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, ensure, in_context};
+use crate::work::{Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
@@ -91,16 +91,16 @@ impl Stated {
 
     /// Checks everything that is stated about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = in_context("greedy", earned::by_greedy(&self.steps, of, packing))?;
+        let greedy = context("greedy", earned::by_greedy(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = in_context("optimum", earned::by_assignment(self, of, packing))?;
+        let reward = context("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
         // Only a worst load states no bound. Every other certificate has a proof for each pool, and there is at least
         // one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }
-        let bound = in_context("optimum", earned::bound(self, of, packing))?;
+        let bound = context("optimum", earned::bound(self, of, packing))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
 }
@@ -137,7 +137,7 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         let Some(whole) = &whole else { return Ok(()) };
         ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
         let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
-        in_context("integer", whole.verify(&of, &mut packing))
+        context("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
     let loads = jobs.into_iter().enumerate().filter(|(_, load)| !load.is_zero()).collect();

@@ -18,7 +18,7 @@ use super::packing::{Packing, worth};
 use super::problem::Configuration;
 use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
-use crate::work::{self, Checked, ensure, in_context, require};
+use crate::work::{self, Checked, context, ensure, require};
 
 /// Checks that the claims settle every order.
 pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
@@ -26,7 +26,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
     let mut best = HashMap::new();
     for (open, k, proof) in firsts {
-        in_context("firsts", packing.is_first(0, open, k, proof))?;
+        context("firsts", packing.is_first(0, open, k, proof))?;
         best.insert(open, (k, worth(&rewards, k)));
     }
     let mut claims = claims.iter();
@@ -52,7 +52,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         let (stated, is_last, prices, pricing) =
             require(claims.next(), "claims: there is none about an order")?;
         ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
-        in_context("claims", cover(prices, a, packing))?;
+        context("claims", cover(prices, a, packing))?;
         let [alpha, _, pi] = prices;
         let pi = at(pi, 0).cloned().unwrap_or_default();
         let is_inside = !open_last.iter().any(|j| at(alpha, *j).is_some());
@@ -66,7 +66,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
             ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }
-        in_context("claims: pricing", packing.is_priced(0, prices, pricing))?;
+        context("claims: pricing", packing.is_priced(0, prices, pricing))?;
         if let Some((k, _)) = firsts.last().filter(|_| !*is_last) {
             pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }
