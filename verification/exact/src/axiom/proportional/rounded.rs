@@ -1,23 +1,23 @@
-//! Positive numbers to a fixed number of digits, rounded in a stated direction: what encloses powers
-//! and roots that are irrational, and sums whose exact value would have a denominator of every user.
+//! Positive numbers with a fixed number of digits, rounded in a given direction. They enclose irrational powers and
+//! roots, and sums whose exact denominator would grow with every user.
 
 use rug::Integer;
 use rug::ops::Pow;
 
 use crate::quotient::Quotient;
 
-/// Bits of a mantissa. After the at most 20 roundings of a power of at most 1000 and a root, more
-/// than 50 significant decimal digits of the enclosure agree.
+/// The bits of a mantissa. A power of at most 1000 and a root take at most 20 roundings. After them, more than 50
+/// significant decimal digits of the enclosure agree.
 pub(super) const BITS: u32 = 192;
 
-/// Which way to round.
+/// The direction of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Towards {
     Zero,
     Infinity,
 }
 
-/// `mantissa * 2^exponent`, positive.
+/// The positive number `mantissa * 2^exponent`.
 #[derive(Debug, Clone)]
 pub(super) struct Rounded {
     mantissa: Integer,
@@ -25,7 +25,7 @@ pub(super) struct Rounded {
 }
 
 impl Rounded {
-    /// `value`, which must be positive.
+    /// Rounds `value`, which has to be positive.
     pub fn new(value: &Quotient, way: Towards) -> Self {
         Self::divide(&value.numerator, &value.denominator, way)
     }
@@ -40,7 +40,7 @@ impl Rounded {
         Self { mantissa: quotient + u32::from(up), exponent: -shift }.short(BITS, way)
     }
 
-    /// At most `bits` bits of it.
+    /// Rounds the number to at most `bits` bits.
     pub fn short(mut self, bits: u32, way: Towards) -> Self {
         let Some(cut) = self.mantissa.significant_bits().checked_sub(bits).filter(|cut| *cut > 0) else {
             return self;
@@ -58,7 +58,7 @@ impl Rounded {
         Self { mantissa, exponent: self.exponent + other.exponent }.short(BITS, way)
     }
 
-    /// `self^power`, for `power >= 1`.
+    /// Returns `self^power`, for `power >= 1`.
     pub fn power(&self, power: u32, way: Towards) -> Self {
         let mut result = self.clone();
         for bit in (0..power.ilog2()).rev() {
@@ -70,14 +70,14 @@ impl Rounded {
         result
     }
 
-    /// The `index`-th root, by an exact root of integers.
+    /// Returns the `index`-th root, computed as an exact root of integers.
     pub fn root(&self, index: u32, way: Towards) -> Self {
         if index == 1 {
             return self.clone();
         }
         let index_wide = i64::from(index);
         let room = index_wide * i64::from(BITS) - i64::from(self.mantissa.significant_bits());
-        // The exponent that is left must be a multiple of the index.
+        // The remaining exponent has to be a multiple of the index.
         let shift = room + (self.exponent - room).rem_euclid(index_wide);
         let radicand = Integer::from(&self.mantissa << u32::try_from(shift).unwrap_or(0));
         let (root, rest) = radicand.root_rem(Integer::new(), index);
@@ -86,7 +86,7 @@ impl Rounded {
             .short(BITS, way)
     }
 
-    /// The same number as a fraction.
+    /// Returns the number as a fraction.
     pub fn to_quotient(&self) -> Quotient {
         let by = u32::try_from(self.exponent.unsigned_abs()).unwrap_or(u32::MAX);
         let scale = Integer::from(2).pow(by);
@@ -122,7 +122,7 @@ mod tests {
                 let (lower, upper) = (of(Towards::Zero), of(Towards::Infinity));
                 let exact = power_of(&base, power);
                 assert!(power_of(&lower, index) <= exact && exact <= power_of(&upper, index));
-                // 50 digits: (upper - lower) 10^50 <= lower.
+                // Checks 50 digits: `(upper - lower) 10^50 <= lower`.
                 let width = upper.to_rational() - lower.to_rational();
                 assert!(width * Integer::from(10).pow(50) <= lower.to_rational(), "{power}/{index}");
             }
