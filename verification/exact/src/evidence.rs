@@ -131,7 +131,7 @@ pub struct Level {
 /// An answer to the complaint of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witness {
-    /// It has all its tasks.
+    /// The user has all its tasks.
     Satisfied,
     /// The user holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
     Row(usize),
@@ -151,7 +151,7 @@ pub struct Complaint {
 /// The reason why a user cannot have more tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// It has all its tasks.
+    /// The user has all its tasks.
     Satisfied,
     /// The user has a bottleneck on each class where it can run: rows of
     /// [`Constraints`](evenhand_problem::Constraints), ascending.

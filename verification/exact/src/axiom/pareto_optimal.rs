@@ -2,8 +2,8 @@
 //!
 //! The margin is minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which no user loses.
 //!
-//! The evidence that the axiom holds are [`Prices`] with $l_n \ge 1 / g_n$ for every active user, and $l_n \le \sum_r
-//! p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
+//! The evidence that the axiom holds are [`Prices`] with $l_n \ge 1 / g_n$ for every active user, and
+//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
 //!
 //! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n)
 //!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n,$$

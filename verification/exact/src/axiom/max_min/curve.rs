@@ -19,9 +19,9 @@ pub struct Curve<'l, 'a, 'b> {
     points: Vec<(&'l Integer, Integer)>,
     /// The weights `l_n` by user as in the evidence, ascending, as the same integers.
     weights: Vec<(usize, Integer)>,
-    /// By position `k`: the sum of `l U` over the points before it.
+    /// For each position `k`: the sum of `l U` over the points before it.
     below: Vec<Integer>,
-    /// By position `k`: the sum of `l` over the point and those after it.
+    /// For each position `k`: the sum of `l` over the point and those after it.
     above: Vec<Integer>,
     /// The bound `sum p C + sum q T`, in the same integers.
     bound: Quotient,
