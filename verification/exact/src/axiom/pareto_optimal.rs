@@ -6,7 +6,7 @@
 //! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
 //!
 //! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n)
-//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n,$$
+//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n.$$
 //!
 //! The right side is the [`Prices::gap`], and the margin is minus the gap. The best prices reach the largest sum, by
 //! linear programming duality. So for every allocation there is evidence that the axiom holds, or that it is
