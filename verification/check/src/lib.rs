@@ -140,8 +140,6 @@ impl File {
 
 /// Judges a certificate of any kind.
 ///
-/// Judges a certificate of any kind.
-///
 /// # Errors
 /// Returns [`Unusable`] if there is no verdict: the text is not a certificate, an option is malformed, or judging the
 /// certificate would take more work or memory than is allowed.
