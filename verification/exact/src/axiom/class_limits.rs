@@ -77,7 +77,7 @@ impl<'p> ClassLimits<'p> {
 
     /// Returns the number of tasks of a user that the limits allow on a class, and the limit that allows the fewest;
     /// `None` if no limit counts these tasks.
-    pub fn leave(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
+    pub fn tasks_allowed(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
         let all = self.above(n).map(|at| &self.list[at]);
         let all = all.filter_map(|limit| Some((self.left_of(limit, n, i)?, limit)));
         all.min_by(|a, b| a.0.cmp(&b.0)).map(|(left, limit)| {
@@ -104,7 +104,7 @@ impl<'p> ClassLimits<'p> {
     ///
     /// # Errors
     /// Returns [`TooLarge`] if the search exceeds the budget.
-    pub fn places(
+    pub fn distribute(
         &self,
         instance: &Instance<'_>,
         n: usize,
@@ -140,8 +140,8 @@ impl<'p> ClassLimits<'p> {
     }
 
     /// Returns whether some limit counts tasks of a user on a class where it can run.
-    pub fn concern(&self, n: usize) -> bool {
-        !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.leave(n, i).is_some())
+    pub fn counts_tasks_of(&self, n: usize) -> bool {
+        !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.tasks_allowed(n, i).is_some())
     }
 }
 

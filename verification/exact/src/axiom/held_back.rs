@@ -126,7 +126,7 @@ impl<'p> HeldBack<'p> {
     /// tasks.
     fn class_by_class(&self, instance: &Instance<'_>, n: usize) -> Option<ByClass> {
         let on = &self.holdings.on;
-        if !on.concern(n) {
+        if !on.counts_tasks_of(n) {
             return None;
         }
         let (mut short, mut limits, mut sum) = (Vec::new(), Vec::new(), Rational::new());
@@ -135,7 +135,7 @@ impl<'p> HeldBack<'p> {
         for row in rows.iter().copied() {
             let i = instance.constraints().rows()[row as usize].server;
             let free = row_leaves(instance, n, row as usize).unwrap_or_default();
-            let room = match on.leave(n, i).filter(|(tasks, _)| *tasks < free) {
+            let room = match on.tasks_allowed(n, i).filter(|(tasks, _)| *tasks < free) {
                 Some((tasks, mark)) => {
                     limits.push((i, mark));
                     tasks
@@ -163,11 +163,11 @@ impl<'p> HeldBack<'p> {
         free: &FreeTo,
     ) -> Result<Option<ByClass>, Refusal> {
         let on = &self.holdings.on;
-        if !on.concern(n) {
+        if !on.counts_tasks_of(n) {
             return Ok(None);
         }
         let gang = gang(instance, n);
-        let leaves: Vec<_> = free.fitting.iter().map(|of| on.leave(n, of.class)).collect();
+        let leaves: Vec<_> = free.fitting.iter().map(|of| on.tasks_allowed(n, of.class)).collect();
         let leaves_gang =
             |at: usize| leaves[at].as_ref().is_none_or(|(tasks, _): &(Rational, ClassMark)| *tasks >= gang);
         let (mut short, mut limits) = (Vec::new(), Vec::new());
@@ -181,7 +181,7 @@ impl<'p> HeldBack<'p> {
         let whole = (0..free.fitting.len()).find(|&at| free.fitting[at].tasks == gang && leaves_gang(at));
         let by_class = match whole {
             Some(at) => Some(vec![(free.fitting[at].class, gang)]),
-            None => on.places(instance, n, &free.fitting, gang)?,
+            None => on.distribute(instance, n, &free.fitting, gang)?,
         };
         let more = Rational::from(u32::from(by_class.is_some()));
         let place = by_class.and_then(|by_class| free.room_by(n, gang, by_class));

@@ -42,7 +42,7 @@ pub fn tightest(
     whole: bool,
 ) -> Result<Option<(SingleLimit, Rational, Rational)>, Inapplicable> {
     let mut least: Option<(SingleLimit, Rational, Rational)> = None;
-    let mut look = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
+    let mut consider = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
         let Some((slack, margin)) = found else { return };
         if least.as_ref().is_none_or(|(_, _, least)| margin < *least) {
             least = Some((limit, slack, margin));
@@ -51,15 +51,15 @@ pub fn tightest(
     for single in singles(instance)?.iter() {
         let (server, index) = (single.server, single.index);
         for row in instance.constraints().class_rows(server) {
-            look(SingleLimit::Row { row, index }, of_row(instance, single, row));
+            consider(SingleLimit::Row { row, index }, of_row(instance, single, row));
         }
         for (user, x) in &single.tasks {
             let found = of_entry(instance, *user, server, x, whole);
-            look(SingleLimit::Entry { user: *user, server, index }, found);
+            consider(SingleLimit::Entry { user: *user, server, index }, found);
         }
     }
     for n in 0..instance.problem().n_users() {
-        look(SingleLimit::Tasks(n), feasible::slack(instance, feasible::Limit::Tasks(n)));
+        consider(SingleLimit::Tasks(n), feasible::slack(instance, feasible::Limit::Tasks(n)));
     }
     Ok(least)
 }

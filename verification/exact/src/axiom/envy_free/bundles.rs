@@ -41,7 +41,7 @@ const PLACES: u32 = 60;
 const ONE: u128 = 1 << (2 * PLACES);
 /// The number of bundles that are examined together, and of members of the front that are tried as one that contains
 /// a bundle.
-const TOGETHER: usize = 64;
+const SECTION: usize = 64;
 /// The least number of users in a chunk, except in the last one. The kinds of a chunk are examined one after the
 /// other, each with the least margin of those before. Chunks of this size keep the number of pairs to compute small,
 /// and many processors busy.
@@ -64,7 +64,7 @@ type Rounded = Vec<(usize, u128)>;
 struct Bundles<'a, 'b> {
     instance: &'a Instance<'b>,
     /// Whether a bundle counts without one of its tasks that are worth most.
-    less: bool,
+    one_less: bool,
     /// The bundle of each user.
     held: Vec<Vec<Part>>,
     /// The bundle of each user, rounded.
@@ -72,25 +72,28 @@ struct Bundles<'a, 'b> {
     /// The largest `b_mir L` of each row.
     top: Vec<Rational>,
     /// The front in sections of similar bundles, each with the largest amounts of its bundles.
-    together: Vec<(Rounded, Vec<Member>)>,
+    sections: Vec<(Rounded, Vec<Member>)>,
     /// For each class: the sections of the front that hold some of it, ascending.
-    holding: Vec<Vec<usize>>,
+    sections_of_class: Vec<Vec<usize>>,
 }
 
 /// A user of the front, and the users whose bundles were found to be within its bundle.
 type Member = (usize, Vec<usize>);
 
-/// Returns the tightest pair, or `None` if there is no pair. If `less` is true, the pair is that of envy up to one
+/// Returns the tightest pair, or `None` if there is no pair. If `one_less` is true, the pair is that of envy up to one
 /// task.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
-pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<Option<Tightest>, TooLarge> {
+pub(in crate::axiom) fn tightest(
+    instance: &Instance<'_>,
+    one_less: bool,
+) -> Result<Option<Tightest>, TooLarge> {
     let active: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
     if active.len() < 2 {
         return Ok(None);
     }
-    let bundles = Bundles::new(instance, less, &active)?;
+    let bundles = Bundles::new(instance, one_less, &active)?;
     let kinds = kinds(instance, &active);
     let Some(mut least) = bundles.least(&kinds[..1], None)? else { return Ok(None) };
     let chunks = chunks(&kinds[1..]);
@@ -155,10 +158,10 @@ type Least = (Rational, usize);
 type Worth = (Rational, usize);
 
 impl<'a, 'b> Bundles<'a, 'b> {
-    fn new(instance: &'a Instance<'b>, less: bool, active: &[usize]) -> Result<Self, TooLarge> {
+    fn new(instance: &'a Instance<'b>, one_less: bool, active: &[usize]) -> Result<Self, TooLarge> {
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
-        let looks = entries.saturating_mul(instance.problem().n_resources() + 1);
-        instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
+        let steps = entries.saturating_mul(instance.problem().n_resources() + 1);
+        instance.budget().charge(instance.steps().saturating_mul(steps as u64))?;
         let mut top = vec![Rational::new(); instance.constraints().rows().len()];
         let parts = |m: usize| instance.tasks[m].iter().map(|(i, x)| part(instance, m, *i, x)).collect();
         let held: Vec<Vec<Part>> = each(instance.tasks.len(), instance.problem().n_resources(), parts);
@@ -172,21 +175,22 @@ impl<'a, 'b> Bundles<'a, 'b> {
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
         let rounded: Vec<Rounded> = each(held.len(), instance.problem().n_resources(), amounts);
-        let holding = vec![Vec::new(); instance.problem().n_servers()];
-        let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new(), holding };
+        let sections_of_class = vec![Vec::new(); instance.problem().n_servers()];
+        let mut bundles =
+            Self { instance, one_less, held, rounded, top, sections: Vec::new(), sections_of_class };
         let mut front = bundles.front(active)?;
         while !front.is_empty() {
-            let rest = front.split_off(front.len().min(TOGETHER));
+            let rest = front.split_off(front.len().min(SECTION));
             let all = front.iter().flat_map(|(f, _)| bundles.rounded[*f].iter().copied());
             let mut all: Rounded = all.collect();
             all.sort_unstable();
             // Later entries replace earlier ones of the same row, so the largest stays.
             let largest = all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect();
-            bundles.together.push((largest, std::mem::replace(&mut front, rest)));
+            bundles.sections.push((largest, std::mem::replace(&mut front, rest)));
         }
-        for (at, (largest, _)) in bundles.together.iter().enumerate() {
+        for (at, (largest, _)) in bundles.sections.iter().enumerate() {
             for (row, _) in largest {
-                let parts = &mut bundles.holding[instance.constraints().rows()[*row].server];
+                let parts = &mut bundles.sections_of_class[instance.constraints().rows()[*row].server];
                 if parts.last() != Some(&at) {
                     parts.push(at);
                 }
@@ -201,9 +205,9 @@ impl<'a, 'b> Bundles<'a, 'b> {
         alike.sort_by(|a, b| self.rounded[*b].cmp(&self.rounded[*a]));
         let mut front: Vec<Member> = Vec::new();
         for m in alike {
-            let first = front.len().saturating_sub(TOGETHER);
-            let looks = (front.len() - first + 1).saturating_mul(self.rounded[m].len() + 1);
-            self.instance.budget().charge(looks as u64)?;
+            let first = front.len().saturating_sub(SECTION);
+            let steps = (front.len() - first + 1).saturating_mul(self.rounded[m].len() + 1);
+            self.instance.budget().charge(steps as u64)?;
             // The latest members are the most similar to `m`.
             match front[first..].iter_mut().rev().find(|(f, _)| self.is_within(m, *f)) {
                 Some((_, within)) => within.push(m),
@@ -282,23 +286,23 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let rates_of =
             |bound: &Rational| self.rates(n, &Rational::from(bound.max(&Rational::new()) * weight));
         let mut rates = rates_of(bound)?;
-        let mut looks = 0;
-        for at in self.parts_for(n) {
-            let (largest, users) = &self.together[at];
-            looks += largest.len() + 1;
+        let mut steps = 0;
+        for at in self.sections_for(n) {
+            let (largest, users) = &self.sections[at];
+            steps += largest.len() + 1;
             if self.worth_at_most(&rates, largest) <= ONE {
                 continue;
             }
             for (f, within) in users {
-                looks += self.rounded[*f].len() + 1;
+                steps += self.rounded[*f].len() + 1;
                 // The worth of this bundle bounds the worth of all bundles within it, also of those with one task
                 // less.
                 if self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
                     continue;
                 }
-                let within = within.iter().filter(|_| self.less || Some(*f) == without);
+                let within = within.iter().filter(|_| self.one_less || Some(*f) == without);
                 for &m in [f].into_iter().chain(within).filter(|&&m| Some(m) != without) {
-                    looks += self.rounded[m].len() + 1;
+                    steps += self.rounded[m].len() + 1;
                     if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
                         continue;
                     }
@@ -310,13 +314,13 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 }
             }
         }
-        self.instance.budget().charge(looks as u64)?;
+        self.instance.budget().charge(steps as u64)?;
         Ok(most)
     }
 
     /// Returns the sections of the front with tasks on a class where the user can run.
-    fn parts_for(&self, n: usize) -> Vec<usize> {
-        let on_class = self.instance.scaled.classes(n).flat_map(|i| &self.holding[i]);
+    fn sections_for(&self, n: usize) -> Vec<usize> {
+        let on_class = self.instance.scaled.classes(n).flat_map(|i| &self.sections_of_class[i]);
         let mut parts: Vec<usize> = on_class.copied().collect();
         parts.sort_unstable();
         parts.dedup();
@@ -332,8 +336,8 @@ impl<'a, 'b> Bundles<'a, 'b> {
     /// Returns `V` of a user by row, for a bound of at least 0, given times `L`.
     fn rates(&self, n: usize, bound: &Rational) -> Result<Rounded, TooLarge> {
         let instance = self.instance;
-        let looks = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
-        instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
+        let steps = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
+        instance.budget().charge(instance.steps().saturating_mul(steps as u64))?;
         let constraints = instance.constraints();
         let of_weight = Rational::from(bound / instance.problem().users()[n].weight());
         let mut rates = Vec::new();
@@ -379,7 +383,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 at(&part.amounts, start + row).map_or_else(Rational::new, |b| Rational::from(b / d))
             });
             let worth = tasks.min().unwrap_or_default();
-            if self.less {
+            if self.one_less {
                 let of_task = Rational::from(&worth / &part.tasks) * &self.instance.denominator;
                 if of_task > most {
                     (most, removed) = (of_task, Some(part.class));

@@ -165,6 +165,6 @@ impl Needs<'_, '_> {
     }
 }
 
-fn rounded(value: &Quotient, way: Towards) -> Rational {
-    Rounded::new(value, way).short(BITS, way).to_quotient().to_rational()
+fn rounded(value: &Quotient, towards: Towards) -> Rational {
+    Rounded::new(value, towards).short(BITS, towards).to_quotient().to_rational()
 }

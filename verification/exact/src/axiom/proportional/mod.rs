@@ -223,7 +223,7 @@ pub fn worth(
     let worths = Worths::new(instance, alpha, share)?;
     Ok(each(instance.problem().n_users(), 1, |n| {
         instance.is_active(n).then(|| {
-            let end = |way| worths.end(n, way).to_rational();
+            let end = |towards| worths.end(n, towards).to_rational();
             (end(Towards::Zero), end(Towards::Infinity))
         })
     }))

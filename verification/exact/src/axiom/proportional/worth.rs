@@ -155,7 +155,7 @@ impl<'a, 'b> Worths<'a, 'b> {
     pub fn values(&self, is_of_yes: bool) -> Vec<(usize, [Rational; 2])> {
         let is_exact = self.alpha.1 == 1 && (self.is_exact || is_of_yes && self.alpha.0 == 1);
         let active = (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n));
-        let ends = |way| move |n| self.summand(n, way).to_rational();
+        let ends = |towards| move |n| self.summand(n, towards).to_rational();
         let of_user = |n| (n, [ends(Towards::Zero)(n), ends(Towards::Infinity)(n)]);
         active.filter(|_| !is_exact).map(of_user).collect()
     }
@@ -190,10 +190,10 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// Returns `w_n / U_n^alpha` of an active user, or the end of its enclosure that lies in the direction `way`.
-    pub fn end(&self, n: usize, way: Towards) -> Quotient {
+    /// Returns `w_n / U_n^alpha` of an active user, or the end of its enclosure that lies in the direction `towards`.
+    pub fn end(&self, n: usize, towards: Towards) -> Quotient {
         if let Some([least, most]) = self.stated.get(&n) {
-            return Quotient::from(if way == Towards::Zero { least } else { most });
+            return Quotient::from(if towards == Towards::Zero { least } else { most });
         }
         let level = self.level(self.instance, n);
         let weight = self.instance.problem().users()[n].weight();
@@ -203,17 +203,17 @@ impl<'a, 'b> Worths<'a, 'b> {
             let (level, over) = self.roots.get(n).cloned().unwrap_or((level, over));
             return Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
         }
-        let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
+        let opposite = if towards == Towards::Zero { Towards::Infinity } else { Towards::Zero };
         let power = Rounded::new(&Quotient::new(level, over), opposite).power(self.alpha.0, opposite);
         let power = power.root(self.alpha.1, opposite).to_quotient();
         let numerator = weight.numer() * power.denominator;
-        Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
+        Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), towards).to_quotient()
     }
 
     /// Returns [`Worths::end`] in a form that can be summed over the users: rounded, unless it is exact.
-    pub fn summand(&self, n: usize, way: Towards) -> Quotient {
-        let end = self.end(n, way);
-        if self.is_exact { end } else { Rounded::new(&end, way).to_quotient() }
+    pub fn summand(&self, n: usize, towards: Towards) -> Quotient {
+        let end = self.end(n, towards);
+        if self.is_exact { end } else { Rounded::new(&end, towards).to_quotient() }
     }
 
     /// Returns the largest possible worth of a task of user `n` on class `i`, given the upper end of the user's
@@ -228,27 +228,28 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// Returns `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that lies in the direction `way`.
+    /// Returns `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that lies in the direction `towards`.
     /// It is exactly `w_n` if `alpha` is 1.
-    pub fn spent(&self, n: usize, way: Towards) -> Rational {
+    pub fn spent(&self, n: usize, towards: Towards) -> Rational {
         if !self.instance.is_active(n) {
             return Rational::new();
         }
         if self.alpha == (1, 1) && self.stated.is_empty() {
             return self.instance.problem().users()[n].weight().clone();
         }
-        let end = self.summand(n, way);
+        let end = self.summand(n, towards);
         let over = Integer::from(&self.denominator * &self.instance.denominator);
         Rational::from((end.numerator * self.level(self.instance, n), end.denominator * over))
     }
 
     /// Returns `sum_n w_n U_n^(1 - alpha)`, the unit of gaps, or an end of its enclosure. Returns `None` if no user
     /// is active.
-    pub fn all_spent(&self, way: Towards) -> Option<Rational> {
+    pub fn all_spent(&self, towards: Towards) -> Option<Rational> {
         let active: Vec<usize> =
             (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
-        (!active.is_empty())
-            .then(|| active.into_par_iter().with_min_len(for_a_thread(1)).map(|n| self.spent(n, way)).sum())
+        (!active.is_empty()).then(|| {
+            active.into_par_iter().with_min_len(for_a_thread(1)).map(|n| self.spent(n, towards)).sum()
+        })
     }
 
     /// Returns the denominator of the share.

@@ -141,7 +141,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         let own = full(instance, n, i);
         let level =
             Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
-        let mut looks = 1;
+        let mut holders_seen = 1;
         // The holdings at level 1 of the users that are ahead by less than all their tasks here. The level is a wide
         // number, so it is multiplied once, with their sum.
         let mut at_level_one = Rational::new();
@@ -149,7 +149,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             if holder.level <= level {
                 break;
             }
-            looks += 1;
+            holders_seen += 1;
             let Some(theirs) = Usage::of(instance, holder.user, row) else { continue };
             let takes = Rational::from((&*theirs.per_task, &theirs.put(Integer::from(1))));
             let total = &instance.totals[holder.user];
@@ -162,7 +162,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             }
         }
         lacking -= Rational::from((&level.numerator, &level.denominator)) * at_level_one;
-        instance.budget().charge(looks * self.steps)?;
+        instance.budget().charge(holders_seen * self.steps)?;
         Ok(Some(in_tasks(lacking)))
     }
 }
