@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails on whatever is admitted or assumed: no such word in a theory, and Coq says of every theorem that it is
-# closed under the global context.
+# Fails if anything is admitted or assumed. No theory may contain such a word, and Coq has to report that every theorem
+# is closed under the global context.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -28,7 +28,7 @@ mapfile -t proved < <(for theory in "${theories[@]}"; do
 done)
 {
   printf 'From Evenhand Require %s.\n' "${theories[*]}"
-  # All at once: what they share is looked at once.
+  # All theorems are printed together, so that Coq visits shared lemmas only once.
   printf 'Definition everything := (%s).\n' "$(IFS=, && echo "${proved[*]}")"
   echo 'Print Assumptions everything.'
 } >build/assumptions.v

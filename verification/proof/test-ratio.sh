@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Ratio and worst-load certificates, whole and damaged: the proven checker accepts nothing that evenhand-check refuses, and accepts
-# what that accepts, unless a proof by dynamic programming is in it.
+# Compares the proved checker with evenhand-check on ratio and worst-load certificates, intact and damaged. The proved checker must
+# accept nothing that evenhand-check refuses, and everything that it accepts, unless it contains a proof by dynamic programming.
 #
-#   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      so many random problems, and damaged certificates of each one
+#   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      the numbers of random problems, and of damaged certificates for each
 #
 # EVENHAND and EVENHAND_CHECK name the two programs; `make` builds the reader.
 set -euo pipefail
@@ -28,7 +28,7 @@ for problem in "$work"/problems/*.json; do
   name=$(basename "$problem")
   timeout 60 "$evenhand" ratio "$problem" --trees -o "$work/whole/$name" --quiet > "$work/said" 2>&1 \
     || { unanswered=$((unanswered + 1)); rm -f "$work/whole/$name"; echo "no certificate: $name: $(head -1 "$work/said")"; }
-  # Of one pool; many types take long.
+  # Only problems with one pool have a worst load, and many types take long.
   timeout 20 "$evenhand" ratio "$problem" --worst-load --trees -o "$work/whole/worst-$name" --quiet > "$work/said" 2>&1 \
     || rm -f "$work/whole/worst-$name"
 done

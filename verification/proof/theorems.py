@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Lists the files of all theorems by what a reader gains in docs/proof.md, and all theorems by file in README.md, between marks.
+"""Writes two lists between marks: in docs/proof.md the files of all theorems, by what a reader gains from them; in README.md
+all theorems, by file.
 
-    theorems.py            compare, and say what is missing
-    theorems.py --write    write both anew
+    theorems.py            compare the lists, and report what is missing
+    theorems.py --write    write both lists
 
-A theorem that no line below is about, one that is named and not there, and a list that is out of date are errors."""
+It is an error if a theorem is in no entry of GAINS, if a named theorem does not exist, or if a list is out of date."""
 import re, sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE, README = HERE.parents[1] / "docs/proof.md", HERE / "README.md"
 
-# What a reader gains: files with all their theorems, or FILE.theorem for some.
+# The gain of a reader, and the files with these theorems: FILE for all theorems of a file, FILE.theorem for a single one.
 GAINS = [
     ("A certificate that is accepted is true", ["Judge", "Certificate", "Groups.group_claim_sound"]),
     ("Feasibility and limits are as stated, after the repair",
@@ -62,7 +63,7 @@ def by_gain(all_):
                 left.remove(f"{file}.{name}")
             if not names:
                 sys.exit(f"theorems: error: there is no theorem in {file}")
-            # What is left of a file needs no names.
+            # The remaining theorems of a file are not named.
             shown = [f"`{one}`"] if one else []
             if parts and parts[-1][0] == file:
                 parts[-1][1].extend(shown)

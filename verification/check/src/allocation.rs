@@ -1,4 +1,4 @@
-//! An allocation as it is stated: tasks by user and class, or on single servers.
+//! An allocation as it is stated: tasks by user and class, or tasks on single servers.
 
 use rug::Rational;
 
@@ -7,25 +7,26 @@ use crate::names::{Amounts, MOST, of_kind};
 use crate::problem::Problem;
 use crate::work::Checked;
 
-/// Tasks of every user by class: `x_ni`.
+/// The tasks of every user by class, `x_ni`.
 pub type Tasks = Vec<Amounts>;
 
-/// What a file of the reader's own may say beside what a certificate states, and is not read.
+/// Optional fields that a file of the reader's own may have in addition. They are not read.
 const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
     relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
     integrality? series? search? warnings? version? $schema? description?";
 
+/// A stated allocation.
 #[derive(PartialEq)]
 pub struct Allocation {
-    /// Whether the time of the servers is shared, and not their resources.
+    /// Whether servers are shared by time (`tdm`) rather than by dividing their resources (`rdm`).
     pub by_time: bool,
-    /// Without zeros.
+    /// The tasks by user and class, without zeros.
     pub tasks: Tasks,
-    /// The tasks on single servers, servers ascending, those with tasks alone.
+    /// The tasks on single servers, in ascending order of servers. Servers without tasks are omitted.
     pub placements: Option<Vec<Placement>>,
 }
 
-/// What is on one server, by user, without zeros.
+/// The tasks on one server, by user, without zeros.
 #[derive(PartialEq)]
 pub struct Placement {
     pub class: usize,
@@ -33,12 +34,12 @@ pub struct Placement {
     pub tasks: Amounts,
 }
 
-/// `(n, i, x_ni)` of every entry.
+/// Returns `(n, i, x_ni)` for every entry.
 pub fn entries(tasks: &Tasks) -> impl Iterator<Item = (usize, usize, &Rational)> {
     tasks.iter().enumerate().flat_map(|(n, of_user)| of_user.iter().map(move |(i, x)| (n, *i, x)))
 }
 
-/// Tasks by user and class, without zeros.
+/// Reads tasks by user and class, without zeros.
 pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
     let mut tasks = vec![Vec::new(); problem.users.len()];
     for (n, of_user) in problem.user_names.map(raw, |_, raw| problem.class_names.numbers(raw))? {
@@ -47,7 +48,7 @@ pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
     Ok(tasks)
 }
 
-/// Tasks on single servers.
+/// Reads tasks on single servers, in ascending order of servers.
 pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> {
     let mut placements = raw.rows("server index tasks", |[server, index, tasks]| {
         let (class, index) = (problem.class_names.named(server)?, index.count(0, MOST)?);
@@ -57,13 +58,14 @@ pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> 
     Ok(placements)
 }
 
-/// Whether these are servers of the problem, none twice; in the order in which they are read.
+/// Returns whether all placements are on servers of the problem, and no server occurs twice. The placements have to
+/// be sorted by server.
 pub fn are_servers(placements: &[Placement], problem: &Problem) -> bool {
     placements.iter().all(|placement| placement.index < problem.classes[placement.class].count)
         && placements.is_sorted_by(|a, b| (a.class, a.index) < (b.class, b.index))
 }
 
-/// The tasks by user and class of tasks on single servers.
+/// Returns the tasks by user and class that tasks on single servers add up to.
 pub fn sums(placements: &[Placement], problem: &Problem) -> Tasks {
     let mut sums: Tasks = vec![Vec::new(); problem.users.len()];
     for Placement { class, tasks, .. } in placements {
@@ -80,8 +82,8 @@ pub fn sums(placements: &[Placement], problem: &Problem) -> Tasks {
 }
 
 impl Allocation {
-    /// Reads the allocation inside a certificate, which holds nothing but what is judged, or a file of the
-    /// reader's own; besides, the hash of the problem that it states.
+    /// Reads an allocation, and the hash of the problem that it states, if it states one. The allocation inside a
+    /// certificate holds nothing but what is judged. A file of the reader's own (`is_file`) may have more fields.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {
         of_kind(raw, "allocation")?;
         let names = "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?";

@@ -1,8 +1,8 @@
-//! The canonical form of a problem: what its hash is taken of, and what two problems are compared by.
+//! The canonical form of a problem, which is hashed and by which two problems are compared.
 //!
-//! Fields in a fixed order, names as they stand, numbers as [`hashed`], nothing that is the default, one
-//! server class and one user on each line (docs/formats.md). To compare two problems, the same with all names
-//! in alphabetical order and without the title.
+//! Fields are in a fixed order, names are as they stand in the file, numbers are as [`hashed`] writes them, and
+//! defaults are omitted. Each server class and each user has its own line (docs/formats.md). To compare two problems,
+//! all names are sorted alphabetically and the title is omitted.
 
 use rug::Rational;
 
@@ -13,13 +13,13 @@ use crate::number::hashed;
 use crate::problem::Problem;
 use crate::sha256::sha256;
 
-/// The hash that names a problem.
+/// Returns the hash that identifies a problem.
 pub fn hash(problem: &Problem) -> String {
     sha256(&text(problem, false))
 }
 
-/// The hash that names an allocation: how servers are shared, and the tasks or what is on each server, by name in
-/// alphabetical order.
+/// Returns the hash that identifies an allocation. It covers the way of sharing servers, and the tasks by user and
+/// class or by server, with names in alphabetical order.
 pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     let (users, classes) = (&problem.user_names, &problem.class_names);
     let amounts = |names: &Names, amounts: &Amounts| {
@@ -41,12 +41,12 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers]))
 }
 
-/// Whether two problems mean the same, whatever the order and the spelling in their files.
+/// Returns whether two problems mean the same, regardless of order and spelling in their files.
 pub fn same(a: &Problem, b: &Problem) -> bool {
     text(a, true) == text(b, true)
 }
 
-/// An object of values by name, in alphabetical order if that is asked for.
+/// Returns a JSON object of values by name, in alphabetical order if `sorted` is true.
 pub fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>, sorted: bool) -> String {
     let mut fields: Vec<_> = values.map(|(at, value)| (&*names.list[at], value)).collect();
     if sorted {
@@ -55,7 +55,7 @@ pub fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String
     object(fields)
 }
 
-/// The same of numbers in the form that is hashed.
+/// Returns a JSON object of numbers by name, in the form that is hashed.
 pub fn numbers(names: &Names, of: &Amounts, sorted: bool) -> String {
     by_name(names, of.iter().map(|(at, value)| (*at, number(value))), sorted)
 }
@@ -65,7 +65,7 @@ pub fn number(value: &Rational) -> Option<String> {
 }
 
 fn text(problem: &Problem, sorted: bool) -> String {
-    // Positions in the order in which they are written.
+    // Returns positions in the order in which their names are written.
     let order = |names: &Names, mut positions: Vec<usize>| {
         if sorted {
             positions.sort_by_key(|at| &names.list[*at]);

@@ -1,9 +1,9 @@
-//! What is judged: a problem with an allocation of it (theory, sections 1 and 7), and what a certificate claims of it, an axiom
-//! with its parameters, whether it holds, and by what margin.
+//! The case that is judged: a problem with an allocation of it (theory, sections 1 and 7); and the claims of a
+//! certificate about it.
 //!
-//! What limits the tasks are rows. A class whose resources are divided has one for each resource that it has,
-//! of capacity `k_i c_ir`, of which a task takes `d_nir`; a class whose time is shared has a single one, of
-//! capacity 1, of which a task takes `1 / gamma_ni`. One of its servers has a part `1 / k_i` of every row.
+//! Tasks are limited by rows. A class whose resources are divided has one row for each of its resources: its capacity
+//! is `k_i c_ir`, and a task takes `d_nir` of it. A class whose time is shared has a single row: its capacity is 1,
+//! and a task takes `1 / gamma_ni` of it. Each server of a class has a fraction `1 / k_i` of every row.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,38 +19,42 @@ use crate::work::{self, Checked, ensure};
 
 /// A capacity constraint.
 pub struct Row {
+    /// The class, by position.
     pub class: usize,
-    /// Absent: the time of the class.
+    /// The resource, by position; absent for the time of the class.
     pub resource: Option<usize>,
+    /// The capacity of the whole class.
     pub capacity: Rational,
 }
 
+/// A problem and an allocation of it, repaired and with its slack.
 pub struct Case<'a> {
     pub problem: &'a Problem,
-    /// As it is stated.
+    /// The allocation, as the certificate states it.
     pub stated: &'a Allocation,
-    /// 0 where the certificate is to hold exactly.
+    /// The tolerance; 0 if the certificate has to hold exactly.
     pub tolerance: Rational,
+    /// All rows, by class, then by resource.
     pub rows: Vec<Row>,
-    /// Where the rows of each class begin.
+    /// The position of the first row of each class, and at the end the number of rows.
     first: Vec<usize>,
-    /// `gamma_n`, by user.
+    /// The tasks that a user could have alone, `gamma_n`, by user.
     pub gamma: Vec<Rational>,
-    /// `g_n = min(T_n, gamma_n)`; 0 for users who can be given nothing.
+    /// The tasks that a user can use, `g_n = min(T_n, gamma_n)`; 0 for users that cannot run any task.
     pub g: Vec<Rational>,
-    /// The weights of the users who can be given something, added up.
+    /// The sum of the weights of the active users, those that can run some task.
     pub weight: Rational,
-    /// What is judged: the stated tasks after their repair.
+    /// The tasks that are judged: the stated tasks after their repair.
     pub x: Tasks,
-    /// `x_n`, by user.
+    /// The tasks of each user, `x_n`.
     pub total: Vec<Rational>,
-    /// What is left of every row.
+    /// The capacity of each row that the judged tasks leave free.
     pub slack: Vec<Rational>,
 }
 
 impl<'a> Case<'a> {
     pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
-        work::look(2 * problem.size(false))?;
+        work::spend_stated(2 * problem.size(false))?;
         work::spend(2 * entries(&stated.tasks).count())?;
         let mut rows = Vec::new();
         let mut first = vec![0];
@@ -79,9 +83,13 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// The repair (theory, section 7): (1) entries that are none become 0; (2) users above their tasks are
-    /// scaled to them; (3) classes with a row above its capacity are scaled by the capacity over the load of
-    /// the fullest. Tasks on single servers are not scaled.
+    /// Repairs the stated tasks (theory, section 7).
+    ///
+    /// 1. Entries that do not count, see [`Self::counts`], become 0.
+    /// 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
+    /// 3. A class with a row above its capacity is scaled by the capacity over the load of its fullest row.
+    ///
+    /// Tasks on single servers are not scaled.
     fn repair(&mut self) -> Checked<()> {
         let mut x = std::mem::take(&mut self.x);
         for (n, tasks) in x.iter_mut().enumerate() {
@@ -104,7 +112,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// The users who can be given something; the others take part in nothing.
+    /// Returns the active users, those that can run some task. The other users take no part in any axiom.
     pub fn active(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.problem.users.len()).filter(|n| self.is_active(*n))
     }
@@ -117,18 +125,18 @@ impl<'a> Case<'a> {
         &self.problem.user_names.list[n]
     }
 
-    /// The positions of the rows of a class.
+    /// Returns the positions of the rows of a class.
     pub fn rows_of(&self, i: usize) -> Range<usize> {
         self.first[i]..self.first[i + 1]
     }
 
-    /// The row of a class for a resource, or for its time.
+    /// Returns the row of a class for a resource, or for its time if `resource` is `None`.
     fn row(&self, i: usize, resource: Option<usize>) -> Option<usize> {
         let rows = &self.rows[self.rows_of(i)];
         rows.binary_search_by_key(&resource, |row| row.resource).ok().map(|at| self.first[i] + at)
     }
 
-    /// `{server: {resource: value}}`, by row ascending.
+    /// Reads an object `{server: {resource: value}}` of computed numbers, ascending by row.
     pub fn by_class_and_row(&self, raw: &Json<'_>) -> Checked<Amounts> {
         let mut rows = Amounts::new();
         for (i, raw) in self.problem.class_names.map(raw, |_, raw| raw.object())? {
@@ -143,7 +151,8 @@ impl<'a> Case<'a> {
         Ok(rows)
     }
 
-    /// `(row, d)` for every row that a task of user `n` takes something of, on a class where it can run.
+    /// Returns `(row, d)` for every row of a class of which a task of user `n` takes something. The list is empty if
+    /// the user cannot run there.
     pub fn uses(&self, n: usize, i: usize) -> Amounts {
         if !self.problem.can_run(n, i) {
             return Vec::new();
@@ -155,7 +164,8 @@ impl<'a> Case<'a> {
         self.problem.demand(n, i).iter().filter_map(of).collect()
     }
 
-    /// What a task of user `n`, which can run on its class, takes of a row; `None` where that is nothing.
+    /// Returns the amount that a task of user `n` takes of a row, or `None` if it takes nothing. The user has to be
+    /// able to run on the class of the row.
     pub fn takes(&self, n: usize, row: usize) -> Option<Rational> {
         let Row { class, resource, .. } = self.rows[row];
         match resource {
@@ -164,13 +174,13 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What tasks by user leave of every row of a class, or of one of so many servers; entries that are none
-    /// left out.
+    /// Returns the capacity of every row of a class, divided by `servers`, that the tasks by user leave free. Entries
+    /// that do not count are ignored.
     pub fn left(&self, i: usize, servers: u64, tasks: &[(usize, Rational)]) -> Checked<Vec<Rational>> {
         let rows = self.rows_of(i);
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
         let mut left: Vec<Vec<Rational>> = self.rows[rows.clone()].iter().map(capacity).collect();
-        // Tasks of users who are alike take the same, and are added up first.
+        // Tasks of identical users take the same amounts, and are added up first.
         let mut alike: BTreeMap<usize, Vec<Rational>> = BTreeMap::new();
         for (n, x) in tasks.iter().filter(|(n, x)| self.counts(*n, i, x)) {
             alike.entry(self.problem.alike[*n]).or_default().push(x.clone());
@@ -184,13 +194,13 @@ impl<'a> Case<'a> {
         left.into_iter().map(work::sum).collect()
     }
 
-    /// The same of all classes.
+    /// Returns the free capacity of every row of all classes.
     pub fn slack_of(&self, tasks: &Tasks) -> Checked<Vec<Rational>> {
         let left = self.as_placements(tasks).into_iter().map(|all| self.left(all.class, 1, &all.tasks));
         Ok(left.collect::<Checked<Vec<_>>>()?.concat())
     }
 
-    /// Every class with its tasks as if it were one server.
+    /// Returns every class with its tasks, as if the class were one server.
     pub fn as_placements(&self, tasks: &Tasks) -> Vec<Placement> {
         let empty = |class| Placement { class, index: 0, tasks: Vec::new() };
         let mut all: Vec<Placement> = (0..self.problem.classes.len()).map(empty).collect();
@@ -198,22 +208,25 @@ impl<'a> Case<'a> {
         all
     }
 
-    /// Whether an entry that is not 0 is one: above 0, of a user with tasks, where it can run.
+    /// Returns whether a stated number of tasks counts: it is above 0, and the user has tasks and can run on the
+    /// class.
     pub fn counts(&self, n: usize, i: usize, x: &Rational) -> bool {
         *x > 0 && self.is_active(n) && self.problem.can_run(n, i)
     }
 
-    /// The least margin of what limits tasks: on single servers they fit or do not.
+    /// Returns the least margin of capacity limits that is accepted: minus the tolerance, but 0 on single servers,
+    /// where a task fits or does not fit.
     pub fn least_of_limits(&self) -> Rational {
         if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
 
-    /// `T_n - x_n`; `None` where tasks are unlimited.
+    /// Returns `T_n - x_n`, or `None` if the tasks of the user are unlimited.
     pub fn tasks_left(&self, n: usize) -> Option<Rational> {
         self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
     }
 
-    /// What is free on the servers of every class, by row, and on how many servers; those that hold nothing are together.
+    /// Returns the free capacity by row of the servers of each class, with the number of such servers. Servers
+    /// without tasks are combined.
     pub fn free(&self) -> Checked<Vec<Vec<(Amounts, u64)>>> {
         let mut servers = vec![Vec::new(); self.problem.classes.len()];
         for server in self.stated.placements.iter().flatten() {
@@ -231,45 +244,47 @@ impl<'a> Case<'a> {
     }
 }
 
+/// Returns the sum of a user's tasks on all classes.
 pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the
-/// only verdict that it proves.
+/// The margin, absent if there is nothing to compare. If the margin is only a bound of the true margin, the second
+/// component is the only verdict that it proves.
 pub type Shown = (Option<Rational>, Option<bool>);
 
-/// How the margin of an axiom is found.
+/// A function that computes the margin of an axiom.
 pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
 
+/// A claim of a certificate: an axiom with its parameters, its verdict, its margin and its evidence.
 pub struct Claim<'j> {
     pub axiom: &'static str,
     pub judge: Judge,
-    /// Of `max-min`, and where it is the generic one of `proportional`.
+    /// The share, for `max-min`, and for `proportional` if the share is the generic one.
     pub share: Option<Share>,
-    /// Of `proportional`: numerator and denominator.
+    /// The numerator and denominator of the exponent, for `proportional`.
     pub alpha: Option<(u32, u32)>,
-    /// Absent: it does not apply.
+    /// Whether the axiom holds; absent if the certificate says that it does not apply.
     pub holds: Option<bool>,
     pub margin: Option<Rational>,
     pub evidence: &'j Json<'j>,
 }
 
 impl<'j> Claim<'j> {
-    /// Its name with its parameters: what may be claimed once.
+    /// Returns the name with the parameters. No two claims may have the same name.
     pub fn name(&self, problem: &Problem) -> String {
         let share = self.share.map_or_else(String::new, |share| format!(":{}", share.name(problem)));
         let alpha = self.alpha.map_or_else(String::new, |alpha| format!(":{}", Rational::from(alpha)));
         format!("{}{share}{alpha}", self.axiom)
     }
 
-    /// Whether there is no evidence.
+    /// Returns whether the claim has no evidence.
     pub fn has_none(&self) -> bool {
         self.evidence.object().map_or(true, <[_]>::is_empty)
     }
 
-    /// The evidence of an axiom that has to have some.
-    pub fn some(&self) -> Checked<&'j Json<'j>> {
+    /// Returns the evidence, for an axiom that needs some.
+    pub fn required_evidence(&self) -> Checked<&'j Json<'j>> {
         ensure(!self.has_none(), "there is no evidence").map(|()| self.evidence)
     }
 }

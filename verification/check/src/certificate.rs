@@ -1,4 +1,4 @@
-//! A certificate about an allocation: read, judged, and held against what its reader asks for.
+//! A certificate about an allocation: reads it, judges it, and compares it with the reader's requirements.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -14,24 +14,25 @@ use crate::json::{Json, quoted, record};
 use crate::names::of_kind;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::Problem;
-use crate::work::{self, Checked, Fault, about, ensure};
+use crate::work::{self, Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// Tolerances above this are refused where nothing else is said: beyond any rounding.
+/// The largest tolerance that is accepted if the reader does not set another: larger than any rounding.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
-/// Claims of proportional fairness: each is about all users, and there are many exponents.
+/// The most claims of proportional fairness. Each claim involves all users, and there are many exponents.
 const MOST_PROPORTIONAL: usize = 32;
 
+/// A certificate that has been read.
 pub struct Certificate<'j> {
     pub problem: Problem,
     pub allocation: Allocation,
     pub tolerance: Rational,
     pub claims: Vec<Claim<'j>>,
-    /// The names of the axioms that are said not to be checked.
+    /// The axioms that the certificate says it did not check.
     not_checked: HashSet<&'static str>,
-    /// The hash of the problem and that of the allocation, once they are asked for.
+    /// The hash of the problem and the hash of the allocation, computed on the first use.
     hashes: OnceLock<(String, String)>,
-    /// What the allocation says that the former is.
+    /// The hash of the problem that the allocation states.
     stated_hash: Option<&'j str>,
 }
 
@@ -65,23 +66,23 @@ impl<'j> Certificate<'j> {
         Ok(Self { hashes, problem, allocation, tolerance, claims, not_checked, stated_hash })
     }
 
-    /// The hash of the problem, and that of the allocation.
+    /// Returns the hash of the problem and the hash of the allocation.
     pub fn hashes(&self) -> &(String, String) {
         self.hashes.get_or_init(|| (hash(&self.problem), hash_of_tasks(&self.allocation, &self.problem)))
     }
 
-    /// Whether everything that it states is true.
+    /// Checks that everything the certificate states is true.
     pub fn verify(&self) -> Checked<()> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
-        // Nothing is above its limit by more than is tolerated; on single servers, of which all together are those of the class,
-        // not at all. Parts of tasks are another axiom's matter.
+        // No row or number of tasks may be exceeded by more than the tolerance. On single servers, which are all the
+        // servers of their class together, no excess is allowed. Fractions of tasks are the subject of another axiom.
         let is_feasible = feasible::least(&case)?.is_none_or(|margin| margin >= case.least_of_limits());
         let mut first = Ok(());
-        // What is claimed again is not judged again.
+        // A repeated claim is not judged again. `check_form` refuses it.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
-            let judged = about(&format!("claim `{}`", claim.axiom), claim.verify(&case));
-            // A claim that cannot be read is the worse fault, wherever it stands.
+            let judged = context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
+            // A claim that cannot be read is the more serious fault, in whatever order the claims stand.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
@@ -92,7 +93,7 @@ impl<'j> Certificate<'j> {
         self.check_form(judged.len()).and(first)
     }
 
-    /// What can be said without judging anything; so many claims are not the same as another one.
+    /// Checks the conditions that need no judging. `distinct` is the number of different claims.
     fn check_form(&self, distinct: usize) -> Checked<()> {
         ensure(!self.claims.is_empty(), "nothing is claimed")?;
         let is_its = self.stated_hash.is_none_or(|stated| stated == self.hashes().0);
@@ -102,10 +103,10 @@ impl<'j> Certificate<'j> {
         ensure(!is_not_checked, "something is claimed, and said not to be checked")
     }
 
-    /// What its reader asks for, and it is not.
+    /// Returns the requirements of the reader that the certificate does not meet.
     pub fn unmet(&self, options: &Options) -> Usable<Vec<String>> {
         let mut unmet = Vec::new();
-        // The reader's own problem may have its lists in another order, and then has another hash.
+        // The reader's own problem may list its users and servers in another order, and then has another hash.
         let mut known = vec![self.hashes().0.clone()];
         if let Some(file) = &options.problem {
             let own = file.read(Problem::read)?;
@@ -151,6 +152,7 @@ impl<'j> Certificate<'j> {
         Ok(unmet)
     }
 
+    /// Returns the report. `reason` is the reason why the certificate is not valid, if it is not.
     pub fn report(&self, reason: Option<String>) -> Report {
         let (problem, (hash, tasks)) = (&self.problem, self.hashes());
         let says = |claim: &Claim<'_>| {
@@ -165,7 +167,8 @@ impl<'j> Certificate<'j> {
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
             let nobody = claim.margin.is_none() && claim.holds == Some(true);
             let margin = margin.or(nobody.then(|| " (there is nothing to compare)".to_owned()));
-            // One saturated class, however small, answers the complaint of whoever holds its part of it.
+            // A single saturated class, however small, answers the complaint of every user that holds its share of
+            // that class.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
             format!("{} {says}{}{weak}", claim.name(problem), margin.unwrap_or_default())
@@ -179,25 +182,26 @@ impl<'j> Certificate<'j> {
             let margin = or_null(claim.margin.as_ref().map(in_text));
             record("axiom share alpha holds margin", [Some(quoted(claim.axiom)), share, alpha, holds, margin])
         };
-        // What a certificate claims that is not valid is no verdict.
+        // The claims of a certificate that is not valid are not verdicts.
         let verdicts: Vec<String> = self.claims.iter().filter(|_| reason.is_none()).map(verdict).collect();
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
-        let about = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
-        let about = record("name users classes sha256", about);
+        let problem_json = [quoted(&problem.name), users.to_string(), classes.to_string(), quoted(hash)];
+        let problem_json = record("name users classes sha256", problem_json);
         let verdicts = format!("[{}]", verdicts.join(","));
-        let more = [quoted(&tolerance), quoted(sharing), about, record("sha256", [quoted(tasks)]), verdicts];
+        let fields =
+            [quoted(&tolerance), quoted(sharing), problem_json, record("sha256", [quoted(tasks)]), verdicts];
         Report {
             reason,
             claims: self.claims.iter().map(says).collect(),
-            about: vec![
-                // No name stands before the hash, or it could imitate one.
+            subject: vec![
+                // No name stands before the hash, because a name could imitate a hash.
                 format!("problem sha256 {hash}: `{}`, users {users}, server classes {classes}", problem.name),
                 format!("allocation sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
-            more: "tolerance sharing problem allocation verdicts".split_whitespace().zip(more).collect(),
+            fields: "tolerance sharing problem allocation verdicts".split_whitespace().zip(fields).collect(),
         }
     }
 }
@@ -206,8 +210,9 @@ impl<'j> Certificate<'j> {
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let unmet = certificate.unmet(options)?;
-    // The hashes take as long as a few claims, and are charged as the numbers are read. Of 16 MB that is a tenth of a second,
-    // for which a thread is worth the while; without one they wait.
+    // Computing the hashes takes as long as judging a few claims, and was charged when the numbers were read. For a
+    // file of 16 MB it takes a tenth of a second, which makes a thread worthwhile. If no thread can be started, the
+    // hashes are computed later.
     let (is_large, hashes) = (file.text.len() > 1 << 24, || certificate.hashes());
     let verdict = thread::scope(|scope| {
         let _ = is_large.then(|| thread::Builder::new().spawn_scoped(scope, hashes));

@@ -1,5 +1,5 @@
-//! Groups of users (theory, section 9), and the axioms about them. Who checks an allocation without groups need not
-//! read this folder: of such a problem it holds nothing.
+//! Groups of users (theory, section 9), and the axioms about them. This folder is not needed to check an allocation
+//! without groups, because it then has no data.
 
 pub mod alone;
 mod bounds;
@@ -22,12 +22,12 @@ use crate::names::at;
 use crate::share::{Coefficients, Share};
 use crate::work::{self, Checked};
 
-/// The axioms that [`apply`] knows.
+/// The axioms that [`apply`] decides about.
 pub const ABOUT: [&str; 6] =
     ["limits", "guarantees", "work-conserving", "group-sharing-incentive", "group-envy-free", "tree"];
 
-/// Whether the axioms are about this: there are groups, and resources are divided. What groups do not hold back does not
-/// matter to `work-conserving`.
+/// Returns whether an axiom about groups applies: there are groups, and resources are divided. `work-conserving` also
+/// applies if groups hold nothing back.
 pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
@@ -37,12 +37,12 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     if axiom != "tree" {
         return Ok(divides && !problem.groups.list.is_empty());
     }
-    // The filling of users who stand in no group is DRFH, and is defined where the share of that is.
+    // The filling of users that belong to no group is DRFH, and is defined only if the share of DRFH is.
     Ok(divides && Coefficients::new(Share::Dominant, case)?.is_some())
 }
 
-/// No group uses more than its limit, and the root no more than there is of what is kept back; margins are parts of the
-/// capacity.
+/// Judges the limits of groups: no group uses more than its limit, and the root uses no more than the capacity of the
+/// resources of which something is kept back. Margins are fractions of the capacity.
 pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let mut margins = Vec::new();
@@ -57,7 +57,7 @@ pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((margins.into_iter().min(), None))
 }
 
-/// No user could have more of what all groups above it are promised.
+/// Judges guarantees: no user is entitled to more tasks by the guarantees of the groups above it.
 pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let lacks = Lacks::new(&holdings)?;

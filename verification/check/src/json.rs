@@ -1,17 +1,17 @@
-//! JSON, read into a tree in which every value knows where it stands.
+//! JSON, read into a tree in which every value knows its position in the text.
 
 use std::borrow::Cow;
 
 use crate::work::{Checked, Fault};
 
-/// Deepest nesting of lists and objects.
+/// The deepest nesting of lists and objects that is read.
 const DEPTH: usize = 100;
 
-/// What stands behind a backslash, and the characters that it stands for.
+/// The letters that may follow a backslash, and, in the same order, the characters that they stand for.
 const LETTERS: &str = "\"\\/bfnrt";
 const ESCAPED: &str = "\"\\/\u{8}\u{c}\n\r\t";
 
-/// A value, and the byte of the text at which it begins.
+/// A value, and the byte offset at which it begins in the text.
 #[derive(Debug)]
 pub struct Json<'t> {
     pub at: usize,
@@ -21,23 +21,25 @@ pub struct Json<'t> {
 /// A field of an object.
 pub type Field<'t> = (Cow<'t, str>, Json<'t>);
 
+/// The content of a value.
 #[derive(Debug)]
 pub enum Kind<'t> {
-    /// A field that is not there.
+    /// A field that is missing.
     Absent,
     Null,
     Bool(bool),
-    /// As it is written.
+    /// A number, as it is written.
     Number(&'t str),
     Text(Cow<'t, str>),
     List(Box<[Json<'t>]>),
-    /// In the order of the text, no name twice.
+    /// The fields of an object, in the order of the text. No name occurs twice.
     Object(Box<[Field<'t>]>),
 }
 
+/// The value of a missing field.
 pub static ABSENT: Json<'static> = Json { at: 0, kind: Kind::Absent };
 
-/// Reads one document.
+/// Reads a text that holds one JSON document.
 pub fn read(text: &str) -> Checked<Json<'_>> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
@@ -46,12 +48,12 @@ pub fn read(text: &str) -> Checked<Json<'_>> {
 }
 
 impl<'t> Json<'t> {
-    /// That this value is wrong.
+    /// Returns the fault that this value is wrong.
     pub fn wrong<T>(&self, what: impl Into<String>) -> Checked<T> {
         Err(Fault::Malformed { at: self.at, what: what.into() })
     }
 
-    /// The value, where it is there.
+    /// Returns the value, or `None` if it is missing.
     pub fn given(&self) -> Option<&Self> {
         (!matches!(self.kind, Kind::Absent)).then_some(self)
     }
@@ -71,26 +73,26 @@ impl<'t> Json<'t> {
         if let Kind::List(list) = &self.kind { Ok(list) } else { self.wrong("expected a list") }
     }
 
-    /// The place of a word among these; that of the first where it is absent.
+    /// Returns the position of the text among these words. A missing value stands for the first word.
     pub fn word(&self, words: &[&str]) -> Checked<usize> {
         let word = self.given().map_or(Ok(words[0]), Json::text)?;
         let found = words.iter().position(|known| *known == word);
         found.map_or_else(|| self.wrong(format!("`{word:.60}` is none of {}", words.join(", "))), Ok)
     }
 
-    /// The fields of an object.
+    /// Returns the fields of an object.
     pub fn object(&self) -> Checked<&[Field<'t>]> {
         if let Kind::Object(fields) = &self.kind { Ok(fields) } else { self.wrong("expected an object") }
     }
 
-    /// The field of that name; a value that is absent where there is none.
+    /// Returns the field with this name, or [`ABSENT`] if there is none.
     pub fn get(&self, name: &str) -> &Json<'t> {
         let Kind::Object(fields) = &self.kind else { return &ABSENT };
         fields.iter().find(|(key, _)| key == name).map_or(&ABSENT, |(_, value)| value)
     }
 
-    /// The values of an object with just these fields, in this order, or the first of them; those whose name
-    /// ends with `?` may be absent.
+    /// Returns the first `N` of the named fields of an object, in the order of `names`. The object may have no other
+    /// fields than those in `names`. A name that ends with `?` marks an optional field.
     pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
         let mut known = names.split_whitespace();
         let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
@@ -105,7 +107,7 @@ impl<'t> Json<'t> {
         Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
     }
 
-    /// What is read of the fields of every object of a list; nothing where it is absent.
+    /// Reads every object of a list by its fields, as [`Self::fields`] does. A missing list is empty.
     pub fn rows<'j, T, const N: usize>(
         &'j self,
         names: &str,
@@ -115,9 +117,10 @@ impl<'t> Json<'t> {
         list.iter().map(|row| read(row.fields(names)?)).collect()
     }
 
-    /// The way to the innermost value that begins at a byte: `.claims[3].margin`.
+    /// Returns the path to the innermost value that begins at a byte, such as `.claims[3].margin`.
     pub fn path(&self, at: usize) -> String {
-        // Values stand in the order of the text: the last that does not begin later is on the way.
+        // Values stand in the order of the text, so the path leads through the last one that begins at or before the
+        // byte.
         let before = |value: &Self| value.at <= at;
         let inner = match &self.kind {
             Kind::List(list) => list.iter().rposition(before).map(|i| (format!("[{i}]"), &list[i])),
@@ -146,7 +149,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
-    /// Passes bytes of a kind, and counts them.
+    /// Skips the bytes that `of` accepts, and returns their number.
     fn skip(&mut self, of: impl Fn(&u8) -> bool) -> usize {
         let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| of(byte)).count();
         self.at += count;
@@ -157,7 +160,7 @@ impl<'t> Reader<'t> {
         self.skip(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     }
 
-    /// Whether this is what comes next, which is then passed.
+    /// Returns whether the text goes on with this word, and skips the word if so.
     fn passes(&mut self, word: &str) -> bool {
         let is_next = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
         self.at += if is_next { word.len() } else { 0 };
@@ -181,7 +184,7 @@ impl<'t> Reader<'t> {
                 reader.expect(":")?;
                 Ok((name, reader.value(depth + 1)?))
             })?;
-            // By length first: names with a number at the end are mostly in this order.
+            // Sorting by length first is fast, because names that end with a number are mostly in this order already.
             let mut all: Vec<_> =
                 fields.iter().map(|(name, value)| (name.len(), &**name, value.at)).collect();
             all.sort_unstable();
@@ -201,9 +204,9 @@ impl<'t> Reader<'t> {
         Ok(Json { at, kind })
     }
 
-    /// What stands between commas up to the closing bracket.
+    /// Reads the items between commas, up to the closing bracket.
     fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Box<[T]>> {
-        // Most lists are short: the first growth would be to four items.
+        // Most lists are short, and the first growth of an empty vector would make room for four items.
         let mut items = Vec::with_capacity(1);
         self.space();
         while !self.passes(close) {
@@ -243,7 +246,7 @@ impl<'t> Reader<'t> {
         loop {
             let start = self.at;
             self.skip(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
-            // Cut at ASCII bytes, which stand within no other character.
+            // The text is cut at ASCII bytes, which are never inside another character.
             text += &self.text[start..self.at];
             if self.passes("\"") {
                 return Ok(text);
@@ -258,7 +261,7 @@ impl<'t> Reader<'t> {
     fn escape(&mut self) -> Checked<char> {
         if self.passes("u") {
             let code = self.hexadecimal()?;
-            // Two surrogates are one character; a lone one is none.
+            // Two surrogates form one character. A single surrogate is not a character.
             let is_pair = (0xd800..0xdc00).contains(&code) && self.passes("\\u");
             let low = if is_pair { self.hexadecimal()?.checked_sub(0xdc00) } else { None };
             let code =
@@ -280,26 +283,26 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A string as JSON.
+/// Returns a string as JSON.
 pub fn quoted(text: &str) -> String {
     let escaped = |c: char| match ESCAPED.find(c).filter(|_| c != '/') {
         Some(at) => format!("\\{}", &LETTERS[at..=at]),
         None if c < ' ' => format!("\\u{:04x}", u32::from(c)),
         None => c.to_string(),
     };
-    // Most have nothing to escape.
+    // Most strings have no character that needs an escape.
     let is_plain = !text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\'));
     let inner = if is_plain { text.to_owned() } else { text.chars().map(escaped).collect() };
     format!("\"{inner}\"")
 }
 
-/// An object of the fields that have a value.
+/// Returns a JSON object of the fields that have a value.
 pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
     let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
     format!("{{{}}}", given.collect::<Vec<_>>().join(","))
 }
 
-/// The same of these names and values, in their order.
+/// Returns a JSON object of these names, separated by spaces, and their values, in this order.
 pub fn record<const N: usize>(names: &str, values: [impl Into<Option<String>>; N]) -> String {
     object(names.split_whitespace().zip(values.map(Into::into)))
 }

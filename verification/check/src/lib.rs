@@ -1,19 +1,19 @@
-//! The kernel of Evenhand: whether a certificate is true, decided from the definitions.
+//! The kernel of Evenhand: decides from the definitions whether a certificate is true.
 //!
-//! Nothing here is shared with the programs that write certificates: this crate has its own reader of JSON,
-//! its own problems and allocations, and nothing but GMP below it. It is to be read in one sitting, beside
-//! `docs/checker.md`, which says what is believed and why each rule suffices, and `docs/theory.md`, which
-//! defines the axioms.
+//! This crate shares no code with the programs that write certificates. It has its own JSON reader and its own types
+//! for problems and allocations, and depends on nothing but GMP. It is short enough to be read in one sitting, next
+//! to two pages: `docs/checker.md` says which parts have to be trusted and why each rule suffices, and
+//! `docs/theory.md` defines the axioms.
 //!
-//! | to read | what it holds |
+//! | modules | contents |
 //! |---|---|
-//! | `work`, `json`, `number` | faults and budgets; the text as a tree; exact numbers |
-//! | `names`, `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and hash |
-//! | `allocation`, `case` | tasks as they are stated; rows, repair, slack: what is judged |
+//! | `work`, `json`, `number` | faults and budgets; the JSON tree; exact numbers |
+//! | `names`, `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and its hash |
+//! | `allocation`, `case` | the stated tasks; the judged case, with its rows, its repair and its slack |
 //! | `share`, `axioms` | shares; one file for each kind of axiom |
-//! | `groups` | groups of users: not needed to check an allocation without them |
-//! | `claim`, `certificate` | what is claimed, and whether it is what the reader asked for |
-//! | `reservation` | ratio and worst-load certificates, which need none of the axioms |
+//! | `groups` | groups of users; not needed to check an allocation without groups |
+//! | `certificate` | the claims of a certificate, and the comparison with the reader's requirements |
+//! | `reservation` | ratio and worst-load certificates, which use none of the axioms |
 //! | `cluster` | bundles of certificates about a running cluster: verdicts and moves |
 //!
 //! # Examples
@@ -49,53 +49,54 @@ mod work;
 use json::{Json, object, quoted};
 use work::{Checked, Fault};
 
-/// A text, and how it is called in messages.
+/// The text of a file, and its name for messages.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// The path, as it was given.
+    /// The path, as the caller gave it.
     pub name: String,
-    /// What it holds.
+    /// The content of the file.
     pub text: String,
 }
 
-/// What the reader asks of a certificate, beyond that it is true.
+/// The reader's requirements on a certificate, beyond being true.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// It is about this problem: the same by meaning.
+    /// The problem that the certificate has to be about. Order and spelling in the file do not matter.
     pub problem: Option<File>,
-    /// It is about this allocation: the same by meaning.
+    /// The allocation that the certificate has to be about. Order and spelling in the file do not matter.
     pub allocation: Option<File>,
-    /// These are claimed to hold: `AXIOM` or `AXIOM:PARAMETER`; of packing certificates `exact` or `ratio:A`.
+    /// The claims that the certificate has to make: `AXIOM` or `AXIOM:PARAMETER`; for ratio and worst-load
+    /// certificates `exact` or `ratio:A`; for bundles about a cluster also `rule:NAME`.
     pub require: Vec<String>,
-    /// Its tolerance is at most this; a millionth if absent.
+    /// The largest tolerance that the certificate may have; one millionth if absent.
     pub max_tolerance: Option<String>,
-    /// `rdm` or `tdm`: how servers are shared; `rdm` if absent.
+    /// The required way of sharing servers, `rdm` (resources are divided) or `tdm` (time is shared); `rdm` if absent.
     pub sharing: Option<String>,
 }
 
-/// What was found.
+/// The result of judging a certificate.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Why the certificate is not valid; absent: it is.
+    /// The reason why the certificate is not valid; absent if the certificate is valid.
     pub reason: Option<String>,
-    /// Each claim as a sentence.
+    /// The claims of the certificate, one sentence each.
     pub claims: Vec<String>,
-    /// What it is about, in lines.
-    about: Vec<String>,
-    /// The same as fields of JSON.
-    more: Vec<(&'static str, String)>,
+    /// Lines for people that identify the problem, the allocation and the settings.
+    subject: Vec<String>,
+    /// The same information for programs, as JSON fields with their values.
+    fields: Vec<(&'static str, String)>,
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
-    /// The exit status: 2 for input that is no certificate, 3 for one that is too large.
+    /// The exit status: 2 for input that is not a certificate, 3 for one that is too large.
     pub status: u8,
-    /// The file, line and column, and what is wrong there.
+    /// The file, line and column, and the defect there.
     pub what: String,
 }
 
-/// What can be said of a file, or why nothing can.
+/// A result, or the reason why there is no verdict.
 type Usable<T> = Result<T, Unusable>;
 
 impl Unusable {
@@ -109,13 +110,13 @@ impl File {
         json::read(&self.text).map_err(|fault| self.unusable(&json::ABSENT, fault))
     }
 
-    /// What a file of the reader's own holds.
+    /// Reads a file that the reader of the certificate supplies.
     fn read<T>(&self, read: impl Fn(&Json<'_>) -> Checked<T>) -> Usable<T> {
         let root = self.parsed()?;
         read(&root).map_err(|fault| self.unusable(&root, fault))
     }
 
-    /// A fault of this text.
+    /// Converts a fault in this text to an error with file, line and column.
     fn unusable(&self, root: &Json<'_>, fault: Fault) -> Unusable {
         let Fault::Malformed { at, what } = fault else { return Unusable { status: 3, what: fault.what() } };
         let before = String::from_utf8_lossy(&self.text.as_bytes()[..at.min(self.text.len())]);
@@ -125,8 +126,8 @@ impl File {
         Unusable { status: 2, what: format!("{}:{line}:{column}: {path}{what}", self.name) }
     }
 
-    /// Why a certificate is not valid, where it could be read: what it is not that was asked for, or what is
-    /// false.
+    /// Returns the reason why a readable certificate is not valid, if there is one. An unmet requirement of the
+    /// reader is reported before a false statement.
     fn reason(&self, root: &Json<'_>, unmet: Vec<String>, verdict: Checked<()>) -> Usable<Option<String>> {
         match (verdict, unmet.into_iter().next()) {
             (Err(fault @ Fault::Malformed { .. }), _) => Err(self.unusable(root, fault)),
@@ -140,8 +141,8 @@ impl File {
 /// Judges a certificate of any kind.
 ///
 /// # Errors
-/// [`Unusable`] where there is no verdict: the text is no certificate, an option is malformed, or judging it
-/// would take more work or memory than is allowed.
+/// Returns [`Unusable`] if there is no verdict: the text is not a certificate, an option is malformed, or judging the
+/// certificate would take more work or memory than is allowed.
 pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> {
     work::begin();
     let root = certificate.parsed()?;
@@ -153,34 +154,35 @@ pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> 
 }
 
 impl Report {
-    /// What is said to people.
+    /// Returns the report for people.
     #[must_use]
     pub fn text(&self) -> String {
         let plural = if self.claims.len() == 1 { "" } else { "s" };
         let valid = || format!("valid: {} claim{plural}, each proven", self.claims.len());
         let first = self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"));
         let proven = self.claims.iter().filter(|_| self.reason.is_none()).map(|claim| format!("  {claim}"));
-        let lines = [first].into_iter().chain(proven).chain(self.about.iter().cloned());
+        let lines = [first].into_iter().chain(proven).chain(self.subject.iter().cloned());
         lines.map(|line| printable(&line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// What is said to programs: one document.
+    /// Returns the report for programs: one JSON document.
     #[must_use]
     pub fn json(&self) -> String {
         let (valid, claims) = (self.reason.is_none().to_string(), self.claims.len().to_string());
         let reason = self.reason.iter().map(|reason| ("reason", quoted(reason)));
         let fields =
             [("kind", quoted("verdict")), ("version", "1".to_owned()), ("valid", valid), ("claims", claims)];
-        let all = fields.into_iter().chain(reason).chain(self.more.iter().cloned());
+        let all = fields.into_iter().chain(reason).chain(self.fields.iter().cloned());
         object(all.map(|(name, value)| (name, Some(value))))
     }
 }
 
-/// Returns a line as a terminal may show it: control characters and invisible characters are written as `\u{..}`.
+/// Returns a line that is safe to show on a terminal: control characters and invisible characters are written as
+/// `\u{..}`.
 #[must_use]
 pub fn printable(line: &str) -> String {
-    // Control characters, ends of lines and paragraphs, Unicode's default ignorable code points, marks of annotation, and the
-    // empty Braille pattern.
+    // These are control characters, line and paragraph separators, Unicode's default ignorable code points,
+    // interlinear annotation marks, and the blank Braille pattern.
     let is_hidden = |c: char| {
         let marks = ['\u{ad}', '\u{34f}', '\u{61c}', '\u{2800}', '\u{3164}', '\u{feff}', '\u{ffa0}'];
         let ranges = [

@@ -1,4 +1,4 @@
-//! Names of resources, classes and users, and what a file says by name.
+//! Names of resources, server classes and users, and the reading of objects whose fields have these names.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use rug::Rational;
 use crate::json::Json;
 use crate::work::Checked;
 
-/// `(position, amount)`, ascending, no amount 0.
+/// Pairs `(position, amount)`, ascending by position. No amount is 0.
 pub type Amounts = Vec<(usize, Rational)>;
 
-/// Most identical servers of a class, and most jobs of a type on a server.
+/// The largest number of identical servers in a class, and of jobs of one type on a server.
 pub const MOST: u64 = 1_000_000_000_000;
 
-/// Names and their positions.
+/// A list of distinct names, and the position of each.
 #[derive(PartialEq)]
 pub struct Names {
     what: &'static str,
@@ -22,7 +22,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names that these strings hold, none twice.
+    /// Reads names from JSON strings. A name may not be empty or occur twice.
     pub fn new<'j>(what: &'static str, names: impl IntoIterator<Item = &'j Json<'j>>) -> Checked<Self> {
         let (mut list, mut position) = (Vec::new(), HashMap::new());
         for name in names {
@@ -35,25 +35,25 @@ impl Names {
         Ok(Self { what, list, position })
     }
 
-    /// The position of a name that stands at `place`.
+    /// Returns the position of a name. A fault is reported at the value `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
         let wrong = || place.wrong(format!("there is no such {}: `{name:.60}`", self.what));
         self.position.get(name).map_or_else(wrong, |at| Ok(*at))
     }
 
-    /// The position of the name that a string holds.
+    /// Returns the position of the name in a JSON string.
     pub fn named(&self, name: &Json<'_>) -> Checked<usize> {
         self.find(name.text()?, name)
     }
 
-    /// The positions in a list of names, none twice, ascending.
+    /// Returns the positions in a list of names, ascending. No name may occur twice.
     pub fn listed(&self, list: &Json<'_>) -> Checked<Vec<usize>> {
         let mut found = list.list()?.iter().map(|name| self.named(name)).collect::<Checked<Vec<_>>>()?;
         found.sort_unstable();
         if found.is_sorted_by(|a, b| a < b) { Ok(found) } else { list.wrong("a name is given twice") }
     }
 
-    /// What an object says by name, by position ascending; nothing where it is absent.
+    /// Reads an object whose fields are named after these names, ascending by position. A missing object is empty.
     pub fn map<'j, 't, T>(
         &self,
         object: &'j Json<'t>,
@@ -61,7 +61,7 @@ impl Names {
     ) -> Checked<Vec<(usize, T)>> {
         let mut found: Vec<(usize, T)> = Vec::new();
         for (name, value) in if object.given().is_none() { &[] } else { object.object()? } {
-            // Most names stand in their order.
+            // Most objects list their names in the order of the positions.
             let next = found.last().map_or(0, |(at, _)| at + 1);
             let is_next = self.list.get(next).is_some_and(|known| known == name);
             let at = if is_next { next } else { self.find(name, value)? };
@@ -71,12 +71,12 @@ impl Names {
         Ok(found)
     }
 
-    /// Amounts of at least 0 by name, which may have suffixes.
+    /// Reads amounts of at least 0 by name. They may have suffixes.
     pub fn amounts(&self, object: &Json<'_>) -> Checked<Amounts> {
         self.map(object, |_, raw| raw.quantity()).map(without_zeros)
     }
 
-    /// Numbers by name that were computed.
+    /// Reads computed numbers by name.
     pub fn numbers(&self, object: &Json<'_>) -> Checked<Amounts> {
         self.map(object, |_, raw| raw.computed()).map(without_zeros)
     }
@@ -87,12 +87,12 @@ fn without_zeros(mut amounts: Amounts) -> Amounts {
     amounts
 }
 
-/// The value at a position.
+/// Returns the value at a position, if the list has one.
 pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
     list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|place| &list[place].1)
 }
 
-/// That a document is of this kind.
+/// Checks that a document states this kind.
 pub fn of_kind(raw: &Json<'_>, expected: &str) -> Checked<()> {
     raw.object()?;
     let kind = raw.get("kind").given().unwrap_or(raw);

@@ -1,4 +1,4 @@
-//! Exact numbers: decimals, quotients, quantities with a suffix; how they are written.
+//! Exact numbers: reads decimals, quotients and quantities with a suffix, and writes numbers.
 
 use rug::ops::Pow;
 use rug::{Integer, Rational};
@@ -6,40 +6,40 @@ use rug::{Integer, Rational};
 use crate::json::{Json, Kind};
 use crate::work::{self, Checked};
 
-/// Digits, and the absolute decimal exponent, of a number that somebody states.
+/// The most digits, and the largest absolute decimal exponent, of a number that a person states.
 pub const STATED: u64 = 400;
-/// The same of a number that was computed.
+/// The most digits, and the largest absolute decimal exponent, of a computed number.
 const COMPUTED: u64 = 100_000;
 
 impl Json<'_> {
-    /// A number that somebody states.
+    /// Reads a number that a person states.
     pub fn number(&self) -> Checked<Rational> {
         self.parsed(|text| parse(text, STATED))
     }
 
-    /// A number that was computed.
+    /// Reads a computed number.
     pub fn computed(&self) -> Checked<Rational> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// The same, or nothing where it is absent or null.
+    /// Reads a computed number, or returns `None` if it is missing or null.
     pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
         if matches!(self.kind, Kind::Absent | Kind::Null) { Ok(None) } else { self.computed().map(Some) }
     }
 
-    /// A number that somebody states, at least 0.
+    /// Reads a stated number that is at least 0.
     pub fn amount(&self) -> Checked<Rational> {
         let number = self.number()?;
         if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
     }
 
-    /// The same, above 0.
+    /// Reads a stated number that is above 0.
     pub fn positive(&self) -> Checked<Rational> {
         let number = self.number()?;
         if number <= 0 { self.wrong("expected a number above 0") } else { Ok(number) }
     }
 
-    /// A number of at least 0 that somebody states, which may have a suffix where it is a string.
+    /// Reads a stated number that is at least 0. It may have a suffix if it is a string.
     pub fn quantity(&self) -> Checked<Rational> {
         let number = self.parsed(|text| match suffix(text) {
             Some((bare, _)) if bare.contains(['/', 'e', 'E']) => Err("a suffix beside a quotient or `e`"),
@@ -49,7 +49,7 @@ impl Json<'_> {
         if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
     }
 
-    /// A whole number from `least` to `most`.
+    /// Reads a whole number from `least` to `most`.
     pub fn count(&self, least: u64, most: u64) -> Checked<u64> {
         let value = self.number()?;
         let whole = if value.is_integer() { value.numer().to_u64() } else { None };
@@ -70,9 +70,10 @@ impl Json<'_> {
     }
 }
 
-/// What stands before a suffix of Kubernetes, and its factor.
+/// Splits off a suffix of Kubernetes, and returns the text before it and its factor.
 fn suffix(text: &str) -> Option<(&str, Rational)> {
-    // From 2^10 in steps of 2^10, or from 10^-9 in steps of 10^3, of which 10^0 has no letter.
+    // Binary suffixes go up from 2^10 in steps of 2^10. Decimal suffixes go up from 10^-9 in steps of 10^3, and 10^0
+    // has no letter.
     let (text, letters, base, first, step) = match text.strip_suffix('i') {
         Some(text) => (text, "KMGTPE", 2, 10, 10),
         None => (text, "num-kMGTPE", 10, -9, 3),
@@ -82,7 +83,7 @@ fn suffix(text: &str) -> Option<(&str, Rational)> {
     Some((text.strip_suffix(letter)?, Rational::from(base).pow(power)))
 }
 
-/// A decimal or a quotient with at most `most` digits, and an exponent of at most that.
+/// Parses a decimal or a quotient with at most `most` digits, and an exponent of at most `most` in absolute value.
 pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let integer = |text: &str| match text.parse::<Integer>() {
@@ -114,8 +115,8 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     Ok(if unsigned == text { value } else { -value })
 }
 
-/// The form that is hashed, of a number of at least 0: a quotient in lowest terms; where that has more than
-/// 400 digits and the number is a decimal, its digits with an exponent.
+/// Returns the form of a number of at least 0 that is hashed: a quotient in lowest terms. If the quotient has more
+/// than 400 digits and the number is a decimal, the form is its digits with an exponent.
 pub fn hashed(value: &Rational) -> String {
     let quotient = value.to_string();
     let digits = quotient.bytes().filter(u8::is_ascii_digit).count() as u64;
@@ -128,7 +129,7 @@ pub fn hashed(value: &Rational) -> String {
         return quotient;
     }
     let digits = (Integer::from(10).pow(places) / value.denom() * value.numer()).to_string();
-    // As d.ddd: the exponent of the first digit.
+    // The number is written as d.ddd, so this is the exponent of the first digit.
     let exponent = digits.len() as i64 - 1 - i64::from(places);
     match digits.trim_end_matches('0').split_at(1) {
         (first, rest) if exponent < -(STATED as i64) => format!("0.{first}{rest}e{}", exponent + 1),
@@ -137,13 +138,13 @@ pub fn hashed(value: &Rational) -> String {
     }
 }
 
-/// A number for people: as it is, or its beginning.
+/// Returns a number for people, shortened to its beginning if it is long.
 pub fn short(value: &Rational) -> String {
     let text = value.to_string();
     if text.len() <= 60 { text } else { format!("{}... ({} characters)", &text[..40], text.len()) }
 }
 
-/// The largest of the integers that are not above a fraction.
+/// Returns the largest integer that is not above a fraction.
 pub fn floor(value: Rational) -> Integer {
     value.floor().into_numer_denom().0
 }

@@ -1,4 +1,4 @@
-//! The allocation problem (theory, section 1): resources, server classes and users, by position.
+//! The allocation problem (theory, section 1): resources, server classes and users, each by position.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,7 @@ use crate::json::Json;
 use crate::names::{Amounts, MOST, Names, at, of_kind};
 use crate::work::Checked;
 
+/// An allocation problem.
 pub struct Problem {
     pub name: String,
     pub resources: Names,
@@ -16,34 +17,40 @@ pub struct Problem {
     pub classes: Vec<Class>,
     pub user_names: Names,
     pub users: Vec<User>,
-    /// By user: the first one that is alike, up to weight, tasks and criterion.
+    /// For each user, the first user that is identical to it in demands, classes and `gamma`. Weight, tasks and
+    /// criterion may differ.
     pub alike: Vec<usize>,
     pub groups: Groups,
 }
 
-/// `count` identical servers.
+/// A server class: `count` identical servers.
 #[derive(PartialEq)]
 pub struct Class {
     pub count: u64,
-    /// Of one server, by resource: `c_ir`.
+    /// The capacity of one server, `c_ir`, by resource.
     pub capacity: Amounts,
-    /// Whether a user states its `gamma` here, so that the time of the class is shared.
+    /// Whether some user states its `gamma` on this class, which means that the time of the class is shared.
     pub states_time: bool,
 }
 
+/// A user.
 pub struct User {
     pub weight: Rational,
-    /// `T_n`; absent: unlimited.
+    /// The number of tasks, `T_n`; absent if unlimited.
     pub tasks: Option<Rational>,
+    /// The demand of a task, by resource, on classes without a demand of their own.
     pub demand: Amounts,
-    /// The classes that the user may use; absent: all.
+    /// The classes that the user may use; absent if it may use all.
     pub classes: Option<Vec<usize>>,
+    /// Demands on single classes that differ from `demand`.
     pub demand_on: Vec<(usize, Amounts)>,
+    /// The stated `gamma_ni`, by class.
     pub gamma: Amounts,
+    /// The stated coefficients of the share `generic`, by class.
     pub criterion: Amounts,
 }
 
-/// The servers of a problem of either kind, and their names.
+/// Reads the server classes of a problem of either kind, with their names.
 pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Class>)> {
     let rows = servers.rows("name count? capacity?", Ok)?;
     let read = |[_, count, capacity]: &[&Json<'_>; 3]| {
@@ -54,7 +61,8 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
     Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
 }
 
-/// How many tasks a server has room for; 0 of those that ask for nothing.
+/// Returns the number of tasks, possibly fractional, for which one server has capacity. It is 0 for a task that
+/// demands nothing.
 pub fn most_tasks(demand: &Amounts, capacity: &Amounts) -> Rational {
     let zero = Rational::new();
     let of = |(r, d): &(usize, Rational)| at(capacity, *r).unwrap_or(&zero) / d.clone();
@@ -88,7 +96,7 @@ impl Problem {
             }
             let demand = resources.amounts(demand)?;
             let mut demand_on = class_names.map(demand_on, asks)?;
-            // Which demand is said twice makes no difference.
+            // A demand on a class that repeats the base demand makes no difference.
             demand_on.retain(|(_, on_class)| *on_class != demand);
             let user = User {
                 weight: weight.given().map_or(Ok(Rational::from(1)), Json::positive)?,
@@ -118,35 +126,35 @@ impl Problem {
         }
     }
 
-    /// `d_nir`, by resource.
+    /// Returns the demand of a task of user `n` on class `i`, `d_nir`, by resource.
     pub fn demand(&self, n: usize, i: usize) -> &Amounts {
         at(&self.users[n].demand_on, i).unwrap_or(&self.users[n].demand)
     }
 
-    /// Whether `gamma_ni > 0` if user `n` may use class `i`.
+    /// Returns whether `gamma_ni > 0`, provided that user `n` may use class `i`.
     fn fits(&self, n: usize, i: usize) -> bool {
         let has = |(r, _): &(usize, Rational)| at(&self.classes[i].capacity, *r).is_some();
         at(&self.users[n].gamma, i).is_some() || self.demand(n, i).iter().all(has)
     }
 
-    /// Whether user `n` can run on class `i`: `gamma_ni > 0`.
+    /// Returns whether user `n` can run on class `i`, that is, whether `gamma_ni > 0`.
     pub fn can_run(&self, n: usize, i: usize) -> bool {
         let listed = self.users[n].classes.as_ref().is_none_or(|list| list.binary_search(&i).is_ok());
         listed && self.fits(n, i)
     }
 
-    /// The classes on which user `n` can run, ascending.
+    /// Returns the classes on which user `n` can run, ascending.
     pub fn classes_of(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         self.users[n].usable(self.classes.len()).filter(move |i| self.fits(n, *i))
     }
 
-    /// `gamma_ni`, as if user `n` might use every class.
+    /// Returns `gamma_ni`, computed as if user `n` might use every class.
     pub fn gamma(&self, n: usize, i: usize) -> Rational {
         let by_demand = || most_tasks(self.demand(n, i), &self.classes[i].capacity) * self.classes[i].count;
         at(&self.users[n].gamma, i).cloned().unwrap_or_else(by_demand)
     }
 
-    /// Capacity of all servers together, by resource.
+    /// Returns the capacity of all servers together, by resource.
     pub fn total_capacity(&self) -> Amounts {
         let mut total = vec![Rational::new(); self.resources.list.len()];
         for class in &self.classes {
@@ -155,8 +163,8 @@ impl Problem {
         total.into_iter().enumerate().filter(|(_, c)| !c.is_zero()).collect()
     }
 
-    /// The number of capacities, demands and classes to look at, for the budget: the classes of each user, or of those who are
-    /// alike once.
+    /// Returns the number of capacities, demands and classes to process, for the budget. The classes are counted for
+    /// each user, or only once for a set of identical users.
     pub fn size(&self, of_each: bool) -> usize {
         let looks = |(n, user): (usize, &User)| {
             let all = user.classes.as_ref().map_or(self.classes.len(), Vec::len);
@@ -169,12 +177,12 @@ impl Problem {
 }
 
 impl User {
-    /// `min(T_n, value)`
+    /// Returns `min(T_n, value)`.
     pub fn at_most_tasks(&self, value: Rational) -> Rational {
         self.tasks.clone().filter(|tasks| *tasks < value).unwrap_or(value)
     }
 
-    /// The classes that the user may use, of so many.
+    /// Returns the classes that the user may use. `classes` is the number of all classes.
     fn usable(&self, classes: usize) -> impl Iterator<Item = usize> + '_ {
         let all = if self.classes.is_none() { 0..classes } else { 0..0 };
         self.classes.iter().flatten().copied().chain(all)

@@ -1,17 +1,17 @@
-//! SHA-256 (FIPS 180-4).
+//! The hash function SHA-256 (FIPS 180-4).
 
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The first 32 bits of the fractional parts of the roots of the first primes, which the standard takes for
-/// its constants: the floor of the root of `p * 2^(32 degree)`, without the bits above.
+/// Returns the first 32 bits of the fractional parts of the roots of the first primes, which the standard uses as
+/// constants. They are the lowest 32 bits of the floor of the root of `p * 2^(32 degree)`.
 fn roots<const N: usize>(degree: u32) -> [u32; N] {
     let mut primes = (2..).filter(|n: &u32| !(2..*n).any(|d| n.is_multiple_of(d)));
     let scale = Integer::from(2).pow(32 * degree);
     std::array::from_fn(|_| (scale.clone() * primes.next().unwrap_or(2)).root(degree).to_u32_wrapping())
 }
 
-/// The hash of a text, in hexadecimal.
+/// Returns the hash of a text in hexadecimal.
 pub fn sha256(text: &str) -> String {
     let constants: [u32; 64] = roots(3);
     let mut state: [u32; 8] = roots(2);

@@ -1,5 +1,5 @@
-//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (theory, section 2), and the
-//! resources that the bottleneck axioms are about.
+//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (theory, section 2), and the resources of
+//! the bottleneck axioms.
 
 use rug::Rational;
 
@@ -9,24 +9,24 @@ use crate::names::{Amounts, at};
 use crate::problem::Problem;
 use crate::work::{self, Checked};
 
-/// A share of the cluster, as some mechanism measures it.
+/// A measure of a user's share of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// The largest part of a resource of all servers that a task takes.
+    /// The dominant share: the largest fraction of a resource of all servers that a task takes.
     Dominant,
-    /// One over what the user would have alone, where nobody is barred from a class.
+    /// The reciprocal of the tasks that the user would have alone. Undefined if a user is restricted to some classes.
     Containerized,
-    /// The same as if nobody were barred.
+    /// The reciprocal of the tasks that the user would have alone if it were not restricted to some classes.
     Unbarred,
-    /// The parts of all resources, added up.
+    /// The sum of the fractions of all resources that a task takes.
     Asset,
-    /// What the problem states.
+    /// The coefficients that the problem states (`criterion`).
     Generic,
-    /// The part of one resource: `resource:NAME`.
+    /// The fraction of one resource that a task takes: `resource:NAME`.
     Resource(usize),
 }
 
-/// Names of shares; the first is how each is called.
+/// The names of the shares. The first name of a share is the one that is written.
 const NAMES: [(&str, Share); 7] = [
     ("drfh", Share::Dominant),
     ("drf", Share::Dominant),
@@ -55,11 +55,12 @@ impl Share {
     }
 }
 
-/// `u_ni`, by user: the value on all classes, but for those named with a value of their own.
+/// The coefficients `u_ni`: for each user, the value that is the same on all classes, and the values on classes that
+/// have their own.
 pub struct Coefficients(pub Vec<(Rational, Amounts)>);
 
 impl Coefficients {
-    /// `None` where the share is not defined for the problem.
+    /// Computes the coefficients. Returns `None` if the share is not defined for the problem.
     pub fn new(share: Share, case: &Case<'_>) -> Checked<Option<Self>> {
         let (problem, total) = (case.problem, case.problem.total_capacity());
         let is_undefined = match share {
@@ -101,18 +102,18 @@ impl Coefficients {
         Ok(all.collect::<Checked<Vec<_>>>()?.into_iter().collect::<Option<_>>().map(Self))
     }
 
-    /// `u_ni`; 0 for users who can be given nothing.
+    /// Returns `u_ni`, which is 0 for users that cannot run any task.
     pub fn of(&self, n: usize, i: usize) -> &Rational {
         at(&self.0[n].1, i).unwrap_or(&self.0[n].0)
     }
 
-    /// `sum_i u_ni x_ni`.
+    /// Returns `sum_i u_ni x_ni`.
     pub fn sum(&self, n: usize, tasks: &Amounts) -> Checked<Rational> {
         work::sum(tasks.iter().map(|(i, x)| work::times(self.of(n, *i), x)).collect::<Checked<_>>()?)
     }
 }
 
-/// The resources that a bottleneck axiom is about; none where it does not apply.
+/// Returns the bottleneck resources of an axiom. The list is empty if the axiom does not apply.
 pub fn bottlenecks(axiom: &str, case: &Case<'_>) -> Vec<usize> {
     let (problem, total) = (case.problem, case.problem.total_capacity());
     let is_timed = problem.classes.iter().any(|class| class.states_time);
@@ -120,7 +121,7 @@ pub fn bottlenecks(axiom: &str, case: &Case<'_>) -> Vec<usize> {
         return Vec::new();
     }
     let mut left: Vec<usize> = total.iter().map(|(r, _)| *r).collect();
-    // Keeps the resources with the largest `demand / capacity`.
+    // Keeps the resources with the largest ratio of demand to capacity.
     let mut keep_dominant = |demand: &Amounts, capacity: &Amounts| {
         let part = |(r, d): &(usize, Rational)| Some((*r, Rational::from(d / at(capacity, *r)?)));
         let parts: Amounts = demand.iter().filter_map(part).collect();

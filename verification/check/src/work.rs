@@ -1,49 +1,50 @@
-//! What ends a check early, and what a check may cost.
+//! Faults, which end a check early, and the budget of a check.
 //!
-//! A small file can state numbers that would keep a reader busy for hours. Whatever costs more than its place
-//! in the file is charged here before it is done; when nothing is left the answer is "too large", which is no
-//! verdict. What is judged is judged on one thread, which begins with a full budget.
+//! A small file can state numbers that would keep a reader busy for hours. Therefore every operation that costs more
+//! than its text in the file is charged to a budget before it is done. When the budget is used up the answer is "too
+//! large", which is not a verdict. A check runs on one thread and begins with a full budget.
 
 use std::cell::Cell;
 
 use rug::{Integer, Rational};
 
-/// Why a check ends without the word "valid".
+/// The reason why a check ends without the word "valid".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The text is no certificate (or no problem, or no allocation): what is wrong at this byte of it.
+    /// The text is not a certificate (or not a problem, or not an allocation). `at` is the byte offset of the defect
+    /// `what`.
     Malformed { at: usize, what: String },
-    /// The certificate states something that is false, or that its evidence does not show.
+    /// The certificate states something false, or something that its evidence does not show.
     False(String),
-    /// Deciding would take more than is allowed.
+    /// Deciding would cost more than the budget allows.
     TooLarge(String),
 }
 
-/// A result, or why there is none.
+/// A result, or the fault that prevents it.
 pub type Checked<T> = Result<T, Fault>;
 
-/// The certificate states something that is false.
+/// Returns the fault that the certificate states something false.
 pub fn refuse<T>(what: impl Into<String>) -> Checked<T> {
     Err(Fault::False(what.into()))
 }
 
-/// [`refuse`], unless `holds`.
+/// Refuses the certificate with [`refuse`], unless `holds` is true.
 pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
-/// The value, or [`refuse`] where there is none.
-pub fn some<T>(value: Option<T>, what: &str) -> Checked<T> {
+/// Returns the value, or refuses the certificate with [`refuse`] if there is none.
+pub fn require<T>(value: Option<T>, what: &str) -> Checked<T> {
     value.map_or_else(|| refuse(what), Ok)
 }
 
-/// That it is too large, unless `holds`.
+/// Returns the fault "too large", unless `holds` is true.
 pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { Err(Fault::TooLarge(format!("too large: {what}"))) }
 }
 
-/// The same result, with what it is about where it is none.
-pub fn about<T>(what: &str, result: Checked<T>) -> Checked<T> {
+/// Returns the same result, with the context `what` put in front of the message of a fault.
+pub fn context<T>(what: &str, result: Checked<T>) -> Checked<T> {
     result.map_err(|fault| match fault {
         Fault::False(reason) => Fault::False(format!("{what}: {reason}")),
         Fault::TooLarge(reason) => Fault::TooLarge(format!("{what}: {reason}")),
@@ -52,83 +53,88 @@ pub fn about<T>(what: &str, result: Checked<T>) -> Checked<T> {
 }
 
 impl Fault {
-    /// What is wrong, without where.
+    /// Returns the message, without the location.
     pub fn what(self) -> String {
         let (Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what)) = self;
         what
     }
 }
 
+/// The part of the budget that is left.
 #[derive(Clone, Copy)]
 struct Budget {
-    /// A step is some nanoseconds, so that all of them take about a minute.
+    /// Steps of work. A step takes some nanoseconds, so the full budget takes about a minute.
     steps: u64,
-    /// Of all numbers of the files together, exponents written out: about 110 MB of numbers.
+    /// Digits of all numbers in the files together, with exponents written out. The full budget is about 110 MB of
+    /// numbers.
     digits: u64,
-    /// Words of 64 bits of the widest number that was read, and of the widest one of the problem.
+    /// The width, in words of 64 bits, of the widest number read so far.
     widest: u64,
+    /// The width, in words of 64 bits, of the widest number of the problem.
     stated: u64,
 }
 
 const FULL: Budget = Budget { steps: 10_000_000_000, digits: 1 << 28, widest: 1, stated: 1 };
 
-/// A number of 100,000 digits is read or written in about 2 ms, several times.
+/// The steps charged for one digit: a number of 100,000 digits is read or written in about 2 ms, and this happens
+/// several times.
 const STEPS_OF_A_DIGIT: u64 = 10;
 
 thread_local! {
     static LEFT: Cell<Budget> = const { Cell::new(FULL) };
 }
 
-/// Begins a check.
+/// Begins a check with a full budget.
 pub fn begin() {
     LEFT.set(FULL);
 }
 
-fn take(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
+fn charge(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
     let too_large = || Fault::TooLarge(format!("too large: it takes more than {most} {what}"));
     left.checked_sub(amount).ok_or_else(too_large)
 }
 
-/// Charges the digits of a number before it is made, and the steps of reading them and of writing them again: in
-/// hashes, in the report.
+/// Charges the digits of a number before the number is made. The steps cover reading it, and writing it again in
+/// hashes and in the report.
 pub fn digits(count: u64) -> Checked<()> {
     steps(count.saturating_mul(STEPS_OF_A_DIGIT))?;
     let left = LEFT.get();
-    let digits = take(left.digits, count, FULL.digits, "digits of numbers")?;
+    let digits = charge(left.digits, count, FULL.digits, "digits of numbers")?;
     // A word holds more than 19 decimal digits.
     LEFT.set(Budget { digits, widest: left.widest.max(count / 19 + 1), ..left });
     Ok(())
 }
 
-/// Charges so many steps.
+/// Charges this number of steps.
 pub fn steps(count: u64) -> Checked<()> {
     let left = LEFT.get();
-    LEFT.set(Budget { steps: take(left.steps, count, FULL.steps, "steps of work")?, ..left });
+    LEFT.set(Budget { steps: charge(left.steps, count, FULL.steps, "steps of work")?, ..left });
     Ok(())
 }
 
-/// Charges so many operations on fractions as wide as the widest number that was read.
+/// Charges this number of operations on fractions as wide as the widest number read so far.
 pub fn spend(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().widest).saturating_mul(operations as u64))
 }
 
-/// Notes that all numbers of the problem have been read.
+/// Records that all numbers of the problem have been read.
 pub fn has_problem() {
     LEFT.set(Budget { stated: LEFT.get().widest, ..LEFT.get() });
 }
 
-/// Charges so many operations on numbers of the problem alone.
-pub fn look(operations: usize) -> Checked<()> {
+/// Charges this number of operations on numbers of the problem alone.
+pub fn spend_stated(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().stated).saturating_mul(operations as u64))
 }
 
-/// `a b`, charged by what both take.
+/// Returns `a b`, and charges for the width of both.
 pub fn times(a: &Rational, b: &Rational) -> Checked<Rational> {
     steps((words(a) + 4).saturating_mul(words(b) + 4) + 4)?;
     Ok(Rational::from(a * b))
 }
 
-/// `a + b`, charged by what is multiplied: each by the other's denominator, and the denominators.
+/// Returns `a + b`, and charges for its multiplications: each numerator by the other denominator, and the two
+/// denominators.
 pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
     let parts = [a.numer(), a.denom(), b.numer(), b.denom()];
     let [over_a, a_words, over_b, b_words] = parts.map(|part| u64::from(part.significant_bits()) / 64 + 1);
@@ -136,11 +142,11 @@ pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
     Ok(Rational::from(a + b))
 }
 
-/// The sum: of all whose denominator divides the widest one over that one, reduced once; with the others in pairs, so
-/// that wide denominators meet late.
+/// Returns the sum of fractions. Values whose denominator divides the widest one are added over that denominator and
+/// reduced once. The result and the other values are added in pairs, so that wide denominators meet late.
 pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     let widest = values.iter().map(Rational::denom).max().unwrap_or(Integer::ONE).clone();
-    // Every value is multiplied, and added to what may be as wide as the widest.
+    // Each value is multiplied, and added to a number that may be as wide as the widest.
     let most = values.iter().map(words).max().unwrap_or(0) / 8 + words(&Rational::from(&widest)) + 8;
     steps(values.iter().map(|value| (words(value) + 8).saturating_mul(most)).fold(0, u64::saturating_add))?;
     let (over, mut values): (Vec<_>, Vec<_>) =
@@ -154,13 +160,13 @@ pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     Ok(values.pop().unwrap_or_default())
 }
 
-/// Words of 64 bits that a fraction takes.
+/// Returns the words of 64 bits that a fraction occupies.
 pub fn words(value: &Rational) -> u64 {
     u64::from(value.numer().significant_bits() + value.denom().significant_bits()) / 64 + 1
 }
 
-/// Steps of an operation on fractions of so many words: their common factors are looked for, which grows with
-/// the square.
+/// Returns the steps that an operation on fractions of this many words takes. Computing the common factors grows with
+/// the square of the width.
 pub fn cost(words: u64) -> u64 {
     20 + words.saturating_mul(4).saturating_add(words.saturating_mul(words) / 4)
 }

@@ -1,8 +1,8 @@
-//! Bounds on what judging may cost, charged before it is spent.
+//! A budget for judging, which is charged before work is done.
 //!
-//! A small file can state numbers and sizes that would keep a reader busy for hours. Everything whose
-//! cost grows faster than the file asks a [`Budget`] first; when it is spent the answer is that the
-//! input is too large, which is neither a verdict nor an error of the input.
+//! A small file can state numbers and sizes that would keep a reader busy for hours. Every operation whose cost grows
+//! faster than the file asks a [`Budget`] first. When the budget is used up, the answer is that the input is too
+//! large. This is neither a verdict nor an error in the input.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rug::Integer;
 use thiserror::Error;
 
-/// Steps of work that are allowed where nothing else is said. A step is about one operation on a
-/// number of up to 64 bits, some nanoseconds: all of them take in the order of a minute.
+/// The steps of work that are allowed by default. A step is about one operation on a number of up to 64 bits and
+/// takes some nanoseconds, so all of them take about a minute.
 pub const DEFAULT_WORK: u64 = 10_000_000_000;
 
-/// Judging would take more than it is allowed.
+/// The error that judging would cost more than it is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TooLarge {
-    /// The work.
+    /// Too many steps of work.
     #[error("too large: judging this needs more than {allowed} steps of work (--work raises the limit)")]
     Work {
-        /// Steps that were allowed.
+        /// The steps that were allowed.
         allowed: u64,
     },
     /// Common denominators that are too wide.
     #[error("too large: the common denominators of the numbers need more than {allowed} bytes")]
     Memory {
-        /// Bytes that were allowed.
+        /// The bytes that were allowed.
         allowed: u64,
     },
 }
@@ -38,12 +38,12 @@ impl TooLarge {
     }
 }
 
-/// Work that may still be spent; clones share it. What is taken is charged to the limits in force too.
+/// The work that may still be done, shared by all clones. Charges also count against the limits in force.
 #[derive(Debug, Clone)]
 pub struct Budget {
     left: Arc<AtomicU64>,
     allowed: u64,
-    /// Whether it is what was left of the limits in force.
+    /// Whether the budget was created from what was left of the limits in force.
     is_in_force: bool,
 }
 
@@ -57,16 +57,16 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// So many steps.
+    /// Returns a budget of this many steps.
     #[must_use]
     pub fn of(steps: u64) -> Self {
         Self { left: Arc::new(AtomicU64::new(steps)), allowed: steps, is_in_force: false }
     }
 
-    /// Takes `steps` away before they are taken.
+    /// Charges `steps` before they are taken.
     ///
     /// # Errors
-    /// [`TooLarge`] when they are not left; nothing can be charged after that.
+    /// Returns [`TooLarge`] if fewer steps are left. After that, nothing more can be charged.
     pub fn charge(&self, steps: u64) -> Result<(), TooLarge> {
         let taken = |left: u64| left.checked_sub(steps);
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken) {
@@ -75,7 +75,8 @@ impl Budget {
                 Ok(())
             }
             Err(_) => {
-                // An answer that goes without this would depend on the limits: the computation ends at them instead.
+                // An answer that is given without this work would depend on the limits. So the computation ends at
+                // the limits instead.
                 if self.is_in_force {
                     evenhand_budget::charge(steps, "judging this");
                 }
@@ -86,13 +87,13 @@ impl Budget {
     }
 }
 
-/// Steps that fractions of numbers of so many words take: their common factors are looked for, which grows
-/// with the square.
+/// Returns the steps for an operation on fractions of numbers of this many words. Computing the common factors grows
+/// with the square of the width.
 pub(crate) fn wide(words: u64) -> u64 {
     4 * words.saturating_add(words.saturating_mul(words) / 16)
 }
 
-/// Words of 64 bits that a number takes, at least 1.
+/// Returns the words of 64 bits that a number occupies, at least 1.
 pub(crate) fn words(value: &Integer) -> u64 {
     u64::from(value.significant_bits()) / 64 + 1
 }

@@ -1,4 +1,4 @@
-//! Claims: an axiom, whether it holds, by what margin, and the evidence.
+//! Claims: an axiom, whether it holds, its margin, and the evidence.
 
 use std::borrow::Cow;
 
@@ -12,41 +12,41 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::share::Share;
 
-/// One axiom of one allocation, judged.
+/// The verdict on one axiom for one allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// The axiom.
     pub axiom: Axiom,
-    /// The share of [`Axiom::MaxMin`], or of [`Axiom::Proportional`]; absent for the others.
+    /// The share of [`Axiom::MaxMin`], or of [`Axiom::Proportional`]; absent for the other axioms.
     pub share: Option<Share>,
-    /// The `alpha` of [`Axiom::Proportional`]; absent for the others.
+    /// The `alpha` of [`Axiom::Proportional`]; absent for the other axioms.
     pub alpha: Option<Rational>,
-    /// Whether it holds within the tolerance; absent: it does not apply.
+    /// Whether the axiom holds within the tolerance; absent if it does not apply.
     pub holds: Option<bool>,
-    /// The margin, without a unit ([`axiom`](crate::axiom)); absent when nothing is compared, or a
-    /// user has nothing where it has to have something.
+    /// The margin, without a unit ([`axiom`](crate::axiom)). It is absent if there is nothing to compare, or if a
+    /// user has nothing although it has to have something.
     pub margin: Option<Rational>,
-    /// What shows it.
+    /// The evidence of the verdict.
     pub evidence: Evidence,
-    /// Why the axiom does not apply: words for people, which the kernel does not compare.
+    /// The reason why the axiom does not apply, in words for people. The kernel does not compare it.
     pub why: Option<String>,
 }
 
-/// What a claim says in a word.
+/// The verdict of a claim in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exactly.
+    /// The axiom holds exactly.
     Holds,
-    /// Not exactly, but within the tolerance.
+    /// The axiom holds within the tolerance, but not exactly.
     Within,
-    /// Beyond the tolerance.
+    /// The axiom is violated beyond the tolerance.
     Violated,
     /// The axiom does not apply.
     NotApplicable,
 }
 
 impl Outcome {
-    /// As in files: `holds`, `within`, `violated`, `not-applicable`.
+    /// Returns the word that files use: `holds`, `within`, `violated` or `not-applicable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,10 +59,10 @@ impl Outcome {
 }
 
 impl Claim {
-    /// Whether `axiom` (with its parameters) applies to `problem`.
+    /// Checks that `axiom` (with its parameters) applies to `problem`.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns the reason why it does not apply.
     pub fn applies(
         axiom: Axiom,
         parameters: impl Into<Parameters>,
@@ -71,7 +71,8 @@ impl Claim {
         axiom.rule().applies_to(&parameters.into(), problem)
     }
 
-    /// The claim that `axiom` does not apply to an allocation of a problem to which it applies, if that is so.
+    /// Returns the claim that `axiom` does not apply to an allocation, if it does not. The axiom has to apply to the
+    /// problem.
     #[must_use]
     pub fn inapplicable(
         axiom: Axiom,
@@ -82,7 +83,7 @@ impl Claim {
         Some(Self::not_applicable(axiom, parameters, why))
     }
 
-    /// The claim that `axiom` does not apply, with the reason in words.
+    /// Returns the claim that `axiom` does not apply, with the reason in words.
     #[must_use]
     pub fn not_applicable(axiom: Axiom, parameters: impl Into<Parameters>, why: impl Into<String>) -> Self {
         let stated = parameters.into();
@@ -91,20 +92,20 @@ impl Claim {
         Self { axiom, share, alpha, holds: None, margin: None, evidence: Evidence::None, why }
     }
 
-    /// The parameters of the axiom.
+    /// Returns the parameters of the axiom.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         Parameters { share: self.share, alpha: self.alpha.clone() }
     }
 
-    /// The same as it is read back from a file: without evidence of what the allocation shows by itself.
+    /// Returns the claim as it is read back from a file: without evidence that follows from the allocation alone.
     #[must_use]
     pub fn as_read(&self) -> Self {
         let evidence = if self.axiom.needs_evidence() { self.evidence.clone() } else { Evidence::None };
         Self { evidence, ..self.clone() }
     }
 
-    /// What it says in a word.
+    /// Returns the verdict in one word.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match (self.holds, &self.margin) {
@@ -115,35 +116,34 @@ impl Claim {
         }
     }
 
-    /// Whether the margin is a bound, and the truth may be worse ([`Evidence::is_bound`]).
+    /// Returns whether the margin is only a bound, so that the true margin may be worse ([`Evidence::is_bound`]).
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.evidence.is_bound()
     }
 
-    /// The margin in tasks of the user that it is about; `None` where it is about no single user.
+    /// Returns the margin in tasks of the user that it is about, or `None` if it is not about a single user.
     #[must_use]
     pub fn tasks(&self, instance: &Instance<'_>) -> Option<Rational> {
         let margin = self.margin.as_ref()?;
         self.axiom.rule().in_tasks(instance, &self.parameters(), &self.evidence, margin)
     }
 
-    /// The tolerance that counts for `axiom`: nothing is tolerated of tasks on single servers, which fit
-    /// or not.
+    /// Returns the tolerance that counts for `axiom`. It is 0 for tasks on single servers, which fit or do not fit.
     #[must_use]
     pub fn tolerance<'t>(axiom: Axiom, instance: &Instance<'_>, stated: &'t Rational) -> Cow<'t, Rational> {
         let is_exact = instance.placements().is_some() && axiom.rule().is_exact_on_servers();
         if is_exact { Cow::Owned(Rational::new()) } else { Cow::Borrowed(stated) }
     }
 
-    /// The claim about an axiom that needs no evidence from outside ([`Axiom::needs_evidence`]); for the
-    /// others only that they do not apply, when that is so.
+    /// Derives the claim about an axiom that needs no evidence from a solver ([`Axiom::needs_evidence`]). For other
+    /// axioms, only the claim that they do not apply can be derived.
     ///
     /// # Errors
-    /// [`Refusal`] when the axiom needs evidence, or judging is too large.
+    /// Returns [`Refusal`] if the axiom needs evidence, or if judging exceeds the budget.
     pub fn derive(axiom: Axiom, instance: &Instance<'_>, tolerance: &Rational) -> Result<Self, Refusal> {
         let rule = axiom.rule();
-        // An axiom that cannot do without parameters says so in what it derives.
+        // An axiom that needs parameters returns an error from `derive`.
         let to_problem = rule
             .parameters(Parameters::default())
             .map_or(Ok(()), |parameters| rule.applies_to(&parameters, instance.problem()));
@@ -160,12 +160,13 @@ impl Claim {
         Ok(Self { axiom, share: None, alpha: None, holds: Some(holds), margin, evidence, why: None })
     }
 
-    /// The claim that `evidence` shows; margin and verdict are computed from it. `parameters`: those
-    /// of the axiom, or only its share.
+    /// Returns the claim that `evidence` shows, with the margin and the verdict computed from it. `parameters` are
+    /// those of the axiom, or only its share.
     ///
     /// # Errors
-    /// [`Refusal`] when it shows nothing: it is false, of another axiom's form, leaves a margin
-    /// beyond the tolerance (evidence of yes) or within it (evidence of no).
+    /// Returns [`Refusal`] if the evidence proves nothing: it is false or has the form of another axiom; or its
+    /// margin is beyond the tolerance (for a claim that the axiom holds) or within it (for a claim that it is
+    /// violated).
     pub fn with_evidence(
         axiom: Axiom,
         parameters: impl Into<Parameters>,
@@ -195,7 +196,7 @@ fn is_within(margin: &Rational, tolerance: &Rational) -> bool {
     *margin >= Rational::from(-tolerance)
 }
 
-/// A number for a message: exact, unless it has hundreds of digits.
+/// Returns a number for a message: exact, or shortened if it is long.
 fn shorten(value: &Rational) -> String {
     let text = value.to_string();
     if text.len() <= 80 { text } else { format!("{}... ({} digits)", &text[..60], text.len()) }

@@ -1,4 +1,4 @@
-//! What a task costs at given prices, `sum_r p_ir d_nir + q_n`, in integers over one denominator.
+//! The cost of a task at given prices, `sum_r p_ir d_nir + q_n`, as integers over one denominator.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use crate::sparse::{Sparse, at, entries};
 pub(crate) struct Costs<'a, 'b> {
     instance: &'a Instance<'b>,
     pub denominator: Integer,
-    /// `q_n M` where it is not 0.
+    /// The prices `q_n M` that are not 0.
     users: Sparse<Integer>,
-    /// By class: the rows with a price, ascending by resource.
+    /// For each class: the rows with a price, ascending by resource.
     priced: Sparse<Vec<Priced>>,
-    /// By position among the limits of groups: their prices, as those of rows.
+    /// For each limit of the groups, by position: its price, in the form of row prices.
     limits: Sparse<Integer>,
-    /// What is left of the limits, at their prices.
+    /// The amounts left of the limits, times their prices.
     of_limits_left: Rational,
     zero: Integer,
 }
@@ -30,33 +30,33 @@ pub(crate) struct Costs<'a, 'b> {
 /// A row with a price.
 #[derive(Clone)]
 struct Priced {
-    /// Its resource; 0 for time.
+    /// The resource of the row; 0 for time.
     resource: usize,
     row: usize,
-    /// `p M`, for a resource also times `common_scale / resource_scale[r]`, so that times a scaled
-    /// demand it is over `M common_scale`.
+    /// The price `p M`. For a resource it is also multiplied by `common_scale / resource_scale[r]`. So its product
+    /// with a scaled demand has the denominator `M common_scale`.
     price: Integer,
 }
 
-/// What a task costs before the rows of its class are counted.
+/// The cost of a task before the rows of its class are counted.
 #[derive(Default)]
 pub(crate) struct Base {
-    /// Times `M`.
+    /// The cost times `M`.
     plain: Integer,
-    /// Times `M common_scale`.
+    /// The cost times `M common_scale`.
     scaled: Integer,
 }
 
 impl Base {
-    /// Whether it is not negative with what rows cost, times `M common_scale`.
+    /// Returns whether the sum with the cost of rows, given times `M common_scale`, is at least 0.
     pub fn covers(&self, rows: &Integer) -> bool {
         Integer::from(&self.scaled + rows) >= 0
     }
 }
 
 impl<'a, 'b> Costs<'a, 'b> {
-    /// Of the prices of rows and users that are not 0, ascending, with `M` a multiple of the denominators of
-    /// `others` as well.
+    /// Converts the prices of rows and users that are not 0, in ascending order. `M` is also a multiple of the
+    /// denominators of `others`.
     pub fn new<'r, 'o>(
         instance: &'a Instance<'b>,
         rows: impl Iterator<Item = (usize, &'r Rational)> + Clone,
@@ -73,7 +73,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         };
         others.clone().try_for_each(&mut count_in)?;
         prices().try_for_each(&mut count_in)?;
-        // The rows of a class are neighbours.
+        // The rows of a class are adjacent.
         let mut priced: Vec<(usize, Vec<Priced>)> = Vec::new();
         let (mut limits, mut of_limits_left) = (Vec::new(), Rational::new());
         let all_rows = instance.constraints().rows();
@@ -102,7 +102,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         Ok(Self { instance, denominator, users, priced, limits, of_limits_left, zero: Integer::new() })
     }
 
-    /// Takes away the work of what limits cost so many users on all their classes, before it is done.
+    /// Charges the cost of limits for some users on all their classes, before it is computed.
     pub fn charge(&self, users: impl Iterator<Item = usize>) -> Result<(), TooLarge> {
         if self.limits.entries().is_empty() {
             return Ok(());
@@ -116,7 +116,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         instance.budget().charge(instance.steps().saturating_mul(all))
     }
 
-    /// `q_n M`.
+    /// Returns `q_n M`.
     pub fn user(&self, n: usize) -> &Integer {
         self.users.get(n).unwrap_or(&self.zero)
     }
@@ -125,14 +125,15 @@ impl<'a, 'b> Costs<'a, 'b> {
         self.priced.get(i).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether users of one shape pay the same for the rows of every class, over one denominator.
+    /// Returns whether users of one shape pay the same for the rows of every class, over one denominator.
     pub fn are_of_shapes(&self) -> bool {
         let constraints = self.instance.constraints();
         let mut classes = 0..constraints.problem().n_servers();
         self.limits.entries().is_empty() && !classes.any(|i| constraints.is_time_shared(i))
     }
 
-    /// What the rows of the cheapest class cost user `n`, times `M common_scale`, where [`are_of_shapes`](Self::are_of_shapes).
+    /// Returns the cost of the rows of the cheapest class for user `n`, times `M common_scale`. Requires
+    /// [`are_of_shapes`](Self::are_of_shapes).
     pub fn cheapest(&self, n: usize) -> Integer {
         let (nothing, mut cost) = (Base::default(), Integer::new());
         let costs = self.instance.scaled.classes(n).map(|i| {
@@ -142,12 +143,12 @@ impl<'a, 'b> Costs<'a, 'b> {
         costs.min().unwrap_or_default()
     }
 
-    /// `plain / M`, to be added to what the rows cost.
+    /// Returns the base cost `plain / M`, to which the cost of rows is added.
     pub fn base(&self, plain: Integer) -> Base {
         Base { scaled: Integer::from(&plain * &self.instance.scaled.common_scale), plain }
     }
 
-    /// Sets `cost` to the numerator of `M (base + sum_r p_ir d_nir)` and returns the denominator.
+    /// Sets `cost` to the numerator of `M (base + sum_r p_ir d_nir)`, and returns the denominator.
     pub fn of(&self, cost: &mut Integer, n: usize, i: usize, base: &Base) -> Cow<'_, Integer> {
         let scaled = &self.instance.scaled;
         if self.instance.constraints().is_time_shared(i) {
@@ -189,7 +190,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         Cow::Borrowed(&scaled.common_scale)
     }
 
-    /// `q_n |T_n - x_n|`; `None` when it is 0.
+    /// Returns `q_n |T_n - x_n|`, or `None` if it is 0.
     pub fn of_tasks_left(&self, n: usize) -> Option<Rational> {
         let price = self.users.get(n)?;
         let left = self.instance.tasks_left(n)?;
@@ -198,7 +199,7 @@ impl<'a, 'b> Costs<'a, 'b> {
             .then(|| Rational::from((numerator.abs() * price, denominator * &self.denominator)))
     }
 
-    /// `sum_rows p |C - usage|`, with what is left of limits of groups.
+    /// Returns `sum_rows p |C - usage|`, including the amounts left of limits of groups.
     pub fn of_slacks(&self) -> Rational {
         let mut sum = Rational::new();
         for &Priced { row, ref price, .. } in self.priced.values().flatten() {
@@ -207,7 +208,7 @@ impl<'a, 'b> Costs<'a, 'b> {
                 continue;
             }
             let kind = self.instance.constraints().rows()[row].kind;
-            // A price of resource r already carries common_scale / resource_scale[r].
+            // The price of a resource r already has the factor common_scale / resource_scale[r].
             let scale = match self.instance.scaled.row_scale(kind) {
                 Some(_) => &self.instance.scaled.common_scale,
                 None => self.instance.row_scale(row),
@@ -219,7 +220,7 @@ impl<'a, 'b> Costs<'a, 'b> {
     }
 }
 
-/// What the tasks of some users cost: `common / (M common_scale L) + apart`.
+/// The cost of the tasks of some users: `common / (M common_scale L) + apart`.
 #[derive(Default)]
 pub(crate) struct Excess {
     pub common: Integer,
@@ -227,7 +228,7 @@ pub(crate) struct Excess {
 }
 
 impl Excess {
-    /// Adds `cost / (M scale)`, as [`Costs::of`] gave them, for each of `|x| / L` tasks.
+    /// Adds `cost / (M scale)`, as returned by [`Costs::of`], for each of `|x| / L` tasks.
     pub fn add_cost(&mut self, costs: &Costs<'_, '_>, cost: &Integer, scale: Cow<'_, Integer>, x: &Integer) {
         if cost.is_zero() {
             return;
@@ -252,7 +253,7 @@ impl Excess {
     }
 }
 
-/// Refuses prices of another shape than the problem, negative ones, and prices on unlimited tasks.
+/// Refuses prices of another shape than the problem, negative prices, and prices on unlimited tasks.
 pub(crate) fn check_signs(
     instance: &Instance<'_>,
     rows: &[Rational],
@@ -265,7 +266,7 @@ pub(crate) fn check_signs(
     check_signs_of(instance, entries(rows), entries(users))
 }
 
-/// [`check_signs`] of the prices that are not 0, all at positions of the problem.
+/// Checks the signs like [`check_signs`], for prices that are not 0 and whose positions exist in the problem.
 pub(crate) fn check_signs_of<'r>(
     instance: &Instance<'_>,
     mut rows: impl Iterator<Item = (usize, &'r Rational)>,
@@ -292,7 +293,7 @@ pub(crate) fn check_signs_of<'r>(
     Ok(())
 }
 
-/// That the prices on class `i` do not reach what its tasks are worth to user `n`.
+/// Returns the refusal that the prices on class `i` do not cover the worth of its tasks to user `n`.
 pub(crate) fn too_low(instance: &Instance<'_>, n: usize, i: usize) -> Refusal {
     let problem = instance.problem();
     Refusal::new(format!(

@@ -1,4 +1,4 @@
-//! What shows that a claim is true: the forms of evidence, which the axioms judge.
+//! The forms of evidence of claims, which the axioms judge.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use evenhand_problem::{Placement, Rational};
 use crate::instance::Tasks;
 use crate::prices::{PriceVector, Prices};
 
-/// What is limited.
+/// Something that is limited in an allocation by class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// A row of [`Constraints`](evenhand_problem::Constraints).
     Row(usize),
     /// The tasks of a user.
     Tasks(usize),
-    /// The entry `(user, server class)`, which is negative or where the user cannot run.
+    /// The entry `(user, server class)`, which is negative, or where the user cannot run.
     Entry(usize, usize),
 }
 
-/// What is limited.
+/// Something that is limited in an allocation on single servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleLimit {
     /// A row of [`Constraints`](evenhand_problem::Constraints), on one server of its class.
@@ -41,11 +41,11 @@ pub enum SingleLimit {
     },
 }
 
-/// What is short for one user: rows of the classes on which it can run, ascending. One of each class where classes
-/// are divided as a whole; with placements rows of which every server of the class lacks one for the next task, once it
-/// has the tasks of the user's gang that fit on it.
+/// The rows that are short for one user, on the classes where it can run, ascending. For divisible tasks there is one
+/// row for each class. With placements, every server of the class lacks at least one of its rows for the next task,
+/// once it has the tasks of the user's gang that fit on it.
 ///
-/// Users of one shape share it; and rows are as narrow as the size of a file allows.
+/// Users of one shape share the list. Row numbers are as narrow as the size of a file allows.
 pub type Short = Arc<[u32]>;
 
 /// A limit of a group on server classes.
@@ -59,100 +59,101 @@ pub struct ClassMark {
     pub resource: usize,
 }
 
-/// Prices by which users have no place for more.
+/// Prices that show that users have no room for more tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacePrices {
-    /// `(row, price)` of rows of [`Constraints`](evenhand_problem::Constraints).
+    /// The prices `(row, price)` of rows of [`Constraints`](evenhand_problem::Constraints).
     pub rows: Vec<(usize, Rational)>,
-    /// Of limits on server classes.
+    /// The prices of limits on server classes.
     pub limits: Vec<(ClassMark, Rational)>,
 }
 
-/// What stops a user who has room, by resource of all servers.
+/// What stops a user for which servers have room, by resource of all servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// Class by class: what is short on some, as without groups, and a limit on the others.
+    /// Class by class: rows that are short on some classes, as without groups, and limits on the others.
     Classes {
-        /// As for a user whom nothing else stops.
+        /// The rows that are short, as for a user that nothing else stops.
         short: Short,
-        /// `(class, limit)`, by class ascending; with placements of each class the limit that leaves the fewest tasks
-        /// there, fewer than the gang.
+        /// The limits `(class, limit)`, ascending by class. With placements, this is the limit that allows the fewest
+        /// tasks on the class, fewer than the gang.
         limits: Vec<(usize, ClassMark)>,
     },
-    /// The limit of a group above it.
+    /// The limit of a group above the user.
     Limit {
         /// The group.
         group: usize,
         /// The resource.
         resource: usize,
     },
-    /// The guarantee of a group above it that gets nothing more: its weight is 0.
+    /// The guarantee of a group above the user that gets nothing beyond it, because its weight is 0.
     Guarantee {
         /// The group.
         group: usize,
         /// The resource.
         resource: usize,
     },
-    /// A group above it that gets nothing but its guarantee, which names nothing that the user asks for.
+    /// A group above the user that gets nothing beyond its guarantee, which names no resource that the user demands.
     Weight {
         /// The group.
         group: usize,
     },
-    /// What is kept back for groups.
+    /// The amounts that are kept back for groups.
     KeptBack {
         /// The resource.
         resource: usize,
     },
 }
 
-/// Where a pending task, or with placements a gang, fits.
+/// A place where a pending task fits, or with placements a gang.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// The user.
     pub user: usize,
     /// The class where a task fits.
     pub server: usize,
-    /// The single server, with placements.
+    /// The single server, if there are placements.
     pub index: Option<u64>,
-    /// `(class, tasks)` of the gang, classes ascending, where the gang has several tasks; together they are the gang.
+    /// The tasks `(class, tasks)` of the gang, ascending by class, if the gang has several tasks. Together they are
+    /// the gang.
     pub by_class: Vec<(usize, u64)>,
 }
 
-/// One level of the evidence.
+/// One level of the evidence of max-min.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
     /// The users whose rise it bounds, ascending.
     pub covers: Vec<usize>,
-    /// Weights and prices.
+    /// The weights and prices.
     pub prices: PriceVector,
 }
 
-/// What answers the complaint of a user.
+/// An answer to the complaint of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witness {
-    /// It has all its tasks.
+    /// The user has all its tasks.
     Satisfied,
-    /// It holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
+    /// The user holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
     Row(usize),
 }
 
-/// What a user has to complain about.
+/// A justified complaint of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Complaint {
     /// The user.
     pub user: usize,
-    /// `e_n`.
+    /// The entitlement `e_n`.
     pub entitlement: Rational,
-    /// `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
+    /// The shares `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
     pub shares: Vec<(usize, Rational)>,
 }
 
-/// What a user has in place of more.
+/// The reason why a user cannot have more tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// It has all its tasks.
+    /// The user has all its tasks.
     Satisfied,
-    /// A bottleneck for each class that it can run on: rows of
+    /// The user has a bottleneck on each class where it can run: rows of
     /// [`Constraints`](evenhand_problem::Constraints), ascending.
     Bottlenecks(Vec<usize>),
 }
@@ -164,11 +165,11 @@ pub struct Unblocked {
     pub user: usize,
     /// The class.
     pub server: usize,
-    /// By row of the class that the user uses, ascending: what it lacks there, in tasks.
+    /// For each row of the class that the user uses, ascending: its lack, in tasks.
     pub lacks: Vec<(usize, Rational)>,
 }
 
-/// A group with everybody below it, or a user who stands in none.
+/// A group with all users below it, or a user that belongs to no group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Party {
     /// The group.
@@ -177,104 +178,105 @@ pub enum Party {
     User(usize),
 }
 
-/// Prices that bound what a party gains.
+/// Prices that bound the gain of a party.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartyPrices {
     /// The party.
     pub party: Party,
-    /// From what these hold; without any, from its own part.
+    /// The parties whose holdings it is compared with; empty for the comparison with its own part.
     pub envied: Vec<Party>,
-    /// Weights of its users, and prices.
+    /// The weights of its users, and prices.
     pub prices: PriceVector,
 }
 
-/// What shows that a claim is true. Users, rows, classes and resources by index.
+/// Evidence of a claim. Users, rows, classes and resources are given by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
-    /// Nothing to show: non-wasteful, not applicable, or nothing is compared.
+    /// No evidence: the axiom is non-wasteful, does not apply, or has nothing to compare.
     #[default]
     None,
-    /// Something that a file states of what the allocation shows by itself; it is for people, and is not read.
+    /// Evidence in a file that follows from the allocation alone. It is for people, and is not read.
     Unread,
     /// Feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
     Limit {
-        /// What is limited.
+        /// The limit.
         limit: Limit,
-        /// What is left of it.
+        /// The amount that is left of it.
         slack: Rational,
     },
     /// Integer feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
     SingleLimit {
-        /// What is limited.
+        /// The limit.
         limit: SingleLimit,
-        /// What is left of it.
+        /// The amount that is left of it.
         slack: Rational,
     },
     /// Limits: the tightest (or most violated) limit of a group and its slack, in units of the resource.
     GroupLimit {
-        /// The group; `None`: the root, whose limit is the capacity of all servers.
+        /// The group; `None` for the root, whose limit is the capacity of all servers.
         group: Option<usize>,
         /// The resource.
         resource: usize,
-        /// The server classes that the limit is about, ascending; empty: all servers.
+        /// The server classes that the limit is about, ascending; empty for all servers.
         on: Vec<usize>,
-        /// What is left of it.
+        /// The amount that is left of it.
         slack: Rational,
-        /// The sum of the amounts kept back for the child groups, where it alone exceeds the limit.
+        /// The sum of the amounts kept back for the child groups, if this sum alone exceeds the limit.
         promised: Option<Rational>,
     },
     /// Sharing incentive and guarantees: the user with the least margin.
     Entitlement {
         /// The user.
         user: usize,
-        /// Minus the margin, in tasks, where the axiom is violated.
+        /// Minus the margin in tasks, if the axiom is violated.
         loss: Option<Rational>,
     },
     /// Envy-free: the pair with the least margin.
     Envy {
         /// The user that envies, or comes closest to it.
         user: usize,
-        /// The user that it looks at.
+        /// The user whose bundle it is compared with.
         envied: usize,
-        /// Minus the margin, in tasks, where the axiom is violated.
+        /// Minus the margin in tasks, if the axiom is violated.
         gain: Option<Rational>,
     },
     /// Envy-free up to one task: the pair with the least margin.
     EnvyUpToOne {
         /// The user that envies, or comes closest to it.
         user: usize,
-        /// The user that it looks at.
+        /// The user whose bundle it is compared with.
         envied: usize,
-        /// The class from which one task of that user is removed; absent when none is worth anything.
+        /// The class from which one task of that user is removed; absent if none of its tasks is worth anything.
         removed: Option<usize>,
-        /// Minus the margin, in tasks, where the axiom is violated.
+        /// Minus the margin in tasks, if the axiom is violated.
         gain: Option<Rational>,
     },
-    /// Pareto optimal and proportional: yes. For proportional the weights are left empty.
+    /// Pareto optimal and proportional, if they hold: prices. For proportional the weights are empty.
     Prices(Prices),
-    /// Pareto optimal: no, since this allocation is better for some user and worse for no user.
+    /// Pareto optimal, if violated: an allocation that is better for some user and worse for no user.
     Dominating(Tasks),
-    /// Integer Pareto optimal: no, since these whole tasks on single servers are better for somebody and
-    /// worse for no user.
+    /// Integer Pareto optimal, if violated: whole tasks on single servers that are better for some user and worse for
+    /// no user.
     DominatingPlacements(Vec<Placement>),
-    /// Work-conserving: what is short for every user with pending tasks, users ascending; of those that differ in name,
-    /// weight and tasks alone it may be said of the first.
+    /// Work-conserving, if it holds: the short rows of every user with pending tasks, ascending by user. For users
+    /// that differ only in name, weight and tasks, the rows may be listed for the first of them only.
     Short(Vec<(usize, Short)>),
-    /// Work-conserving, where groups hold something back: what is short for some users with pending tasks, and what
-    /// stops the others, users ascending.
+    /// Work-conserving, if groups hold something back: the short rows of some users with pending tasks, and what
+    /// stops the others, ascending by user.
     ShortOrStopped {
         /// As in [`Evidence::Short`].
         short: Vec<(usize, Short)>,
-        /// What stops a user.
+        /// The users that are stopped, and what stops them.
         stopped: Vec<(usize, Stop)>,
     },
-    /// Work-conserving: no, since a pending task, or with placements a gang, fits here.
+    /// Work-conserving, if violated: a place where a pending task, or with placements a gang, fits.
     Room(Room),
-    /// Max-min: the levels, in any order.
+    /// Max-min, if it holds: the levels, in any order.
     Levels(Vec<Level>),
-    /// The bottleneck axioms: `(resource, levels)` for every resource that they are about, ascending.
+    /// The bottleneck axioms, if they hold: `(resource, levels)` for every resource that they are about, ascending.
     LevelsByResource(Vec<(usize, Vec<Level>)>),
-    /// Max-min: no, since this allocation gives the user more and no user less that has no more.
+    /// Max-min, if violated: an allocation that gives the user more. A user that loses in it still has more than this
+    /// user had.
     Rise {
         /// The resource that is shared, for the bottleneck axioms.
         resource: Option<usize>,
@@ -283,42 +285,42 @@ pub enum Evidence {
         /// The allocation.
         allocation: Tasks,
     },
-    /// No justified complaints: what answers the complaint of every active user, by user.
+    /// No justified complaints, if it holds: an answer to the complaint of every active user, by user.
     Witnesses(Vec<Option<Witness>>),
-    /// No justified complaints: no, since this user has one.
+    /// No justified complaints, if violated: the complaint of a user.
     Complaint(Complaint),
-    /// Per-server dominant-share fairness: what every active user has, by user.
+    /// Per-server dominant-share fairness, if it holds: the standing of every active user, by user.
     Bottlenecks(Vec<Option<Standing>>),
-    /// Per-server dominant-share fairness: no, since this user has no bottleneck on this class.
+    /// Per-server dominant-share fairness, if violated: a user that has no bottleneck on a class.
     Unblocked(Unblocked),
-    /// The group forms of sharing incentive and envy-free: yes.
+    /// The group forms of sharing incentive and envy-free, if they hold: prices for every party.
     PartyPrices(Vec<PartyPrices>),
-    /// The group forms of sharing incentive and envy-free: no, since a party could have this allocation.
+    /// The group forms of sharing incentive and envy-free, if violated: an allocation that a party could have.
     PartyGains {
         /// The party.
         party: Party,
-        /// Of what this one holds; absent: of its own part.
+        /// The party whose holdings it could use; absent for its own part.
         envied: Option<Party>,
         /// The tasks of its users.
         allocation: Tasks,
     },
-    /// Tree: yes and no.
+    /// Tree, whether it holds or is violated.
     Filling {
-        /// A placement of what hierarchical filling ends with.
+        /// A placement of the final allocation of hierarchical filling.
         tasks: Tasks,
-        /// Prices, in any order: why it goes on no longer.
+        /// The prices that show why the filling ends there, in any order.
         prices: Vec<PlacePrices>,
     },
-    /// Proportional: no, since this allocation has a larger sum.
+    /// Proportional, if violated: an allocation with a larger sum.
     Better(Tasks),
-    /// Proportional, where powers are irrational or too long.
+    /// Proportional, if powers are irrational or too long.
     Enclosed {
-        /// Of yes or of no.
+        /// The evidence that the axiom holds, or that it is violated.
         evidence: Box<Evidence>,
-        /// By user, ascending: between which two numbers `w_n / U_n^alpha` lies.
+        /// For each user, ascending: two numbers that enclose `w_n / U_n^alpha`.
         values: Vec<(usize, [Rational; 2])>,
     },
-    /// Proportional: no, since this user could be given something and has nothing.
+    /// Proportional, if violated: a user that could be given something and has nothing.
     Nothing {
         /// The user.
         user: usize,
@@ -326,7 +328,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The same without values that enclose irrational numbers.
+    /// Returns the evidence without the values that enclose irrational numbers.
     #[must_use]
     pub fn bare(&self) -> &Self {
         match self {
@@ -335,8 +337,8 @@ impl Evidence {
         }
     }
 
-    /// Whether the margin is a bound, and the truth may be worse: it shows one allocation that is better, where
-    /// another may be better still.
+    /// Returns whether the margin is only a bound, so that the true margin may be worse. This is so for a single
+    /// allocation that is better, because another one may be better still.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         matches!(
@@ -345,7 +347,7 @@ impl Evidence {
         )
     }
 
-    /// The user that it is about, where the margin is that of one user.
+    /// Returns the user that the evidence is about, if the margin is that of a single user.
     #[must_use]
     pub fn user(&self) -> Option<usize> {
         match self {

@@ -1,4 +1,4 @@
-//! `gamma_n` of every user, with integer comparisons in place of fractions.
+//! The number `gamma_n` of every user, computed with comparisons of integers instead of fractions.
 
 use evenhand_problem::Problem;
 use rug::{Assign, Integer, Rational};
@@ -6,10 +6,10 @@ use rug::{Assign, Integer, Rational};
 use crate::quotient::{absorb, scaled};
 use crate::sparse::{Amounts, at};
 
-/// `k_i c_ir` in integers, ready for the sums of `gamma`.
+/// The capacities `k_i c_ir` as integers, prepared for the sums of `gamma`.
 pub(crate) struct Gammas<'a> {
     problem: &'a Problem,
-    /// By class, times `scale[r]`.
+    /// The capacities of each class, times `scale[r]`.
     capacity: Vec<Amounts>,
     scale: Vec<Integer>,
 }
@@ -29,11 +29,11 @@ impl<'a> Gammas<'a> {
         Self { problem, capacity: capacity.collect(), scale }
     }
 
-    /// `gamma_n`, the tasks of user `n` when it has everything: the sum over the classes of
-    /// `k_i min_r c_ir / d_nir`, those it may not use left out when `constrained`.
+    /// Returns `gamma_n`, the tasks of user `n` if it has the whole cluster: the sum over the classes of
+    /// `k_i min_r c_ir / d_nir`. If `constrained`, classes that the user may not use are left out.
     pub fn total(&self, n: usize, constrained: bool) -> Rational {
         let user = &self.problem.users()[n];
-        // 1 / (d_nr scale_r) over the common denominator of the user; nothing is reduced but the sum.
+        // These are `1 / (d_nr scale_r)` over the common denominator of the user. Only the final sum is reduced.
         let demanded = user.base_demand().entries();
         let scaled: Vec<Integer> =
             demanded.iter().map(|(r, demand)| Integer::from(demand.numer() * &self.scale[*r])).collect();
@@ -47,15 +47,15 @@ impl<'a> Gammas<'a> {
         let (mut sum, mut least, mut tasks) = (Integer::new(), Integer::new(), Integer::new());
         let mut apart = Rational::new();
         let everywhere = if constrained { 0..0 } else { 0..self.capacity.len() };
-        // Elsewhere it may not run, or lacks a resource.
+        // On all other classes the user may not run, or a resource is missing.
         let own = constrained.then(|| self.problem.classes_of(n)).into_iter().flatten();
         for i in own.chain(everywhere) {
             if at(user.demand_overrides(), i).is_some() || at(user.given_gamma(), i).is_some() {
                 apart += self.problem.unconstrained_gamma(n, i);
                 continue;
             }
-            // No task fits where a resource is missing. Two integers serve all classes: most of the time would go
-            // into the memory of new ones.
+            // No task fits if a resource is missing. Two integers are reused for all classes, because allocating new
+            // ones would take most of the time.
             let mut is_first = true;
             for ((r, _), inverse) in demanded.iter().zip(&inverse) {
                 let Some(capacity) = at(&self.capacity[i], *r) else {

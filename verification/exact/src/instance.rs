@@ -1,7 +1,7 @@
 //! A problem with an allocation of it, prepared once as integers over common denominators.
 //!
-//! What is judged is the stated allocation after its repair (THEORY, section 7; the file `repair`),
-//! which is always feasible; only feasibility itself is judged of what is stated.
+//! The axioms judge the stated allocation after its repair (THEORY, section 7; the file `repair`), which is always
+//! feasible. Only feasibility is judged for the allocation as it is stated.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -17,50 +17,50 @@ use crate::refusal::{Inapplicable, InstanceError};
 use crate::scaled::{Scaled, check_width};
 use crate::sparse::at;
 
-/// `x_ni` of every user, sparse: `tasks[n]` holds `(server class, tasks)` in ascending order.
+/// The tasks `x_ni` of every user, sparse: `tasks[n]` holds pairs `(server class, tasks)` in ascending order.
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// A problem with an allocation of it, ready to be judged by every axiom.
+/// A problem with an allocation of it, prepared for every axiom.
 #[derive(Debug, Clone)]
 pub struct Instance<'a> {
     pub(crate) scaled: Arc<Scaled<'a>>,
-    /// `L`: everything below is multiplied by it.
+    /// The common denominator `L`, by which the numbers below are multiplied.
     pub(crate) denominator: Integer,
-    /// `x_ni L` where the user can run and `x_ni` is not 0.
+    /// The tasks `x_ni L` that are not 0, where the user can run.
     pub(crate) tasks: Vec<Vec<(usize, Integer)>>,
-    /// `x_n L`.
+    /// The tasks of each user, `x_n L`.
     pub(crate) totals: Vec<Integer>,
-    /// Entries that are no tasks: negative, where the user cannot run, or of a user without tasks.
-    /// Empty after the repair.
+    /// Entries that are not tasks: negative, where the user cannot run, or of a user without tasks. Empty after the
+    /// repair.
     pub(crate) refused: Vec<(usize, usize, Rational)>,
-    /// What was stated, where it differs from what is judged.
+    /// The stated allocation, if it differs from the judged one.
     pub(crate) stated: Option<Arc<Self>>,
     /// The largest `|x_ni - stated x_ni| / g_n`.
     pub(crate) repair: Rational,
-    /// The tasks on single servers, if stated; they are those above.
+    /// The tasks on single servers, if stated. They add up to the tasks above.
     pub(crate) placements: Option<Arc<[Placement]>>,
-    /// Slack of every row, times `L` and the row's scale.
+    /// The slack of every row, times `L` and the scale of the row.
     slacks: Vec<Integer>,
-    /// Scale of the rows of time, by row; of no meaning elsewhere.
+    /// The scale of each row of time; without meaning for other rows.
     time_scales: Vec<Integer>,
-    /// Limits of groups.
+    /// The limits of groups.
     limits: Arc<LimitRows>,
 }
 
 impl<'a> Instance<'a> {
-    /// Another allocation of the same problem, shared in the same way and not placed; as it is stated,
-    /// without any repair.
+    /// Prepares another allocation of the same problem, shared in the same way, by its tasks on classes. It is used
+    /// as it is stated, without any repair.
     ///
     /// # Errors
-    /// As [`Instance::new`].
+    /// Returns the same errors as [`Instance::new`].
     pub fn with_tasks(&self, tasks: &Tasks) -> Result<Self, InstanceError> {
         Self::prepare(Arc::clone(&self.scaled), tasks)
     }
 
-    /// Another allocation of the same problem, shared in the same way, by its tasks on single servers.
+    /// Prepares another allocation of the same problem, shared in the same way, by its tasks on single servers.
     ///
     /// # Errors
-    /// [`InstanceError`] when they are not on servers of the problem, or as [`Instance::new`].
+    /// Returns [`InstanceError`] if the tasks are not on servers of the problem, and the errors of [`Instance::new`].
     pub fn with_placements(&self, placements: &[Placement]) -> Result<Self, InstanceError> {
         let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.problem().n_users()];
         for placement in placements {
@@ -76,37 +76,37 @@ impl<'a> Instance<'a> {
         Ok(instance)
     }
 
-    /// The problem.
+    /// Returns the problem.
     #[must_use]
     pub fn problem(&self) -> &'a Problem {
         self.scaled.problem()
     }
 
-    /// Its capacity rows.
+    /// Returns the capacity rows of the problem.
     #[must_use]
     pub fn constraints(&self) -> &Constraints<'a> {
         &self.scaled.constraints
     }
 
-    /// The limits of its groups, which what this allocation is compared with keeps.
+    /// Returns the limits of its groups, which allocations compared with this one have to respect.
     #[must_use]
     pub fn limits(&self) -> &LimitRows {
         &self.limits
     }
 
-    /// How many prices by row there are: of capacity rows, and of limits after them.
+    /// Returns the number of prices by row: those of capacity rows, and after them those of limits.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.constraints().rows().len() + self.limits.list().len()
     }
 
-    /// The most that a row may hold: its capacity, or what is allowed to a group.
+    /// Returns the most that a row may hold: its capacity, or the amount allowed to a group.
     pub(crate) fn most(&self, row: usize) -> &Rational {
         let rows = self.constraints().rows();
         rows.get(row).map_or_else(|| &self.limits.list()[row - rows.len()].most, |row| &row.capacity)
     }
 
-    /// That resources are divided.
+    /// Checks that no class is time-shared, so that all resources are divided.
     pub(crate) fn divides(&self) -> Result<(), Inapplicable> {
         match (0..self.problem().n_servers()).any(|i| self.constraints().is_time_shared(i)) {
             true => Err(Inapplicable::new("the servers are shared by time".to_owned())),
@@ -114,8 +114,8 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// That axioms apply that compare an allocation with all that are possible: where there are limits, what a group
-    /// holds has to be the sum of what its users hold.
+    /// Checks that axioms that compare an allocation with all possible ones apply. If there are limits, the usage of
+    /// each group has to be the sum of what its users hold.
     pub(crate) fn can_be_compared(&self) -> Result<(), Inapplicable> {
         if self.limits.list().is_empty() {
             return Ok(());
@@ -127,85 +127,85 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Whether user `n` can be given anything ([`Problem::is_active`]).
+    /// Returns whether user `n` can run some task ([`Problem::is_active`]).
     #[must_use]
     pub fn is_active(&self, n: usize) -> bool {
         self.scaled.is_active(n)
     }
 
-    /// The allocation as it was stated, before the repair.
+    /// Returns the allocation as it was stated, before the repair.
     #[must_use]
     pub fn stated(&self) -> &Self {
         self.stated.as_deref().unwrap_or(self)
     }
 
-    /// The largest `|x_ni - stated x_ni| / g_n` (0 where `g_n` is 0): how much was repaired.
+    /// Returns the size of the repair: the largest `|x_ni - stated x_ni| / g_n`, where users with `g_n = 0` count 0.
     #[must_use]
     pub fn repair(&self) -> &Rational {
         &self.repair
     }
 
-    /// `g_n = min(T_n, gamma_n)`, the tasks that user `n` would have with everything to itself; 0 for a
-    /// user that is not active.
+    /// Returns `g_n = min(T_n, gamma_n)`, the tasks that user `n` would have with the whole cluster to itself. It is
+    /// 0 for a user that is not active.
     #[must_use]
     pub fn scale(&self, n: usize) -> &Rational {
         self.scaled.scale(n)
     }
 
-    /// Steps of work that an operation on a number of the allocation with one of the problem takes.
+    /// Returns the steps of an operation on a number of the allocation and one of the problem.
     pub(crate) fn steps(&self) -> u64 {
         self.scaled.steps.saturating_add(4 * words(&self.denominator))
     }
 
-    /// Takes away the work of so many fractions of a wide number, before it is done.
+    /// Charges this number of fractions of a wide number, before they are computed.
     pub(crate) fn charge_wide(&self, count: usize, number: &Rational) -> Result<(), TooLarge> {
         let each = wide(words(number.numer()).max(words(number.denom())));
         self.budget().charge(each.saturating_mul(count as u64))
     }
 
-    /// Takes away the work of a look at every user and every row, before it is done.
+    /// Charges one operation for every user and every row, before it is done.
     pub(crate) fn charge_all_users(&self) -> Result<(), TooLarge> {
         let all = self.problem().n_users() + self.constraints().rows().len();
         self.budget().charge(self.steps().saturating_mul(all as u64))
     }
 
-    /// What is left of the work that may be spent on this problem.
+    /// Returns the budget of work that is left for this problem.
     #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.scaled.budget
     }
 
-    /// Tasks of every user by class, as they are judged.
+    /// Returns the judged tasks of every user by class.
     #[must_use]
     pub fn tasks(&self) -> Tasks {
         let rational = |x: &Integer| Rational::from((x, &self.denominator));
         self.tasks.iter().map(|on| on.iter().map(|(i, x)| (*i, rational(x))).collect()).collect()
     }
 
-    /// The classes on which user `n` has tasks, ascending.
+    /// Returns the classes on which user `n` has tasks, ascending.
     pub fn used_classes(&self, n: usize) -> impl Iterator<Item = usize> {
         self.tasks[n].iter().map(|(i, _)| *i)
     }
 
-    /// Tasks of user `n`, `x_n`.
+    /// Returns the tasks of user `n`, `x_n`.
     #[must_use]
     pub fn total(&self, n: usize) -> Rational {
         Rational::from((&self.totals[n], &self.denominator))
     }
 
-    /// The tasks on single servers, where the allocation states them.
+    /// Returns the tasks on single servers, if the allocation states them.
     #[must_use]
     pub fn placements(&self) -> Option<&[Placement]> {
         self.placements.as_deref()
     }
 
-    /// `x_ni L` where it is not 0.
+    /// Returns `x_ni L`, or `None` if it is 0.
     pub(crate) fn tasks_on(&self, n: usize, i: usize) -> Option<&Integer> {
         let tasks = &self.tasks[n];
         at(tasks, i)
     }
 
-    /// Free capacity of a row, `C - sum_ni x_ni d_ni`, in the units of the row.
+    /// Returns the free capacity of a row, `C - sum_ni x_ni d_ni`, in the units of the row.
     #[must_use]
     pub fn slack(&self, row: usize) -> Rational {
         self.slack_quotient(row).to_rational()
@@ -216,17 +216,18 @@ impl<'a> Instance<'a> {
         Quotient::new(self.slacks[row].clone(), Integer::from(scale * &self.denominator))
     }
 
-    /// Slack of a row times `L` and [`Instance::row_scale`].
+    /// Returns the slack of a row, times `L` and [`Instance::row_scale`].
     pub(crate) fn scaled_slack(&self, row: usize) -> &Integer {
         &self.slacks[row]
     }
 
+    /// Returns the factor that makes the numbers of a row integers.
     pub(crate) fn row_scale(&self, row: usize) -> &Integer {
         let kind = self.scaled.constraints.rows()[row].kind;
         self.scaled.row_scale(kind).unwrap_or(&self.time_scales[row])
     }
 
-    /// Capacity of a row times [`Instance::row_scale`].
+    /// Returns the capacity of a row, times [`Instance::row_scale`].
     pub(crate) fn scaled_capacity(&self, row: usize) -> Integer {
         let at = &self.scaled.constraints.rows()[row];
         match at.kind {
@@ -235,7 +236,7 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// `(T_n - x_n)` for a user with finite tasks.
+    /// Returns `T_n - x_n` for a user with finite tasks.
     pub(crate) fn tasks_left(&self, n: usize) -> Option<Quotient> {
         let tasks = self.problem().users()[n].tasks()?;
         let left =
@@ -243,6 +244,7 @@ impl<'a> Instance<'a> {
         Some(Quotient::new(left, Integer::from(tasks.denom() * &self.denominator)))
     }
 
+    /// Prepares an allocation as it is stated, without any repair.
     pub(crate) fn prepare(scaled_problem: Arc<Scaled<'a>>, stated: &Tasks) -> Result<Self, InstanceError> {
         let problem = scaled_problem.problem();
         if stated.len() != problem.n_users() {
@@ -321,7 +323,7 @@ impl<'a> Instance<'a> {
                     continue;
                 }
                 for (r, demand) in self.scaled.demand(n, *i) {
-                    // Who has tasks on a class can run there, where each demanded resource has a row.
+                    // A user with tasks on a class can run there, and each demanded resource has a row.
                     if let Some(row) = constraints.row_of(*i, RowKind::Resource(*r)) {
                         used[row] += demand * x;
                     }
@@ -350,7 +352,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// That every server is there once, users stand in order, and the sums are the tasks.
+/// Checks that every server exists and occurs once, that users are in order, and that the sums are the tasks.
 pub(crate) fn check_placements(
     problem: &Problem,
     tasks: &Tasks,
@@ -378,16 +380,16 @@ pub(crate) fn check_placements(
     Ok(())
 }
 
-/// What a task of one user uses of one row, `d_nir = per_task / (scale factor)` with the scale of
+/// The demand of a task of one user for one row, `d_nir = per_task / (scale factor)`, with the scale of
 /// [`Instance::row_scale`].
 pub(crate) struct Usage<'s> {
     pub per_task: Cow<'s, Integer>,
-    /// The numerator of `gamma_ni` for a row of time; absent where it is 1.
+    /// The numerator of `gamma_ni` for a row of time; absent if it is 1.
     factor: Option<Integer>,
 }
 
 impl<'s> Usage<'s> {
-    /// `None` when the user does not use the row.
+    /// Returns the demand of user `n` for a row, or `None` if the user does not use the row.
     pub fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
         let of = instance.constraints().rows().get(row)?;
         if !instance.scaled.can_run(n, of.server) {
@@ -405,7 +407,7 @@ impl<'s> Usage<'s> {
         })
     }
 
-    /// Times the factor.
+    /// Returns a value multiplied by the factor.
     pub fn put(&self, mut value: Integer) -> Integer {
         if let Some(factor) = &self.factor {
             value *= factor;

@@ -1,7 +1,7 @@
-//! The kernel's word on a certificate that was written here.
+//! The verdict of the kernel on a certificate that was written by this crate.
 //!
-//! This crate derives evidence and writes it down; whether it shows what it claims is for `evenhand-check` to say,
-//! which reads the text that anybody else would read.
+//! This crate derives evidence and writes it. Whether the evidence proves the claims is decided by `evenhand-check`,
+//! which reads the same text as any other reader.
 
 use evenhand_check::{File, Options, Unusable};
 use evenhand_problem::Sharing;
@@ -10,12 +10,12 @@ use crate::certificate::Certificate;
 use crate::ratio::RatioCertificate;
 use crate::ratio::worst_load::WorstLoadCertificate;
 
-/// A certificate of any kind, as it is written.
+/// A certificate of any kind that can be written.
 pub trait Document {
-    /// As a file holds it.
+    /// Returns the text of the file.
     fn text(&self) -> String;
 
-    /// How it says that servers are shared; absent where it is about no allocation.
+    /// Returns how servers are shared according to the certificate; `None` if it is not about an allocation.
     fn sharing(&self) -> Option<Sharing> {
         None
     }
@@ -43,37 +43,37 @@ impl Document for WorstLoadCertificate {
     }
 }
 
-/// What the kernel says of a certificate.
+/// The verdict of the kernel on a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether everything that it states is true, and proven in it.
+    /// Whether everything that the certificate states is true and proven.
     pub valid: bool,
-    /// Number of claims in it; 0 where it cannot be read.
+    /// The number of claims; 0 if the certificate cannot be read.
     pub claims: usize,
-    /// What is false or malformed, or why nothing was decided.
+    /// The statement that is false or malformed, or the reason why nothing was decided.
     pub reason: Option<String>,
-    /// Whether nothing was found false: judging it would take more than the kernel allows.
+    /// Whether judging would exceed the budget of the kernel, so that nothing was found false.
     pub too_large: bool,
-    /// Whether it is no certificate.
+    /// Whether the text is not a certificate.
     pub malformed: bool,
 }
 
-/// What the kernel says of a certificate, of which nothing is asked but that it is true.
+/// Returns the verdict of the kernel on a certificate that only has to be true.
 #[must_use]
 pub fn check<D: Document + ?Sized>(certificate: &D) -> Verdict {
     check_written(certificate.text(), certificate.sharing()).0
 }
 
-/// The same of its text, and of how it says that servers are shared.
+/// Returns the verdict on the text of a certificate, given how servers are shared according to it.
 #[must_use]
 pub fn check_text(text: &str, sharing: Option<Sharing>) -> Verdict {
     check_written(text.to_owned(), sharing).0
 }
 
-/// [`check_text`], which hands the text back: texts may be large.
+/// Returns the verdict like [`check_text`], and returns the text, which may be large.
 #[must_use]
 pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String) {
-    // Of a ratio nothing can be asked; of an allocation any tolerance is accepted.
+    // Options do not apply to ratio certificates. For an allocation any tolerance is accepted.
     let options = sharing.map_or_else(Options::default, |sharing| Options {
         max_tolerance: Some(format!("0.{}", "9".repeat(MOST_DIGITS))),
         sharing: Some(sharing.name().to_owned()),
@@ -96,7 +96,7 @@ pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String
     (verdict, file.text)
 }
 
-/// Digits of a number that a reader may state.
+/// The digits of a number that a reader may state.
 const MOST_DIGITS: usize = 399;
-/// The kernel's exit status for a certificate that is too large.
+/// The exit status of the kernel for a certificate that is too large.
 const TOO_LARGE: u8 = 3;

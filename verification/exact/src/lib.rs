@@ -1,27 +1,27 @@
-//! Fairness axioms in exact rational arithmetic: their margins, their evidence, and the certificates that hold both.
+//! Fairness axioms in exact rational arithmetic: their margins, their evidence, and the certificates that contain
+//! both.
 //!
-//! A fair allocation `x_ni` (tasks of user `n` on server class `i`) comes with a
-//! [`Certificate`]: the problem, the allocation, and for each [`Axiom`] a [`Claim`] with its
-//! evidence. This crate derives claims and writes them; it does not judge them. [`check`] asks the kernel,
-//! `evenhand-check`, which recomputes every number from the text of the certificate alone.
+//! A fair allocation `x_ni` (tasks of user `n` on server class `i`) comes with a [`Certificate`]: the problem, the
+//! allocation, and for each [`Axiom`] a [`Claim`] with its evidence. This crate derives claims and writes them; it
+//! does not judge them. [`check`] asks the kernel, `evenhand-check`, which recomputes every number from the text of
+//! the certificate alone.
 //!
-//! | | |
+//! | item | contents |
 //! |---|---|
-//! | [`Instance`] | a problem with an allocation, prepared once in integers |
-//! | [`axiom`] | one file per axiom: its margin, and the evidence of it |
-//! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
+//! | [`Instance`] | a problem with an allocation, prepared once as integers |
+//! | [`axiom`] | one file for each axiom: its margin and its evidence |
+//! | [`Share`], [`Prices`] | the shares that max-min equalises; dual evidence that no allocation does better |
 //! | [`Claim`], [`Parameters`], [`Certificate`] | claims with their evidence, read and written |
 //! | [`Lacks`] | how far users are below the guarantees above them |
-//! | [`check`], [`Verdict`] | what the kernel says of a certificate |
-//! | [`tree`] | hierarchical filling by its definition, which the mechanism runs |
-//! | [`Budget`] | what deriving a claim may cost |
+//! | [`check`], [`Verdict`] | the verdict of the kernel on a certificate |
+//! | [`tree`] | hierarchical filling by its definition, as the mechanism runs it |
+//! | [`Budget`] | the allowed cost of deriving a claim |
 //!
-//! Absent on purpose: any solver, any search of unknown cost, any binary floating-point number,
-//! any `unsafe`. Numbers are rational; where speed asks for it they are integers over a common
-//! denominator.
+//! Four things are absent on purpose: solvers, searches of unknown cost, binary floating-point numbers, and `unsafe`.
+//! Numbers are rational. Where speed matters, they are integers over a common denominator.
 //!
 //! # Examples
-//! The two servers and users of DRFH, Figure 1: 10 tasks each, and no user envies another.
+//! In DRFH, Figure 1, two users have 10 tasks each on two servers, and no user envies another.
 //! ```
 //! use evenhand_exact::{Axiom, Claim, Instance};
 //! use evenhand_problem::{Rational, format::Source};
@@ -50,7 +50,7 @@ mod gamma;
 mod instance;
 mod kernel;
 mod limit_rows;
-/// Users, servers, resources and rows: indices in memory, names in files.
+/// The conversion between indices in memory and names in files, for users, servers, resources and rows.
 mod names {
     pub(crate) mod read;
     pub(crate) mod write;

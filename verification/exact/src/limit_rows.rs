@@ -1,8 +1,8 @@
-//! Limits of groups as rows of what is possible (theory, section 7, within limits).
+//! Limits of groups as additional rows (theory, section 7, within limits).
 //!
-//! A row is what the users below a group hold of a resource, on some server classes or on all. It may be the limit, or
-//! what they hold in the allocation that is judged, if that is more. Where prices stand by row those of limits follow
-//! those of the [`Constraints`](evenhand_problem::Constraints).
+//! A row bounds what the users below a group hold of a resource, on some server classes or on all. The bound is the
+//! limit, or what the users hold in the judged allocation if that is more. In lists of prices by row, the prices of
+//! limits follow those of the [`Constraints`](evenhand_problem::Constraints).
 
 use std::ops::Range;
 
@@ -16,26 +16,27 @@ use crate::refusal::Refusal;
 pub struct LimitRow {
     /// The group.
     pub group: usize,
-    /// Server classes, ascending; none: the whole cluster.
+    /// The server classes, ascending; empty for the whole cluster.
     pub on: Vec<usize>,
     /// The resource.
     pub resource: usize,
-    /// The most that an allocation may hold that is compared with the one that is judged.
+    /// The most that an allocation may hold that is compared with the judged one.
     pub most: Rational,
-    /// What the one that is judged holds.
+    /// The amount that the judged allocation holds.
     pub held: Rational,
 }
 
-/// All limits of the groups of a problem, in the order of the groups; of each the limits on the whole cluster first.
+/// All limits of the groups of a problem, in the order of the groups. For each group the limits on the whole cluster
+/// come first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitRows {
     list: Vec<LimitRow>,
-    /// By group.
+    /// For each group: the positions of its limits in `list`.
     of_group: Vec<Range<usize>>,
 }
 
 impl LimitRows {
-    /// The rows for an allocation of a problem.
+    /// Computes the rows for an allocation of a problem.
     #[must_use]
     pub fn new(problem: &Problem, tasks: &Tasks) -> Self {
         let (mut list, mut of_group) = (Vec::new(), Vec::new());
@@ -72,25 +73,26 @@ impl LimitRows {
         rows
     }
 
-    /// The rows, by position.
+    /// Returns the rows, by position.
     #[must_use]
     pub fn list(&self) -> &[LimitRow] {
         &self.list
     }
 
-    /// The positions of those of a group.
+    /// Returns the positions of the rows of a group.
     pub(crate) fn of_group(&self, v: usize) -> Range<usize> {
         self.of_group.get(v).cloned().unwrap_or_default()
     }
 
-    /// The positions of those of the groups above a user.
+    /// Returns the positions of the rows of all groups above a user.
     pub fn of_user<'l>(&'l self, problem: &'l Problem, n: usize) -> impl Iterator<Item = usize> + 'l {
         let groups = problem.groups();
         let above = groups.above(groups.member(n).group).filter(|_| !self.list.is_empty());
         above.flat_map(|v| self.of_group[v].clone())
     }
 
-    /// Those that count a task of user `n` on class `i`, with how much of the resource it takes.
+    /// Returns the rows that count a task of user `n` on class `i`, each with the amount of the resource that the
+    /// task takes.
     pub fn counting<'l>(
         &'l self,
         problem: &'l Problem,
@@ -102,14 +104,14 @@ impl LimitRows {
         taken.filter(|(_, d)| !d.is_zero())
     }
 
-    /// Whether they leave a user anything on some class.
+    /// Returns whether some class where a user can run is not barred by a limit of 0.
     #[must_use]
     pub fn leave(&self, problem: &Problem, n: usize) -> bool {
         let bars = |i: usize| self.counting(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).any(|i| !bars(i))
     }
 
-    /// That another allocation, with its own rows, holds no more than it may.
+    /// Checks that another allocation, with its own rows, holds no more than it may.
     pub(crate) fn keep(&self, other: &Self) -> Result<(), Refusal> {
         match self.list.iter().zip(&other.list).all(|(row, other)| other.held <= row.most) {
             true => Ok(()),
@@ -119,14 +121,14 @@ impl LimitRows {
 }
 
 impl LimitRow {
-    /// Whether it is about what runs on a class.
+    /// Returns whether the row counts tasks on a class.
     #[must_use]
     pub fn counts(&self, i: usize) -> bool {
         self.on.is_empty() || self.on.binary_search(&i).is_ok()
     }
 
-    /// What a task of user `n` on class `i`, which it counts, takes of it: of the whole cluster its base demand, on some
-    /// classes its demand there.
+    /// Returns the amount that a task of user `n` takes of the row on a class that the row counts. A row of the whole
+    /// cluster counts the base demand, a row of some classes the demand there.
     pub(crate) fn taken<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> &'p Rational {
         let of_all = self.on.is_empty();
         let demand = if of_all { problem.users()[n].base_demand() } else { problem.demand(n, i) };

@@ -1,4 +1,4 @@
-//! What an axiom is about besides the allocation: a share, an exponent.
+//! The parameters of axioms: a share and an exponent.
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::NumberError;
@@ -7,19 +7,19 @@ use thiserror::Error;
 use crate::refusal::Refusal;
 use crate::share::{Share, ShareError};
 
-/// The parameters of an axiom: all absent but for max-min (a share) and proportional (`alpha`, and possibly
-/// [`Share::Generic`]).
+/// The parameters of an axiom. Only max-min has a share, and only proportional has an `alpha`, and possibly
+/// [`Share::Generic`].
 ///
-/// An optional [`Share`] can stand where parameters are expected.
+/// An optional [`Share`] can be used where parameters are expected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Parameters {
-    /// The share that max-min equalises; for proportional what takes the place of the tasks.
+    /// The share that max-min equalises; for proportional, the share that replaces the tasks.
     pub share: Option<Share>,
     /// The exponent of proportional; 1 if absent.
     pub alpha: Option<Rational>,
 }
 
-/// Why a text does not name an axiom with its parameters.
+/// The reason why a text does not name an axiom with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -31,30 +31,30 @@ pub enum ParameterError {
         /// The names of all axioms.
         known: String,
     },
-    /// The axiom takes none.
+    /// The axiom has no parameters.
     #[error("`{axiom}` has no parameter")]
     None {
-        /// Its name.
+        /// The name of the axiom.
         axiom: &'static str,
     },
     /// There is no such share.
     #[error(transparent)]
     Share(#[from] ShareError),
-    /// The exponent is no number.
+    /// The exponent is not a number.
     #[error("`{text}`: {error}")]
     Number {
-        /// What stands in its place.
+        /// The text that was given as the exponent.
         text: String,
-        /// What is wrong with it.
+        /// The defect of the text.
         error: NumberError,
     },
     /// The parameters are not those of the axiom.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The axiom cannot be required without one.
+    /// The axiom cannot be required without a parameter.
     #[error("`{axiom}` needs its parameter, as in `{example}`")]
     Missing {
-        /// Its name.
+        /// The name of the axiom.
         axiom: &'static str,
         /// The name with a parameter.
         example: &'static str,
@@ -68,13 +68,13 @@ impl From<Option<Share>> for Parameters {
 }
 
 impl Parameters {
-    /// No share, and this `alpha`.
+    /// Returns parameters without a share and with this `alpha`.
     #[must_use]
     pub fn alpha(alpha: Rational) -> Self {
         Self { share: None, alpha: Some(alpha) }
     }
 
-    /// The same, where no share is stated.
+    /// Returns the parameters unchanged, if they state no share.
     pub(crate) fn without_share(self) -> Result<Self, Refusal> {
         match self.share {
             None => Ok(self),
@@ -84,7 +84,7 @@ impl Parameters {
         }
     }
 
-    /// The same, where no exponent is stated.
+    /// Returns the parameters unchanged, if they state no exponent.
     pub(crate) fn without_alpha(self) -> Result<Self, Refusal> {
         match self.alpha {
             None => Ok(self),

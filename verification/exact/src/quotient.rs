@@ -1,13 +1,13 @@
-//! Fractions that are not reduced: comparing them costs two products and no greatest common divisor.
+//! Fractions that are not reduced. Comparing them takes two products and no greatest common divisor.
 
 use std::cmp::Ordering;
 
 use rug::{Integer, Rational};
 
-/// `numerator / denominator` with a positive denominator, not necessarily in lowest terms.
+/// The fraction `numerator / denominator` with a positive denominator, not necessarily in lowest terms.
 ///
-/// Exact answers of real clusters have numbers of thousands of bits; reducing every intermediate
-/// fraction would cost more than everything else together.
+/// Exact answers for real clusters have numbers of thousands of bits. Reducing every intermediate fraction would take
+/// longer than all other work together.
 #[derive(Debug, Clone)]
 pub(crate) struct Quotient {
     pub numerator: Integer,
@@ -15,13 +15,13 @@ pub(crate) struct Quotient {
 }
 
 impl Quotient {
-    /// `denominator` must be positive.
+    /// Returns the fraction. The denominator must be positive.
     pub fn new(numerator: Integer, denominator: Integer) -> Self {
         debug_assert!(denominator > 0);
         Self { numerator, denominator }
     }
 
-    /// The same number in lowest terms.
+    /// Returns the number in lowest terms.
     pub fn to_rational(&self) -> Rational {
         Rational::from((&self.numerator, &self.denominator))
     }
@@ -63,14 +63,14 @@ impl Ord for Quotient {
 
 /// Replaces `common` by the least common multiple of itself and `denominator`.
 ///
-/// Most denominators of one answer divide the same determinant, so the division is tried first.
+/// Most denominators in one answer divide the same determinant, so the division is tried first.
 pub(crate) fn absorb(common: &mut Integer, denominator: &Integer) {
     if !common.is_divisible(denominator) {
         common.lcm_mut(denominator);
     }
 }
 
-/// `value * common` as an integer; `common` must be a multiple of the denominator of `value`.
+/// Returns `value * common` as an integer. `common` must be a multiple of the denominator of `value`.
 pub(crate) fn scaled(value: &Rational, common: &Integer) -> Integer {
     if value.denom() == common {
         return value.numer().clone();

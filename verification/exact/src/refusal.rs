@@ -1,4 +1,4 @@
-//! Why evidence does not show what it should, why an axiom does not apply, and why an allocation cannot be examined.
+//! The reasons why evidence proves nothing, why an axiom does not apply, and why an allocation cannot be examined.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::budget::TooLarge;
 
-/// Why evidence does not show what it should, in words that name what is false.
+/// The reason why evidence does not prove its claim, in words that name what is false.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     reason: String,
@@ -18,7 +18,7 @@ impl Refusal {
         Self { reason: reason.into(), is_too_large: false }
     }
 
-    /// Whether nothing was found false: judging would take more than it is allowed.
+    /// Returns whether judging would exceed the budget, so that nothing was found false.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
@@ -39,7 +39,7 @@ impl From<TooLarge> for Refusal {
     }
 }
 
-/// Why an axiom does not apply, in words.
+/// The reason why an axiom does not apply, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inapplicable {
     reason: String,
@@ -71,29 +71,29 @@ impl From<Inapplicable> for Refusal {
     }
 }
 
-/// Why a problem and an allocation cannot be examined together.
+/// The reason why a problem and an allocation cannot be examined together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InstanceError {
     /// The allocation is for another number of users.
     #[error("an allocation for {found} users, the problem has {expected}")]
     UserCount {
-        /// Users of the problem.
+        /// The number of users of the problem.
         expected: usize,
-        /// Users of the allocation.
+        /// The number of users of the allocation.
         found: usize,
     },
-    /// A class that is not there, or classes out of order.
+    /// A server class does not exist, or the classes are not in order.
     #[error("the tasks of user {user} name a server class that is not there, or not in ascending order")]
     BadClass {
-        /// Index of the user.
+        /// The index of the user.
         user: usize,
     },
-    /// A server that is not there or stands twice, users that are not there or out of order, or sums that
-    /// are not the tasks.
+    /// A server does not exist or occurs twice, users do not exist or are not in order, or the sums are not the
+    /// tasks.
     #[error("the placements are not those of the tasks on single servers of the problem")]
     BadPlacements,
-    /// More memory or work than the budget allows.
+    /// The budget allows less memory or work.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
 }

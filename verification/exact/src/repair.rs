@@ -1,13 +1,13 @@
-//! What is judged: an allocation as it is stated, or its repair.
+//! The judged allocation: the stated one, or its repair.
 //!
-//! The repair of an allocation that rounding has made infeasible (THEORY, section 7), in this order:
-//! 1. negative entries, entries where the user cannot run, and all entries of a user without tasks
-//!    become 0;
-//! 2. a user with more than its `T_n` tasks is scaled to `T_n`;
-//! 3. a class whose most loaded row is above its capacity is scaled by capacity over load of that row.
+//! An allocation that rounding has made infeasible is repaired (THEORY, section 7) in this order:
 //!
-//! The result is feasible, whatever was stated. That it is near what was stated is for
-//! [`feasible`](crate::axiom::feasible) to judge.
+//! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0.
+//! 2. A user that is given more than its `T_n` tasks is scaled down to `T_n`.
+//! 3. A class whose most loaded row is above its capacity is scaled by the capacity over the load of that row.
+//!
+//! The result is always feasible. Whether it is close to the stated allocation is judged by
+//! [`feasible`](crate::axiom::feasible).
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use crate::refusal::InstanceError;
 use crate::scaled::Scaled;
 
 impl<'a> Instance<'a> {
-    /// Prepares `allocation` of `problem`.
+    /// Prepares `allocation` of `problem`, with its repair.
     ///
     /// # Errors
-    /// [`InstanceError`] when the allocation has another shape than the problem, or the numbers
-    /// have no common denominator of reasonable width.
+    /// Returns [`InstanceError`] if the allocation has another shape than the problem, or if the numbers have no
+    /// common denominator of reasonable width.
     pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
         Self::within(problem, allocation, Budget::default())
     }
 
-    /// [`Instance::new`] with a budget of work for everything that is judged of it.
+    /// Prepares an allocation like [`Instance::new`], with a budget of work for everything that is judged.
     ///
     /// # Errors
-    /// As [`Instance::new`].
+    /// Returns the same errors as [`Instance::new`].
     pub fn within(
         problem: &'a Problem,
         allocation: &Allocation,
@@ -59,11 +59,11 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// The repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`; `None` where nothing is to be
+/// Returns the repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`. Returns `None` if nothing has to be
 /// repaired.
 ///
 /// # Errors
-/// [`InstanceError`] when the repaired numbers are too wide.
+/// Returns [`InstanceError`] if the repaired numbers are too wide.
 fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
     if holds_exactly(stated) {
         return Ok(None);
@@ -76,7 +76,7 @@ fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, Instance
     Ok(Some((tasks, repair)))
 }
 
-/// Step 2; whether anything changed.
+/// Performs step 2, and returns whether anything changed.
 fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
     let mut changed = false;
     for (n, on) in tasks.iter_mut().enumerate() {
@@ -92,7 +92,7 @@ fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge>
     Ok(changed)
 }
 
-/// Step 3.
+/// Performs step 3.
 fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<(), TooLarge> {
     let constraints = instance.constraints();
     let rows = constraints.rows();

@@ -1,7 +1,7 @@
-//! A problem in integers: demands and capacities over one denominator for each resource.
+//! A problem as integers: demands and capacities over one denominator for each resource.
 //!
-//! Clusters have many users of few *shapes*: users of one ask for the same on every class and can run on the same ones.
-//! What does not depend on weights and tasks is held once for each shape.
+//! Clusters have many users but few *shapes*. Users of one shape have the same demand on every class, and can run on
+//! the same classes. Data that do not depend on weights and tasks are stored once for each shape.
 
 use std::sync::OnceLock;
 
@@ -15,47 +15,47 @@ use crate::quotient::{absorb, scaled};
 use crate::refusal::InstanceError;
 use crate::sparse::{Amounts, at};
 
-/// Most bits that the integers of one table may take together (1 GiB).
+/// The most bits that the integers of one table may take together (1 GiB).
 ///
-/// Numbers with unrelated denominators can make a common denominator of any width; a certificate
-/// that needs more than this is refused rather than believed or left running.
+/// Numbers with unrelated denominators can have a common denominator of any width. A certificate that needs more than
+/// this is refused.
 const MAX_TABLE_BITS: u64 = 1 << 33;
 
-/// What depends on the problem and the way of sharing, but not on the allocation.
+/// The data that depend on the problem and the way of sharing, but not on the allocation.
 #[derive(Debug)]
 pub(crate) struct Scaled<'a> {
     pub constraints: Constraints<'a>,
-    /// By resource: demands and capacities below are multiplied by it.
+    /// The scale of each resource, by which its demands and capacities are multiplied.
     pub resource_scale: Vec<Integer>,
-    /// Least common multiple of `resource_scale`.
+    /// The least common multiple of `resource_scale`.
     pub common_scale: Integer,
-    /// `k_i c_ir` by row, times `resource_scale[r]`; 0 for a row of time.
+    /// The capacity `k_i c_ir` of each row, times `resource_scale[r]`; 0 for a row of time.
     pub capacity: Vec<Integer>,
-    /// By user: its shape.
+    /// The shape of each user.
     shape: Vec<u32>,
-    /// By shape: its first user.
+    /// The first user of each shape.
     first: Vec<usize>,
-    /// Base demand by shape, times `resource_scale[r]`.
+    /// The base demand of each shape, times `resource_scale[r]`.
     demand: Vec<Amounts>,
-    /// Demands that differ on a class, by shape, ascending by class.
+    /// The demands of each shape that differ on a class, ascending by class.
     overrides: Vec<Vec<(usize, Amounts)>>,
-    /// One bit for each shape and class: `gamma_ni > 0`.
+    /// One bit for each shape and class: whether `gamma_ni > 0`.
     runs: Vec<u64>,
     words: usize,
     active: Vec<bool>,
-    /// Least common denominator of the weights of the active users.
+    /// The least common denominator of the weights of the active users.
     pub weight_scale: Integer,
-    /// Sum of the weights of the active users, times `weight_scale`.
+    /// The sum of the weights of the active users, times `weight_scale`.
     pub active_weight: Integer,
-    /// `gamma_n` by shape, once it is asked for.
+    /// The number `gamma_n` of each shape, computed on the first use.
     gammas: OnceLock<Vec<Rational>>,
-    /// `g_n` by user, once it is asked for.
+    /// The number `g_n` of each user, computed on the first use.
     scales: OnceLock<Vec<Rational>>,
-    /// Words of the widest of `resource_scale`.
+    /// The words of the widest number of `resource_scale`.
     pub width: u64,
-    /// Steps that an operation on a demand or a capacity takes.
+    /// The steps of an operation on a demand or a capacity.
     pub steps: u64,
-    /// Work that may still be spent.
+    /// The budget of work that is left.
     pub budget: Budget,
 }
 
@@ -134,12 +134,12 @@ impl<'a> Scaled<'a> {
         })
     }
 
-    /// `g_n = min(T_n, gamma_n)`; 0 for a user that is not active.
+    /// Returns `g_n = min(T_n, gamma_n)`, which is 0 for a user that is not active.
     pub fn scale(&self, n: usize) -> &Rational {
         &self.scales.get_or_init(|| self.all_scales())[n]
     }
 
-    /// `gamma_n`, the tasks of user `n` when it has everything to itself.
+    /// Returns `gamma_n`, the tasks of user `n` with the whole cluster to itself.
     pub fn gamma(&self, n: usize) -> &Rational {
         let gammas = self.gammas.get_or_init(|| {
             let gammas = Gammas::new(self.problem());
@@ -148,12 +148,12 @@ impl<'a> Scaled<'a> {
         &gammas[self.shape(n)]
     }
 
-    /// The shape of user `n`: users of one differ in name, weight, tasks, criterion and group alone.
+    /// Returns the shape of user `n`. Users of one shape differ only in name, weight, tasks, criterion and group.
     pub fn shape(&self, n: usize) -> usize {
         self.shape[n] as usize
     }
 
-    /// By shape: its first user.
+    /// Returns the first user of each shape.
     pub fn first_of_shapes(&self) -> &[usize] {
         &self.first
     }
@@ -178,13 +178,13 @@ impl<'a> Scaled<'a> {
         self.runs[self.shape(n) * self.words + i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// The classes that user `n` can run on, as bits.
+    /// Returns the classes where user `n` can run, as bits.
     pub fn class_set(&self, n: usize) -> &[u64] {
         let at = self.shape(n);
         &self.runs[at * self.words..(at + 1) * self.words]
     }
 
-    /// The classes that user `n` can run on, ascending.
+    /// Returns the classes where user `n` can run, ascending.
     pub fn classes(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         let words = self.class_set(n).iter().enumerate().filter(|(_, word)| **word != 0);
         words.flat_map(|(at, word)| {
@@ -192,7 +192,7 @@ impl<'a> Scaled<'a> {
         })
     }
 
-    /// How many these are.
+    /// Returns the number of classes where user `n` can run.
     pub fn n_classes(&self, n: usize) -> usize {
         self.class_set(n).iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -201,22 +201,22 @@ impl<'a> Scaled<'a> {
         self.active[n]
     }
 
-    /// `w_n` of an active user, times `weight_scale`.
+    /// Returns `w_n` of an active user, times `weight_scale`.
     pub fn weight(&self, n: usize) -> Integer {
         scaled(self.problem().users()[n].weight(), &self.weight_scale)
     }
 
-    /// Demand of user `n` on class `i`, times `resource_scale[r]`.
+    /// Returns the demand of user `n` on class `i`, times `resource_scale[r]`.
     pub fn demand(&self, n: usize, i: usize) -> &[(usize, Integer)] {
         at(&self.overrides[self.shape(n)], i).unwrap_or(&self.demand[self.shape(n)])
     }
 
-    /// Base demand of user `n`, times `resource_scale[r]`.
+    /// Returns the base demand of user `n`, times `resource_scale[r]`.
     pub fn base_demand(&self, n: usize) -> &[(usize, Integer)] {
         &self.demand[self.shape(n)]
     }
 
-    /// What divides the integers of a row of resource `r`.
+    /// Returns the number that divides the integers of a row of a resource, or `None` for a row of time.
     pub fn row_scale(&self, kind: RowKind) -> Option<&Integer> {
         match kind {
             RowKind::Resource(r) => Some(&self.resource_scale[r]),
@@ -225,7 +225,7 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// The least common denominator of everything that is measured in resource `r`.
+/// Returns for each resource the least common denominator of all its demands and capacities.
 fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     let users = problem.users();
     let vectors = || {
@@ -246,7 +246,7 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     Ok(scales)
 }
 
-/// Refuses a table of `entries` integers as wide as `scale`.
+/// Refuses a table of `entries` integers that are as wide as `scale`, if it is too large.
 pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
     let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
     if bits > MAX_TABLE_BITS { Err(TooLarge::memory(MAX_TABLE_BITS / 8).into()) } else { Ok(()) }

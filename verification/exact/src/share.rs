@@ -12,31 +12,29 @@ use crate::refusal::{InstanceError, Refusal};
 use crate::scaled::check_width;
 use crate::sparse::at;
 
-/// A share of the cluster, as some mechanism measures it.
+/// A measure of a user's share of the cluster.
 ///
-/// `u_ni`, the value of one task of user `n` on class `i`, is a pure number (a fraction of the
-/// cluster) for all but [`Share::Generic`], whose unit the user chooses.
+/// `u_ni` is the value of one task of user `n` on class `i`. It is a pure number (a fraction of the cluster) for all
+/// shares except [`Share::Generic`], whose unit the user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III;
-    /// with one server DRF). Base demand; placement constraints are ignored; resources of which
-    /// there is none are left out.
+    /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III; with one server
+    /// DRF). It uses the base demand, and ignores placement constraints and resources without capacity.
     Dominant,
     /// `cdrf`: `u_n = 1 / gamma_n` (PS-DSF, section II-B), for problems without placement
     /// constraints.
     Containerized,
-    /// `tsf`: `u_n = 1 / sum_i gamma_ni` with the placement constraints ignored (PS-DSF,
-    /// section II-B).
+    /// `tsf`: `u_n = 1 / sum_i gamma_ni`, where placement constraints are ignored (PS-DSF, section II-B).
     TaskShare,
     /// `asset`: `u_n = sum_r d_nr / sum_i k_i c_ir` (NJC, section 4).
     Asset,
-    /// `generic`: the `criterion` stated in the problem (Kesidis, equation 3).
+    /// `generic`: the `criterion` that the problem states (Kesidis, equation 3).
     Generic,
-    /// `resource:NAME`: `u_ni = d_nir / sum_i k_i c_ir` for one resource `r`; may be 0.
+    /// `resource:NAME`: `u_ni = d_nir / sum_i k_i c_ir` for one resource `r`. It may be 0.
     Resource(usize),
 }
 
-/// Why there is no such share.
+/// The reason why a share does not exist or is not defined.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ShareError {
@@ -46,7 +44,7 @@ pub enum ShareError {
     /// The problem has no such resource.
     #[error("there is no resource `{0}`")]
     UnknownResource(String),
-    /// The share is not defined for this problem; the reason.
+    /// The share is not defined for this problem, for the given reason.
     #[error("{0}")]
     NotApplicable(String),
 }
@@ -58,11 +56,11 @@ impl From<ShareError> for Refusal {
 }
 
 impl Share {
-    /// The share of that name: `drfh` (also `drf`, `c-drfh`), `cdrf`, `tsf`, `asset`, `generic`,
+    /// Returns the share with this name: `drfh` (also `drf`, `c-drfh`), `cdrf`, `tsf`, `asset`, `generic`,
     /// `resource:NAME`.
     ///
     /// # Errors
-    /// [`ShareError`] when there is none.
+    /// Returns [`ShareError`] if there is no such share.
     pub fn parse(name: &str, problem: &Problem) -> Result<Self, ShareError> {
         match name {
             "drfh" | "drf" | "c-drfh" => Ok(Self::Dominant),
@@ -79,7 +77,7 @@ impl Share {
         }
     }
 
-    /// The name that [`Share::parse`] reads.
+    /// Returns the name that [`Share::parse`] reads.
     #[must_use]
     pub fn name(&self, problem: &Problem) -> String {
         match self {
@@ -94,11 +92,11 @@ impl Share {
         }
     }
 
-    /// `u_ni` for every active user and every class that it can run on.
+    /// Returns `u_ni` for every active user and every class where it can run.
     ///
     /// # Errors
-    /// [`ShareError::NotApplicable`] when the share is not defined for the problem, or is 0 for an
-    /// active user (only [`Share::Resource`] may be 0: such a user is left out).
+    /// Returns [`ShareError::NotApplicable`] if the share is not defined for the problem, or is 0 for an active user.
+    /// Only [`Share::Resource`] may be 0, and leaves out such a user.
     pub fn coefficients(&self, problem: &Problem) -> Result<ShareCoefficients, ShareError> {
         if *self == Self::Containerized && problem.has_placement_constraints() {
             let why = "cdrf is defined only for problems without placement constraints".to_owned();
@@ -125,7 +123,7 @@ impl Share {
             Self::Generic => Box::new(|n| generic(problem, n)),
             Self::Resource(r) => Box::new(move |n| Ok(of_resource(problem, n, r))),
             Self::Dominant | Self::Asset => {
-                // Many users have the same demand.
+                // Many users have the same demand, so each demand is computed once.
                 let demand = |n: usize| problem.users()[n].base_demand();
                 let kinds = Kinds::new(problem.n_users(), demand);
                 let of_kind = |at: usize| self.of_base_demand(problem, demand(kinds.first[at]));
@@ -207,10 +205,11 @@ fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
     UserShare { base, on }
 }
 
+/// The value of a task of one user, by class.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct UserShare {
     base: Rational,
-    /// Classes with another value, ascending; empty when the value is the same everywhere.
+    /// The classes with another value, ascending; empty if the value is the same on all classes.
     on: Vec<(usize, Rational)>,
 }
 
@@ -220,28 +219,28 @@ impl UserShare {
     }
 }
 
-/// `u_ni` of a [`Share`]: one number for each user where it does not depend on the class.
+/// The values `u_ni` of a [`Share`]: one number for each user whose value does not depend on the class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShareCoefficients {
     users: Vec<UserShare>,
 }
 
 impl ShareCoefficients {
-    /// `u_ni`. Of meaning for active users on classes that they can run on.
+    /// Returns `u_ni`, which has a meaning only for active users on classes where they can run.
     #[must_use]
     pub fn of(&self, n: usize, i: usize) -> &Rational {
         let user = &self.users[n];
         at(&user.on, i).unwrap_or(&user.base)
     }
 
-    /// `u_n`, when `u_ni` is the same on every class that user `n` can run on.
+    /// Returns `u_n`, if `u_ni` is the same on every class where user `n` can run.
     #[must_use]
     pub fn uniform(&self, n: usize) -> Option<&Rational> {
         let user = &self.users[n];
         user.on.is_empty().then_some(&user.base)
     }
 
-    /// `u_ni / w_n`, with `u_ni = 1` where no share is given.
+    /// Returns `u_ni / w_n`, where `u_ni = 1` without a share.
     #[must_use]
     pub fn per_weight(problem: &Problem, share: Option<&Self>) -> Self {
         let of_user = |(n, user): (usize, &evenhand_problem::User)| {
@@ -255,13 +254,13 @@ impl ShareCoefficients {
         Self { users: problem.users().iter().enumerate().map(of_user).collect() }
     }
 
-    /// `u_ni / w_n` in integers over one denominator.
+    /// Returns `u_ni / w_n` as integers over one denominator.
     pub(crate) fn scaled(&self, instance: &Instance<'_>) -> Result<ScaledShare, InstanceError> {
         let users = instance.problem().users();
         self.scaled_by(|n, u| Rational::from(u / users[n].weight()))
     }
 
-    /// `u_ni` in integers over one denominator.
+    /// Returns `u_ni` as integers over one denominator.
     pub(crate) fn unweighted(&self) -> Result<ScaledShare, InstanceError> {
         self.scaled_by(|_, u| u.clone())
     }
@@ -289,7 +288,7 @@ impl ShareCoefficients {
     }
 }
 
-/// [`ShareCoefficients`], over weight or not, in integers.
+/// [`ShareCoefficients`] as integers, divided by the weight or not.
 #[derive(Debug)]
 pub(crate) struct ScaledShare {
     base: Vec<Integer>,
@@ -298,12 +297,12 @@ pub(crate) struct ScaledShare {
 }
 
 impl ScaledShare {
-    /// `u_ni / w_n` (or `u_ni`) times the denominator.
+    /// Returns `u_ni / w_n` (or `u_ni`), times the denominator.
     pub fn of(&self, n: usize, i: usize) -> &Integer {
         at(&self.on[n], i).unwrap_or(&self.base[n])
     }
 
-    /// `U_n` (or `w_n U_n`) times the denominator and the instance's `L`.
+    /// Returns `U_n` (or `w_n U_n`), times the denominator and the `L` of the instance.
     pub fn level(&self, instance: &Instance<'_>, n: usize) -> Integer {
         if self.on[n].is_empty() {
             return Integer::from(&self.base[n] * &instance.totals[n]);

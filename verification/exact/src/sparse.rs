@@ -1,19 +1,19 @@
-//! Lists of what is not 0, by position: one of many levels has prices on few rows.
+//! Lists of values by position, without zeros. A single one of many levels has prices on few rows.
 
 use rug::{Integer, Rational};
 
-/// Values by position, ascending; those that are 0 may be left out.
+/// Values by position, ascending. Zeros may be left out.
 #[derive(Debug, Clone)]
 pub(crate) struct Sparse<T>(Vec<(usize, T)>);
 
 impl<T> Sparse<T> {
-    /// `entries`: ascending by position, each once.
+    /// Returns the list of these entries, which have to be ascending by position, each once.
     pub fn new(entries: Vec<(usize, T)>) -> Self {
         debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0));
         Self(entries)
     }
 
-    /// The value at a position.
+    /// Returns the value at a position, if there is one.
     pub fn get(&self, position: usize) -> Option<&T> {
         at(&self.0, position)
     }
@@ -27,10 +27,11 @@ impl<T> Sparse<T> {
     }
 }
 
-/// `(r, amount)` of the resources of which the amount is not 0, ascending.
+/// Amounts `(r, amount)` of the resources whose amount is not 0, ascending.
 pub(crate) type Amounts = Vec<(usize, Integer)>;
 
-/// The value at a position of a list that ascends by position; where all have one it is found at once.
+/// Returns the value at a position of a list that is ascending by position. If every position has a value, no search
+/// is needed.
 pub(crate) fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
     match list.get(position) {
         Some((at, value)) if *at == position => Some(value),
@@ -38,12 +39,12 @@ pub(crate) fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
     }
 }
 
-/// The positions and values of a list that are not 0.
+/// Returns the positions and values of a list that are not 0.
 pub(crate) fn entries(values: &[Rational]) -> impl Iterator<Item = (usize, &Rational)> + Clone {
     values.iter().enumerate().filter(|(_, value)| !value.is_zero())
 }
 
-/// The same of a list that says its positions.
+/// Returns the positions and values that are not 0, of a list that states its positions.
 pub(crate) fn listed(values: &[(usize, Rational)]) -> impl Iterator<Item = (usize, &Rational)> + Clone {
     values.iter().map(|(at, value)| (*at, value)).filter(|(_, value)| !value.is_zero())
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bytecode as JavaScript for browsers. Whatever js_of_ocaml warns of is an error: a primitive that is missing, or an integer of
-# more than 32 bits, which would be cut short.
+# Compiles bytecode to JavaScript for browsers. Every warning of js_of_ocaml is an error: a missing primitive, or an integer of
+# more than 32 bits, which would be truncated.
 #
 #   compile.sh BYTECODE SCRIPT
 set -euo pipefail

@@ -1,8 +1,8 @@
-// What a page or a program calls.
+// The function that a page or a program calls.
 
 //Provides: evenhand_offer
 //Requires: caml_call_gen, caml_string_of_array, caml_string_of_jsbytes, caml_jsbytes_of_string
-// `evenhandProof(bytes, sharing, tolerance, told)`, as browser.ml says; the answer is `{status, lines}`, a letter a byte.
+// `evenhandProof(bytes, sharing, tolerance, told)`, as in browser.ml. It returns `{status, lines}`, one character for each byte.
 function evenhand_offer(judge) {
   globalThis.evenhandProof = function (bytes, sharing, tolerance, told) {
     try {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What pages carry, crates/report/src/html/proof.js.gz, so that they are built without Coq: build/js/proof.js under a notice with
-# the hash of its sources, compressed. Says what is wrong where that file is another one.
+# Checks the script that pages carry, crates/report/src/html/proof.js.gz, which allows them to be built without Coq. It is
+# build/js/proof.js after a notice with the hash of its sources, compressed. Reports an error if the file differs.
 #
 #   script.sh            compare
-#   script.sh --write    write it anew
+#   script.sh --write    write the file again
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 kept=../../crates/report/src/html/proof.js.gz

@@ -1,12 +1,12 @@
-// Zarith's primitives on the integers of JavaScript. An integer that fits 32 bits is a number, as OCaml's are here, any
-// other one a BigInt: one value has one form, so that `===` compares. js_of_ocaml reads no literals of BigInt.
+// Zarith's primitives on the integers of JavaScript. An integer that fits 32 bits is a number, like OCaml's integers here, and any
+// other is a BigInt. So each value has a single form, and `===` compares values. js_of_ocaml cannot read BigInt literals.
 
 //Provides: z_0
 var z_0 = globalThis.BigInt(0);
 //Provides: z_1
 var z_1 = globalThis.BigInt(1);
 //Provides: z_exact
-//2^53: whole numbers below it are exact
+//2^53: doubles represent all whole numbers below it exactly
 var z_exact = 9007199254740992;
 
 //Provides: z_big const
@@ -156,7 +156,7 @@ function ml_z_sign(a) {
 
 //Provides: z_gcd_of_doubles const
 function z_gcd_of_doubles(u, v) {
-  // Below 2^53 neither the quotient, rounded, nor its product with v is above what it should be.
+  // Below 2^53 neither the rounded quotient nor its product with v is above the exact value.
   while (v > 2147483647) {
     var r = u - globalThis.Math.floor(u / v) * v;
     u = v; v = r;
@@ -176,8 +176,8 @@ function z_gcd_of_doubles(u, v) {
 
 //Provides: z_gcd_of_bigs const
 //Requires: z_gcd_of_doubles, z_exact, z_0, z_of_double, z_form, ml_z_numbits
-// Lehmer's: of the leading digits of both so many steps of Euclid's are made as seem right, and then made of the whole numbers.
-// Whatever they are, the matrix of a step has determinant 1 or -1, so that the greatest common divisor stays.
+// Lehmer's algorithm: Euclid's steps are computed on the leading digits of both numbers, then applied to the numbers themselves.
+// Even if a step is wrong, its matrix has determinant 1 or -1, so the greatest common divisor does not change.
 function z_gcd_of_bigs(x, y) {
   var Big = globalThis.BigInt, Num = globalThis.Number, floor = globalThis.Math.floor;
   if (x < y) { var w = x; x = y; y = w; }
@@ -192,7 +192,7 @@ function z_gcd_of_bigs(x, y) {
       var s = Big(ml_z_numbits(x) - 1000);
       u = Num(x >> s); v = Num(y >> s);
     }
-    // Both are scaled to leading digits of 53 bits.
+    // Both are scaled to their leading 53 bits.
     while (u >= 4503599627370496 * 4294967296) { u /= 4294967296; v /= 4294967296; }
     while (u >= z_exact) { u /= 2; v /= 2; }
     u = floor(u); v = floor(v);
@@ -214,8 +214,8 @@ function z_gcd_of_bigs(x, y) {
 
 //Provides: z_kept
 //Requires: z_1
-// Pairs whose greatest common divisor was computed, each with it: seven in eight are asked for again. Longer numbers than `most`
-// are not kept, so that memory is bounded.
+// A cache of pairs and their greatest common divisor: seven of eight calls repeat a pair. Numbers longer than `most` are not kept,
+// so that memory is bounded.
 var z_kept = { pairs: new globalThis.Array(3 << 14).fill(0), most: z_1 << globalThis.BigInt(1024) };
 
 //Provides: z_kept_gcd

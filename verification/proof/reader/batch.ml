@@ -1,7 +1,7 @@
-(* Many texts in one process, for tests. A certificate that is named on the command line does not come here. *)
+(* Judges many texts in one process, for tests. A certificate that is named on the command line does not pass through this file. *)
 open Say
 
-(* Whatever tolerance is stated is allowed. *)
+(* The options allow any tolerance that a certificate states. *)
 let run judge =
   let rec next () = match input_line stdin with
     | exception End_of_file -> ()

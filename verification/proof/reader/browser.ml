@@ -1,10 +1,10 @@
-(* evenhand-proof in JavaScript, where a page or a program gives a text and takes the lines that are printed elsewhere. *)
+(* evenhand-proof in JavaScript: a page or a program gives a text, and takes the lines that are printed elsewhere. *)
 
-(* [offer judge] gives [judge text sharing tolerance told] to what runs it: the bytes of a certificate, "rdm", "tdm" or "",
-   the greatest tolerance or "", and what is told of each claim. Its answer: the exit status, and the lines. *)
+(* [offer judge] registers [judge text sharing tolerance told]. Its arguments: the bytes of a certificate; "rdm", "tdm" or
+   ""; the greatest tolerance or ""; and a function to call before each claim. Its result: the exit status and the lines. *)
 external offer : (string -> string -> string -> (int -> int -> unit) -> int * string array) -> unit = "evenhand_offer"
 
-(* What browsers give a page; larger ones are for evenhand-proof. *)
+(* The longest text of a page in a browser; larger texts are for evenhand-proof. *)
 let most_bytes = 8_000_000
 
 let has part text =
@@ -25,7 +25,7 @@ let judge text sharing most told =
     with
     | status, _, wrong -> status, wrong
     | exception Json.Malformed what -> 2, Some what
-    (* What JavaScript throws: where an integer or an array is too long for it, or the stack too short. *)
+    (* The errors of JavaScript if an integer or an array is too long, or the stack too small *)
     | exception Failure what when List.exists (fun part -> has part what) ["RangeError"; "InternalError"; "call stack"] ->
       3, Some "too large"
     | exception Failure what -> 3, Some ("the checker failed: " ^ what) in

@@ -1,5 +1,5 @@
-(* Tables, and evidence. Nothing here is believed: the checkers that are extracted from Coq compute
-   every table again, and judge every claim that is made of the evidence. *)
+(* Tables and evidence. Nothing in this file is trusted: the checkers that are extracted from Coq compute every table
+   again, and judge every claim that is made from the evidence. *)
 open Proved
 open Json
 open Reader
@@ -8,7 +8,7 @@ let memo n f = at (Array.init n f)
 let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
-(* A limit of a group, as evidence names it *)
+(* A limit of a group, in the form in which evidence names it *)
 type bar_name = { bar_group : int; bar_classes : int list; bar_resource : int }
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
   placing : placing option; places : places; more : More.t; h : group_tables; groups : names; grouping : grouping; bars : bar_name list; limited : bool }
@@ -40,7 +40,7 @@ let case (c : certificate) (groups : Groups.t) =
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups);
     t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))); t_owed = fun _ _ -> rational Q.zero } in
   let h = { h with t_owed = memo2 v m (rpromised_use of_groups h v) } in
-  (* In the order of Within.v *)
+  (* All limits, in the order of Within.v *)
   let whole v = List.filter_map (fun r -> Option.map (fun _ -> { bar_group = v; bar_classes = []; bar_resource = r }) (of_groups.ceiling v r))
     (List.init m Fun.id) in
   let on o = { bar_group = o.o_group; bar_classes = List.filter o.o_on (List.init k Fun.id); bar_resource = o.o_resource } in
@@ -53,7 +53,7 @@ let runs_on s n i = sign (s.t.t_gamma n i) > 0
 let takes s n i r = sign (s.t.t_takes n i r) > 0
 let range n = List.init n Fun.id
 
-(* The row of a class: a resource that it has, or its time *)
+(* The row of a class: one of its resources, or its time *)
 let row_named s i name =
   if s.p.timed i then if name = "time" then 0 else malformed "the server has no `%s` that is shared" name
   else
@@ -66,7 +66,7 @@ let server s name value = named s.c.on.server (get name value)
 let amounts s value = at (row s.p.users (by_name s.c.on.user (number computed) value))
 let tasks s value = at2 (read_tasks s.c.on value)
 
-(* Prices of limits, in the order of these; [wrong]: of one that there is not, or twice *)
+(* The prices of limits, in the order of [bars]. Raises [wrong] for a limit that does not exist or comes twice. *)
 let limit_prices s bars wrong value =
   let list_ = Array.make (List.length bars) None in
   let read value =
@@ -95,7 +95,7 @@ let prices s value =
     (match get "prices" value with Absent -> [] | v -> obj v);
   { on_row = (fun i r -> if i = s.p.classes then limits.(r) else rows.(i).(r)); on_user = amounts s (get "user_prices" value) }
 
-(* * Envy: whole numbers that settle most pairs *)
+(* * Envy: whole numbers that decide most pairs *)
 let hints s m =
   let { p; t; _ } = s in
   let grains = 30 in
@@ -121,7 +121,7 @@ let hints s m =
   { grain = (fun i r -> rational grain.(i).(r)); held = at3 whole; on; scale;
     rate = (fun n i -> (Lazy.force rates.(n)).(i)) }
 
-(* The pair of users whose margin is m. Floating point finds candidates, the exact numbers choose. *)
+(* The pair of users whose margin is m. Floating point finds candidates, and exact numbers decide. *)
 let pair s up_to_one m =
   let { p; t; _ } = s in
   let float q = Q.to_float (to_q q) in
@@ -158,7 +158,7 @@ let pair s up_to_one m =
     (List.find_opt (fun k -> n <> k && near (of_pair n k) && is_exact n k) active)) active in
   match found with Some pair -> pair | None -> raise Exit
 
-(* * Shares: what everybody would have alone, and why no more *)
+(* * Shares: what each user would have alone, and the proof that it is not more *)
 let shares s worth =
   let { p; t; _ } = s in
   let u = memo2 p.users p.classes worth in
@@ -192,7 +192,7 @@ let levels s a m value =
     { covers; on_share = amounts s (get "user_weights" value); at_prices = prices s value; base_level } in
   List.map level (list value)
 
-(* A power is charged before it is computed. *)
+(* Charges a power before it is computed. *)
 let charge_power v exponent = Budget.power (Z.numbits v.qnum + Z.numbits v.qden) exponent
 let worths s u a =
   let { p; t; _ } = s in
@@ -204,7 +204,7 @@ let worths s u a =
   let spent = List.fold_left (fun sum n -> if is_active s n
     then Q.add sum (Q.mul (to_q (price n)) (to_q (value n))) else sum) Q.zero (range p.users) in
   { v_u = u; v_value = value; v_price = price; v_spent = rational spent }
-(* Beyond so many bits the kernel rounds. *)
+(* Whether numbers are short enough for the kernel not to round them *)
 let is_short s v a =
   let bits n = let q = v.v_value n in max (Z.numbits q.qnum) (Z.numbits q.qden) in
   let most = (1 lsl 16) / a in
@@ -252,7 +252,7 @@ let ps_dsf s =
   PsDsf (memo2 p.users p.classes (fun n i -> if not (runs_on s n i) then zero else
     rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))))
 
-(* Where nobody can be given anything, or wants any of it, prices are of nothing. *)
+(* If no user can be given anything, or wants any of it, prices must be empty. *)
 let empty names value =
   only names value;
   if List.exists (fun (name, v) -> v <> if name = "limit_prices" then List [] else Object []) (obj value) then raise Exit
@@ -264,7 +264,7 @@ let without_levels s k value =
   if List.sort compare (List.map of_resource (obj (get "resources" value)))
     <> List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources) then raise Exit
 
-(* A claim for Coq to judge; [Exit]: the evidence does not fit. Of axioms that the allocation decides none is read. *)
+(* A claim for Coq to judge. Raises [Exit] if the evidence does not fit. If the allocation decides the axiom, none is read. *)
 let claim s (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   let nobody = not (List.exists (is_active s) (range s.p.users)) in
@@ -288,7 +288,7 @@ let claim s (c : stated_claim) =
   | OfNjc, _, _ -> Njc
   | OfPsDsf, _, _ -> ps_dsf s
   | OfIntegerParetoOptimal, None, _ -> NotWhole
-  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* decides nothing: they always apply *)
+  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* proves nothing: they always apply *)
   | OfBottleneck k, None, _ -> NoBottleneck k
   | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
   | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
@@ -297,7 +297,7 @@ let claim s (c : stated_claim) =
   | OfProportional (Some share, _), _, None when nobody -> empty bare_prices value; IdleShare (share, worth_of s share)
   | OfMaxMin share, _, None ->
     only "levels" value;
-    (* A level that covers nobody says nothing; it is read all the same. *)
+    (* A level that covers no user proves nothing, but it is read all the same. *)
     let read = levels s (shares s (worth_at s.p s.totals share)) m (get "levels" value) in
     if List.exists (fun level -> level.covers <> []) read then raise Exit;
     if nobody then IdleShare (share, worth_of s share) else unwanted s share
@@ -332,5 +332,5 @@ let evidence s (c : stated_claim) =
   | OfLimits, _, _ -> OfGroups Limited
   | OfGuarantees, _, None -> OfGroups Nobody
   | OfGuarantees, _, _ -> OfGroups Guaranteed
-  | Another, _, _ -> OfProblem NonWasteful (* decides nothing *)
+  | Another, _, _ -> OfProblem NonWasteful (* proves nothing *)
   | _ -> OfProblem (claim s c)

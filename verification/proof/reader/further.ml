@@ -1,5 +1,5 @@
-(* Evidence about groups that are compared, about the filling without groups, and of alphas whose powers are enclosed. As in
-   evidence.ml nothing here is believed. *)
+(* Evidence about groups that are compared, about the filling without groups, and about alphas whose powers are
+   enclosed. As in evidence.ml, nothing here is trusted. *)
 open Proved
 open Json
 open Reader
@@ -61,7 +61,7 @@ let parties s f envy (c : stated_claim) value =
     | Some _ -> OfParties (Compared (envy, fun k h -> Hashtbl.find proofs (k, h)))
   end
 
-(* * The filling: with the prices that stop its users it is max-min. *)
+(* * The filling: by the prices that stop its users it is the max-min allocation *)
 
 let filling s f value =
   let y, rows = Turns.stated s value in
@@ -129,8 +129,8 @@ let root s share a q (c : stated_claim) value =
       OfRoots (RootPrices (roots s share a q value false, prices s value))
     end
 
-(* * Gangs within limits on classes: the proved search tries numbers of tasks by class. How often it may have to, if it
-   finds nothing, is counted by the number of tasks that have a class already; of large gangs without that. *)
+(* * Gangs within limits on classes. The proved search tries numbers of tasks by class. This counts its steps in case
+   it finds nothing: by the number of tasks that already have a class, or without that for large gangs. *)
 
 let search_is_small s f placing =
   let classes = s.p.classes and most = float_of_int !Budget.most_cells /. 5. in
@@ -152,7 +152,7 @@ let search_is_small s f placing =
   let add sum n = if is_active s n && is_pending s.p s.t n then sum +. count n else sum in
   if List.fold_left add 0. (range s.p.users) > most then raise Budget.Too_large
 
-(* * Evidence of any claim *)
+(* * The evidence of any claim *)
 
 let evidence s f (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in

@@ -1,5 +1,5 @@
-(* Groups of users. Believed of a problem that has groups: what is said of parents, weights, guarantees, limits and what is
-   lent, and of what siblings are compared by. *)
+(* Groups of users. Trusted for a problem with groups: it reads parents, weights, guarantees, limits and what is lent,
+   and the quantities by which siblings are compared. *)
 open Proved
 open Json
 open Reader
@@ -17,7 +17,7 @@ let read (s : statement) =
   let groups = rows "groups" s.source and users = rows "users" s.source in
   List.iter (only "name parent? weight? priority? guarantee? limit? lend? on?") groups;
   let names = names "group" (List.map (fun g -> text (get "name" g)) groups) in
-  (* Limits on sets of server classes: by a class, or names with commas between, or as a list *)
+  (* Limits on sets of server classes: keyed by a class, by names with commas between them, or given as a list *)
   let on value =
     let split key = if Hashtbl.mem s.server.position key then [key] else List.map String.trim (String.split_on_char ',' key) in
     let rows = match value with

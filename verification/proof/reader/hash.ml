@@ -1,9 +1,9 @@
-(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. The certificate and
-   the reader's own problem are compared by that form. No theorem rests on it. *)
+(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. By that form
+   the certificate is compared with the reader's own problem. No theorem depends on it. *)
 open Reader
 module List = Json.List
 
-(* Words of 32 bits, wherever it runs *)
+(* Words of 32 bits, on every platform *)
 module Word = struct
   let ( + ) = Int32.add and ( lxor ) = Int32.logxor and ( land ) = Int32.logand and lnot = Int32.lognot
   let ( lsr ) = Int32.shift_right_logical
@@ -66,8 +66,8 @@ let record fields =
   let given = List.filter_map (fun (name, v) -> Option.map (fun v -> quoted name ^ ":" ^ v) v) fields in
   "{" ^ String.concat "," given ^ "}"
 
-(* The canonical form of a problem. [sorted]: without the title, and with every list in alphabetical order, so that two problems
-   that mean the same have the same text (for --problem). *)
+(* The canonical form of a problem. With [sorted] it has no title, and every list is in alphabetical order: then two
+   problems with the same meaning have the same text (for --problem). *)
 let text ~sorted s (g : Groups.t) (more : More.t) =
   let p = s.problem in
   let range n = List.init n Fun.id in
@@ -121,5 +121,5 @@ let text ~sorted s (g : Groups.t) (more : More.t) =
     (list s.resource (all s.resource)) (lines s.server server) groups (lines s.user user) share
 
 let of_problem s g more = sha256 (text ~sorted:false s g more)
-(* Whether two problems mean the same *)
+(* Whether two problems have the same meaning *)
 let same (s, g, more) (s', g', more') = text ~sorted:true s g more = text ~sorted:true s' g' more'

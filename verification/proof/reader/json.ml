@@ -1,5 +1,5 @@
-(* JSON, with every number as it is written, and no name twice in an object *)
-module List = struct include List let map f l = rev (rev_map f l) end (* the stack of a browser is short *)
+(* JSON in which every number stays as it is written, and no object has the same name twice *)
+module List = struct include List let map f l = rev (rev_map f l) end (* the stack of a browser is small *)
 type t = Absent | Null | Bool of bool | Number of string | Text of string | List of t list | Object of (string * t) list
 
 exception Malformed of string
@@ -25,13 +25,13 @@ let text = function Text s -> s | _ -> malformed "expected a string"
 let list = function List l -> l | _ -> malformed "expected a list"
 let obj = function Object fields -> fields | _ -> malformed "expected an object"
 let given = function Absent -> None | v -> Some v
-(* One of some words; the first is meant where none is given. *)
+(* One of some words; the first is the default. *)
 let one_of words = function
   | Absent -> List.hd words
   | v -> if List.mem (text v) words then text v else malformed "expected one of %s" (String.concat ", " words)
 let flag name value = match get name value with Absent -> false | Bool b -> b | _ -> malformed "expected true or false"
 
-(* The object has just these fields; those whose name ends with ? may be absent. *)
+(* Checks that the object has exactly these fields; those whose name ends with ? are optional. *)
 let only names value =
   let names = List.filter (( <> ) "") (String.split_on_char ' ' names) in
   let bare name = List.hd (String.split_on_char '?' name) in
@@ -40,7 +40,7 @@ let only names value =
   List.iter (fun name -> if not (String.contains name '?') && get name value = Absent
     then malformed "the field `%s` is missing" name) names
 
-(* Numbers: a decimal or a quotient, of at most so many digits and so large an exponent *)
+(* Numbers: decimals or quotients, with a limit on their digits and exponents *)
 let stated = 400
 let computed = 100_000
 let number_of most text =
@@ -73,13 +73,13 @@ let number_of most text =
 let number most = function Number s | Text s -> number_of most s | _ -> malformed "expected a number"
 let at_least low v = if Q.lt v low then malformed "a number that is too small" else v
 let positive v = let q = number stated v in if Q.sign q > 0 then q else malformed "expected a number above 0"
-let largest = Z.of_string "1000000000000" (* no machine integer: those of a browser have 32 bits *)
+let largest = Z.of_string "1000000000000" (* not a machine integer: in a browser those have 32 bits *)
 let integer low v =
   let q = number stated v in
   if Z.equal (Q.den q) Z.one && Z.geq (Q.num q) (Z.of_int low) && Z.leq (Q.num q) largest then Q.num q
   else malformed "expected an integer from %d to %s" low (Z.to_string largest)
 
-(* An amount of at least 0; a string may have a suffix of Kubernetes. *)
+(* An amount of at least 0; a string may end with a unit suffix of Kubernetes. *)
 let quantity v =
   let with_suffix s =
     let binary = s <> "" && s.[String.length s - 1] = 'i' in

@@ -1,4 +1,4 @@
-(* The pinned tasks of a problem. They are in the hash of the problem alone; no theorem rests on them. *)
+(* The pinned tasks of a problem. They only enter the hash of the problem; no theorem depends on them. *)
 open Json
 open Reader
 

@@ -1,5 +1,5 @@
-(* What certificates of reservation problems state: the problem, and why nothing is worth more than a configuration or
-   a bound. Units of the numbers, and the proofs that `known` names, are found here; the checker believes neither. *)
+(* Reads certificates of reservation problems: the problem, and the proofs that no configuration is worth more than a
+   bound. Also finds the units of numbers, and the proofs that `known` names. The checker trusts neither. *)
 module Integer = Z
 open Ratio_checker
 module Z = Integer (* Zarith's, not Coq's *)
@@ -10,7 +10,7 @@ exception False of string
 exception Not_covered of string
 let wrong = malformed
 
-(* The fields of an object that has just these, in this order; those whose name ends with ? may be absent. *)
+(* The fields of an object that has exactly these, in this order; those whose name ends with ? are optional. *)
 let fields names value =
   only names value;
   List.map (fun name -> given (get (List.hd (String.split_on_char '?' name)) value)) (String.split_on_char ' ' names)
@@ -26,7 +26,7 @@ let names what given =
 let find names name = match Hashtbl.find_opt names.position name with
   | Some i -> i | None -> wrong "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
-(* What an object says by name; [zero] elsewhere *)
+(* The values that an object states by name; [zero] for all other names *)
 let by_name names zero read value =
   let length = Array.length names.all in
   let found = Budget.cells length; Array.make length zero in
@@ -39,7 +39,7 @@ let amount value = at_least Q.zero (number stated value)
 let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
 let at a i = q a.(i)
 
-(* The greatest rational of which all are multiples; the other one where all are 0 *)
+(* The greatest rational of which all values are multiples; [other] if all are 0 *)
 let unit_or other values =
   let gcd a (b : Q.t) = if Q.sign b = 0 then a else match a with
     | None -> Some b
@@ -117,7 +117,7 @@ let reservation p = {
 let configuration p = by_name p.type_names Z.zero (count 0)
 let numbers names = by_name names Q.zero (number computed)
 
-(* A branch tree: nodes in preorder, multipliers by their place *)
+(* A branch tree: nodes in preorder, with multipliers by their index *)
 let read_tree p multipliers nodes =
   let sets = Array.of_list (List.map (numbers p.resources) (list multipliers)) in
   let rec node = function
@@ -140,7 +140,7 @@ let method_of proof = match get "method" proof with
   | Text ("tree" | "dynamic-programme" | "listed" | "known" as m) -> m
   | _ -> wrong "there is no such method of proof"
 
-(* What a certificate leaves to a dynamic programme, with so many cells, on a server of pool s: a tree *)
+(* A tree instead of a dynamic programme with that many cells, on a server of pool s *)
 let by_tree p s cells make =
   let sizes = p.sizes and units = p.row_units in
   let cap = Array.mapi (fun r c -> Q.mul units.(r) (Q.of_bigint (Branch.floor (Q.div c units.(r))))) p.rooms.(s) in
@@ -152,7 +152,7 @@ let by_tree p s cells make =
   | Branch.Too_many -> raise (Not_covered "a proof by dynamic programming: write the certificate with --trees")
 let of_cells proof = match fields "method cells" proof with [_; Some cells] -> cells | _ -> assert false
 
-(* That no configuration on a server of pool s is worth more than the bound. *)
+(* Reads the proof that no configuration on a server of pool s is worth more than the bound. *)
 let read_pricing p s beta bound proof = match method_of proof with
   | "tree" -> (match fields "method multipliers nodes" proof with
       | [_; Some m; Some n] ->
@@ -165,7 +165,7 @@ let read_pricing p s beta bound proof = match method_of proof with
         Tree (at p.row_units, q unit, Branch.of_value ~sizes ~cap ~beta ~unit bound))
   | _ -> wrong "there is no such method of proof"
 
-(* Proofs of first configurations, by what they are about *)
+(* The proofs of first configurations, by the case that they prove *)
 let proven = Hashtbl.create 16
 let read_first p s open_ k proof =
   let same = ref 0 in

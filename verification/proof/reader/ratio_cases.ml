@@ -1,11 +1,11 @@
-(* Test data for test-ratio.sh: reservation problems, golden ones and random ones, and damaged certificates. Nothing
-   here is trusted.
+(* Makes the test data of test-ratio.sh: golden and random reservation problems, and damaged certificates. Nothing in
+   this file is trusted.
 
-   ratio_cases problems SEED N CASES FOLDER     of the golden cases in that file, and N at random
-   ratio_cases damage SEED N CERT FOLDER        N certificates made of that one
-   ratio_cases text SEED N CERT FOLDER          N texts made of it, bytes changed, and some that are nearly JSON
-   ratio_cases problem CERT FILE                the problem of that certificate
-   ratio_cases patch LIST ACCEPTED FOLDER       the patches of a fixture list, of the accepted ones in a folder *)
+   ratio_cases problems SEED N CASES FOLDER     the problems of the golden cases in a file, and N random ones
+   ratio_cases damage SEED N CERT FOLDER        N damaged copies of a certificate
+   ratio_cases text SEED N CERT FOLDER          N copies with changed bytes, and some texts that are nearly JSON
+   ratio_cases problem CERT FILE                the problem of a certificate
+   ratio_cases patch LIST ACCEPTED FOLDER       the fixtures of a list, as patches of the accepted ones in a folder *)
 open Json
 
 let quoted s =
@@ -119,7 +119,7 @@ let change words value =
   | Null -> Text (pick words)
   | _ -> if chance 1 2 then Null else List []
 
-(* The value with its part of that number changed *)
+(* The value with a change at one random position *)
 let damaged value =
   let words = strings value in
   let at = ref (Random.int (size value)) in
@@ -134,7 +134,7 @@ let damaged value =
 
 (* * Fixtures *)
 exception Nowhere
-(* The value with what is at the path changed; None: it is to go *)
+(* The value with a change at the path; None removes it *)
 let rec into value path change = match path, value with
   | [], value -> change value
   | [step], Object l when not (List.mem_assoc step l) ->

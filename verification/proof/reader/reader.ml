@@ -1,5 +1,5 @@
-(* What a certificate states: the problem, the allocation, the tolerance, and of every claim the axiom, the
-   verdict and the margin. This file and json.ml are believed; evidence and tables (evidence.ml) are not. *)
+(* Reads the statements of a certificate: the problem, the allocation, the tolerance, and the axiom, verdict and
+   margin of every claim. This file and json.ml are trusted; evidence and tables (evidence.ml) are not. *)
 module Integer = Z
 open Proved
 module Z = Integer (* Zarith's, not Coq's *)
@@ -24,7 +24,7 @@ let names what all =
   { what; list = Array.of_list all; position }
 let find names name = try Hashtbl.find names.position name with Not_found -> malformed "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
-(* An object by name, as (position, value); nothing where it is absent *)
+(* The entries of an object by name, as (position, value); none if it is absent *)
 let by_name names read value =
   List.map (fun (name, v) -> let i = find names name in (i, read v)) (if value = Absent then [] else obj value)
 let row length entries =
@@ -101,7 +101,7 @@ let read_tasks s value =
     (by_name s.user (by_name s.server (number computed)) value);
   x
 
-(* What `solve` adds to an allocation that it writes, and no checker reads *)
+(* The fields that `solve` adds to an allocation that it writes, and that no checker reads *)
 let decorations = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
   relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
   integrality? series? search? warnings? version? $schema? description?"
@@ -121,7 +121,7 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
 let read_axiom value = let name = text value in
   if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
 
-(* A claim as it is stated. Its evidence is a matter of evidence.ml. *)
+(* A claim as it is stated. Its evidence is read by evidence.ml. *)
 type stated_claim = { axiom : string; name : string; statement : Proved.statement; evidence : Json.t }
 
 let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
@@ -163,7 +163,7 @@ let read_claim s value =
     ^ (if axiom = "proportional" then ":" ^ Q.to_string alpha else "") in
   { axiom; name; statement = { about; says; margin }; evidence }
 
-(* Tasks on one server, by user *)
+(* The tasks on one server, by user *)
 type server = { of_class : int; index : Z.t; has : q array }
 
 let read_placing s value =
@@ -186,7 +186,7 @@ let sums s placing =
   Array.iter (fun a -> Array.iteri (put a.of_class) a.has) placing;
   x
 
-(* The allocation of a certificate, or a file of the reader's own *)
+(* The allocation of a certificate, or of a file that the reader of the certificate provides *)
 let read_allocation on ~is_file value =
   let by_time = read_sharing ~is_file value in
   let placing = Option.map (read_placing on) (given (get "placements" value)) in

@@ -1,19 +1,19 @@
-(* What is printed, a line at a time. *)
+(* Prints the output, one line at a time. *)
 
-(* Control characters, ends of lines and paragraphs, Unicode's default ignorable code points, marks of annotation, and the empty
-   Braille pattern: the list of docs/formats.md, "Names" *)
+(* Control characters, ends of lines and paragraphs, Unicode's default ignorable code points, marks of annotation, and
+   the empty Braille pattern: the list of docs/formats.md, "Names" *)
 let hidden = [0x0, 0x1f; 0x7f, 0x9f; 0xad, 0xad; 0x34f, 0x34f; 0x61c, 0x61c; 0x115f, 0x1160; 0x17b4, 0x17b5; 0x180b, 0x180f;
   0x200b, 0x200f; 0x2028, 0x202e; 0x2060, 0x206f; 0x2800, 0x2800; 0x3164, 0x3164; 0xfe00, 0xfe0f; 0xfeff, 0xfeff; 0xffa0, 0xffa0;
   0xfff0, 0xfffb; 0x1bca0, 0x1bca3; 0x1d173, 0x1d17a; 0xe0000, 0xe0fff]
 let is_hidden code = List.exists (fun (first, last) -> first <= code && code <= last) hidden
 
-(* A line as a terminal may show it: names decide neither where lines end nor what a terminal does. Bytes that are no UTF-8 are
-   written out. *)
+(* A line that is safe for a terminal: names cannot end lines or control the terminal. Bytes that are not UTF-8 are
+   escaped. *)
 let printable line =
   let n = String.length line in
   let into = Buffer.create n in
   let byte i = if i < n then Char.code line.[i] else 0 in
-  (* The length of the character that begins there, and its code *)
+  (* The length of the character that begins at i, and its code *)
   let decode i =
     let first = byte i in
     let length = if first < 0x80 then 1 else if first < 0xc2 then 0 else if first < 0xe0 then 2 else if first < 0xf0 then 3
@@ -28,9 +28,9 @@ let printable line =
       go (i + length) in
   go 0;
   Buffer.contents into
-(* Where a batch is read, what would be printed is kept. *)
+(* The lines of one text of a batch, which are kept instead of printed *)
 let kept = ref None
-(* Which part of a certificate a line is about *)
+(* The part of a certificate that a line is about *)
 let prefix = ref ""
 let say format = Printf.ksprintf (fun line -> let line = !prefix ^ line in match !kept with
   | None -> print_endline (printable line)

@@ -1,14 +1,14 @@
-(* Evidence of `tree` where there are groups, or another share than the default: the filling, stretch by stretch, until users
-   have no more room by the prices that the certificate states. As in evidence.ml nothing here is believed. *)
+(* Evidence of `tree` with groups, or with another share than the default: the filling, stretch by stretch, until
+   users have no more room by the prices that the certificate states. As in evidence.ml, nothing here is trusted. *)
 open Proved
 open Json
 open Reader
 open Evidence
 
-(* Comparisons of two terms of a filling, fewer in a browser; and what is looked at before it begins *)
+(* The largest number of comparisons of two terms of a filling, smaller in a browser; and of entries of its tables *)
 let most_comparisons () = !Budget.most_cells / 2 and most_entries = 20_000
 
-(* What a task of everybody is worth at least in prices of rows and of limits on classes, where none of 0 bars it *)
+(* The least worth of a task of each user, in prices of rows and of limits on classes, over classes where no limit of 0 bars it *)
 let worth_in s (on : limit_row list) prices =
   let row = prices.on_row and g = s.grouping and shut = List.filter (fun w -> sign w.top = 0) on in
   let dear = List.filter (fun w -> sign (price_of s.p prices w) <> 0) on in
@@ -21,7 +21,7 @@ let worth_in s (on : limit_row list) prices =
 let bound_of s on prices = let row = prices.on_row in List.fold_left (fun sum i -> List.fold_left (fun sum r ->
   Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_full i r)))) sum (range s.p.resources)) (to_q (paid s.p on prices)) (range s.p.classes)
 
-(* What a certificate says of the filling: a placement, prices, and those of every resource everywhere *)
+(* The statement about the filling: a placement and prices, and in addition the prices of each resource alone on all classes *)
 let stated s value =
   only "filling prices limit_prices?" value;
   let y = read_tasks s.c.on (get "filling" value) in
@@ -74,7 +74,7 @@ let follow s (groups : Groups.t) value =
       let rate = Array.make n Q.zero in
       List.iter (fun (n, q) -> rate.(n) <- Q.add rate.(n) (to_q q)) rates;
       let below = by_node (fun c -> List.filter (fun (n, _) -> Proved.under facts c n) rates) in
-      (* When something happens: the difference of two numbers that change evenly is 0. *)
+      (* The time of the next event, when the difference of two numbers that change evenly becomes 0 *)
       let first = ref None in
       let at_time q = match !first with Some earlier when Q.leq earlier q -> () | _ -> first := Some q in
       let meet (a, a') (b, b') =

@@ -1,14 +1,14 @@
-(* What of a certificate is proven by the checkers that are themselves proved in Coq, in sentences. *)
+(* States in sentences which claims of a certificate are proven, by checkers that are themselves proved in Coq. *)
 open Reader
 open Say
 exception False of string
-(* Told of each claim before it is judged: its place, of how many *)
+(* Called before each claim is judged, with its position and the number of claims *)
 let at_claim = ref (fun (_ : int) (_ : int) -> ())
 
 let short q = let text = Q.to_string q in
   if String.length text <= 60 then text else String.sub text 0 40 ^ "..."
 
-(* An axiom, and that it applies, in the words of the theories; (x: what it is said of) *)
+(* An axiom, and the condition that it applies, in the words of the theories (x: the allocation) *)
 let words placed held level (c : stated_claim) =
   let named : Proved.named -> string = function
     | Resource r -> Printf.sprintf "(Resource %d)" r | share -> String.capitalize_ascii (word_of_share share) in
@@ -31,7 +31,7 @@ let words placed held level (c : stated_claim) =
   | OfTree -> (if level then "filled" else "filled_by_turns"), "tree_applies"
   | OfNjc -> "no_justified_complaints", "" | OfNonWasteful -> "True", "" | _ -> name, ""
 
-(* The same of what is possible within limits of groups *)
+(* The same for axioms that compare within the limits of groups *)
 let among (axiom, applies) = match String.split_on_char ' ' axiom with
   | name :: rest -> String.concat " " ((name ^ "_among (within x)") :: rest), applies ^ (if applies = "" then "" else "; ") ^ "comparable"
   | [] -> axiom, applies
@@ -46,12 +46,12 @@ let sentence tolerance (axiom, applies) (c : stated_claim) =
   | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
   | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
 
-(* What the reader of a certificate asks of it, beyond that it is true. Files are their texts. *)
+(* The requests of the user, in addition to the claims being true. Files are given as their texts. *)
 type options = { by_time : bool option; most_tolerance : Q.t option; problem : string option; allocation : string option;
   required : string list }
 let nothing_asked = { by_time = None; most_tolerance = None; problem = None; allocation = None; required = [] }
 
-(* A file of the reader's own, which has a budget of its own *)
+(* Reads a file that the user provides. It has a budget of its own. *)
 let own option read text =
   Budget.begin_text ();
   try
@@ -61,7 +61,7 @@ let own option read text =
     read root
   with Json.Malformed what -> Json.malformed "%s: %s" option what
 
-(* The name of a claim that is asked for: AXIOM, or AXIOM:PARAMETER *)
+(* The name of a required claim: AXIOM, or AXIOM:PARAMETER *)
 let required_name s text =
   let axiom, parameter = match String.index_opt text ':' with
     | None -> text, None
@@ -73,14 +73,14 @@ let required_name s text =
   try (read_claim s (Json.Object (["axiom", Json.Text axiom; "holds", Json.Bool true] @ given))).name
   with Json.Malformed what -> Json.malformed "--require %s: %s" text what
 
-(* What is asked for and not so, in words *)
+(* The requests that are not met, in words *)
 let unmet options (c : certificate) groups =
   let s = c.on in
   let about_problem = Option.map (own "--problem" (fun root ->
     let s' = read_problem c.by_time root in
     let groups' = Groups.read s' in
     Hash.same (s, groups, More.read s) (s', groups', More.read s'), Hash.of_problem s' groups' (More.read s'))) options.problem in
-  (* The reader's own problem may have its lists in another order, and then has another hash. *)
+  (* The user's own problem may have its lists in another order, and then has another hash. *)
   let is_known stated = stated = Hash.of_problem s groups (More.read s)
     || (match about_problem with Some (true, own) -> stated = own | _ -> false) in
   let about_allocation = Option.map (own "--allocation" (fun root ->
@@ -113,7 +113,7 @@ let check_allocation root options =
   let names = List.map (fun c -> c.name) c.claims in
   let unmet = unmet options c groups in
   Budget.begin_text ();
-  (* Coq's program refuses whatever needs a feasible allocation where this is true. *)
+  (* If this is true, Coq's program refuses every claim that needs a feasible allocation. *)
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
   let judge (claim : stated_claim) = match if claim.statement.about = OfTree && List.mem ("guarantees", "compared") groups.words
     then uncovered "guarantees that are only compared with" else Further.evidence case further claim with
@@ -138,11 +138,11 @@ let check_allocation root options =
     else if unmet <> [] then Some (List.hd unmet)
     else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
     then Some "the allocation is infeasible, and more is claimed of it" else None in
-  (* What cannot be read is the worse fault, wherever it stands. *)
+  (* Text that cannot be read is the worse fault, wherever it is, so all evidence is read first. *)
   let verdicts = List.mapi (fun i claim -> !at_claim i (List.length names); judge claim) c.claims in
   Option.iter (fun what -> raise (False what)) first;
   List.iter (function `False what -> raise (False ("claim " ^ what)) | _ -> ()) verdicts;
-  (* The hash comes first: no name can imitate it. *)
+  (* The hash comes first, so that no name can imitate it. *)
   let hash = try Hash.of_problem s groups case.more with Uncovered _ -> "not computed (long numbers)" in
   say "problem sha256 %s: `%s`, %d users, %d server classes; sharing %s, tolerance %s" hash s.title s.problem.users
     s.problem.classes (if c.by_time then "tdm" else "rdm") (short c.tolerance);
@@ -155,8 +155,8 @@ let check_allocation root options =
   if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
-(* A certificate of a running cluster: what runs (held), fair shares (due) and what runs after moves are certificates of one
-   problem, and are judged as such. What the bundle states about queues, starts and moves is not covered. *)
+(* A certificate of a running cluster. The running tasks (held), the fair shares (due) and the tasks after moves are
+   certificates of one problem, and judged as such. Statements about queues, starts and moves are not covered. *)
 let check_bundle root options =
   Json.only "kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?" root;
   if not (Q.equal (Json.number Json.stated (Json.get "version" root)) Q.one) then Json.malformed "expected version 1";
@@ -202,7 +202,7 @@ let check text options =
   | Text ("verdict-certificate" | "moves-certificate") -> check_bundle root options
   | _ -> check_allocation root options
 
-(* The exit status for a text; why it is not 0; and a fault, where it is no matter of claims alone. *)
+(* The exit status for a text, why it is not 0, and an error message if the fault is not only about claims *)
 let judge text options = match check text options with
   | 0 -> 0, "", None
   | status -> status, "something is not covered", None
@@ -211,5 +211,5 @@ let judge text options = match check text options with
   | exception False what -> say "not proven: %s" what; 1, what, None
   | exception (Budget.Too_large | Stack_overflow | Out_of_memory) -> 3, "too large", Some "too large"
 let fault what = printable ("error: " ^ String.concat " " (String.split_on_char '\n' what))
-(* All lines, where they are kept *)
+(* All lines, if they are kept *)
 let printed wrong = List.rev (Option.value !kept ~default:[]) @ List.map fault (Option.to_list wrong)

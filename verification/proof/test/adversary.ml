@@ -1,6 +1,7 @@
-(* Lies to the proved checker: every number that OCaml computes for it (alone, the tables, totals, single servers, groups)
-   is replaced by another one, in turn, at a random place. Nothing may be proven then. Speaks as `evenhand-proof --batch`
-   does, and says of every certificate that it is not covered, with the number of lies; ends at the first one believed. *)
+(* Lies to the proved checker. Every number that OCaml computes for it (alone, the tables, totals, single servers,
+   groups) is replaced by another one, in turn, at a random position. Nothing may be proven then. The program reads
+   and writes like `evenhand-proof --batch`. It reports every certificate as not covered, with the number of lies, and
+   ends at the first lie that is believed. *)
 module Integer = Z
 open Proved
 module Z = Integer (* Zarith's, not Coq's *)
@@ -18,13 +19,13 @@ let rec different q = let v = other q in if Q.equal (to_q v) (to_q q) then diffe
 let put1 n f = let n0 = Random.int n in let v = different (f n0) in fun i -> if i = n0 then v else f i
 let put2 n m f = let n0 = Random.int n in let row = put1 m (f n0) in fun i -> if i = n0 then row else f i
 let put3 n m l f = let n0 = Random.int n in let rows = put2 m l (f n0) in fun i -> if i = n0 then rows else f i
-(* A number that may be none *)
+(* Replaces an optional number *)
 let put_option n m f =
   let n0 = Random.int n and m0 = Random.int m in
   let v = match f n0 m0 with None -> Some one | Some q -> if Random.bool () then None else Some (different q) in
   fun i j -> if i = n0 && j = m0 then v else f i j
 
-(* The lies about a case: of which claims they matter, the case, and what is said of parties *)
+(* The lies about a case: the claims for which they matter, the changed case, and the changed tables of parties *)
 let lies (groups : Groups.t) s f =
   let n = s.p.users and k = s.p.classes and m = s.p.resources and v = groups.grouping.groups in
   let servers = (the_placing s.p s.x s.placing).servers in
@@ -76,7 +77,7 @@ let lies (groups : Groups.t) s f =
   let of_parties = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, `Parties, fun () -> s, lie ()) lie) of_parties in
   given `All everywhere @ given `Groups of_groups @ of_parties
 
-(* The lies about numbers of the evidence that there is one of: shares, levels, what tasks are worth *)
+(* The lies about the numbers of evidence that has any: shares, levels, the worth of tasks *)
 let lies_of_evidence (groups : Groups.t) s e =
   let n = s.p.users and k = s.p.classes in
   let at_user ok f =

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The proved checker is lied to: on the certificates of three.sh, and as many more, every number that OCaml computes for it is
-# replaced in turn, and nothing may be proven then.
+# Lies to the proved checker. On the certificates of three.sh and as many others, every number that OCaml computes for it is
+# replaced in turn, and nothing may be proven from the replaced number.
 #
-#   adversary.sh [SEEDS [EACH]]     so many certificates, and damaged ones of each (default: 4000 5)
+#   adversary.sh [SEEDS [EACH]]     the numbers of certificates, and of damaged ones for each (default: 4000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 damage=${DAMAGE:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/damage}

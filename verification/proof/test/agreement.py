@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Compares evenhand-proof with evenhand-check.
 
-On the certificates of the test kit (accepted, rejected, malformed), on those that `evenhand certify` writes about
-the examples, the golden cases and random problems, and on damaged ones. What the kernel refuses must never be
-proven; what it accepts must be proven, or said not to be covered. Every other difference is listed.
+The certificates are those of the test kit (accepted, rejected, malformed), those that `evenhand certify` writes about
+the examples, the golden cases and random problems, and damaged ones. A certificate that the kernel refuses must never
+be proven. One that it accepts must be proven, or reported as not covered. Every other difference is listed.
 
-    agreement.py [FROM TO]     seeds of the random problems (default: 0 60); EVENHAND and EVENHAND_CHECK name the binaries (default: target/release)
+    agreement.py [FROM TO]     seeds of the random problems (default: 0 60)
+
+EVENHAND and EVENHAND_CHECK name the binaries (default: those in target/release).
 """
 import copy, json, os, random, re, subprocess, sys, tempfile, unicodedata
 from collections import Counter
@@ -25,7 +27,7 @@ SEEDS = range(*map(int, sys.argv[1:3])) if len(sys.argv) > 2 else range(60)
 WORK = Path(tempfile.mkdtemp(prefix="agreement-"))
 
 counts, listed, wrong = Counter(), Counter(), []
-#: The build for browsers, which says the same.
+#: The build for browsers, which must give the same answers.
 browser = both.Browser()
 
 
@@ -168,7 +170,7 @@ def random_problem(seed):
 
 
 def in_groups(problem, rng):
-    """The problem with some of its users in groups, which are promised something and limited."""
+    """Returns the problem with some of its users in groups that have guarantees and limits."""
     problem = copy.deepcopy(problem)
     def amounts(low, high, chance):
         return {r: rng.randint(low, high) for r in problem["resources"] if rng.random() < chance}
@@ -192,7 +194,7 @@ def in_groups(problem, rng):
         groups.append(group)
     problem["groups"] = groups
     if rng.random() < .2 and len(classes) > 1:
-        # A key of names with commas between, and spaces around them
+        # A key of several names, with commas between them and spaces around them
         space = lambda: rng.choice(["", " ", "  ", "\t", "\n"])
         groups[0]["on"] = {",".join(space() + name + space() for name in classes): {"limit": amounts(0, 6, .7)}}
     if rng.random() < .5:
@@ -217,7 +219,7 @@ for code in [*range(0x3100), *range(0xa000, 0xd800), *range(0xe000, 0x10ffff, 7)
 
 
 def unicode_name(rng):
-    """A short name of characters of any category: spaces of all kinds, controls, marks, private and unassigned ones."""
+    """Returns a short name of characters of any category: spaces of all kinds, controls, marks, private and unassigned ones."""
     drawn = [rng.choice(CHARACTERS[rng.choice(sorted(CHARACTERS))]) for _ in range(rng.randint(1, 4))]
     if rng.random() < .3:
         drawn.insert(rng.randrange(len(drawn) + 1), rng.choice([",", " ", "\u00a0", "\u3000", "\"", "\\", "\ufeff", "\ufe0f"]))
@@ -225,7 +227,7 @@ def unicode_name(rng):
 
 
 def renamed(problem, rng):
-    """The problem with other names, each of any characters."""
+    """Returns the problem with other names, each made of arbitrary characters."""
     old = [*problem["resources"], *(of["name"] for key in ("servers", "users", "groups") for of in problem.get(key, []))]
     new = {}
     for name in old:
@@ -234,7 +236,7 @@ def renamed(problem, rng):
             drawn += unicode_name(rng)
         new[name] = drawn
     def key(text):
-        # A key of several classes is renamed part by part, and keeps the spaces around them.
+        # In a key of several classes each name is replaced, and the spaces around it stay.
         parts = [re.sub(r"[rsug]\d+", lambda found: new[found.group(0)], part) for part in text.split(",")]
         return ",".join(parts) if re.fullmatch(r"[\s,rsug\d]+", text) and re.search(r"[rsug]\d", text) else text
     def walk(value):
@@ -247,7 +249,10 @@ def renamed(problem, rng):
 
 
 def placed(problem, rng):
-    """Gangs for some users, and whole tasks on single servers as long as these have room for them: the problem, and the allocation."""
+    """Gives gangs to some users, and places whole tasks on single servers while these have room.
+
+    Returns the problem and the allocation.
+    """
     problem = copy.deepcopy(problem)
     for user in problem["users"]:
         user.pop("gamma", None)
@@ -299,10 +304,10 @@ def certified(name, problem, mechanisms, kind, more=(), axioms=()):
 
 
 def damaged(text, rng):
-    """One number changed, one field dropped, or a verdict turned round."""
+    """Returns the certificate with one number changed, one field dropped, or one verdict reversed."""
     document = json.loads(text)
     if rng.random() < .1 and document.get("claims"):
-        # A claim about nothing that holds for nobody, or one that does not apply
+        # A claim that holds because no user is active, or one that does not apply
         claim = rng.choice(document["claims"])
         for field in ("evidence", "why", "margin"):
             claim.pop(field, None)

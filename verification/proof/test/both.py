@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""evenhand-proof twice: in machine code, and built for browsers (build/js/proof.js, in Node). Both must say the same status
-and the same lines.
+"""Runs both builds of evenhand-proof: in machine code, and for browsers (build/js/proof.js, in Node). They must print the same
+lines and end with the same status.
 
-    both.py CERTIFICATE...     of these files, as they are usually asked about
-    both.py --batch            in place of `evenhand-proof --batch`, for `damage --proof`; ends with status 1 where they differ
+    both.py CERTIFICATE...     judge these files, with the default options
+    both.py --batch            replace `evenhand-proof --batch`, for `damage --proof`; the status is 1 if the builds differ
 """
 import os, subprocess, sys
 from pathlib import Path
@@ -11,19 +11,19 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROOF = HERE.parent / "build" / "evenhand-proof"
 BROWSER = HERE.parent / "build" / "js" / "proof.js"
-#: What a text may state where nothing else is asked for.
+#: The default of --max-tolerance.
 TOLERANCE = "1/1000000"
 
 
 class Browser:
-    """The build for browsers, one text after the other."""
+    """The build for browsers, which judges one text after another."""
 
     def __init__(self):
         command = ["node", str(HERE / "serve.js"), str(BROWSER)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def judge(self, text, sharing="-", tolerance=TOLERANCE):
-        """The exit status and the lines that are printed, both as bytes."""
+        """Returns the exit status, and the lines that are printed as bytes."""
         self.process.stdin.write(b"%d %s %s\n" % (len(text), sharing.encode(), tolerance.encode()) + text)
         self.process.stdin.flush()
         status, *lines = self.process.stdout.readline().rstrip(b"\n").split(b"\t")
@@ -31,7 +31,7 @@ class Browser:
 
 
 def native(text):
-    """What the program in machine code prints, its faults last."""
+    """Returns the exit status and the lines of the program in machine code, its error messages last."""
     done = subprocess.run([str(PROOF), "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.returncode, (done.stdout + done.stderr).split(b"\n")[:-1]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The build for browsers against the one in machine code: every primitive of integers, every certificate of the test kit, and
-# those of three.sh, whole and damaged. A number that JavaScript would cut short has to be an error of the compiler.
+# Compares the build for browsers with the one in machine code: on every primitive of integers, on every certificate of the test
+# kit, and on those of three.sh, intact and damaged. A number that JavaScript would truncate has to be a compiler error.
 #
-#   browser.sh [CALLS [SEEDS [EACH]]]     so many calls of each primitive, certificates, and damaged ones of each
+#   browser.sh [CALLS [SEEDS [EACH]]]     the numbers of calls of each primitive, of certificates, and of damaged ones for each
 #                                         (default: 100000 2000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

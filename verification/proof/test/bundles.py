@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Damages certificates of verdicts and of moves, and judges them by all three programs.
 
-One number of a certificate becomes another one. What evenhand-check refuses must never be proven by evenhand-proof, in machine
-code or in a browser, and what it accepts must not be refused there: "not covered" (3) is the only other answer.
+One number of a certificate is replaced. A certificate that evenhand-check refuses must never be proven by evenhand-proof, in
+machine code or in a browser. One that it accepts must not be refused there: "not covered" (3) is the only other answer.
 
-    bundles.py [COUNT]     so many damaged certificates (default: 400)
+    bundles.py [COUNT]     the number of damaged certificates (default: 400)
 """
 import json, os, random, re, subprocess, sys, tempfile
 from collections import Counter
@@ -52,7 +52,7 @@ def main():
         judge(name, text, browser, is_whole=True)
     for _ in range(COUNT):
         name, text = rng.choice(whole)
-        # Digits of numbers, not those of names, hashes and titles
+        # Only digits of numbers, and none in names, hashes or titles
         at = rng.choice([m.start() for m in re.finditer(r"(?<=[:\[,\"/])-?\d+(?=[\"\],}/])", text)])
         digits = re.match(r"-?\d+", text[at:]).group(0)
         other = str(int(digits) + rng.choice([-1, 1, 7]))

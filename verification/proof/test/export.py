@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles what `evenhand export --to coq` writes.
+"""Compiles the files that `evenhand export --to coq` writes.
 
-The two examples of the README are solved, certified, exported and compiled by coqc; Coq says of every theorem that it is
-closed under the global context; with one number changed the file must not compile. Then every certificate of the test
-kit that is accepted, and those of random problems: each compiles, or is refused with a claim that is named.
+The two examples of the README are solved, certified, exported and compiled by coqc. Coq has to report that every theorem is
+closed under the global context. With one number changed, the file must not compile. Then every accepted certificate of the
+test kit and those of random problems are exported: each file compiles, or the export is refused and names a claim.
 
     export.py [FROM TO]     seeds of the random problems (default: 0 12)
 """
@@ -16,7 +16,7 @@ THEORIES = HERE.parent / "theories"
 EXAMPLES = [("two-servers", "drfh"), ("google-cluster", "drfh")]
 DAMAGED = 12
 TIMEOUT = 120  # seconds of coqc; a file takes one or two
-# What the proved checker does not read
+# The message of an export that is refused because the proved checker does not cover a claim
 REFUSALS = re.compile(r"the claim `[^`]+` has no theorem: ")
 
 
@@ -25,7 +25,7 @@ def fail(what):
 
 
 def exported(name, certificate):
-    """The Coq source; None where a claim is refused by its name."""
+    """Returns the Coq source; None if the export is refused and names a claim."""
     path, out = WORK / "certificate.json", WORK / f"{name}.v"
     path.write_text(certificate, encoding="utf-8")
     status, said = run(EVENHAND, "export", path, "--to", "coq", "-o", out)
@@ -35,7 +35,7 @@ def exported(name, certificate):
 
 
 def compiled(name, text):
-    """What coqc says of a file, and whether it takes it."""
+    """Returns whether coqc accepts a file, and its output."""
     path = WORK / f"{name}.v"
     path.write_text(text)
     try:
@@ -50,7 +50,7 @@ def theorems(text):
 
 
 def closed(name, text):
-    """Compiles, and nothing of it is assumed."""
+    """Checks that the file compiles without assumptions; returns the number of its theorems."""
     names = theorems(text)
     ok, said = compiled(name, text + "".join(f"Print Assumptions {theorem}.\n" for theorem in names))
     if not ok or said.count("Closed under the global context") != len(names):
@@ -59,7 +59,7 @@ def closed(name, text):
 
 
 def damaged(text, rng):
-    """The text with one number changed: of the allocation, of a capacity, of a margin or of prices."""
+    """Yields the text with one number changed: in the allocation, a capacity, a margin or prices."""
     lines = re.compile(r"Definition the_allocation .*?\.\n|  capacity := .*?;|the_tolerance \(?-?\d.*?\.\n|"
                        r"Pareto \(row .*?\.\n", re.S)
     spans = [(part.start() + m.start(), part.start() + m.end()) for part in lines.finditer(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Statements that are made to look well-formed: files NAME_forged.v must not compile, and fail where the statement is
-# checked; NAME_true.v, which tells the truth about the same, must.
+# Checks statements that are forged to look well-formed. A file NAME_forged.v must not compile: it has to fail where the statement
+# is checked. NAME_true.v tells the truth about the same problem, and must compile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Asks the same of evenhand-proof and evenhand-check: --problem, --allocation, --require and --max-tolerance.
+"""Runs evenhand-proof and evenhand-check with the same options: --problem, --allocation, --require and --max-tolerance.
 
-For every accepted certificate of the test kit, of every kind. Both programs must end with the same status, unless
-evenhand-proof does not cover the certificate (3), and name the same hash of the problem.
+The certificates are all accepted ones of the test kit, of every kind. Both programs must print the same hash of the problem, and
+end with the same status, unless evenhand-proof does not cover the certificate (3).
 """
 import copy, json, os, re, subprocess, sys, tempfile
 from fractions import Fraction
@@ -23,7 +23,7 @@ def run(program, *arguments):
 
 
 def ask(path, arguments, expected=None):
-    """Both programs, asked the same; the status that the kernel has to end with, if one is stated."""
+    """Runs both programs with the same arguments. `expected` is the status of evenhand-check, if it is known."""
     global compared, uncovered
     (a, said_a), (b, said_b) = run(CHECK, path, *arguments), run(PROOF, path, *arguments)
     compared += 1
@@ -41,7 +41,7 @@ def written(name, document):
 
 
 def turned(problem):
-    """The same problem with another title, its resources in another order, and lists of objects by name turned round."""
+    """Returns the same problem with another title, and with resources, servers and users in reverse order."""
     turned = {**copy.deepcopy(problem), "name": "another title"}
     if "resources" in turned:
         turned["resources"].reverse()
@@ -52,7 +52,7 @@ def turned(problem):
 
 
 def changed(problem):
-    """Another problem: one demand is larger, or one weight."""
+    """Returns a different problem: one weight or one reward is different."""
     other = copy.deepcopy(problem)
     if problem["kind"] == "allocation-problem":
         other["users"][0]["weight"] = "7/5" if other["users"][0].get("weight") != "7/5" else 1
@@ -98,7 +98,7 @@ def main():
                 ask(path, [*base, "--require", axiom])
             for claim in certificate["claims"]:
                 if claim["axiom"] == "proportional" and "share" in claim:
-                    continue  # --require names an exponent alone
+                    continue  # --require can only name an exponent
                 more = [str(claim[key]) for key in ("share", "alpha") if key in claim]
                 ask(path, [*base, "--require", ":".join([claim["axiom"], *(more or (["1"] if claim["axiom"] == "proportional" else []))])],
                     0 if claim["holds"] else 1)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Certificates of random problems and golden cases, each as it was made and damaged, judged by evenhand-proof, by the kernel
-# and, where it is small enough, by the plain judge of the test kit: none may contradict another. What evenhand-proof does not cover is counted by reason. The seeds are
-# fixed, and docs/proof.md has to say what comes out. The program is the test kit's `damage`.
+# Judges certificates of random problems and golden cases, intact and damaged, by three programs: evenhand-proof, the kernel and, if
+# the problem is small enough, the plain judge of the test kit. None may contradict another. Claims that evenhand-proof does not
+# cover are counted by reason. The seeds are fixed, and docs/proof.md has to state the result. The program is the test kit's
+# `damage`.
 #
-#   three.sh [SEEDS [EACH]]     so many certificates, and damaged ones of each (default: 2000 5)
+#   three.sh [SEEDS [EACH]]     the numbers of certificates, and of damaged ones for each (default: 2000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 damage=${DAMAGE:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/damage}
@@ -16,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 }
 "$damage" 0 "$seeds" --each "$each" --state "$work/state.json" --keep build/contradictions \
   --proof "$PWD/build/evenhand-proof" | tee "$work/said"
-# How many lines there are of a kind: `N good; kernel: accepted; proof: ...`
+# Adds up the counts of the lines of a kind: `N good; kernel: accepted; proof: ...`
 count() { awk -v kind="$1" 'index($0, "good; ") + index($0, "damaged; kernel: accepted; proof: accepted") && index($0, kind) { n += $1 } END { print n + 0 }' "$work/said"; }
 good=$(count 'good; kernel: accepted; proof: accepted')
 damaged=$(count 'damaged; kernel: accepted; proof: accepted')
@@ -24,7 +25,7 @@ uncovered=$(count 'good; kernel: accepted; proof: too large or not covered')
 comes_out="both accept $good good and $damaged damaged ones; $uncovered good ones are too large or not covered"
 echo "three: $comes_out"
 ((good * 100 >= seeds * 98)) || { echo "three: error: fewer than 98 % of the good ones are proven in full" >&2; exit 1; }
-# A line of its own; with EVENHAND_WRITE_DOCS=1 it is written anew.
+# The page has this line; with EVENHAND_WRITE_DOCS=1 it is written again.
 line="With the fixed seeds of \`three.sh\`, 12,000 certificates: $comes_out."
 page=../../docs/proof.md
 if [[ $seeds == 2000 && $each == 5 ]]; then

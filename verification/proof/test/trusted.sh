@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The OCaml that is believed about certificates of allocations: it reads and prints. docs/proof.md lists its files with their
-# lines. The numbers are facts, and no limits.
+# Checks the size of the OCaml that has to be trusted about certificates of allocations: the code that reads and prints.
+# docs/proof.md lists its files with their numbers of lines. The numbers are facts and not limits.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=../../docs/proof.md
 shared=0
-# The lines of a file, which the page has to state
+# Prints the number of lines of a file; the page has to state it.
 lines_of() {
   local lines
   lines=$(wc -l <"reader/$1.ml")

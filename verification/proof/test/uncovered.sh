@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Claims with evidence that would do without groups: each is refused where these have limits, or hold something back. And what
-# is too large is said to be.
+# Checks claims whose evidence would be enough without groups: each is refused if groups have limits, or hold something back. Also
+# checks that a certificate that is too large is reported as such.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ for file in "$work"/*.json; do
 done
 echo "uncovered: $claims claims whose evidence would do without groups, all refused"
 
-# Numbers of more digits than are computed with, exponents written out.
+# Numbers with more digits than the reader computes with, where exponents are written out.
 users=$(for n in {1..21}; do printf ',{"name": "u%s", "demand": {"r": 1}}' "$n"; done)
 tasks=$(for n in {1..21}; do printf ',"u%s": {"s": "1e-100000"}' "$n"; done)
 status=0
@@ -42,7 +42,7 @@ EOF
 }
 echo "uncovered: two million digits are too large"
 
-# Guarantees that are only compared with are another filling than that of the theorems, which the part that is believed says.
+# If guarantees are only compared with, the filling is not that of the theorems. The trusted part of the reader has to detect this.
 status=0
 said=$(build/evenhand-proof - 2>&1 <<'EOF'
 {"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem", "resources": ["r"],

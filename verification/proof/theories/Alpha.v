@@ -12,8 +12,9 @@ Notation x := (t_x T). Notation g := (t_g T).
 Variable B : scope.
 Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
-(** Proportional fairness: w / U^a, and the gap as a part of the sum of w U^(1-a) *)
-(** By squaring, and of a reduced number: its powers are reduced as well, so nothing is divided. *)
+(** Proportional fairness: the prices w / U^a, and the gap as a fraction of the sum of w U^(1-a) *)
+(** [rpower]: powers by repeated squaring of a reduced number. They are reduced as well, so no common divisor is
+    computed. *)
 Fixpoint squared (q : Q) (p : positive) : Q :=
   match p with
   | xH => q

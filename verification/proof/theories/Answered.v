@@ -1,4 +1,4 @@
-(** No justified complaints, and PS-DSF: every user has all its tasks, or rows answer it. *)
+(** No justified complaints, and PS-DSF: every user has all its tasks, or rows justify what it lacks. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
@@ -11,7 +11,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T). Notation g := (t_g T).
 
 Definition someone (f : nat -> bool) : bool := any N (fun n => is_active T n && f n).
-(** n lacks no more of its tasks than the margin m says; it lacks as much. *)
+(** [lacks_few]: n lacks at most -m times g_n of its tasks. [lacks_many]: it lacks at least that. *)
 Definition lacks_few (m : Q) (n : nat) : bool :=
   match limit P n with Some l => le (sub l (t_tasks T n)) (- mul m (g n)) | None => false end.
 Definition lacks_many (m : Q) (n : nat) : bool :=
@@ -32,7 +32,7 @@ Definition check_njc (m : Q) : bool :=
   users_all P T (fun n => let e := due_of n in
     lacks_few m n || any K (fun i => any M (fun r => answers m e n i r))) && someone (njc_least m).
 
-(** ** PS-DSF. [lev] are the levels x_n / (w_n gamma_ni). *)
+(** ** PS-DSF. [lev] is the table of the levels x_n / (w_n gamma_ni). *)
 Fixpoint sparse_from (a : Q) (n : nat) (f : nat -> option Q) : Q :=
   match n with O => a | S k => sparse_from (match f k with Some q => add a q | None => a end) k f end.
 Definition sparse_sum (n : nat) (f : nat -> option Q) : Q := sparse_from 0 n f.
@@ -40,7 +40,7 @@ Variable lev : nat -> nat -> Q.
 Definition check_levels_at : bool :=
   all N (fun n => all K (fun i =>
     if runs_on T n i then eqq (lev n i) (quo (t_tasks T n) (mul (weight P n) (t_gamma T n i))) else true)).
-(** What n lacks: what is free, and what is held above its level *)
+(** The lack of n: the free part of the row, and what others hold above the level of n *)
 Definition lack (n i r : nat) : Q :=
   let l := lev n i in
   quo (add (t_slack T i r) (sparse_sum N (fun k =>

@@ -1,4 +1,4 @@
-(** Programs on rationals and finite sums, and what they compute. *)
+(** Programs on rationals and finite sums, and proofs of what they compute. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec.
 Open Scope Q_scope.
@@ -9,14 +9,14 @@ Definition quo (a b : Q) := Qred (a / b).
 Definition sub (a b : Q) := Qred (a - b).
 Definition eqq (a b : Q) := Qle_bool a b && Qle_bool b a.
 
-(** A sum is a loop: where the program runs, the stack may be short. *)
+(** A sum is computed by a loop, since the stack may be small where the program runs. *)
 Fixpoint rsum_from (a : Q) (n : nat) (f : nat -> Q) : Q :=
   match n with O => a | S k => rsum_from (add a (f k)) k f end.
 Definition rsum (n : nat) (f : nat -> Q) : Q := rsum_from 0 n f.
 Fixpoint any (n : nat) (f : nat -> bool) : bool :=
   match n with O => false | S k => if f k then true else any k f end.
 
-(** min over r with d > 0 of b r / d r, None if there is no such r *)
+(** The minimum of b r / d r over all r with d r > 0; None if there is no such r *)
 Fixpoint least (m : nat) (d b : nat -> Q) : option Q :=
   match m with
   | O => None
@@ -111,7 +111,7 @@ Proof.
   - assert (f k <= sum n f) by (apply IHn; [intros; apply H|]; lia).
     assert (0 <= f n) by (apply H; lia). lra.
 Qed.
-(** A sum that is not positive, with a positive term, has a negative one. *)
+(** A sum that is not positive and has a positive term also has a negative one. *)
 Lemma sum_negative n f k :
   sum n f <= 0 -> (k < n)%nat -> 0 < f k -> exists m, (m < n)%nat /\ f m < 0.
 Proof.
@@ -147,7 +147,7 @@ Lemma smaller_spec a b : (a <= b /\ smaller a b == a) \/ (b < a /\ smaller a b =
 Proof. unfold smaller. destruct (le a b) eqn:E; bools; [left|right]; split; auto; reflexivity. Qed.
 Lemma larger_spec a b : (a <= b /\ larger a b == b) \/ (b < a /\ larger a b == a).
 Proof. unfold larger. destruct (le a b) eqn:E; bools; [left|right]; split; auto; reflexivity. Qed.
-(** Proves by cases which of two is smaller, or larger. *)
+(** Distinguishes the cases which of two numbers is smaller, or larger. *)
 Ltac minmax := repeat match goal with
   | H : context [smaller ?a ?b] |- _ => let S := fresh in let E := fresh in
       destruct (smaller_spec a b) as [[S E]|[S E]]; generalize dependent (smaller a b); intros

@@ -1,4 +1,5 @@
-(** What a bundle is worth; sharing incentive and work conservation, which compare it with what users have. *)
+(** The value of a bundle to a user. Sharing incentive and work conservation, which compare it with what users
+    have. *)
 From Coq Require Import QArith Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness.
 Open Scope Q_scope.
@@ -15,19 +16,19 @@ Definition on_class (n i : nat) (b : nat -> Q) : Q :=
 Definition best (n : nat) (b : nat -> nat -> Q) : Q := rsum K (fun i => on_class n i (b i)).
 Definition at_most (n : nat) (v : Q) : Q := match limit P n with Some l => smaller l v | None => v end.
 
-(** What n has, less the margin m *)
+(** The tasks of n, minus the margin m in units of g_n *)
 Definition due (m : Q) (n : nat) : Q := sub (has_tasks n) (mul m (g n)).
 
 Definition users_all (f : nat -> bool) : bool := all N (fun n => if is_active T n then f n else true).
 
-(** Sharing incentive: nobody has a margin below m, and somebody has just m. *)
+(** Sharing incentive: no user has a margin below m, and some user has exactly m. *)
 Definition part (n i r : nat) : Q := mul (quo (weight P n) (t_weights T)) (t_full T i r).
 Definition shared (n : nat) : Q := at_most n (best n (part n)).
 Definition check_sharing (m : Q) : bool :=
   users_all (fun n => le (shared n) (due m n)) &&
   any N (fun k => is_active T k && eqq (shared k) (due m k)).
 
-(** Work conservation: the same, of what is free *)
+(** Work conservation: the same for the free capacity *)
 Definition room (n : nat) : Q :=
   let v := best n (t_slack T) in
   match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end.
@@ -86,7 +87,7 @@ Proof.
   exists r. split; auto. rewrite (takes_is _ _ _ _ R) by auto. auto.
 Qed.
 
-(** No more can be run than [best], and so much can. *)
+(** No user can run more than [best] of a bundle, and it can run that much. *)
 Lemma on_class_most n i b z : (n < N)%nat -> (i < K)%nat -> 0 <= z -> (gamma P n i == 0 -> z == 0) ->
   (forall r, (r < M)%nat -> z * takes P n i r <= b r) -> z <= on_class P T n i b.
 Proof.
@@ -126,7 +127,7 @@ Qed.
 Lemma best_nonneg n b : (n < N)%nat -> (forall i r, (i < K)%nat -> (r < M)%nat -> 0 <= b i r) ->
   0 <= best P T n b.
 Proof. intros Hn B. rewrite best_eq. apply sum_nonneg. intros. apply on_class_runs; auto. Qed.
-(** Whatever is no more than [best] can be run. *)
+(** Every number of tasks up to [best] can be run. *)
 Lemma best_runs n b t : (n < N)%nat -> (forall i r, (i < K)%nat -> (r < M)%nat -> 0 <= b i r) ->
   0 <= t -> t <= best P T n b -> exists z, runs P n b z /\ sum K z == t.
 Proof.
@@ -199,7 +200,7 @@ Proof.
   - pose proof (weight_sum_pos n U). lra.
 Qed.
 
-(** The least eps within which an axiom holds that says something of every user: it is -m. *)
+(** -m is the least eps within which the axiom holds. *)
 Definition least_eps (axiom : Q -> Prop) (m : Q) : Prop := axiom (- m) /\ forall eps, axiom eps -> - m <= eps.
 Lemma below eps m a : 0 < a -> m * a <= eps * a -> m <= eps.
 Proof. intros A H. apply Qnot_lt_le. intro C. assert (0 < (m - eps) * a) by (apply Qmult_lt_0_compat; lra). lra. Qed.

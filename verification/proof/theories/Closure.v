@@ -1,5 +1,5 @@
-(** And and or of linear inequalities: what holds but for every eps > 0 holds at some point; and what holds at a point holds, but
-    for eps, near it. *)
+(** Conjunctions and disjunctions of linear inequalities. A formula that holds up to every eps > 0 holds exactly at
+    some point. A formula that holds at a point holds up to eps at all points near it. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Duality.
 Import ListNotations.
@@ -32,7 +32,7 @@ Proof.
   - intros (k & Hk & A). destruct (Nat.eq_dec k m) as [->|]; auto. left. exists k. split; [lia|auto].
 Qed.
 
-(** ** As a choice between systems *)
+(** ** A formula as a choice between systems of inequalities *)
 Fixpoint cases (f : formula) : list (list row) :=
   match f with
   | Yes => [[]]
@@ -61,7 +61,7 @@ Proof.
     + intros (C & I & H). apply in_app_iff in I. destruct I; [left|right]; eauto.
 Qed.
 
-(** ** What holds but for every eps *)
+(** ** Formulas that hold up to every eps *)
 Lemma follows_nearly C c : follows C c -> exists t, 0 <= t /\ forall e z, nearly e z C -> at_point n (coef c) z <= most c + t * e.
 Proof.
   induction 1 as [|c I|c d _ (t & T & A) _ (t' & T' & A')|s c S _ (t & T & A)].
@@ -95,7 +95,7 @@ Proof.
     apply (Far C e0 z I); auto; lra.
 Qed.
 
-(** ** What holds nearby *)
+(** ** Formulas that hold near a point *)
 Fixpoint steepness (f : formula) : Q :=
   match f with
   | Yes | No => 0
@@ -130,7 +130,7 @@ Proof.
 Qed.
 End On.
 
-(** * Linear terms, as they are written *)
+(** * Linear terms, as they are written in formulas *)
 Inductive term := Var (k : nat) | Const (q : Q) | Plus (a b : term) | Times (q : Q) (a : term) | Sum (n : nat) (f : nat -> term).
 Fixpoint value_at (z : nat -> Q) (a : term) : Q :=
   match a with
@@ -142,7 +142,7 @@ Fixpoint value_at (z : nat -> Q) (a : term) : Q :=
   end.
 Section Terms.
 Variable n : nat.
-(** Of variables below n *)
+(** All variables of the term are below n. *)
 Fixpoint over (a : term) : Prop :=
   match a with
   | Var k => (k < n)%nat
@@ -182,7 +182,7 @@ Proof.
     rewrite sum_add. apply Qplus_comp; [|reflexivity]. unfold at_point. simpl. rewrite sum_swap. apply sum_ext. intros j _.
     rewrite sum_scale_r. reflexivity.
 Qed.
-(** a is not above 0. *)
+(** a is at most 0. *)
 Definition negative (a : term) : formula := Holds {| coef := factor a; most := - constant a |}.
 Lemma sat_negative e z a : over a -> sat n e z (negative a) <-> value_at z a <= e.
 Proof. intros O. pose proof (value_of_factors z a O). unfold negative. simpl. split; intros; lra. Qed.

@@ -1,11 +1,11 @@
-(** Spec.v leaves no freedom: whatever is derived of a problem is determined by what the problem states, so that two
+(** Spec.v leaves no freedom: everything derived from a problem is determined by what the problem states. So two
     statements of the same problem and allocation agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
 From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Within Judge Parties Filled Roots.
 From Evenhand Require Turn Process Stopped.
 Open Scope Q_scope.
 
-(** Everything that a problem states is the same: all but [alone], which [well_formed] defines. *)
+(** The two problems state the same. [alone] is left out, since [well_formed] determines it. *)
 Record same_problem (P Q : problem) : Prop := {
   s_users : users P = users Q;
   s_classes : classes P = classes Q;
@@ -22,7 +22,7 @@ Record same_problem (P Q : problem) : Prop := {
   s_stated : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (stated P n i) (stated Q n i);
   s_criterion : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (criterion P n i) (criterion Q n i);
   s_timed : forall i, (i < classes P)%nat -> timed P i = timed Q i }.
-(** The same allocation: by user and class of P *)
+(** The same allocation, for all users and classes of P *)
 Definition agree (P : problem) (x y : allocation) : Prop :=
   forall n i, (n < users P)%nat -> (i < classes P)%nat -> x n i == y n i.
 
@@ -46,8 +46,8 @@ Proof. intros E F. rewrite E, F. reflexivity. Qed.
 Lemma sub_same a b c d : a == c -> b == d -> a - b == c - d.
 Proof. intros E F. rewrite E, F. reflexivity. Qed.
 
-(** * What is derived *)
-(** What a user runs alone is one number. *)
+(** * Derived quantities *)
+(** The number of tasks that a user runs alone is unique. *)
 Theorem alone_unique P n i a b : is_alone P n i a -> is_alone P n i b -> a == b.
 Proof.
   unfold is_alone. destruct (stated P n i); [intros A B; rewrite A, B; reflexivity|].
@@ -155,7 +155,7 @@ Proof.
   - apply quo_same; [apply (s_demand _ _ S)|apply total_same]; auto.
 Qed.
 
-(** ** Of an allocation *)
+(** ** Quantities of an allocation *)
 Section Of.
 Variables x y : allocation.
 Hypothesis E : agree P x y.
@@ -238,7 +238,7 @@ Qed.
 End Derived.
 
 (** * The axioms *)
-(** A server holds the same, of the same class. *)
+(** Every server has the same class and runs the same tasks. *)
 Record same_placing (P : problem) (l k : placing) : Prop := {
   m_servers : servers l = servers k;
   m_class : forall s, (s < servers l)%nat -> class_of l s = class_of k s;
@@ -262,7 +262,7 @@ Let weight_is := s_weight _ _ S.
 
 Lemma user_in n : user Q n -> user P n /\ (n < N)%nat.
 Proof. intros U. apply user_iff in U. split; [exact U|apply U]. Qed.
-(** From a feasible allocation of Q to P *)
+(** A feasible allocation of Q is feasible for P. *)
 Lemma feasible_back z : feasible Q z -> feasible P z.
 Proof. apply feasible_same; auto. intros n i _ _. reflexivity. Qed.
 Lemma tasks_any z n : tasks P z n == tasks Q z n.
@@ -321,7 +321,7 @@ Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q ep
 Proof.
   intros H n z Un R L. apply (conserving_among_same eps (fun _ => slack P x) (fun _ => slack Q y) (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
-(** What is possible, of both *)
+(** The possible allocations of both problems: each one of Q is also possible for P. *)
 Section Among.
 Variables poP poQ : allocation -> Prop.
 Hypothesis back : forall z, poQ z -> poP z.
@@ -481,7 +481,7 @@ Proof.
   - rewrite <- er. intros [A H]. split; auto. rewrite <- (total_same P Q S) by auto. exact H.
 Qed.
 
-(** ** Of what is stated, and of single servers *)
+(** ** The stated allocation, and tasks on single servers *)
 Lemma feasible_within_same eps : feasible_within P eps x -> feasible_within Q eps y.
 Proof.
   intros H. pose proof (kept_same P Q W V S x y E) as Kp. constructor; ranges.
@@ -1010,7 +1010,7 @@ Proof.
   unfold the_placing. destruct placing_ as [l|]; constructor; try reflexivity; [exact ec|].
   simpl. intros s n Hs Hn. apply ES; auto.
 Qed.
-(** Of a resource that there is *)
+(** The resource exists. *)
 Definition in_range (R : problem) (a : axiom_name) : Prop :=
   match a with OfMaxMin (Resource r) | OfProportional (Some (Resource r)) _ | OfRoot (Some (Resource r)) _ _ => (r < resources R)%nat
   | _ => True end.
@@ -1128,7 +1128,7 @@ Proof.
     destruct (Nat.eqb _ _); [apply mo; auto|reflexivity].
 Qed.
 
-(** Two well-formed statements of one problem, and of one allocation, agree on every claim. *)
+(** Two well-formed statements of one problem and one allocation agree on every claim. *)
 Theorem determined st : is_true P stated_x placing_ G Sib tolerance x st <-> is_true Q stated_y placing_ G Sib tolerance y st.
 Proof.
   pose proof repaired_agree as E. pose proof placed_there as PL'. pose proof (same_sym _ _ S) as S'.
@@ -1153,7 +1153,7 @@ Proof.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
 Qed.
-(** So no two files about them prove that an axiom holds, and that it is violated. *)
+(** So it cannot happen that one file about them proves that an axiom holds, and another that it is violated. *)
 Theorem no_two_truths a m k :
   is_true P stated_x placing_ G Sib tolerance x {| about := a; says := Some true; margin := Some m |} ->
   is_true Q stated_y placing_ G Sib tolerance y {| about := a; says := Some false; margin := Some k |} -> False.

@@ -1,5 +1,5 @@
-(** Linear inequalities over the rationals: Fourier and Motzkin's elimination, and what follows from it: Farkas' lemma,
-    duality, and that a bounded programme attains its optimum. *)
+(** Linear inequalities over the rationals. The elimination of Fourier and Motzkin, and its consequences: Farkas'
+    lemma, duality, and that a bounded linear programme attains its optimum. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic.
 Import ListNotations.
@@ -11,7 +11,7 @@ Definition at_point (n : nat) (f z : nat -> Q) : Q := sum n (fun j => f j * z j)
 Definition solves (n : nat) (z : nat -> Q) (C : list row) : Prop :=
   forall c, In c C -> at_point n (coef c) z <= most c.
 
-(** What follows from inequalities by adding them up, each some times *)
+(** The inequalities that follow from others by adding nonnegative multiples of them *)
 Definition nothing : row := {| coef := fun _ => 0; most := 0 |}.
 Definition both (c d : row) : row := {| coef := fun j => coef c j + coef d j; most := most c + most d |}.
 Definition times (t : Q) (c : row) : row := {| coef := fun j => t * coef c j; most := t * most c |}.
@@ -129,7 +129,7 @@ Proof.
         specialize (S c J). rewrite Z. lra.
 Qed.
 
-(** * Farkas' lemma: inequalities have a solution, or 0 < 0 follows from them. *)
+(** * Farkas' lemma: a system of inequalities has a solution, or 0 < 0 follows from it. *)
 Theorem farkas n C : (exists z, solves n z C) \/
   exists c, follows C c /\ (forall j, (j < n)%nat -> coef c j == 0) /\ most c < 0.
 Proof.
@@ -148,7 +148,7 @@ Proof.
         apply (follows_free (eliminate n C)); auto. intros d. apply eliminate_free.
 Qed.
 
-(** * Duality: an upper bound of a linear function on what solves the inequalities follows from them. *)
+(** * Duality: an upper bound on a linear function over all solutions follows from the inequalities. *)
 Section Bound.
 Variables (n : nat) (C : list row) (c : nat -> Q) (v : Q).
 Definition spread (d : row) : row := {| coef := fun j => if Nat.eqb j n then - most d else coef d j; most := 0 |}.
@@ -202,7 +202,7 @@ Proof.
     { intros d I. pose proof (S (spread d) ltac:(simpl; right; right; apply in_map; auto)) as H.
       rewrite at_last in H. simpl in H. rewrite Nat.eqb_refl in H.
       rewrite (at_below _ (coef d)) in H by (intros; rewrite other by auto; reflexivity). lra. }
-    (* a point far from z0 in the direction of z, or z itself as a part of its last coordinate *)
+    (* a point far from z0 in the direction of z; or z divided by its last coordinate *)
     assert (Far : forall f s, at_point n f (fun j => z0 j + s * z j) == at_point n f z0 + s * at_point n f z).
     { intros f s. unfold at_point. rewrite <- sum_scale, <- sum_add. apply sum_ext. intros. ring. }
     assert (Part : forall f s, at_point n f (fun j => s * z j) == s * at_point n f z).
@@ -236,7 +236,7 @@ End Bound.
 
 (** * A linear function that is bounded on the solutions attains its greatest value. *)
 
-(** All variables but the first few are eliminated. *)
+(** The elimination of all variables except the first few *)
 Fixpoint project (k m : nat) (C : list row) : list row :=
   match k with O => C | S k => project k m (eliminate (m + k) C) end.
 Lemma eliminate_keeps n C z : solves (S n) z C -> solves n z (eliminate n C).
@@ -260,7 +260,7 @@ Qed.
 
 Section Attained.
 Variables (n : nat) (C : list row) (c : nat -> Q).
-(** The value is variable 0, the others come after it. *)
+(** The value is variable 0, and the other variables follow it. *)
 Definition later (f : nat -> Q) (j : nat) : Q := match j with O => 0 | S j => f j end.
 Definition value_row : row := {| coef := fun j => match j with O => 1 | S j => - c j end; most := 0 |}.
 Definition with_value : list row := value_row :: map (fun d => {| coef := later (coef d); most := most d |}) C.
@@ -293,7 +293,7 @@ Proof.
   assert (Of : forall w, solves 1 w D -> exists z, solves n z C /\ w 0%nat <= at_point n c z).
   { intros w So. destruct (project_solves n 1 with_value w So) as (y & Y & E). apply with_value_iff in Y. destruct Y as [A B].
     exists (fun j => y (S j)). rewrite <- (E 0%nat) by lia. auto. }
-  (* the least bound of the value *)
+  (* the least upper bound on the value *)
   set (U := map (fun d => most d / coef d 0%nat) (filter (upper 0) D)).
   assert (Top : exists t, In t U /\ forall u, In u U -> t <= u).
   { assert (N : U <> nil).

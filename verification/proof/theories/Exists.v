@@ -1,5 +1,5 @@
-(** Answers that always exist, and certificates of them: Pareto optimal allocations, the prices of every one of them, and those
-    of every allocation that is proportionally fair within a gap. *)
+(** Answers that always exist, and certificates for them: Pareto optimal allocations; prices for each of these; and
+    prices for every allocation that is proportionally fair within a gap. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Duality Programme.
 Import ListNotations.
@@ -18,7 +18,7 @@ Proof. apply sum_ext. intros n _. apply sum_scale. Qed.
 Lemma no_rows y : keeps P [] y.
 Proof. intros c []. Qed.
 
-(** Prices of a bound of what all that is feasible is worth *)
+(** Prices for an upper bound on the worth of all feasible allocations *)
 Lemma prices_of_bound a v : (forall y, feasible P y -> sum_of P a y <= v) -> exists p q, are_prices P p q /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 < gamma P n i -> a n i <= price_of P p q n i) /\ paid P p q <= v.
 Proof.
@@ -33,7 +33,7 @@ Proof.
     destruct E0 as [E1 E2]. exists p, q. split; [auto|]. split; [|lra]. intros n i Hn Hi G. specialize (Cost n i Hn Hi G).
     unfold grid in Cost. rewrite E2 in Cost. lra.
 Qed.
-(** There is a Pareto optimal allocation. *)
+(** A Pareto optimal allocation exists. *)
 Theorem pareto_optimum_exists : exists x, feasible P x /\ pareto_optimal P 0 x.
 Proof.
   destruct (greatest_exists P W [] per_unit) as (x & F & _ & G).
@@ -46,7 +46,7 @@ Proof.
     + intros n Hn. destruct (active P n) eqn:A; [|ring]. pose proof (unit_pos n (conj Hn A)). field. lra.
 Qed.
 
-(** Nobody has fewer tasks than in x. *)
+(** No user has fewer tasks than in x. *)
 Variable x : allocation.
 Definition no_fewer (n : nat) : row := {| coef := flat P (fun m _ => if Nat.eqb m n then -(1) else 0); most := - tasks P x n |}.
 Definition nobody_loses : list row := map no_fewer (filter (active P) (seq 0 N)).
@@ -101,7 +101,7 @@ Proof.
       rewrite sum_scale. ring.
 Qed.
 
-(** Every Pareto optimal allocation has prices that show it: what `check_pareto` asks for, with the gap 0. *)
+(** Every Pareto optimal allocation has prices that prove it, as `check_pareto` requires them, with the gap 0. *)
 Theorem pareto_prices_exist : feasible P x -> pareto_optimal P 0 x -> exists l p q, are_prices P p q /\
   (forall n, user P n -> 1 <= l n * g P n) /\
   (forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i -> l n <= price_of P p q n i) /\
@@ -131,7 +131,8 @@ Proof.
       lra.
 Qed.
 
-(** Whoever is proportionally fair within eps has prices with no larger gap: what `check_proportional` asks for. *)
+(** Every allocation that is proportionally fair within eps has prices with no larger gap, as `check_proportional`
+    requires them. *)
 Theorem proportional_prices_exist u a eps : proportional P u a eps x ->
   let price n := weight P n / power (value P u x n) a in
   let spent := sum N (fun n => if active P n then price n * value P u x n else 0) in

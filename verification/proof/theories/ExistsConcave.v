@@ -1,12 +1,12 @@
-(** Of all feasible allocations one has the largest sum of weights times the least of some increasing lines, of what everybody
-    has: a linear programme. In every direction the sum of weights times some slopes, of lines that are the least ones there,
-    does not grow. *)
+(** Among all feasible allocations, one maximises a weighted sum over users: the weight of a user times the minimum,
+    over some increasing lines, of what it has. This is a linear programme. In every direction from the optimum, the
+    sum of weights times slopes does not grow, for some choice of lines that attain the minimum there. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Meaning Duality Programme ExistsLevels.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** The least of f 0, ..., f J *)
+(** The minimum of f 0, ..., f J *)
 Fixpoint lowest (J : nat) (f : nat -> Q) : Q := match J with O => f O | S k => smaller (lowest k f) (f (S k)) end.
 Lemma lowest_le J f j : (j <= J)%nat -> lowest J f <= f j.
 Proof.
@@ -25,7 +25,8 @@ Proof.
     pose proof (prod_le _ _ e T1 ltac:(lra)) as L. assert (Q : d / e * e == d) by (field; lra). lra.
   - exists 1. split; [lra|]. intros t T0 _. pose proof (prod_nonneg t (- e) T0 ltac:(lra)). lra.
 Qed.
-(** Near a point the least line is one that is the least there, and of these the one that grows least. *)
+(** Near a point the minimum is attained by a line that attains it at the point itself; among those, by the one that
+    grows least. *)
 Lemma lowest_near J a e : exists j, (j <= J)%nat /\ a j == lowest J a /\
   exists t0, 0 < t0 /\ forall t, 0 <= t -> t <= t0 -> lowest J a + t * e j <= lowest J (fun k => a k + t * e k).
 Proof.
@@ -71,7 +72,8 @@ Definition line (j : nat) (v : Q) : Q := cut j + slope j * v.
 Definition worth_of (v : Q) : Q := lowest J (fun j => line j v).
 Definition welfare (y : allocation) : Q := sum N (fun n => if active P n then weight P n * worth_of (val y n) else 0).
 
-(** ** As a linear programme: after the tasks come numbers, one of every user, that are below all its lines. *)
+(** ** As a linear programme: the variables are the tasks, and one number for each user that is below all its
+    lines. *)
 Notation V := (N * K)%nat.
 Lemma sum_parts f : sum (V + N) f == sum V f + sum N (fun n => f (V + n)%nat).
 Proof. apply sum_split. Qed.
@@ -180,7 +182,7 @@ Proof.
       apply prod_le_l; [|lra]. apply lowest_ge. intros j Hj. apply B; auto. split; auto.
 Qed.
 
-(** ** What holds of it in the direction of y *)
+(** ** The optimum, compared with a point in the direction of y *)
 Lemma value_mix t x y n : val (mix t x y) n == val x n + t * (val y n - val x n).
 Proof.
   unfold value, mix. rewrite (sum_ext K _ (fun i => u n i * x n i + t * (u n i * y n i - u n i * x n i))) by (intros; ring).

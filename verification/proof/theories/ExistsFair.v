@@ -1,5 +1,6 @@
-(** Certificates of what ExistsProportional.v finds: for every alpha and every gap an allocation, and prices that the checker
-    accepts. And of what Exists.v has prices of: every Pareto optimum, every allocation that is fair within a gap. *)
+(** Certificates for the allocations of ExistsProportional.v: for every alpha and every gap, an allocation and prices
+    that the checker accepts. Then certificates for the prices of Exists.v: for every Pareto optimum, and for every
+    allocation that is fair within a gap. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Alpha Filled Roots Duality Programme.
 From Evenhand Require Import Exists ExistsMaxMin ExistsLevels ExistsProportional.
@@ -11,7 +12,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** * Of what is given *)
+(** * Certificates for given allocations *)
 Section Given.
 Variable T : tables.
 Variable stated_x : allocation.
@@ -87,7 +88,8 @@ Proof.
     + apply eqq_iff. simpl. rewrite mul_eq, quo_eq. field. lra.
 Qed.
 
-(** Ends of w / U^alpha, and a bound of what is worth most at the upper ones *)
+(** The ends of intervals that enclose w / U^alpha, and an upper bound on the worth of all feasible allocations at the
+    upper ends *)
 Variables s q : nat.
 Hypothesis Q0 : (0 < q)%nat.
 Hypothesis U0 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i.
@@ -147,7 +149,7 @@ Proof.
 Qed.
 End Given.
 
-(** * Of what there is *)
+(** * Existence *)
 Variable u : nat -> nat -> Q.
 Hypothesis U0 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i.
 Hypothesis U1 : forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i -> 0 < u n i.
@@ -188,7 +190,7 @@ Proof.
   apply (whole_alpha P W); auto. lra.
 Qed.
 
-(** Answer and certificate at once *)
+(** The answer and its certificate together *)
 Hypothesis Somebody : exists n, user P n.
 Lemma in_tables x : feasible P x -> exists T, check_tables P x T false = true /\ right P x T false /\ feasible P (t_x T) /\
   forall n, (n < N)%nat -> value P u (t_x T) n == value P u x n.
@@ -211,12 +213,12 @@ Proof.
 Qed.
 End On.
 
-(** Of tasks, which everybody can have *)
+(** For tasks: every user can have some of them. *)
 Theorem proportional_of_tasks_exists P a eps : well_formed P -> (0 < a)%nat -> 0 < eps ->
   exists x, feasible P x /\ proportional P (fun _ _ => 1) a eps x.
 Proof. intros W. apply (proportional_exists P W); intros; lra. Qed.
 
-(** Within 0 what everybody has is the only answer. *)
+(** Within 0, the amounts that users have are the only answer. *)
 Theorem proportional_unique P u a x y : well_formed P -> (0 < a)%nat -> feasible P x -> feasible P y ->
   proportional P u a 0 x -> proportional P u a 0 y -> forall n, user P n -> value P u x n == value P u y n.
 Proof.

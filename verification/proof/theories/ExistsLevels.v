@@ -1,12 +1,12 @@
-(** Whoever is max-min fair has a certificate: levels and prices, and what everybody would have alone, that `check_levels`
-    accepts with the margin 0. *)
+(** Every max-min fair allocation has a certificate: levels and prices, and what each user would have alone, that
+    `check_levels` accepts with the margin 0. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Meaning Filled.
 From Evenhand Require Import Duality Programme ExistsMaxMin.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Of finitely many choices a function *)
+(** Finitely many choices define a function. *)
 Lemma choices (A : Type) (a0 : A) (R : nat -> A -> Prop) n : (forall k, (k < n)%nat -> exists a, R k a) ->
   exists f, forall k, (k < n)%nat -> R k (f k).
 Proof.
@@ -20,7 +20,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** * The tables of what is feasible *)
+(** * The tables of a feasible allocation *)
 Lemma same a : eqq a a = true.
 Proof. apply eqq_iff. reflexivity. Qed.
 Theorem tables_exist x : feasible P x -> exists T, check_tables P x T false = true /\ right P x T false /\
@@ -39,7 +39,8 @@ Proof.
   intros n i Hn Hi. rewrite (x_is _ _ _ _ R) by auto. apply repaired_same; auto.
 Qed.
 
-(** * What n would have alone: the largest value u of z up to gamma and the limit, and the multiplier of the limit *)
+(** * The share that n would have alone: the largest worth u of tasks z up to gamma and the limit, with the multiplier
+    of the limit *)
 Section Alone.
 Variable n : nat.
 Hypothesis Hn : (n < N)%nat.
@@ -180,7 +181,7 @@ Proof.
     rewrite E1, E2, E3. exact D.
 Qed.
 
-(** Prices as the checker reads them *)
+(** Prices in the form that the checker reads *)
 Lemma bound_is p q : bound P T {| on_row := p; on_user := q |} == paid P p q.
 Proof.
   unfold bound, paid. rewrite add_eq, !rsum_eq. apply Qplus_comp.
@@ -212,7 +213,7 @@ Proof.
   - apply IH. destruct I as [->|I]; [contradiction|auto].
 Qed.
 
-(** What is shown is shown to the checker. *)
+(** The checker accepts levels that are shown. *)
 Theorem levels_accepted : (forall n, user P n -> shown P u x n) ->
   exists A vs, MaxMin.u A = u /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
@@ -263,7 +264,7 @@ Hypothesis W : well_formed P.
 Variable u : nat -> nat -> Q.
 Hypothesis U0 : forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i -> 0 <= u n i.
 
-(** u where it matters, and 0 elsewhere *)
+(** u on classes where n can run, and 0 elsewhere *)
 Definition useful (n i : nat) : Q := if active P n && lt 0 (gamma P n i) then u n i else 0.
 Lemma useful_nonneg n i : (n < N)%nat -> (i < K)%nat -> 0 <= useful n i.
 Proof.
@@ -331,7 +332,7 @@ Proof.
 Qed.
 End Answers.
 
-(** * Of the shares that have a name *)
+(** * The shares with a name *)
 Section Named.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
@@ -347,20 +348,21 @@ Proof.
   - destruct D as [Hr T]. apply quotient_nonneg; [|lra]. apply (demand_nonneg P W); auto.
 Qed.
 
-(** There is always a max-min fair allocation. *)
+(** A max-min fair allocation always exists. *)
 Theorem max_min_exists : exists x, feasible P x /\ max_min P (worth P s) 0 x.
 Proof.
   destruct (filling_ends P W (worth P s) worth_nonneg) as (x & X & Sh). exists x. split; [auto|].
   apply (shown_max_min P W (worth P s) x Sh).
 Qed.
-(** Every one has a certificate: whatever tables state it rightly, the checker accepts levels with the margin 0. *)
+(** Every max-min fair allocation has a certificate: with any right tables, the checker accepts levels with the margin
+    0. *)
 Theorem max_min_levels_exist T stated_x placed : right P stated_x T placed -> feasible P (t_x T) ->
   max_min P (worth P s) 0 (t_x T) -> exists A vs, u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
   intros R F O. apply (levels_accepted P W (worth P s) T stated_x placed R).
   apply (max_min_is_shown P W (worth P s) worth_nonneg); auto.
 Qed.
-(** Answer and certificate at once *)
+(** The answer and its certificate together *)
 Theorem max_min_certificate_exists : exists x T A vs, feasible P x /\ max_min P (worth P s) 0 x /\
   check_tables P x T false = true /\ u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.

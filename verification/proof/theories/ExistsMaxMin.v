@@ -1,6 +1,7 @@
-(** Max-min fair allocations always exist, of every share, and so do the levels and prices that show it: by filling. The
-    users that still rise have the largest level in common; duality gives prices that show why it is no larger, and whoever has
-    a part of these stays where it is. At least one user stops in each round. *)
+(** Max-min fair allocations always exist, for every share, and so do the levels and prices that prove it. The proof
+    fills: all users that still rise have the largest common level. Duality gives prices that show why the level is
+    not larger. Each user with a positive multiplier in these prices stays where it is. At least one user stops in
+    each round. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Meaning.
 From Evenhand Require Import Duality Programme.
@@ -12,7 +13,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** * What is at least nothing and at most something feasible is feasible. *)
+(** * A nonnegative allocation below a feasible one is feasible. *)
 Lemma feasible_below y z : feasible P y ->
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= z n i /\ z n i <= y n i) -> feasible P z.
 Proof.
@@ -30,7 +31,7 @@ Proof.
   assert (0 <= sum M (fun r => p i r * takes P n i r)); [|lra].
   apply sum_nonneg. intros r Hr. apply prod_nonneg; [apply (of_rows P p q A)|apply takes_nonneg]; auto.
 Qed.
-(** Weak duality: whatever is feasible costs no more than what is paid. *)
+(** Weak duality: no feasible allocation costs more than the prices pay. *)
 Lemma costs_at_most p q y : are_prices P p q -> feasible P y ->
   sum N (fun n => sum K (fun i => price_of P p q n i * y n i)) <= paid P p q.
 Proof.
@@ -82,7 +83,7 @@ Proof.
   rewrite (sum_ext K _ (fun i => u n i * y n i * (c n / weight P n))) by (intros; field; lra).
   rewrite sum_scale_r. field. lra.
 Qed.
-(** n gets down to the share t. *)
+(** The tasks of n can be lowered to the share t. *)
 Lemma lowered y n t : feasible P y -> (n < N)%nat -> 0 <= t -> t <= sh y n ->
   exists z, feasible P z /\ sh z n == t /\ forall m, m <> n -> sh z m == sh y m.
 Proof.
@@ -99,10 +100,11 @@ Proof.
   - intros m Ne. apply Nat.eqb_neq in Ne. unfold share. rewrite Ne. reflexivity.
 Qed.
 
-(** * Why a level is no higher
+(** * Why a level is not higher
 
-    Shares l, and prices at which nobody's share is worth more than it costs, show that nobody rises above v n while whoever
-    has less keeps it: there is no more to be had of the sum of l_k U_k than the sum of l_k v_k. *)
+    The proof consists of multipliers l of shares, and prices at which no share is worth more than it costs. It shows
+    that n cannot rise above v n while every user with less keeps it: the sum of l_k U_k is at most the sum of l_k v_k
+    in every feasible allocation. *)
 Record limits_level (v l : nat -> Q) (p : nat -> nat -> Q) (q : nat -> Q) (n : nat) : Prop := {
   ll_prices : are_prices P p q;
   ll_nonneg : forall k, (k < N)%nat -> 0 <= l k;
@@ -129,7 +131,7 @@ Proof.
   rewrite (sum_ext k (fun m => h m - f m) (fun m => h m + -(1) * f m)) in B by (intros; ring).
   rewrite sum_add, sum_scale in B. lra.
 Qed.
-(** Who has at least v has v. *)
+(** If every user has at least v, user n has exactly v. *)
 Lemma no_more v l p q n y : limits_level v l p q n -> feasible P y -> (forall k, user P k -> v k <= sh y k) -> user P n ->
   sh y n == v n.
 Proof.
@@ -142,7 +144,7 @@ Proof.
     + destruct (E k Hk G) as [Uk _]. apply prod_le_l; auto.
     + assert (Z : l k == 0) by lra. rewrite Z. lra.
 Qed.
-(** Where everybody's level is shown, nobody can rise. *)
+(** If the level of every user is shown, no user can rise. *)
 Lemma shown_max_min x : (forall n, user P n -> shown x n) -> max_min P u 0 x.
 Proof.
   intros H n y L best U Y _ _ HL HK. destruct (H n U) as (l & p & q & Hl).
@@ -171,7 +173,7 @@ Proof.
   - unfold is. rewrite Nat.eqb_refl. ring.
   - intros j _ Ne. unfold is. apply Nat.eqb_neq in Ne. rewrite Ne. ring.
 Qed.
-(** Whoever rises has at least the share of the first, and whoever is fixed keeps its own. *)
+(** A rising user has at least the share of the first one, and a fixed user keeps its own share. *)
 Definition part (k m : nat) : Q := (if fixed k then 0 else is first m) - is k m.
 Definition no_lower (k : nat) : row := {| coef := flat P (weigh (part k)); most := if fixed k then - v k else 0 |}.
 Definition others : list row := map no_lower (filter (active P) (seq 0 N)).
@@ -242,7 +244,8 @@ Proof.
 Qed.
 End Round.
 
-(** Some users are fixed, each at a level v that is shown and not above t; in y everybody has at least that, or t. *)
+(** Some users are fixed, each at a level v that is shown and at most t. In y each of them has at least that, and
+    every other user at least t. *)
 Record stage (fixed : nat -> bool) (v : nat -> Q) (t : Q) (y : allocation) : Prop := {
   s_feasible : feasible P y;
   s_fixed : forall n, user P n -> fixed n = true -> v n <= sh y n /\ v n <= t;

@@ -1,6 +1,7 @@
-(** Where there is no answer. Proportional fairness has none in rationals, within 0, for three users, two of which need one
-    resource each and the third both, twice as much of the second: the third would have (3 - sqrt 3) / 6 tasks. Bottleneck
-    fairness has none where two resources are bottlenecks and classes have them in different proportions. *)
+(** Cases without an answer. Proportional fairness within 0 has no rational answer for three users of two resources.
+    Two of the users need one resource each; the third needs both, and twice as much of the second one. The third
+    would have (3 - sqrt 3) / 6 tasks. Bottleneck fairness has no answer if two resources are bottlenecks and classes
+    have them in different proportions. *)
 From Coq Require Import ZArith QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Soundness.
 Open Scope Q_scope.
@@ -29,7 +30,7 @@ Definition three : problem :=
      stated := fun _ _ => None; criterion := fun _ _ => None; timed := fun _ => false;
      alone := fun n _ => match n with 2%nat => 1 # 2 | _ => 1 end |}.
 
-(** The third has s, the others what is left. *)
+(** User 2 has s tasks, and the others have what is left. *)
 Definition leaves (s : Q) (n i : nat) : Q := match n with 0%nat => 1 - s | 1%nat => 1 - 2 * s | _ => s end.
 Lemma leaves_feasible s : 0 <= s -> 2 * s <= 1 -> feasible three (leaves s).
 Proof.
@@ -58,7 +59,7 @@ Proof.
       0 + 1 / ((0 + 1 * a) * 1) * (0 + 1 * (1 - s) - (0 + 1 * a)) + 1 / ((0 + 1 * b) * 1) * (0 + 1 * (1 - 2 * s) - (0 + 1 * b)) +
       1 / ((0 + 1 * c) * 1) * (0 + 1 * s - (0 + 1 * c))) by (field; repeat split; lra).
     rewrite E. rewrite Qmult_0_l in O. exact O. }
-  (* nothing is left *)
+  (* no capacity is left *)
   assert (Ea : a == 1 - c /\ b == 1 - 2 * c).
   { pose proof (G c ltac:(lra) ltac:(lra)) as L. assert (Z : (c - c) / c == 0) by (field; lra). rewrite Z in L.
     assert (L1 : 0 <= (1 - c - a) / a) by (apply quotient_nonneg; lra).
@@ -87,8 +88,9 @@ Qed.
 
 (** * Two bottlenecks
 
-    Classes (1, 2) and (2, 1), of which a task of anybody takes all; user 0 is barred from the second. Max-min of the first
-    resource gives user 0 all of the first class, max-min of the second three quarters of it. *)
+    The classes are (1, 2) and (2, 1). A task of any user takes all of its class. User 0 is barred from the second
+    class. Max-min fairness of the first resource gives user 0 the whole first class, that of the second resource
+    three quarters of it. *)
 Definition holds_of (i r : nat) : Q := match i, r with 0%nat, 0%nat | 1%nat, 1%nat => 1 | 0%nat, 1%nat | 1%nat, 0%nat => 2 | _, _ => 0 end.
 Definition two : problem :=
   {| users := 2; classes := 2; resources := 2; weight := fun _ => 1; gang := fun _ => 1; count := fun _ => 1; capacity := holds_of;
@@ -106,7 +108,7 @@ Proof.
   intros Hr. split; [exact Hr|]. split; [destruct r as [|[|r]]; [reflexivity|reflexivity|lia]|]. split; [reflexivity|].
   intros n i [Hn _] Hi _. unfold dominates. each; simpl; (split; [reflexivity|split; [reflexivity|]]); intros h Hh _; each; simpl; discriminate.
 Qed.
-(** A part a of the first class for user 0, the rest for user 1 *)
+(** User 0 has the fraction a of the first class, and user 1 the rest. *)
 Definition parts (a : Q) (n i : nat) : Q := match n, i with 0%nat, 0%nat => a | 1%nat, 0%nat => 1 - a | 1%nat, 1%nat => 1 | _, _ => 0 end.
 Lemma parts_feasible a : 0 <= a -> a <= 1 -> feasible two (parts a).
 Proof.

@@ -1,7 +1,7 @@
-(** For every alpha > 0 and every gap eps > 0 there is an allocation that is alpha fair within eps, with a certificate. The
-    slope U^-alpha falls by steps, from one to the next in the same ratio; where it falls, at powers of the denominator of
-    alpha, it is rational. With slopes that are as good as constant between these, welfare is a least of lines, and has an
-    optimum. *)
+(** For every alpha > 0 and every gap eps > 0 there is an allocation that is alpha fair within eps, with a
+    certificate. The slope U^-alpha is replaced by steps whose ends have a constant ratio. The ends are q-th powers of
+    rationals, where q is the denominator of alpha, so that the slope is rational there. With slopes that are constant
+    between the ends, which is nearly right, welfare is a minimum of lines and has an optimum. *)
 From Coq Require Import QArith Qreduction Qround Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Alpha Meaning Duality Programme.
 From Evenhand Require Import Roots Exists ExistsMaxMin ExistsLevels ExistsConcave.
@@ -67,7 +67,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 Variable u : nat -> nat -> Q.
 Hypothesis U0 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i.
-(** Everybody can have something. *)
+(** Every user can have something. *)
 Hypothesis U1 : forall n, user P n -> exists i, (i < K)%nat /\ 0 < gamma P n i /\ 0 < u n i.
 Notation val := (value P u).
 
@@ -79,7 +79,7 @@ Proof. intros Y Hn. apply sum_le. intros i Hi. apply prod_le_l; auto. apply at_m
 Lemma most_nonneg n : (n < N)%nat -> 0 <= most_of n.
 Proof. intros Hn. apply sum_nonneg. intros i Hi. apply prod_nonneg; auto. apply gamma_nonneg; auto. Qed.
 
-(** Everybody has the same part of what it would have alone. *)
+(** Every user can have the same fraction of what it would have alone. *)
 Lemma all_have : exists y, feasible P y /\ forall n, user P n -> 0 < val y n.
 Proof.
   set (total := sum N (fun _ => 1)). assert (T0 : forall n, (n < N)%nat -> 1 <= total).
@@ -171,7 +171,7 @@ Proof.
   { destruct s; [lia|]. simpl. pose proof (power_ge_one ratio n ltac:(lra)) as B. pose proof (prod_le_l _ _ ratio B ltac:(lra)). lra. }
   pose proof (Qmult_lt_compat_r _ _ _ A H). lra.
 Qed.
-(** A line that is the least one at v stands for the step on which v is. *)
+(** A line that attains the minimum at v represents the step that contains v. *)
 Lemma least_line J v j : (j <= J)%nat -> line cut slope j v == worth_of J cut slope v ->
   (j = O \/ from j <= v) /\ (j = J \/ v <= from (S j)).
 Proof.
@@ -187,7 +187,7 @@ Proof.
     unfold worth_of in E. cbv beta in L. rewrite <- E in L. specialize (Next j). pose proof (slope_less j).
     apply Qnot_lt_le. intros C. assert (0 < (slope j - slope (S j)) * (v - from (S j))) by (apply Qmult_lt_0_compat; lra). lra.
 Qed.
-(** On a step w / v^alpha is between the slopes at its ends. *)
+(** On a step, w / v^alpha is between the slopes at its ends. *)
 Lemma step_encloses j w v : 0 < w -> from j <= v -> v <= from (S j) -> encloses s q w v (w * slope (S j)) (w * slope j).
 Proof.
   intros Wp L R. pose proof (step_pos j) as S1. pose proof (step_pos (S j)) as S2.
@@ -220,13 +220,13 @@ Theorem nearly_fair_exists eps : 0 < eps -> exists x lo hi, feasible P x /\
     (1 + eps) * sum N (fun n => if active P n then lo n * val x n else 0).
 Proof.
   intros E.
-  (* the ratio of steps *)
+  (* the ratio of the ends of a step *)
   destruct (some_root 3 eps E) as (r3 & R3 & R3').
   destruct (some_root s (r3 - 1) ltac:(lra)) as (ratio & R1 & Rs). set (r := power ratio s) in *.
   assert (Rle : r <= r3) by lra. assert (Rge : 1 <= r) by (apply power_ge_one; lra).
   assert (Rcube : r * r * r <= 1 + eps).
   { apply Qle_trans with (2 := R3'). simpl. pose proof (power_le r r3 3 ltac:(lra) Rle) as L. simpl in L. lra. }
-  (* where they begin *)
+  (* the start of the steps *)
   destruct all_have as (y0 & Y0 & Y1). destruct (least_pos (val y0) Y1) as (k & K0 & K1).
   destruct (least_pos (weight P)) as (w & W0 & W1). { intros n U. apply (weight_pos P W). apply U. }
   set (theta := smaller k 1). assert (Th0 : 0 < theta) by (unfold theta; minmax; lra).
@@ -245,7 +245,7 @@ Proof.
   assert (K2 : 0 < k / 2) by (apply Qlt_shift_div_l; lra).
   assert (Hh : 0 < h0 /\ h0 <= 1 /\ h0 <= k / 2 /\ h0 <= start) by (unfold h0; minmax; repeat split; lra).
   destruct Hh as (Hh0 & Hh1 & Hh2 & Hh3).
-  (* where they end *)
+  (* the end of the steps *)
   destruct (grows ratio (larger 1 (sum N most_of) / h0) R1) as (J & Jl).
   set (sl := slope h0 ratio). set (cu := cut h0 ratio). set (fr := from h0 ratio).
   assert (End : forall n, (n < N)%nat -> most_of n <= fr (S J)).

@@ -1,7 +1,8 @@
-(** `ps-dsf-tdm`: where all classes are shared by time, with limits or without, there is an allocation that is proportionally
-    fair within 0, in rationals (docs/theory.md, section 4, Fact 5). Of prices p of classes and q of tasks, of the worth r of a
-    task, and of what everybody spends on every class, b, the conditions are linear, and approximate answers approach them. Of
-    classes that cost nothing what is spent says nothing; x says what they give. *)
+(** `ps-dsf-tdm`: if all classes are shared by time, with or without limits, there is an allocation that is
+    proportionally fair within 0, in rationals (docs/theory.md, section 4, Fact 5). The conditions are linear in the
+    prices p of classes and q of tasks, the worth r of a task, and the amount b that each user spends on each class.
+    Approximate answers approach them. The spending does not determine the use of classes that cost nothing, so x
+    states it. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Filled Market Duality Programme Exists ExistsFair Closure.
 Open Scope Q_scope.
@@ -17,7 +18,7 @@ Lemma able_iff n i : able n i = true <-> active P n = true /\ 0 < gamma P n i.
 Proof. unfold able. rewrite andb_true_iff, lt_iff. reflexivity. Qed.
 Definition where_able (f : nat -> nat -> Q) (n i : nat) : Q := if able n i then f n i else 0.
 Definition cost (p : nat -> Q) (n i : nat) : Q := / gamma P n i * p i.
-(** The conditions, within e *)
+(** The conditions, up to e *)
 Record priced (e : Q) (p q r : nat -> Q) (b x : nat -> nat -> Q) : Prop := {
   c_p : forall i, (i < K)%nat -> - p i <= e;
   c_class : forall i, (i < K)%nat ->
@@ -213,7 +214,7 @@ Proof.
 Qed.
 End Sat.
 
-(** ** What meets them exactly is a market. *)
+(** ** An exact solution is a market *)
 Lemma able_user n i : (n < N)%nat -> able n i = true -> user P n /\ 0 < gamma P n i.
 Proof. intros Hn A. apply able_iff in A. destruct A as [A G]. split; [split; auto|exact G]. Qed.
 Lemma able_gamma n i : user P n -> 0 < gamma P n i -> able n i = true.
@@ -234,7 +235,7 @@ Lemma p_nonneg i : (i < K)%nat -> 0 <= p i.
 Proof. intros Hi. pose proof (c_p _ _ _ _ _ _ C i Hi). lra. Qed.
 Lemma cost_pos n i : 0 < gamma P n i -> 0 < p i -> 0 < cost p n i.
 Proof. intros G Pp. apply Qmult_lt_0_compat; auto. apply Qinv_lt_0_compat; auto. Qed.
-(** Everybody has w / r tasks, within its limit. *)
+(** Every user has w / r tasks, within its limit. *)
 Lemma bought_tasks n : user P n -> tasks P bought n * r n == weight P n /\ within_limit P n (tasks P bought n).
 Proof.
   intros U. assert (Hn : (n < N)%nat) by apply U. pose proof (r_pos n U) as R0.
@@ -242,7 +243,7 @@ Proof.
   assert (B0 : forall i, (i < K)%nat -> 0 <= where_able b n i).
   { intros i Hi. unfold where_able. destruct (able n i) eqn:A; [|lra]. destruct (c_able _ _ _ _ _ _ C n i Hn Hi A) as (B & _). lra. }
   destruct (Qlt_le_dec 0 (r n - q n)) as [Pos|Non].
-  - (* no class is free *)
+  - (* no class is free of charge *)
     assert (E : forall i, (i < K)%nat -> bought n i * (r n - q n) == where_able b n i).
     { intros i Hi. unfold bought, where_able. destruct (able n i) eqn:A; [|ring].
       destruct (able_user n i Hn A) as [_ G]. destruct (c_able _ _ _ _ _ _ C n i Hn Hi A) as (B & _ & L & H & _).
@@ -266,7 +267,7 @@ Proof.
         { assert (Z1 : (tasks P bought n - T) * (r n - q n) == 0) by lra. apply Qmult_integral in Z1. destruct Z1; lra. }
         split; [rewrite Et; lra|lra].
     + destruct (c_unlimited _ _ _ _ _ _ C n U L) as (L1 & L2 & L3). split; auto. assert (Z0 : q n == 0) by lra. rewrite Z0 in S. lra.
-  - (* only free classes are used *)
+  - (* only classes without a price are used *)
     destruct (limit P n) as [T|] eqn:L; unfold within_limit; rewrite L.
     2:{ destruct (c_unlimited _ _ _ _ _ _ C n U L) as (_ & _ & L3). lra. }
     destruct (c_limit _ _ _ _ _ _ C n T U L) as (L1 & L2 & L3 & L4 & L5 & L6).
@@ -340,9 +341,9 @@ Proof.
 Qed.
 End Exact.
 
-(** ** What is fair within a small gap meets them nearly. *)
+(** ** An allocation that is fair within a small gap nearly meets the conditions *)
 Definition all_weights : Q := sum N (fun n => if active P n then weight P n else 0).
-(** No price, per task, is above this much of all that is paid. *)
+(** No price, per task, is above this multiple of all that is paid. *)
 Definition dearest : Q :=
   sum N (fun n => sum K (fun i => where_able (fun n i => / gamma P n i) n i)) +
   sum N (fun n => if active P n then match limit P n with Some T => / T | None => 0 end else 0).
@@ -367,7 +368,7 @@ Proof.
   assert (W0 : 0 <= w).
   { apply sum_nonneg. intros n Hn. destruct (active P n); [|lra]. pose proof (weight_pos P W n Hn). lra. }
   assert (O0 : 0 <= omega) by (apply prod_nonneg; auto).
-  (* prices of the only row *)
+  (* the prices of the only row *)
   assert (Co : forall n i, (n < N)%nat -> (i < K)%nat -> able n i = true -> r n <= cost p n i + q n).
   { intros n i Hn Hi A. destruct (able_user n i Hn A) as [U G]. specialize (Cost n i U Hi G). unfold price_of in Cost.
     assert (E : sum M (fun r => pp i r * takes P n i r) == cost p n i).
@@ -389,7 +390,7 @@ Proof.
   assert (Limits0 : 0 <= limits) by (apply sum_nonneg; auto).
   assert (Sp0 : 0 <= sum K p) by (apply sum_nonneg; auto).
   assert (Omw : omega <= w) by (unfold omega; pose proof (prod_le _ _ w Eta1 W0); lra).
-  (* the gaps, none below 0, are omega together *)
+  (* the gaps are nonnegative and add up to omega *)
   set (gap := fun n i => where_able (fun n i => (cost p n i + q n - r n) * x n i) n i).
   set (idle := fun i => p i * (1 - sum N (fun n => where_able (fun n i => / gamma P n i * x n i) n i))).
   set (unused := fun n => match limit P n with Some T => q n * (T - tasks P x n) | None => 0 end).
@@ -441,7 +442,7 @@ Proof.
   assert (SU : forall n, (n < N)%nat -> unused n <= omega).
   { intros n Hn. pose proof (sum_term N unused n Unused0 Hn). pose proof (sum_nonneg K idle Idle0).
     pose proof (sum_nonneg N (fun n => sum K (gap n)) ltac:(intros; apply sum_nonneg; auto)). lra. }
-  (* bounds of prices *)
+  (* upper bounds on prices *)
   assert (D1 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= where_able (fun n i => / gamma P n i) n i).
   { intros n i Hn Hi. unfold where_able. destruct (able n i) eqn:A; [|lra]. destruct (able_user n i Hn A) as [_ G].
     apply Qinv_le_0_compat. lra. }
@@ -472,7 +473,7 @@ Proof.
   assert (Dw : 0 <= 2 * w * d1) by (apply prod_nonneg; lra). assert (Dw2 : 0 <= 2 * w * d2) by (apply prod_nonneg; lra).
   assert (Small : forall c, 0 <= c -> c <= 1 + 2 * w * dearest -> c * omega <= e * e).
   { intros c C0 C1. apply Qle_trans with (2 := E2). rewrite (Qmult_comm omega). apply prod_le; auto. }
-  (* what is above e in one factor is not in the other *)
+  (* at most one of the two factors is above e *)
   assert (Either : forall c s t, 0 <= c -> c <= 1 + 2 * w * dearest -> 0 <= t -> s * t <= omega -> s <= e \/ c * t <= e).
   { intros c s t C0 C1 T0 H. destruct (Qlt_le_dec e s) as [L|L]; [right|left; auto].
     pose proof (prod_le e s t ltac:(lra) T0) as A1. pose proof (prod_le_l (e * t) omega c ltac:(lra) C0) as A2.
@@ -520,7 +521,7 @@ Proof.
   - intros n U L. assert (Hn : (n < N)%nat) by apply U. destruct (SGn n Hn) as [G1 G2]. rewrite (Bn n U). rewrite (Qn n Hn L). repeat split; lra.
 Qed.
 
-(** The optimum of Fact 5, with limits, at prices that show it *)
+(** The optimum of Fact 5, with limits, and prices that prove it *)
 Theorem ps_dsf_tdm_exists : exists x p q, feasible P x /\ market P x p q /\ proportional P (fun _ _ => 1) 1 0 x.
 Proof.
   destruct (closure (K + (N + (N + (N * K + N * K))))%nat conditions) as (z & S).

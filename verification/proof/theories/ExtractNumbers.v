@@ -1,4 +1,5 @@
-(** Numbers of extracted programs: integers are Zarith's, rationals pairs of them, indices machine integers. *)
+(** The numbers of extracted programs. Integers are those of Zarith, rationals are pairs of them, and indices are
+    machine integers. *)
 From Coq Require Import QArith Qreduction Extraction ExtrOcamlBasic ExtrOcamlNatInt.
 Extract Inductive positive => "Zar.t"
   [ "(fun p -> Zar.succ_double p)" "(fun p -> Zar.double p)" "Zar.one" ] "Zar.positive_case".

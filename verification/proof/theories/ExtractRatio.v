@@ -1,5 +1,5 @@
-(** The checkers of ratio and worst-load certificates as an OCaml program. Trusted, beside Coq's extraction: that these functions of
-    Zarith are those of Coq's Z. *)
+(** Extracts the checkers of ratio and worst-load certificates as an OCaml program. In addition to Coq's extraction,
+    this trusts that these functions of Zarith compute what those of Coq's Z do. *)
 From Coq Require Import Extraction.
 From Evenhand Require Import ExtractNumbers.
 From Evenhand Require Import ReservationRatio ReservationWorst.

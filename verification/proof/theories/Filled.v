@@ -1,5 +1,5 @@
-(** `tree` without groups (docs/groups.md): everybody has the tasks that filling gives it, which is max-min of dominant
-    shares. *)
+(** `tree` without groups (docs/groups.md): every user has the tasks that the filling gives it. The filling is the
+    max-min fair allocation of dominant shares. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Named Meaning.
 Open Scope Q_scope.
@@ -8,14 +8,14 @@ Section On.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** x is, but for eps, what the filling ends with. *)
+(** Up to eps, x is the end of the filling. *)
 Definition filled (eps : Q) (x : allocation) : Prop := exists y,
   feasible P y /\ max_min P (worth P Drfh) 0 y /\
   forall n, user P n -> Qabs (tasks P x n - tasks P y n) <= eps * g P n.
 
 (** * Programs *)
 
-(** Where the filling ends, tables of that, and why it is max-min *)
+(** The end of the filling, its tables, and the proof that it is max-min fair *)
 Record filling := { ends_with : allocation; its_tables : tables; its_shares : alone_proof; its_levels : list level }.
 Variable T : tables.
 Variable totals : nat -> Q.
@@ -44,7 +44,7 @@ Proof.
     apply sum_le. intros i Hi. apply Qnot_lt_le. intros G.
     assert (any K (fun i => lt 0 (gamma P n i)) = true); [|congruence]. apply any_iff. exists i. split; auto. apply lt_iff. auto.
 Qed.
-(** The dominant share of a user is its tasks, times something above 0. *)
+(** The dominant share of a user is a positive multiple of its tasks. *)
 Lemma share_is_tasks y n : share P (worth P Drfh) y n == worth P Drfh n 0 / weight P n * tasks P y n.
 Proof. unfold share. simpl. rewrite sum_scale. unfold tasks, Qdiv. ring. Qed.
 Lemma same_shares y z n : user P n -> defined P Drfh -> share P (worth P Drfh) y n == share P (worth P Drfh) z n ->

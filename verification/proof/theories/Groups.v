@@ -1,22 +1,22 @@
-(** Groups of users (docs/theory.md, section 9): what they may hold, and what they are promised. Statements first; a
-    problem without groups is not about any of this. *)
+(** Groups of users (docs/theory.md, section 9): what they may hold, and what they are promised. The statements come
+    first. They say nothing about a problem without groups. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Certificate.
 Open Scope Q_scope.
 
-(** A limit on some server classes *)
+(** A limit on some of the server classes *)
 Record limit_on := { o_group : nat; o_resource : nat; o_on : nat -> bool; o_most : Q }.
 Record bar := { b_group : nat; b_resource : nat; b_most : Q; b_takes : nat -> nat -> Q }.
-(** Groups are numbered from 0; [None] as a parent or a group is the root. *)
+(** Groups are numbered from 0. [None] as a parent, or as the group of a user, stands for the root. *)
 Record grouping := {
   groups : nat;
   parent : nat -> option nat;
-  group_of : nat -> option nat;                (* of a user *)
+  group_of : nat -> option nat;                (* the group of a user *)
   priced : nat -> bool;                        (* the weight of the group is not 0 *)
   never : bool;                                (* a group of weight 0 gets nothing beyond its guarantee *)
   states : nat -> bool;                        (* the group states a guarantee *)
-  guarantee : nat -> nat -> option Q;          (* what it states, by resource *)
-  ceiling : nat -> nat -> option Q;            (* its limit *)
+  guarantee : nat -> nat -> option Q;          (* the amount that it states, by resource *)
+  ceiling : nat -> nat -> option Q;            (* the limit of the group, by resource *)
   lends : nat -> nat -> option Q;
   limits_on : list limit_on }.
 
@@ -28,15 +28,16 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Definition child (v c : nat) : bool := match parent G c with Some p => Nat.eqb p v | None => false end.
 Definition belongs (n v : nat) : bool := match group_of G n with Some p => Nat.eqb p v | None => false end.
 
-(** Groups stand in no more than [depth] others: whatever is said of a group and those below it is a recursion of so
-    many steps. *)
+(** [stands depth v]: the path from v up to the root has at most [depth] groups. So a recursion over a group and all
+    groups below it takes at most that many steps. *)
 Fixpoint stands (depth v : nat) : bool :=
   match depth with O => false | S d => match parent G v with None => true | Some p => Nat.ltb p V && stands d p end end.
 Definition a_forest : Prop :=
   (forall v, (v < V)%nat -> stands V v = true) /\
   forall n v, (n < N)%nat -> group_of G n = Some v -> (v < V)%nat.
 
-(** What v is promised of r: what it states, else the sum of what its children are promised, if anything *)
+(** The promise to v of resource r: the guarantee that v states, or else the sum of the promises to its children, if
+    there are any *)
 Definition and_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (a + b) | Some a, None => Some a | None, b => b end.
 Fixpoint gather (n : nat) (f : nat -> option Q) : option Q :=
@@ -48,14 +49,15 @@ Fixpoint promised (depth v r : nat) : option Q :=
            else gather V (fun c => if child v c then promised d c r else None)
   end.
 Definition or0 (q : option Q) : Q := match q with Some q => q | None => 0 end.
-(** K: what is kept back for v, and what v uses, with what is kept back below *)
+(** K_v: the amount that is kept back for v. Then the use of v, in which every child counts with at least what is kept
+    back for it. *)
 Fixpoint kept_back (depth v r : nat) : Q :=
   match depth with
   | O => 0
   | S d => larger (match lends G v r with Some l => larger 0 (or0 (promised (S d) v r) - l) | None => 0 end)
                   (sum V (fun c => if child v c then kept_back d c r else 0))
   end.
-(** Wherever a task runs it counts by the base demand. *)
+(** A task counts by its base demand, on whatever class it runs. *)
 Definition holds_of (x : allocation) (n r : nat) : Q := sum K (fun i => x n i * base P n r).
 Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
   match depth with
@@ -63,16 +65,17 @@ Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
   | S d => sum N (fun n => if belongs n v then holds_of x n r else 0) +
            sum V (fun c => if child v c then larger (uses_of x d c r) (kept_back d c r) else 0)
   end.
-(** Depths are counted from the leaves: V steps suffice for any group. *)
+(** Depths are counted from the leaves: V steps are enough for any group. *)
 Definition use (x : allocation) (v r : nat) : Q := uses_of x V v r.
 Definition promise (v r : nat) : option Q := promised V v r.
 Definition kept_for (v r : nat) : Q := kept_back V v r.
 
-(** The groups above v, v first *)
+(** The groups above v, with v itself first *)
 Fixpoint line (depth : nat) (v : option nat) : list nat :=
   match depth, v with S d, Some v => v :: line d (parent G v) | _, _ => nil end.
 Definition above (n : nat) : list nat := line V (group_of G n).
-(** Limits as rows: of what the users below a group hold or take. On classes a task counts by its demand there. *)
+(** Limits as rows over what the users below a group hold or take. In a limit on classes, a task counts by its demand
+    on its class. *)
 Definition bars_on : list bar :=
   map (fun o => {| b_group := o_group o; b_resource := o_resource o; b_most := o_most o;
       b_takes := fun n i => if o_on o i then demand P n i (o_resource o) else 0 |})
@@ -80,7 +83,8 @@ Definition bars_on : list bar :=
 Definition below_bar (b : bar) (n : nat) : bool := existsb (Nat.eqb (b_group b)) (above n).
 Definition taken (b : bar) (y : allocation) : Q :=
   sum N (fun n => if below_bar b n then sum K (fun i => y n i * b_takes b n i) else 0).
-(** How many tasks more of n each of them leaves on class i, where one counts these there; and all together *)
+(** The number of further tasks of n that these limits leave on class i, if one of them counts n there ([left_on]);
+    and on all classes together ([left_below]) *)
 Fixpoint numbered {A} (k : nat) (l : list A) : list (nat * A) := match l with nil => nil | a :: l => (k, a) :: numbered (S k) l end.
 Section Left.
 Variable held : nat -> bar -> Q.
@@ -96,7 +100,8 @@ Fixpoint left_below (k n : nat) : option Q :=
   | O => Some 0
   | S k => match (if can n k then left_on n k else Some 0), left_below k n with Some a, Some b => Some (add b a) | _, _ => None end
   end.
-(** A limit that counts n on every class where n can run leaves as much as on the class where a task takes the least of it. *)
+(** A limit that counts n on every class where n can run leaves in total as many tasks as on the class where a task
+    takes the least of it. *)
 Definition counts_everywhere (b : bar) (n : nat) : bool := all K (fun i => negb (can n i) || counts_on b n i).
 Fixpoint widest (k : nat) (kb : nat * bar) (n : nat) : Q :=
   match k with O => 0 | S k => if can n k then larger (leaves_on kb n k) (widest k kb n) else widest k kb n end.
@@ -109,20 +114,21 @@ Definition held_in (x : allocation) (_ : nat) (b : bar) : Q := taken b x.
 Definition can_use (n i : nat) : bool := lt 0 (gamma P n i).
 Definition no_more (q : option Q) (z : Q) : Prop := match q with Some q => z <= q | None => True end.
 
-(** Tasks that have a place, within limits on classes *)
+(** Tasks that can be placed within the limits on classes *)
 Definition placeable (y : allocation) : Prop := feasible P y /\ forall b, In b bars_on -> taken b y <= b_most b.
 
-(** The axioms are about groups that divide resources. *)
+(** The axioms of groups are about problems in which resources are divided. *)
 Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
 
-(** The use of the root: what users without a group hold, and the groups on top, with what is kept back for them *)
+(** The use of the root: the holdings of users without a group, and the use of the topmost groups, at least what is
+    kept back for each *)
 Definition on_top (a : option nat) : bool := match a with None => true | Some _ => false end.
 Definition root_holds (x : allocation) (r : nat) : Q :=
   sum N (fun n => if on_top (group_of G n) then holds_of x n r else 0) +
   sum V (fun v => if on_top (parent G v) then larger (use x v r) (kept_for v r) else 0).
 Definition root_is_kept (r : nat) : Prop := exists v, (v < V)%nat /\ on_top (parent G v) = true /\ 0 < kept_for v r.
-(** No group uses more than its limit, and the root no more than there is of what is kept back, but for eps of the
-    cluster. *)
+(** Up to eps of the cluster: the root uses no more than the capacity of any resource of which something is kept back,
+    and no group uses more than its limits. *)
 Definition limits_kept (eps : Q) (x : allocation) : Prop :=
   (forall r, (r < M)%nat -> root_is_kept r -> 0 < total P r -> root_holds x r - total P r <= eps * total P r) /\
   (forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
@@ -133,11 +139,11 @@ Definition limits_kept (eps : Q) (x : allocation) : Prop :=
 Definition asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (total P r).
 Definition is_named (v r : nat) : bool := match promise v r with Some _ => true | None => false end.
 Definition names_some (n v : nat) : bool := negb (all M (fun r => negb (asks n r && is_named v r))).
-(** The guarantee of v bounds its users: v states it, or v has the weight 0 and gets nothing else. Each such guarantee has
-    to name a resource that n demands. *)
+(** The guarantee of v bounds its users if v states it, or if v has the weight 0 and gets nothing beyond it. Each
+    guarantee that does has to name a resource that n demands. *)
 Definition binds (v : nat) : bool := states G v || never G && negb (priced G v).
 Definition open_to (n v : nat) : bool := negb (binds v) || names_some n v.
-(** The promised use of v: the part of its use that a guarantee covers which v or a group below v states *)
+(** The promised use of v: the amount of its use that is covered by a guarantee which v or a group below v states *)
 Fixpoint promised_use (x : allocation) (depth v r : nat) : Q :=
   match depth with
   | O => 0
@@ -145,9 +151,10 @@ Fixpoint promised_use (x : allocation) (depth v r : nat) : Q :=
            else sum V (fun c => if child v c then larger (promised_use x d c r) (kept_for c r) else 0)
   end.
 Definition owed (x : allocation) (v r : nat) : Q := promised_use x V v r.
-(** What counts as used of v when a user asks that stands below l, v being in l: up to the lowest group that states a
-    guarantee all use, above it ([past]) only promised use next to the path. [k] is the child on the path, [q] what counts of
-    it, [s] what is kept back for the groups below and not used, which more tasks of the user fill first. *)
+(** [counted x r v l past k q s]: the amount that counts as used of v when a user below the groups l asks for more,
+    where v is one of l. Up to the lowest group that states a guarantee, all use counts. Above that group ([past]),
+    the child k on the path counts with q, and its siblings count with their promised use only. [s] is what is kept
+    back for the groups below and not yet used: further tasks of the user fill it first. *)
 Fixpoint counted (x : allocation) (r v : nat) (l : list nat) (past : bool) (k : nat) (q s : Q) : Q :=
   match l with
   | nil => 0
@@ -158,7 +165,7 @@ Fixpoint counted (x : allocation) (r v : nat) (l : list nat) (past : bool) (k : 
     if Nat.eqb c v then q' - s
     else counted x r v l' (past || states G c) c q' (s + larger 0 (kept_for c r - q'))
   end.
-(** The fraction of the tasks of m that counts against limits on classes when n asks *)
+(** The fraction of the tasks of m that counts against limits on classes when n asks ([fraction]) *)
 Definition among_groups (l : list nat) (v : nat) : bool := existsb (Nat.eqb v) l.
 Definition topmost (n m : nat) : option nat :=
   find (states G) (rev (filter (fun c => negb (among_groups (above n) c)) (above m))).
@@ -176,22 +183,23 @@ Definition fraction (x : allocation) (n m r : nat) : Q :=
   end.
 Definition counted_in (x : allocation) (n _k : nat) (b : bar) : Q :=
   sum N (fun m => if below_bar b m then fraction x n m (b_resource b) * sum K (fun i => x m i * b_takes b m i) else 0).
-(** What n may ask for, z more tasks: it has so many left; some group above it states a guarantee; whatever counts against
-    the limits and guarantees above it leaves as much, and so do limits on classes, where they count n on all. *)
+(** User n may ask for z more tasks. It has at least that many left, and some group above it states a guarantee. Every
+    limit and guarantee above it leaves z more tasks, given what counts against it. So do the limits on classes, where
+    they count n on all its classes. *)
 Definition may_ask (x : allocation) (n : nat) (z : Q) : Prop :=
   within_limit P n (tasks P x n + z) /\ no_more (left_in_all (counted_in x n) can_use n) z /\
   (exists v, In v (above n) /\ states G v = true) /\
   forall v, In v (above n) -> open_to n v = true /\
     forall r mark, (r < M)%nat -> asks n r = true -> (binds v = true /\ promise v r = Some mark) \/ ceiling G v r = Some mark ->
       counted x r v (above n) false 0 0 0 + z * base P n r <= mark.
-(** Nobody could ask for more than eps of what it would have alone. *)
+(** No user may ask for more than eps times what it would have alone. *)
 Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
   forall n z, user P n -> 0 <= z -> may_ask x n z -> z <= eps * g P n.
 
 (** * Programs *)
 Record group_tables := {
   t_use : nat -> nat -> Q; t_promise : nat -> nat -> option Q; t_kept_back : nat -> nat -> Q; t_total : nat -> Q;
-  t_above : nat -> list nat; t_taken : nat -> Q (* of limits on classes *); t_owed : nat -> nat -> Q }.
+  t_above : nat -> list nat; t_taken : nat -> Q (* by limit on classes *); t_owed : nat -> nat -> Q }.
 
 Definition rand_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (add a b) | Some a, None => Some a | None, b => b end.
@@ -253,7 +261,7 @@ Definition t_root (r : nat) : Q :=
       (rsum V (fun v => if on_top (parent G v) then larger (t_use H v r) (t_kept_back H v r) else 0)).
 Definition t_root_is_kept (r : nat) : bool := any V (fun v => on_top (parent G v) && lt 0 (t_kept_back H v r)).
 Definition t_root_counts (r : nat) : bool := t_root_is_kept r && lt 0 (t_total H r).
-(** Every limit has a margin of m at least. *)
+(** Every limit has a margin of at least m. *)
 Definition check_root_kept (m : Q) : bool :=
   all M (fun r => negb (t_root_counts r) || le (mul m (t_total H r)) (sub (t_total H r) (t_root r))).
 Definition check_limits_kept (m : Q) : bool :=
@@ -263,7 +271,7 @@ Definition check_limits_kept (m : Q) : bool :=
     | None => true end)) &&
   forallb (fun kb => let c := t_total H (b_resource (snd kb)) in
     negb (lt 0 c) || le (mul m c) (sub (b_most (snd kb)) (t_taken H (fst kb)))) (numbered 0 bars_on)).
-(** One has just that. *)
+(** Some limit has exactly that margin. *)
 Definition limit_at (m : Q) (v r : nat) : bool :=
   lt 0 (t_total H r) &&
   match ceiling G v r with Some L => eqq (sub L (t_use H v r)) (mul m (t_total H r)) | None => false end.
@@ -313,7 +321,7 @@ Definition t_fraction (n m r : nat) : Q :=
 Definition t_counted_in (n _k : nat) (b : bar) : Q :=
   rsum N (fun m => if below_bar b m then mul (t_fraction n m (b_resource b)) (rsum K (fun i => mul (x m i) (b_takes b m i))) else 0).
 Definition opened (n : nat) : bool := existsb (states G) (t_above H n) && forallb (t_open n) (t_above H n).
-(** f of every bound on what n may ask for *)
+(** [every_room f n]: f holds for every bound on what n may ask for. *)
 Definition t_held (k : nat) (_ : bar) : Q := t_taken H k.
 Definition every_room (f : Q -> bool) (n : nat) : bool :=
   match limit P n with Some l => f (sub l (t_tasks T n)) | None => true end &&
@@ -324,7 +332,7 @@ Definition every_room (f : Q -> bool) (n : nat) : bool :=
     match ceiling G v r with Some q => of_mark q | None => true end else true)) (t_above H n).
 Definition asks_at_most (d : Q) (n : nat) : bool := negb (opened n) || negb (every_room (fun q => lt d q) n).
 Definition asks_at_least (d : Q) (n : nat) : bool := eqq d 0 || opened n && every_room (fun q => le d q) n.
-(** Nobody may ask for more than the margin m says; somebody may ask for as much. *)
+(** No user may ask for more than -m times what it would have alone, and some user may ask for exactly that. *)
 Definition check_guarantees (m : Q) : bool :=
   le m 0 && users_all P T (fun n => asks_at_most (- mul m (t_g T n)) n) &&
   any N (fun k => is_active T k && asks_at_least (- mul m (t_g T k)) k).
@@ -453,7 +461,7 @@ Proof.
   unfold bars_on. intros I. apply in_map_iff in I. destruct I as (o & <- & I). apply filter_In in I. destruct I as [_ I].
   apply Nat.ltb_lt. exact I.
 Qed.
-(** What limits on classes leave depends on what is taken of them, and on where n can run. *)
+(** The number of tasks that limits on classes leave depends only on what is taken of them, and on where n can run. *)
 Lemma left_on_ext h h' n i : (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
   alike (left_on h n i) (left_on h' n i).
 Proof.

@@ -1,17 +1,18 @@
-(** What a certificate says, and the one answer to it: the checkers decide what is proven, and what they do not cover.
-    The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
+(** The claims of a certificate, and the single answer to each: the checkers decide what is proven, and which claims
+    they do not cover. The reader only has to state what is claimed. The evidence that it takes from the rest of the
+    file decides nothing by itself. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
   Answered Named Placed UpToOne WholeOptimal Certificate Groups Within Parties Stopped Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
-(** The axioms by their names; [Another]: one that Spec.v does not state *)
+(** The axioms by name. [Another] is an axiom that Spec.v does not state. *)
 Inductive axiom_name :=
 | OfFeasible | OfIntegerFeasible | OfNonWasteful | OfWorkConserving | OfParetoOptimal | OfIntegerParetoOptimal
 | OfEnvyFree | OfEf1 | OfSharingIncentive | OfBottleneck (k : bottleneck) | OfMaxMin (s : named) | OfNjc | OfPsDsf
 | OfProportional (s : option named) (alpha : nat) | OfRoot (s : option named) (alpha root : nat) | OfLimits | OfGuarantees
 | OfGroupSharing | OfGroupEnvy | OfTree | Another.
-(** [says]: it holds, is violated, or (None) does not apply *)
+(** [says]: the axiom holds, is violated, or (None) does not apply. *)
 Record statement := { about : axiom_name; says : option bool; margin : option Q }.
 
 Section On.
@@ -21,17 +22,18 @@ Variable placing_ : option placing.
 Variable G : grouping.
 Variable Sib : siblings.
 
-(** Groups hold something back where one has a limit, states what it lends, or gets nothing beyond its guarantee. *)
+(** Groups hold something back if one of them has a limit, states what it lends, or gets nothing beyond its
+    guarantee. *)
 Definition has_limits : bool :=
   any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)) ||
   match limits_on G with nil => false | _ => true end.
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
-(** Dominant shares without groups: the filling is max-min. *)
+(** Dominant shares without groups: the filling is the max-min fair allocation. *)
 Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
-(** Where groups have limits, what compares with all feasible allocations compares with those that keep them. It does not
-    apply where something is kept back, or time is shared. *)
+(** If groups have limits, an axiom that compares with all feasible allocations compares with those that keep the
+    limits. It does not apply if something is kept back, or if time is shared. *)
 Definition compares (a : axiom_name) : bool :=
   match a with
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => true | _ => false
@@ -76,12 +78,12 @@ Definition fits_problem (a : axiom_name) (x : allocation) : Prop :=
   | _ => True
   end.
 Definition applies (a : axiom_name) (x : allocation) : Prop := fits_problem a x /\ (among a = true -> comparable).
-(** Of tasks on single servers no excess is tolerated. *)
+(** No excess is tolerated for tasks on single servers. *)
 Definition excused (tolerance : Q) (a : axiom_name) : Q :=
   match a with OfFeasible | OfIntegerFeasible => of_limits placing_ tolerance | _ => tolerance end.
 
-(** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
-    no eps is enough. Every such claim is of a problem to which the axiom applies. *)
+(** A claim that an axiom holds or is violated has a margin, with two exceptions: no user or no limit exists that the
+    axiom could be about, or no eps is enough. Every such claim requires that the axiom applies to the problem. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
   covered (about st) = true /\
   match says st, margin st with
@@ -115,7 +117,7 @@ Definition same_kind (a b : bottleneck) : bool :=
   match a, b with
   | OnEveryClass, OnEveryClass | OfTheCluster, OfTheCluster | Single, Single => true | _, _ => false end.
 
-(** How a claim is stated *)
+(** The four forms in which a claim is stated *)
 Inductive shape := Inapplicable | Vacuous | Hopeless | Measured.
 Definition shape_of (c : claim) : shape :=
   match c with
@@ -130,7 +132,7 @@ Definition is_stated (s : shape) (st : statement) : bool :=
   | Inapplicable, None, None | Vacuous, Some true, None | Hopeless, Some false, None | Measured, Some _, Some _ => true
   | _, _, _ => false
   end.
-(** The claim is about that axiom. *)
+(** The claim is about the axiom a. *)
 Definition is_of (a : axiom_name) (c : claim) : bool :=
   match a, c with
   | OfFeasible, (Feasible | NoBound) | OfIntegerFeasible, (Integer | NoLimit | NotSingle) | OfNonWasteful, NonWasteful
@@ -217,13 +219,13 @@ Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : boo
 
 Definition check_comparable : bool :=
   check_about P G && all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0)).
-(** What compares within limits applies. *)
+(** An axiom that compares within limits applies. *)
 Definition check_among (st : statement) : bool :=
   negb (among (about st)) || check_group_tables P G T H && check_comparable || match says st with None => true | _ => false end.
 Definition check_not_comparable (st : statement) : bool :=
   among (about st) && negb check_comparable && match says st, margin st with None, None => true | _, _ => false end.
 
-(** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
+(** For an allocation that need not be feasible ([only_limits]), only its feasibility is judged. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
 Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=

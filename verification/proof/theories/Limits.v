@@ -1,4 +1,4 @@
-(** Feasibility of the allocation as it is stated: by how much the worst limit is missed. *)
+(** Feasibility of the allocation as it is stated: by how much the worst limit is exceeded. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
@@ -16,7 +16,7 @@ Definition unit_at (n : nat) : Q := if is_active T n then t_g T n else 1.
 Definition left_of (i r : nat) : Q := sub (t_full T i r) (load_of P (t_takes T) kept_of i r).
 Definition is_entry (n i : nat) : bool :=
   negb (eqq (stated_x n i) 0) && negb (keeps stated_x (t_gamma T) (t_g T) n i).
-(** Every limit has a margin of m at least. *)
+(** Every limit has a margin of at least m. *)
 Definition check_within (m : Q) : bool :=
   all N (fun n => all K (fun i => if is_entry n i
     then le (absolute (stated_x n i)) (- mul m (unit_at n)) else true)) &&
@@ -24,7 +24,7 @@ Definition check_within (m : Q) : bool :=
   all N (fun n => match limit P n with
     | Some l => if is_active T n then le (mul m (t_g T n)) (sub l (rsum K (stated_x n))) else true
     | None => true end).
-(** One has just that: an entry that is none, a row, the tasks of a user. *)
+(** Some limit has exactly the margin m: an entry that does not count, a row, or the tasks of a user. *)
 Definition entry_at (m : Q) (n i : nat) : bool :=
   is_entry n i && eqq (- absolute (stated_x n i)) (mul m (unit_at n)).
 Definition row_at (m : Q) (i r : nat) : bool := lt 0 (t_full T i r) && eqq (left_of i r) (mul m (t_full T i r)).
@@ -34,7 +34,7 @@ Definition tasks_at (m : Q) (n : nat) : bool :=
   | None => false end.
 Definition check_limits (m : Q) : bool := check_within m &&
   (any N (fun n => any K (entry_at m n)) || any K (fun i => any M (row_at m i)) || any N (tasks_at m)).
-(** There is no limit. *)
+(** No limit exists. *)
 Definition check_no_bound : bool :=
   all N (fun n => all K (fun i => negb (is_entry n i))) &&
   all K (fun i => all M (fun r => le (t_full T i r) 0)) &&

@@ -1,13 +1,13 @@
-(** Certificates as literal data: what `evenhand export --to coq` writes is a problem, an allocation and evidence, in
-    lists. Here these become the functions that Spec.v speaks of, the tables that the checkers ask for are computed,
-    and [proven] makes a theorem of a computation. Nothing here is believed: whatever is computed wrongly, no theorem
-    follows from it. *)
+(** Certificates as literal data. `evenhand export --to coq` writes a problem, an allocation and evidence as lists.
+    This file turns them into the functions of Spec.v, computes the tables that the checkers require, and turns a
+    computation into a theorem by [proven]. Nothing here needs to be trusted: from a wrong computation no theorem
+    follows. *)
 From Coq Require Import QArith Arith Bool List.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
   Answered Named Placed UpToOne WholeOptimal Certificate Groups.
 Open Scope Q_scope.
 
-(** * Lists as functions: 0, or nothing, where there is no entry *)
+(** * Lists as functions: 0, or nothing, where a list has no entry *)
 Definition row (l : list Q) (i : nat) : Q := nth i l 0.
 Definition rows (l : list (list Q)) (i j : nat) : Q := row (nth i l nil) j.
 Definition amounts (l : list (list (option Q))) (i j : nat) : option Q := nth j (nth i l nil) None.
@@ -19,11 +19,11 @@ Definition named_row (l : list (nat * Q)) (r : nat) : option Q :=
 Definition at_pair (l : list (nat * nat * Q)) (i j : nat) : option Q :=
   match find (fun e => Nat.eqb (fst (fst e)) i && Nat.eqb (snd (fst e)) j) l with
   | Some e => Some (snd e) | None => None end.
-(** Demands: the base ones, but for users that have their own on some classes *)
+(** The demands: the base demand, unless a user states its own on some classes *)
 Definition demands (base : list (list Q)) (own : list (nat * nat * list Q)) (n i r : nat) : Q :=
   match find (fun e => Nat.eqb (fst (fst e)) n && Nat.eqb (snd (fst e)) i) own with
   | Some e => row (snd e) r | None => rows base n r end.
-(** Tables of functions *)
+(** A function as a table *)
 Definition table {A} (d : A) (n : nat) (f : nat -> A) : nat -> A :=
   let l := map f (seq 0 n) in fun i => nth i l d.
 Definition table1 (n : nat) (f : nat -> Q) : nat -> Q := table 0 n f.
@@ -33,7 +33,7 @@ Definition table3 (n m o : nat) (f : nat -> nat -> nat -> Q) : nat -> nat -> nat
   let l := map (fun i => map (fun j => map (f i j) (seq 0 o)) (seq 0 m)) (seq 0 n) in
   fun i => rows (nth i l nil).
 
-(** Single servers: the class of each, and the tasks on it by user *)
+(** Single servers: the class of each server, and its tasks by user *)
 Definition placing_of (l : list (nat * list Q)) : placing :=
   {| servers := length l; class_of := fun s => fst (nth s l (0%nat, nil)); on_server := fun s => row (snd (nth s l (0%nat, nil))) |}.
 
@@ -45,7 +45,7 @@ Section Case.
 Variable stated_x x : allocation.
 Variable placing_ : option placing.
 
-(** The repaired allocation is stated; everything else is computed. *)
+(** The repaired allocation is stated; all other tables are computed. *)
 Definition tables_of : tables :=
   let placed := is_placed placing_ in
   let gam := table2 N K (gamma P) in
@@ -70,7 +70,8 @@ Definition no_hints : hints :=
 Definition prices_of (on_rows : list (list Q)) (on_users : list Q) : prices :=
   {| on_row := rows on_rows; on_user := row on_users |}.
 
-(** What n has alone is worth most where the best classes come first; of a limit the last of them is the price. *)
+(** The best share of n alone uses the classes with the largest worth first. The multiplier of its limit is the worth
+    on the class where the limit is reached. *)
 Fixpoint insert (u : nat -> Q) (i : nat) (l : list nat) : list nat :=
   match l with nil => i :: nil | j :: l' => if lt (u j) (u i) then i :: l else j :: insert u i l' end.
 Fixpoint give (u gam : nat -> Q) (left : option Q) (l : list nat) : list (nat * Q) * Q :=
@@ -111,7 +112,7 @@ Definition worths_of (s : option named) (a : nat) : worths :=
   let price := table1 N (fun n => let q := rpower (value n) a in if le q 0 then 0 else quo (weight P n) q) in
   {| v_u := w; v_value := value; v_price := price;
      v_spent := rsum N (fun n => if is_active T n then mul (price n) (value n) else 0) |}.
-(** The users who show the margin m: of an envy, and of one that no single task takes away *)
+(** The pair of users that has the margin m: of an envy, or of one that no removal of a single task takes away *)
 Definition pair_of (f : nat -> nat -> bool) : nat * nat :=
   let is_pair p := negb (Nat.eqb (fst p) (snd p)) && is_active T (fst p) && is_active T (snd p) && f (fst p) (snd p) in
   match find is_pair (list_prod (seq 0 N) (seq 0 N)) with Some p => p | None => (0, 0)%nat end.

@@ -1,9 +1,10 @@
-(** That the axioms, within 0, are what their names say; and that valid claims do not contradict each other. *)
+(** Proofs that the axioms, within 0, mean what their names say, and that valid claims do not contradict each
+    other. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
 
-(** With one tolerance no axiom both holds and is violated. *)
+(** With the same tolerance, no axiom both holds and is violated. *)
 Theorem no_contradiction axiom tolerance m k : holds axiom tolerance m -> violated axiom tolerance k -> False.
 Proof. intros [A B] [C D]. specialize (D _ B). lra. Qed.
 
@@ -12,7 +13,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** Nothing is repaired of what is feasible. *)
+(** The repair changes nothing in a feasible allocation. *)
 Theorem repaired_same x : feasible P x ->
   forall n i, (n < N)%nat -> (i < K)%nat -> repaired P x n i == x n i.
 Proof.
@@ -45,7 +46,7 @@ Proof.
   rewrite C. field.
 Qed.
 
-(** Pareto optimal: whatever is feasible and takes nothing from anybody gives nobody more. *)
+(** Pareto optimal: a feasible allocation that takes nothing from any user gives no user more. *)
 Theorem pareto_optimal_exact x : feasible P x -> pareto_optimal P 0 x ->
   forall y, feasible P y -> (forall n, (n < N)%nat -> tasks P x n <= tasks P y n) ->
   forall n, (n < N)%nat -> tasks P y n == tasks P x n.
@@ -61,8 +62,8 @@ Proof.
   assert (0 < (tasks P y n - tasks P x n) / g P n) by (apply Qlt_shift_div_l; lra). lra.
 Qed.
 
-(** PS-DSF: Theorem 1 of its paper. Every user has all its tasks, or on every class where it can run a full row that it
-    uses and of which everybody who has some has no higher a level. *)
+(** PS-DSF, as in Theorem 1 of its paper. Every user has all its tasks, or on every class where it can run it has a
+    full row that it uses, and no user that holds some of that row has a higher level. *)
 Definition level_at (x : allocation) (n i : nat) : Q := tasks P x n / (weight P n * gamma P n i).
 Theorem ps_dsf_exact x : feasible P x -> ps_dsf P 0 x ->
   forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i ->
@@ -110,8 +111,8 @@ Proof.
     lra.
 Qed.
 
-(** Max-min: whoever has a larger share in another feasible allocation has it at the expense of somebody who had no
-    larger share than it. *)
+(** Max-min: a user that has a larger share in another feasible allocation has it at the expense of some user whose
+    share was no larger. *)
 Definition no_larger_share (u : nat -> nat -> Q) (x : allocation) : Prop :=
   forall y, feasible P y -> forall n, user P n -> share P u x n < share P u y n ->
   exists m, user P m /\ share P u x m <= share P u x n /\ share P u y m < share P u x m.
@@ -143,7 +144,7 @@ Proof.
   rewrite (sum_ext K _ (fun i => u n i * x n i + t * (u n i * y n i - u n i * x n i))) by (intros; ring).
   rewrite sum_mix. field. lra.
 Qed.
-(** A part t > 0 of the way on which finitely many numbers a, which are above c, stay above c + t d *)
+(** A fraction t > 0 of the step, along which finitely many numbers a above c stay above c + t d *)
 Lemma small_step k (p : nat -> bool) (a b : nat -> Q) c d : (forall j, (j < k)%nat -> p j = true -> c < a j) ->
   exists t, 0 < t /\ t <= 1 /\ forall j, (j < k)%nat -> p j = true -> c + t * d <= a j + t * (b j - a j).
 Proof.
@@ -153,7 +154,7 @@ Proof.
     destruct (p k) eqn:Pk.
     2:{ exists t. repeat split; auto. intros j Hj Pj. destruct (Nat.eq_dec j k); [congruence|]. apply T2; auto; lia. }
     pose proof H as Above. specialize (H k ltac:(lia) Pk).
-    (* with e = d - (b - a), what is needed is t e <= a - c *)
+    (* with e = d - (b - a), the inequality to prove is t e <= a - c *)
     destruct (Qlt_le_dec 0 (d - (b k - a k))) as [E|E].
     + set (s := (a k - c) / (d - (b k - a k))).
       assert (S0 : 0 < s) by (apply Qlt_shift_div_l; lra).
@@ -175,7 +176,7 @@ Proof.
       * apply T2; auto; lia.
 Qed.
 
-(** Max-min is what it says, where the shares that users would have alone are what they are. *)
+(** The max-min axiom is this definition, if the shares that users would have alone are correct. *)
 Theorem max_min_exact u x : feasible P x -> (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i) ->
   (forall n, user P n -> exists most, is_most P u n most) -> max_min P u 0 x -> no_larger_share u x.
 Proof.
@@ -235,7 +236,7 @@ Proof.
     + apply (None_ b); auto; lia.
     + apply (None_ b); auto; lia.
 Qed.
-(** The shares of a max-min allocation are the only ones. *)
+(** All max-min allocations have the same shares. *)
 Theorem max_min_unique u x y : feasible P x -> feasible P y -> no_larger_share u x -> no_larger_share u y ->
   forall n, user P n -> share P u x n == share P u y n.
 Proof.

@@ -1,4 +1,4 @@
-(** The shares that have a name, the bottleneck axioms, and why max-min is what its name says. *)
+(** The shares with a name, the bottleneck axioms, and why the max-min axiom means what its name says. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
@@ -10,10 +10,10 @@ Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
 Definition rtotal (r : nat) : Q := rsum K (fun i => mul (count P i) (capacity P i r)).
-(** [total] is a table of [rtotal]. *)
+(** [totals] is a table of [rtotal]. *)
 Variable totals : nat -> Q.
 Definition check_totals : bool := all M (fun r => eqq (totals r) (rtotal r)).
-(** What a task is worth, for the reader; the same on all classes but for [Generic] and [Resource] *)
+(** The worth of a task, for the reader. It is the same on all classes, except for [Generic] and [Resource]. *)
 Definition worth_at (s : named) (n i : nat) : Q :=
   match s with
   | Drfh => greatest M (fun r => quo (base P n r) (totals r))
@@ -137,7 +137,7 @@ Proof.
   - intros n i Hn Hi. specialize (H n Hn). bools. auto.
   - split; auto. rewrite <- totals_is; auto.
 Qed.
-(** A share that is not defined *)
+(** A share that is not defined is detected. *)
 Theorem check_undefined_sound s u : check_worth P totals s u = true -> check_defined P T totals s u = false -> ~ defined P s.
 Proof.
   intros C H D. rewrite <- not_true_iff_false in H. apply H. destruct (check_worth_sound s u C) as [E Hr].

@@ -1,9 +1,10 @@
-(** Tasks on single servers: work conservation, and what fits, whole or not. *)
+(** Tasks on single servers: work conservation, and whether tasks fit, whole or not. *)
 From Coq Require Import QArith Qabs Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Limits Answered.
 Open Scope Q_scope.
 
-(** Tables of a placing: what is free on every server, how many of every class are listed *)
+(** Tables of a placing: the free capacity of every server, the number of servers listed of every class, and the rows
+    of one server *)
 Record places := { l_free : nat -> nat -> Q; l_listed : nat -> Q; l_one : nat -> nat -> Q }.
 
 (** * Programs *)
@@ -41,11 +42,11 @@ Definition check_fits : bool :=
 (** ** Work conservation *)
 Definition is_pending (n : nat) : bool :=
   match limit P n with Some t => le (add (t_tasks T n) (gang P n)) t | None => true end.
-(** How many whole tasks fit where b is free *)
+(** The number of whole tasks that fit into the capacity b *)
 Definition whole_on (n i : nat) (b : nat -> Q) : Q :=
   if runs_on T n i && all M (fun r => le (t_takes T n i r) (b r)) then inject_Z (Qfloor (on_class P T n i b)) else 0.
 Definition whole_empty (n i : nat) : Q := if lt (l_listed F i) (count P i) then whole_on n i (l_one F i) else 0.
-(** And on all servers of class i *)
+(** The number of whole tasks that fit on all servers of class i *)
 Definition most_on (n i : nat) : Q :=
   if runs_on T n i then inject_Z (Qfloor (add
     (sparse_sum S (fun s => if Nat.eqb (class_of L s) i then Some (whole_on n i (l_free F s)) else None))
@@ -54,11 +55,11 @@ Definition waits (n : nat) : bool := is_pending n && le (gang P n) (rsum K (most
 Definition check_all_wait (m : Q) : bool := eqq m 0 && users_all P T (fun n => negb (waits n)).
 Definition check_somebody_waits (m : Q) : bool := eqq m (-1) && any N (fun n => is_active T n && waits n).
 
-(** ** What fits, and whole tasks *)
+(** ** Feasibility on servers, and whole tasks *)
 Definition is_whole (q : Q) : bool := eqq q (inject_Z (Qfloor q)).
 Definition someone_on (s : nat) : bool := any N (fun n => negb (nothing (on s n))).
 Definition left_on (s r : nat) : Q := sub (l_one F (class_of L s) r) (load_on is_task s r).
-(** Every limit has a margin of m at least. *)
+(** Every limit has a margin of at least m. *)
 Definition check_on_servers (m : Q) : bool :=
   all S (fun s => all N (fun n => nothing (on s n) || is_task s n ||
     le (absolute (on s n)) (- mul m (unit_at T n)))) &&
@@ -67,7 +68,7 @@ Definition check_on_servers (m : Q) : bool :=
   all N (fun n => match limit P n with
     | Some l => if is_active T n then le (mul m (g n)) (sub l (rsum K (stated_x n))) else true
     | None => true end).
-(** One has just that: an entry that is none, a row, the tasks of a user. *)
+(** Some limit has exactly the margin m: an entry that does not count, a row, or the tasks of a user. *)
 Definition entry_on (m : Q) (s n : nat) : bool :=
   negb (nothing (on s n)) && negb (is_task s n) && eqq (- absolute (on s n)) (mul m (unit_at T n)).
 Definition row_on (m : Q) (s r : nat) : bool :=
@@ -77,10 +78,10 @@ Definition tightest_on (m : Q) : bool :=
   any S (fun s => someone_on s && any M (row_on m s)).
 Definition check_single (m : Q) : bool := check_on_servers m && tightest_on m.
 Definition has_part : bool := any S (fun s => any N (fun n => is_task s n && negb (is_whole (on s n)))).
-(** With a part of a task the margin is -1 at most. *)
+(** With a fraction of a task the margin is at most -1. *)
 Definition check_integer (m : Q) : bool := check_on_servers m &&
   if has_part then le m (-1) && (eqq m (-1) || tightest_on m) else tightest_on m.
-(** Nothing stands anywhere, and all tasks are unlimited. *)
+(** No server runs any task, and all tasks are unlimited. *)
 Definition check_no_limit : bool :=
   all S (fun s => negb (someone_on s)) &&
   users_all P T (fun n => match limit P n with Some _ => false | None => true end).
@@ -163,7 +164,7 @@ Lemma floor_whole q : whole (inject_Z (Qfloor q)).
 Proof. exists (Qfloor q). reflexivity. Qed.
 Lemma floor_nonneg q : 0 <= q -> 0 <= inject_Z (Qfloor q).
 Proof. intros A. apply (Qfloor_resp_le 0 q) in A. rewrite Zle_Qle in A. exact A. Qed.
-(** What is whole and no more than q is no more than its floor. *)
+(** A whole number that is at most q is at most the floor of q. *)
 Lemma whole_floor z q : whole z -> z <= q -> z <= inject_Z (Qfloor q).
 Proof.
   intros [k E] A. rewrite E in A |- *. apply Qfloor_resp_le in A. rewrite Qfloor_Z in A. rewrite Zle_Qle in A. exact A.
@@ -208,7 +209,7 @@ Proof.
     (split; [exact G|]); intros r Hr; [rewrite <- E by auto|rewrite E by auto]; auto.
 Qed.
 
-(** Tasks that fit, as [fit_more] has them: the most of each server *)
+(** Tasks that fit, in the form of [fit_more]: the most on each server *)
 Definition z_most (n s : nat) : Q := whole_on P T n (class_of L s) (free P L s).
 Definition e_most (n i : nat) : Q := if lt (listed L i) (count P i) then whole_on P T n i (row_of_one P i) else 0.
 Lemma most_fit n : (n < N)%nat -> fit_more P L n (z_most n) (e_most n).
@@ -269,7 +270,7 @@ Proof.
   intros Hn Hi. split; [exists (Qfloor (more_on P L (z_most n) (e_most n) i)); apply most_on_eq; auto|].
   rewrite most_on_eq by auto. apply floor_nonneg, more_on_nonneg; auto.
 Qed.
-(** Numbers of tasks by class have places where none is more than [most_on]. *)
+(** Numbers of tasks by class can be placed if and only if none is above [most_on]. *)
 Lemma has_places_iff n k : (n < N)%nat -> has_places P L n k <->
   sum K k == gang P n /\ forall i, (i < K)%nat -> whole (k i) /\ 0 <= k i /\ k i <= most_on P T L F n i.
 Proof.
@@ -281,7 +282,7 @@ Proof.
   - exists (z_most n), (e_most n). split; [apply most_fit; auto|]. intros i Hi. destruct (A i Hi) as (Wk & K0 & Km).
     split; [exact Wk|]. split; [exact K0|]. apply Qle_trans with (1 := Km). rewrite most_on_eq by auto. apply Qfloor_le.
 Qed.
-(** Of whole numbers that add up to g at least some are chosen that add up to g. *)
+(** From whole numbers that add up to at least g, smaller ones can be chosen that add up to exactly g. *)
 Lemma chosen m : forall (c : nat -> Q) (g : Q), whole g -> 0 <= g -> (forall i, (i < m)%nat -> whole (c i) /\ 0 <= c i) -> g <= sum m c ->
   exists k, sum m k == g /\ forall i, (i < m)%nat -> whole (k i) /\ 0 <= k i /\ k i <= c i.
 Proof.

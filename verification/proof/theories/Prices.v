@@ -3,7 +3,7 @@ From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
 
-(** Prices of rows, and of the tasks of users *)
+(** The prices of rows, and those of the tasks of users *)
 Record prices := { on_row : nat -> nat -> Q; on_user : nat -> Q }.
 
 (** * Programs *)
@@ -13,7 +13,7 @@ Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T). Notation g := (t_g T).
 
-(** a_ni <= sum_r p_ir d_nir + q_n wherever n can run, for those n with [counted n] *)
+(** a_ni <= sum_r p_ir d_nir + q_n on every class where n can run, for every n with [counted n] *)
 Definition check_prices (counted : nat -> bool) (a : nat -> nat -> Q) (p : prices) : bool :=
   all K (fun i => all M (fun r => le 0 (on_row p i r))) &&
   all N (fun n => match limit P n with Some _ => le 0 (on_user p n) | None => eqq (on_user p n) 0 end) &&
@@ -25,17 +25,18 @@ Definition bound (p : prices) : Q :=
   add (rsum K (fun i => rsum M (fun r => mul (on_row p i r) (t_full T i r))))
       (rsum N (fun n => match limit P n with Some t => mul (on_user p n) t | None => 0 end)).
 
-(** What prices show of all that is possible: of every feasible allocation, or (Within.v) of those within limits of groups *)
+(** A scope: what prices prove about all possible allocations. These are the feasible ones, or (Within.v) those within
+    the limits of groups. *)
 Record scope := {
   sc_prices : (nat -> bool) -> (nat -> nat -> Q) -> prices -> bool;
   sc_bound : prices -> Q;
-  sc_keeps : allocation -> bool;      (* what is feasible is possible *)
+  sc_keeps : allocation -> bool;      (* the feasible allocation is possible *)
   sc_open : nat -> bool }.            (* the user may have tasks *)
 Definition everywhere : scope :=
   {| sc_prices := check_prices; sc_bound := bound; sc_keeps := fun _ => true; sc_open := fun _ => true |}.
 Variable B : scope.
 
-(** Pareto optimality: the gap is the margin. *)
+(** Pareto optimality, with the gap as the margin *)
 Definition check_pareto (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (g n)) else le 0 (l n)) &&
   sc_prices B (fun n => lt 0 (l n)) (fun n i => l n) p &&

@@ -1,5 +1,5 @@
-(** The allocations that are feasible, as linear inequalities: what bounds a linear function of them are prices, and where
-    there is a greatest value it is attained. *)
+(** The feasible allocations as linear inequalities. An upper bound on a linear function of them is proved by prices,
+    and a greatest value is attained. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Duality.
 Import ListNotations.
@@ -10,7 +10,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** Tasks by user and class as one sequence, and back *)
+(** Tasks by user and class as a single sequence, and back *)
 Definition flat (f : nat -> nat -> Q) (j : nat) : Q := f (j / K)%nat (j mod K)%nat.
 Definition grid (z : nat -> Q) (n i : nat) : Q := z (n * K + i)%nat.
 Lemma grid_flat f n i : (i < K)%nat -> grid (flat f) n i = f n i.
@@ -81,7 +81,7 @@ Proof.
   - right. right. right. exists n. split; [apply in_seq; lia|]. rewrite H0. left. auto.
 Qed.
 
-(** ** They say that an allocation is feasible. *)
+(** ** The rows mean that an allocation is feasible. *)
 Lemma sum_here n i f : (n < N)%nat -> (i < K)%nat -> sum N (fun m => sum K (fun j => here n i m j * f m j)) == f n i.
 Proof.
   intros Hn Hi. rewrite (sum_single N _ n); auto.
@@ -138,7 +138,7 @@ Proof.
     apply (limit_nonneg P W n T); auto.
 Qed.
 
-(** ** What follows from them, and from some other rows, are prices. *)
+(** ** An inequality that follows from these rows, and from some others, gives prices. *)
 Definition paid (p : nat -> nat -> Q) (q : nat -> Q) : Q :=
   sum K (fun i => sum M (fun r => p i r * full P i r)) +
   sum N (fun n => match limit P n with Some T => q n * T | None => 0 end).
@@ -184,7 +184,7 @@ Lemma price_zero n i : price_of (fun _ _ => 0) (fun _ => 0) n i == 0.
 Proof. unfold price_of. rewrite sum_zero by (intros; ring). ring. Qed.
 
 Variable E : list row.
-(** s: what is not paid for, and t: what nobody may have *)
+(** s is the part that is not paid for, and t belongs to what no user may have. *)
 Lemma follows_prices d : follows (possible ++ E) d -> exists p q s t e, are_prices p q /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= s n i /\ (~ gamma P n i == 0 -> t n i == 0)) /\
   follows E e /\
@@ -260,8 +260,8 @@ Proof.
     + rewrite paid_scale. simpl. rewrite B. ring.
 Qed.
 
-(** Strong duality: of all that is feasible, and keeps the other rows, the sum of a_ni y_ni is v at most. Then prices, and
-    what follows from the other rows, show it. *)
+(** Strong duality. If the sum of a_ni y_ni is at most v for every feasible y that also keeps the other rows, then
+    prices prove it, together with an inequality that follows from the other rows. *)
 Definition keeps (y : allocation) : Prop := solves (N * K) (flat y) E.
 Definition sum_of (a : nat -> nat -> Q) (y : allocation) : Q := sum N (fun n => sum K (fun i => a n i * y n i)).
 Lemma sum_of_flat a z : at_point (N * K) (flat a) z == sum_of a (grid z).

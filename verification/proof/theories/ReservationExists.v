@@ -1,4 +1,4 @@
-(** Greedy always has a run, so that what is said of all its runs says something. *)
+(** Greedy always has a run. So statements about all its runs are not empty. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy TheoremA TheoremC.
@@ -10,13 +10,13 @@ Variable R : reservation.
 Hypothesis W : well_formed R.
 Notation J := (types R). Notation M := (rows R).
 
-(** A type that demands nothing would fit on a server without end; where configurations are listed it cannot. *)
+(** A type without demand would fit on a server without end. If configurations are listed, that cannot happen. *)
 Definition types_demand : Prop := match listed R with
   | Some _ => True
   | None => forall j, (j < J)%nat -> exists r, (r < M)%nat /\ 0 < size R j r end.
 Hypothesis D : types_demand.
 
-(** * The order of configurations is total, and finite. *)
+(** * The order of configurations is total, and each server has finitely many. *)
 Lemma before_dec k k' : before R k k' \/ ~ before R k k'.
 Proof.
   unfold before. destruct (Q_dec (worth R (reward R) k) (worth R (reward R) k')) as [[L|L]|E].
@@ -155,7 +155,7 @@ Proof.
   destruct (Has k' Gk) as (c & Ic & E). apply (N c Ic); [eapply As; eauto|eapply before_as_held; eauto].
 Qed.
 
-(** Where an open type fits, the first configuration is not empty. *)
+(** If an open type fits, the first configuration is not empty. *)
 Lemma first_holds s open k j : first R s open k -> (j < J)%nat -> open j = true -> fits R s (single j) ->
   exists i, (i < J)%nat /\ (0 < k i)%Z.
 Proof.
@@ -181,7 +181,7 @@ Qed.
 (** * Filling a pool *)
 Variable A : amount.
 
-(** Servers after which no job of type j is left *)
+(** The number of servers after which no job of type j is left *)
 Definition needed (left : nat -> Q) (k : configuration) (j : nat) : Q :=
   if whole A then inject_Z (Qceiling (left j / inject_Z (k j))) else left j / inject_Z (k j).
 

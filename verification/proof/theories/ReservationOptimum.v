@@ -1,11 +1,11 @@
-(** The optimum between a plan and a bound by prices. *)
+(** The optimum, enclosed by a plan and a bound from prices. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree.
 Import ListNotations.
 Open Scope Q_scope.
 
 (** Why no configuration is worth more than a bound: a branch tree, with the units of the resources and of the
-    profits; or the word that the stated configurations are not. *)
+    profits; or a comparison with all listed configurations. *)
 Inductive pricing := Tree (g : nat -> Q) (unit : Q) (t : tree) | All_listed.
 
 Section On.
@@ -70,13 +70,13 @@ Proof.
   unfold possible. intros -> (z & E). rewrite (Qfloor_comp _ _ E), Qfloor_Z. exact E.
 Qed.
 
-(** Prices with alpha_j + beta_j >= u_j and sum_j beta_j k_j <= pi_s for every configuration of pool s *)
+(** Prices with alpha_j + beta_j >= u_j and sum_j beta_j k_j <= pi_s for every configuration k of pool s *)
 Definition check_prices (alpha beta price : nat -> Q) (p : nat -> pricing) : bool :=
   all J (fun j => le 0 (alpha j) && le 0 (beta j) && le (reward R j) (add (alpha j) (beta j))) &&
   all S (fun s => le 0 (price s) && check_pricing s beta (price s) (p s)).
 Definition total_price (alpha price : nat -> Q) : Q :=
   add (rsum J (fun j => mul (alpha j) (jobs A j))) (rsum S (fun s => mul (price s) (portion A s))).
-(** Whole jobs earn multiples of the unit of the rewards. *)
+(** With whole jobs, rewards are multiples of a unit, so the bound is rounded down to one. *)
 Definition check_bound (alpha beta price : nat -> Q) (p : nat -> pricing) (unit v : Q) : bool :=
   check_prices alpha beta price p &&
   if whole A
@@ -165,7 +165,7 @@ Proof.
     + rewrite <- (sum_ext (parts X) _ _ (fun t _ => mul_eq _ _)). auto.
 Qed.
 
-(** The optimum is between what this plan earns and what these prices prove. *)
+(** The evidence that the optimum is between the earnings of this plan and the bound of these prices *)
 Record optimum := {
   plan : assignment; served : nat -> Q; reached : Q;
   on_load : nat -> Q; on_slot : nat -> Q; on_server : nat -> Q; proofs : nat -> pricing; at_most : Q }.

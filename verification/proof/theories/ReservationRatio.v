@@ -1,16 +1,16 @@
-(** Ratio certificates: what greedy earns, what the optimum is between, and the ratio. *)
+(** Ratio certificates: the earnings of greedy, an interval for the optimum, and their ratio. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** What is stated of one amount: greedy's steps and its reward, and the optimum. *)
+(** The statement about one amount: the steps of greedy and its reward, and the optimum *)
 Record account := { steps : list stated; reward_of_greedy : Q; optimum_of : optimum }.
 
 Record certificate := {
   of_fluid : account;
-  ratio : option Q;                       (* None: there is nothing to earn *)
+  ratio : option Q;                       (* None: nothing can be earned *)
   of_whole : option (account * Q) }.      (* with the unit of the rewards *)
 
 Section On.

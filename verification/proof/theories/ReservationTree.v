@@ -1,14 +1,14 @@
-(** Branch trees: what they prove of all configurations that fit on a server. *)
+(** Branch trees, and what they prove about all configurations that fit on a server. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** A leaf has multipliers of the resources; a split has the configurations with at least so many jobs of type j,
-    and those with fewer. *)
+(** A leaf has multipliers of the resources. A split separates the configurations with at least [at_] jobs of type j
+    from those with fewer. *)
 Inductive tree := Leaf (m : nat -> Q) | Split (j : nat) (at_ : Z) (from below : tree).
 
-(** * Values looked up rather than computed again *)
+(** * Tables of values, so that these are not computed again *)
 Definition memo {T} (n : nat) (f : nat -> T) : nat -> T :=
   let l := map f (seq 0 n) in fun k => match nth_error l k with Some v => v | None => f k end.
 Lemma memo_eq {T} n (f : nat -> T) k : memo n f k = f k.
@@ -43,7 +43,7 @@ Proof.
 Qed.
 Lemma down_comp u v w : v == w -> down u v = down u w.
 Proof. intros E. unfold down. apply Qfloor_comp. rewrite !quo_eq, E. reflexivity. Qed.
-(** A sum of multiples is a multiple. *)
+(** A sum of multiples of a unit is a multiple of it. *)
 Lemma multiples u n b (k : nat -> Z) : (forall j, (j < n)%nat -> multiple u (b j) = true) ->
   exists z, sum n (fun j => b j * inject_Z (k j)) == u * inject_Z z.
 Proof.
@@ -54,7 +54,8 @@ Proof.
     unfold multiple in Hn. bools. rewrite mul_eq in Hn.
     exists (z + down u (b n) * k n)%Z. rewrite inject_Z_plus, inject_Z_mult, E, Hn at 1. ring.
 Qed.
-(** Multiples of a unit that are below another multiple of it, rounded down, are below it. *)
+(** A multiple of a unit that is at most v is at most [most], if v rounded down to a multiple is at most [most]
+    rounded down. *)
 Lemma multiple_le u n b (k : nat -> Z) v most : 0 < u -> (forall j, (j < n)%nat -> multiple u (b j) = true) ->
   sum n (fun j => b j * inject_Z (k j)) <= v -> (down u v <= down u most)%Z ->
   sum n (fun j => b j * inject_Z (k j)) <= most.
@@ -67,7 +68,7 @@ Qed.
 
 Definition set {T} (f : nat -> T) (j : nat) (v : T) : nat -> T := fun h => if Nat.eqb h j then v else f h.
 
-(** The sum, if all terms are there *)
+(** The sum of all terms; None if one is missing *)
 Fixpoint sum_of_all (n : nat) (f : nat -> option Q) : option Q :=
   match n with
   | O => Some 0
@@ -91,19 +92,19 @@ Notation J := (types R). Notation M := (rows R).
 (** * The walk *)
 Section Tree.
 Variables (c : nat -> Q) (beta : nat -> Q).
-(** Whether a box is settled whose configurations are worth at most this, and have at most so many jobs *)
+(** Whether a box is settled, given an upper bound on the worth of its configurations and on their jobs by type *)
 Variable accept : Q -> (nat -> option Z) -> bool.
 
 Definition left (lo : nat -> Z) (r : nat) : Q :=
   add (c r) (- rsum J (fun j => mul (size R j r) (inject_Z (lo j)))).
-(** The most jobs of type j that fit beside the lower bounds *)
+(** The most jobs of type j that fit in addition to the lower bounds of all types *)
 Definition corner (lo : nat -> Z) (up : nat -> option Z) (l : nat -> Q) (j : nat) : option Z :=
   match least M (size R j) l with
   | Some v => let a := (lo j + Qfloor v)%Z in
               Some (match up j with Some u => Z.min u a | None => a end)
   | None => up j
   end.
-(** With these multipliers no configuration of the box is worth more. *)
+(** With these multipliers, an upper bound on the worth of all configurations in the box *)
 Definition value (lo : nat -> Z) (most : nat -> option Z) (m : nat -> Q) : option Q :=
   match sum_of_all J (fun j =>
     let v := add (beta j) (- rsum M (fun r => mul (m r) (size R j r))) in
@@ -229,7 +230,7 @@ End Tree.
 
 (** * Capacities *)
 
-(** Capacity of row r, in multiples of the unit of its demands: that changes no configuration. *)
+(** The capacity of row r, rounded down to a multiple of the unit of its demands. The same configurations fit. *)
 Definition rounded (g : nat -> Q) (s r : nat) : Q := mul (g r) (inject_Z (down (g r) (room R s r))).
 
 Definition check_units (g : nat -> Q) : bool :=

@@ -1,13 +1,14 @@
-(** Worst-load certificates: greedy earns at least a part of the optimum, whatever the load. *)
+(** Worst-load certificates: greedy earns at least a fraction of the optimum, under any load. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy ReservationRatio TheoremC TheoremCPools.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Prices of a claim about all loads with which types run out in one order *)
+(** The prices of a claim about all loads under which types run out in one order *)
 Record claim_prices := { c_load : nat -> Q; c_slot : nat -> Q; c_server : Q; c_proof : pricing }.
-(** Settled whatever comes next; or with which type runs out next *)
+(** The claim is settled whatever happens next ([Whatever]), or it continues with the type that runs out next
+    ([Next]). *)
 Inductive claim :=
 | Nothing
 | Whatever (p : claim_prices)
@@ -24,7 +25,7 @@ Variable firsts : list first_of.
 Definition same_open (a b : nat -> bool) : bool := all J (fun j => Bool.eqb (a j) (b j)).
 Definition first_for (open : nat -> bool) : option configuration :=
   option_map f_takes (find (fun f => same_open (f_open f) open) firsts).
-(** Jobs of type j that fill a server alone *)
+(** A number of jobs of type j that fit on a server alone *)
 Variable most : nat -> Z.
 Definition alone (j : nat) : configuration := fun h => if Nat.eqb h j then most j else 0%Z.
 
@@ -37,7 +38,7 @@ Definition check_prices_of (open : nat -> bool) (hist : list configuration) (p :
 
 Definition some_open (open : nat -> bool) : bool := any J open.
 
-(** [hist]: the first configurations up to here, the last one first *)
+(** [hist]: the first configurations up to this point, the latest one first *)
 Fixpoint check_claim_of (open : nat -> bool) (hist : list configuration) (c : claim) : bool :=
   match c with
   | Nothing => false
@@ -102,7 +103,7 @@ Proof. destruct W. constructor; auto. Qed.
 Variables (X : assignment) (Y : nat -> Q).
 Hypothesis V : serves L A X Y.
 
-(** What all steps so far did: servers, and their configuration *)
+(** The result of all steps so far: servers, and their configurations *)
 Fixpoint spent_servers (H : list (Q * configuration)) : Q := match H with [] => 0 | (t, _) :: H => t + spent_servers H end.
 Fixpoint spent_on (j : nat) (H : list (Q * configuration)) : Q :=
   match H with [] => 0 | (t, k) :: H => t * inject_Z (k j) + spent_on j H end.
@@ -128,7 +129,7 @@ Proof.
   rewrite (sf_jobs _ _ _ _ S j Hj). ring.
 Qed.
 
-(** The prices of a claim bound every plan. *)
+(** The prices of a claim give an upper bound for every plan. *)
 Lemma claim_bounds open left n H p : so_far open left n H -> 0 <= n ->
   check_prices_of open (map snd H) p = true -> part * earns L Y <= gain L rho left + n * c_server p.
 Proof.
@@ -141,7 +142,7 @@ Proof.
     apply andb_true_iff in C. destruct C as [C D]. apply andb_true_iff in C. destruct C as [C0 C1].
     apply le_iff in C0, C1, D. rewrite mul_eq, add_eq in D. repeat split; auto.
     intros O. rewrite O in Z. apply eqq_iff. auto. }
-  (* a bound by prices of another problem: the rewards are a part of these *)
+  (* a bound by prices for another problem: each reward is multiplied by [part] *)
   set (Rp := {| types := J; rows := rows R; pools := pools R; size := size R; room := room R; listed := listed R;
     reward := fun j => part * reward R j; load := rho; servers := servers R |}).
   assert (Vp : serves Rp (fluid Rp) X Y).
@@ -185,7 +186,7 @@ Proof.
   pose proof (prod_le _ _ _ P1 Y0). lra.
 Qed.
 
-(** Without an open type everything is served. *)
+(** If no type is open, everything is served. *)
 Lemma none_open open left n steps o l : fills L A 0 open left n steps o l -> on_the_way L open left -> 0 <= n ->
   some_open open = false -> part * earns L Y <= gain L rho l.
 Proof.
@@ -194,7 +195,7 @@ Proof.
   specialize (Le j Hj O). assert (some_open open = true) by (apply any_iff; eauto). congruence.
 Qed.
 
-(** A floor of what every server earns while a type is open *)
+(** A lower bound on the earnings of every server while a type is open *)
 Lemma floor_earned v open left n steps o l : fills L A 0 open left n steps o l -> on_the_way L open left -> 0 <= n ->
   (forall j, (j < J)%nat -> open j = true -> v <= reward R j * inject_Z (most j)) ->
   (forall j, (j < J)%nat -> l j == 0) \/ gain L rho left + n * v <= gain L rho l.
@@ -216,7 +217,7 @@ Qed.
 Lemma first_load s open k : first L s open k -> first R s open k.
 Proof. intros [F U N]. constructor; [exact F|exact U|exact N]. Qed.
 
-(** Whatever order the types run out in *)
+(** In whatever order the types run out *)
 Lemma claims_hold open left n steps o l : fills L A 0 open left n steps o l ->
   forall H c, so_far open left n H -> 0 <= n -> check_claim_of open (map snd H) c = true ->
   part * earns L Y <= gain L rho l.

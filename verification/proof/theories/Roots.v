@@ -1,10 +1,10 @@
-(** Alpha fairness where w / U^alpha need not be rational (docs/axioms.md, proportional fairness in rationals): its end
-    points are compared by their powers. *)
+(** Alpha fairness if w / U^alpha need not be rational (docs/axioms.md, proportional fairness in rationals). The ends
+    of the intervals that enclose it are compared by their powers. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Named Alpha Certificate.
 Open Scope Q_scope.
 
-(** The number p with p^q U^s = w^q is w / U^(s/q). It is between these two. *)
+(** The number w / U^(s/q) is the p with p^q U^s = w^q. It is between lo and hi. *)
 Definition encloses (s q : nat) (w U lo hi : Q) : Prop :=
   0 < lo /\ 0 < hi /\ power lo q * power U s <= power w q /\ power w q <= power hi q * power U s.
 
@@ -12,9 +12,10 @@ Section On.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** Fair for alpha = s/q, in its first-order form, but for eps: every user has something; and whatever rationals enclose
-    the numbers w / U^alpha, the sum of gains (each at the end that makes it least) is at most eps times that of
-    w U^(1 - alpha) (at the end that makes this most). So it is for the numbers themselves, which such rationals approach. *)
+(** Fair for alpha = s/q up to eps, in the first-order form. Every user has something. For all rationals that enclose
+    the numbers w / U^alpha, the sum of the gains is at most eps times the sum of w U^(1 - alpha). In the first sum
+    each gain is taken at the end that makes it least, in the second sum at the end that makes the sum largest. So the
+    inequality also holds for the numbers themselves, since such rationals approach them. *)
 Definition alpha_fair_among (possible : allocation -> Prop) (u : nat -> nat -> Q) (s q : nat) (eps : Q) (x : allocation) : Prop :=
   (forall n, user P n -> 0 < value P u x n) /\
   forall lo hi, (forall n, user P n -> encloses s q (weight P n) (value P u x n) (lo n) (hi n)) ->
@@ -36,7 +37,7 @@ Definition check_ends (s q : nat) (up : bool) : bool :=
   all N (fun n => if is_active T n then
     let v := r_value V n in let level := rpower v s in let w := rpower (weight P n) q in
     eqq v (value_of P (r_u V) x n) && lt 0 v && lt 0 (r_low V n) && lt 0 (r_high V n) &&
-    (* long products, which are compared as they are *)
+    (* long products, which are compared unreduced *)
     le (rpower (r_low V n) q * level) w && le w (rpower (r_high V n) q * level) else true) &&
   eqq (r_spent V) (rsum N (fun n => if is_active T n then mul (if up then r_high V n else r_low V n) (r_value V n) else 0)) &&
   lt 0 (r_spent V).
@@ -65,7 +66,7 @@ Proof.
   - apply Qmult_lt_compat_r; auto. apply power_pos. auto.
   - apply prod_le_l; [apply power_le; lra|lra].
 Qed.
-(** Every lower end is below every upper one. *)
+(** Every lower end is at most every upper end. *)
 Lemma enclosed s q w U lo hi lo' hi' : (0 < q)%nat -> 0 < U ->
   encloses s q w U lo hi -> encloses s q w U lo' hi' -> lo <= hi'.
 Proof.
@@ -111,7 +112,7 @@ Proof.
   apply le_iff in M0. apply eqq_iff in E. rewrite mul_eq, sub_eq in E. split.
   - intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An]. apply (ends_user false n C Hn An).
   - intros lo hi En y Y0. pose proof (sc_feasible _ _ _ RB y Y0) as Y. destruct (spent_of false C) as [Sp Sp0]. cbv iota in Sp.
-    (* a number between the ends of both *)
+    (* a number between the ends of both intervals *)
     set (pi := fun n => larger (lo n) (r_low V n)).
     set (vx := value P (r_u V) x) in *. set (vy := value P (r_u V) y).
     assert (Pi : forall n, user P n -> lo n <= pi n /\ pi n <= hi n /\ r_low V n <= pi n /\ pi n <= r_high V n /\ 0 < vx n).
@@ -199,7 +200,7 @@ Proof.
 Qed.
 End On.
 
-(** Another statement of the same worths *)
+(** Another statement of the same worths is equivalent. *)
 Lemma alpha_ext P possible u v s q eps x : (forall n i, (n < users P)%nat -> (i < classes P)%nat -> u n i == v n i) ->
   alpha_fair_among P possible u s q eps x -> alpha_fair_among P possible v s q eps x.
 Proof.
@@ -222,7 +223,7 @@ Proof.
   rewrite S2. apply Qle_trans with (1 := O). apply Qle_lteq. right. apply larger_ext; rewrite S1; reflexivity.
 Qed.
 
-(** Where alpha is whole, it is proportional fairness as Spec.v has it. *)
+(** If alpha is whole, this is proportional fairness as Spec.v states it. *)
 Section Whole.
 Variable P : problem.
 Hypothesis W : well_formed P.

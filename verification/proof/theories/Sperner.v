@@ -1,6 +1,6 @@
-(** Sperner's lemma as Kuhn has it: the points of a grid have labels; some cell, cut into simplices by the orders in which its
-    coordinates grow, has all labels. The simplices and their faces with all labels but the last are paired in two ways, and only
-    one face of these is at the border. *)
+(** Sperner's lemma in Kuhn's form. The points of a grid have labels. Each cell is cut into simplices by the orders in
+    which its coordinates grow, and some cell has all labels. The simplices and their faces with all labels except the
+    last are paired in two ways, and only one of these faces is on the border. *)
 From Coq Require Import Arith Bool List Lia ListDec.
 Import ListNotations.
 
@@ -25,7 +25,7 @@ Proof.
   - rewrite F. auto.
   - simpl. rewrite IH. reflexivity.
 Qed.
-(** Who is paired with somebody else comes in twos. *)
+(** The elements that are paired with another element are even in number. *)
 Lemma parity f m : forall l, (length l <= m)%nat -> NoDup l -> (forall a, In a l -> In (f a) l /\ f (f a) = a) ->
   Nat.even (length l) = Nat.even (length (filter (fun a => if eq_dec (f a) a then true else false) l)).
 Proof.
@@ -75,7 +75,7 @@ Hypothesis Lab_le : forall v, on_grid v -> lab v <= n.
 Hypothesis Lab_zero : forall v c, on_grid v -> c < n -> v c = 0 -> lab v <= c /\ v (lab v) = 0.
 Hypothesis Lab_top : forall v c, on_grid v -> c < n -> v c = p -> lab v <> c.
 
-(** From the corner b the coordinates grow by 1 in the order s. *)
+(** From the corner b, the coordinates grow by 1 in the order s. *)
 Definition one (c : nat) (l : list nat) : nat := if in_dec Nat.eq_dec c l then 1 else 0.
 Definition vertex (b s : list nat) (j c : nat) : nat := nth c b 0 + one c (firstn j s).
 Lemma one_ext c l m : (In c l <-> In c m) -> one c l = one c m.
@@ -103,7 +103,7 @@ Proof.
   - intros a Ia. apply in_seq. pose proof (v_n _ _ _ V a Ia). lia.
 Qed.
 
-(** The face without vertex k has all labels but the last. *)
+(** The face without vertex k has all labels except the last. *)
 Definition door (b s : list nat) (k : nat) : Prop := forall c, c < n -> exists j, j <= n /\ j <> k /\ lab (vertex b s j) = c.
 Definition doorb (b s : list nat) (k : nat) : bool :=
   forallb (fun c => existsb (fun j => negb (Nat.eqb j k) && Nat.eqb (lab (vertex b s j)) c) (seq 0 (S n))) (seq 0 n).
@@ -158,7 +158,7 @@ Proof.
     + destruct (NoDup_dec Nat.eq_dec s); auto.
 Qed.
 
-(** ** Within a simplex: the other door, where the vertex left out has one of their labels *)
+(** ** Within a simplex: the other door leaves out the vertex that has the same label *)
 Definition other (b s : list nat) (k : nat) : nat :=
   match find (fun j => negb (Nat.eqb j k) && Nat.eqb (lab (vertex b s j)) (lab (vertex b s k))) (seq 0 (S n)) with
   | Some j => j | None => k end.
@@ -342,7 +342,7 @@ Proof.
         rewrite skipn_app, (skipn_all2 A) by lia. replace (S (S k) - length A) with 2 by lia. simpl. symmetry. exact Es.
 Qed.
 
-(** ** At the border is one face only. *)
+(** ** Only one face is on the border *)
 Definition start : cell := (repeat 0 n, seq 0 n, n).
 Lemma firstn_seq j : j <= n -> firstn j (seq 0 n) = seq 0 j.
 Proof.

@@ -1,7 +1,7 @@
-(** Theorem A (docs/theory.md, section 4): PS-DSF with resources divided. On one class, with what everybody has
-    elsewhere fixed, exactly one point meets Theorem 1 of the paper: that there is no second one is proved here, and
-    that there is one in TheoremAWater.v. That some allocation meets it on all classes at once is stated here as
-    [existence], and proved in TheoremAClasses.v. *)
+(** Theorem A (docs/theory.md, section 4): PS-DSF if resources are divided. On one class, given what every user has on
+    the others, exactly one point meets Theorem 1 of the paper. This file proves that there is at most one;
+    TheoremAWater.v proves that there is one. This file also states as [existence] that some allocation meets it on
+    all classes together; TheoremAClasses.v proves it. *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness.
 Open Scope Q_scope.
@@ -12,7 +12,7 @@ Record market := {
   m_room : nat -> nat -> Q;             (* k_i c_ir *)
   m_demand : nat -> nat -> nat -> Q;    (* d_nir *)
   m_limit : nat -> option Q;            (* T_n; None: unlimited *)
-  m_gamma : nat -> nat -> Q }.          (* tasks of n with all of class i; 0 where n cannot run *)
+  m_gamma : nat -> nat -> Q }.          (* tasks of n with all of class i; 0 if n cannot run there *)
 
 Section On.
 Variable P : market.
@@ -25,7 +25,7 @@ Record market_well_formed : Prop := {
   mw_limit : forall n T, (n < N)%nat -> m_limit P n = Some T -> 0 <= T;
   mw_gamma : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= m_gamma P n i }.
 
-(** gamma is what the resources allow: the scarcest of those that n demands on the class is used up. *)
+(** gamma is determined by the resources: the scarcest of those that n demands on the class is used up. *)
 Definition gamma_of_resources : Prop :=
   forall n i, (n < N)%nat -> (i < K)%nat -> m_gamma P n i == 0 \/
     (forall r, (r < M)%nat -> m_gamma P n i * m_demand P n i r <= m_room P i r) /\
@@ -37,8 +37,8 @@ Definition elsewhere (x : nat -> nat -> Q) (i n : nat) : Q :=
 (** s_ni / w_n *)
 Definition level (x : nat -> nat -> Q) (i n : nat) : Q := all_tasks x n / (m_gamma P n i * m_weight P n).
 
-(** What class i gives: no more than it has, nothing to those who cannot run there, and to nobody more than is
-    missing to T_n. *)
+(** The conditions on class i: it gives no more than it has, nothing to a user that cannot run there, and no more to a
+    user than is missing to T_n. *)
 Record feasible_on (i : nat) (x : nat -> nat -> Q) : Prop := {
   fo_nonneg : forall n, (n < N)%nat -> 0 <= x n i;
   fo_gamma : forall n, (n < N)%nat -> m_gamma P n i == 0 -> x n i == 0;
@@ -48,7 +48,7 @@ Record feasible_on (i : nat) (x : nat -> nat -> Q) : Prop := {
 Definition has_all (x : nat -> nat -> Q) (n : nat) : Prop :=
   match m_limit P n with Some T => T <= all_tasks x n | None => False end.
 
-(** Resource r of class i is full, n demands it, and nobody who holds some of it has a higher level than n. *)
+(** Resource r of class i is full, n demands it, and no user that holds some of it has a higher level than n. *)
 Record bottleneck (i : nat) (x : nat -> nat -> Q) (n r : nat) : Prop := {
   b_row : (r < M)%nat;
   b_full : sum N (fun m => x m i * m_demand P m i r) == m_room P i r;
@@ -74,7 +74,7 @@ Proof.
   - rewrite IH by lia. ring.
 Qed.
 
-(** Of finitely many some is the least. *)
+(** A finite set that is not empty has a least element. *)
 Lemma some_least (p : nat -> bool) (f : nat -> Q) n k : (k < n)%nat -> p k = true ->
   exists m, (m < n)%nat /\ p m = true /\ forall j, (j < n)%nat -> p j = true -> f m <= f j.
 Proof.
@@ -107,7 +107,7 @@ Hypothesis Same : forall n, (n < N)%nat -> elsewhere x i n == elsewhere y i n.
 Lemma scale_pos n : (n < N)%nat -> 0 < m_gamma P n i -> 0 < m_gamma P n i * m_weight P n.
 Proof. intros Hn G. apply Qmult_lt_0_compat; auto. apply (mw_weight W); auto. Qed.
 
-(** Whoever has less in x than in y has somebody with less in y than in x, whose level there is lower still. *)
+(** If a user has less in x than in y, some user has less in y than in x, and its level in y is lower still. *)
 Lemma somebody_lower n : (n < N)%nat -> x n i < y n i ->
   exists m, (m < N)%nat /\ y m i < x m i /\ level y i m < level x i n.
 Proof.
@@ -166,7 +166,7 @@ Proof.
 Qed.
 End On.
 
-(** Every problem has such an allocation, and a rational one (TheoremAClasses.v). *)
+(** Every problem has such an allocation, and it is rational (TheoremAClasses.v). *)
 Definition existence : Prop :=
   forall P, market_well_formed P -> gamma_of_resources P -> exists x, ps_dsf P x.
 

@@ -1,8 +1,9 @@
-(** Theorem A: PS-DSF on all classes at once. From what everybody has, water filling gives every class its point (TheoremAWater.v);
-    where that changes nothing, everybody has a bottleneck on every class. A grid of what everybody may have, labelled by what
-    grows, has a cell with all labels (Sperner.v), in which hardly anything changes. All conditions are inequalities, joined by
-    and and or, so that a rational point meets them exactly (Closure.v). No continuity is needed: a class has one point only
-    (TheoremA.v). *)
+(** Theorem A: PS-DSF on all classes together. Given what every user has, water filling proposes the point of every
+    class (TheoremAWater.v). If the proposals change nothing, every user has a bottleneck on every class. The proof
+    takes a grid of what users may have, and labels each of its points by an entry that grows. By Sperner.v some cell
+    has all labels, and in it hardly anything changes. All conditions are inequalities, joined by conjunction and
+    disjunction, so that a rational point meets them exactly (Closure.v). Continuity is not needed, since the point of
+    a class is unique (TheoremA.v). *)
 From Coq Require Import QArith Qabs Qround Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic TheoremA TheoremAWater Duality Closure Sperner ExistsLevels.
 Import ListNotations.
@@ -40,7 +41,7 @@ Hypothesis Ga : gamma_of_resources P.
 Notation D := (N * K)%nat.
 Notation V := (D * S (S D))%nat.
 
-(** What n has on the classes: y on class i, and v elsewhere *)
+(** The tasks of n on each class: y on class i, and v elsewhere *)
 Definition mixed (i : nat) (v y : nat -> nat -> Q) (n h : nat) : Q := if Nat.eqb h i then y n h else v n h.
 Lemma meets_ext i x y : (i < K)%nat -> (forall n h, (n < N)%nat -> (h < K)%nat -> x n h == y n h) -> meets P i x -> meets P i y.
 Proof.
@@ -62,7 +63,7 @@ Qed.
 
 (** * The conditions as inequalities
 
-    of what everybody has, v, and of 1 + D proposals, what every class would give. *)
+    The variables are what every user has, v, and 1 + D proposals of what every class would give. *)
 Definition at_ (n i : nat) : nat := (n * K + i)%nat.
 Definition of_copy (l a : nat) : nat := (D * S l + a)%nat.
 Definition base (z : nat -> Q) (n i : nat) : Q := z (at_ n i).
@@ -196,7 +197,7 @@ Proof.
         -- apply sat_all. intros m Hm. apply Al; auto.
 Qed.
 
-(** The proposal l would give no less of entry l, and the last one no more of any. *)
+(** Proposal l would give no less of entry l, and the last proposal no more of any entry. *)
 Definition label_f (l : nat) : formula :=
   if Nat.eqb l D then all_of D (fun a => at_most (fun j => 1 * it (of_copy l a) j - 1 * it a j) 0)
   else at_most (fun j => 1 * it l j - 1 * it (of_copy l l) j) 0.
@@ -286,7 +287,7 @@ Variable f : list nat -> nat -> Q.
 Definition given (t : list nat) (n i : nat) : Q := point (nth (at_ n i) t 0%nat).
 Definition gives (t : list nat) (n i : nat) : Q := f t (at_ n i).
 Hypothesis Gives : forall t, In t (tuples D (seq 0 (S p))) -> forall i, (i < K)%nat -> meets P i (mixed i (given t) (gives t)).
-(** Of a point: the first entry that is at the border below, or that grows; D where none does *)
+(** The label of a point: the first entry that is on the lower border, or that grows; D if there is none *)
 Definition label_of (t : list nat) : nat :=
   match find (fun a => Nat.eqb (nth a t 0%nat) 0) (seq 0 D) with
   | Some a => a

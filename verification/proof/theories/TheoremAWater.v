@@ -1,5 +1,5 @@
-(** Theorem A, the other half on one class: water filling reaches a point that meets Theorem 1. Everybody's level
-    rises together; when a resource is full whoever demands it stops, and has it as a bottleneck. *)
+(** Theorem A on one class, the second half: water filling reaches a point that meets Theorem 1. The levels of all
+    users rise together. When a resource is full, every user that demands it stops, and has it as a bottleneck. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness TheoremA TheoremC.
 Import ListNotations.
@@ -57,7 +57,7 @@ Notation N := (m_users P). Notation K := (m_classes P). Notation M := (m_resourc
 Hypothesis W : market_well_formed P.
 Variable i : nat.
 Hypothesis Hi : (i < K)%nat.
-(** Whoever can run on the class demands something there. *)
+(** A user that can run on the class demands some resource there. *)
 Hypothesis Demands : forall n, (n < N)%nat -> 0 < m_gamma P n i -> exists r, (r < M)%nat /\ 0 < m_demand P n i r.
 Variable x : nat -> nat -> Q.
 
@@ -65,7 +65,7 @@ Notation d := (fun n r => m_demand P n i r).
 Definition a_ (n : nat) : Q := elsewhere P x i n.
 Definition g_ (n : nat) : Q := m_gamma P n i * m_weight P n.
 Definition able (n : nat) : bool := lt 0 (m_gamma P n i).
-(** More than fits *)
+(** More tasks of n than fit *)
 Definition too_many (n : nat) : Q := 1 + sum M (fun r => m_room P i r / m_demand P n i r).
 Definition cap (n : nat) : Q :=
   match m_limit P n with
@@ -116,14 +116,14 @@ Proof.
   intros Hn L. unfold rise. destruct (able n) eqn:A; [|lra]. apply clamp_le; [apply cap_nonneg; auto|].
   pose proof (g_pos n Hn A) as G. pose proof (prod_le_l _ _ (g_ n) L). lra.
 Qed.
-(** Whoever has some has no higher level than t; *)
+(** A user that has some tasks has a level of at most t, *)
 Lemma rise_level n t : (n < N)%nat -> 0 < rise n t -> a_ n + rise n t <= g_ n * t.
 Proof.
   intros Hn R. unfold rise in *. destruct (able n); [|lra].
   destruct (clamp_cases (cap n) (g_ n * t - a_ n) (cap_nonneg n Hn)) as [[? E]|[(? & ? & E)|(? & ? & E)]];
     rewrite E in *; lra.
 Qed.
-(** and whoever is not at the cap no lower one. *)
+(** and a user that is not at the cap has a level of at least t. *)
 Lemma rise_or_cap n t : (n < N)%nat -> able n = true -> rise n t == cap n \/ g_ n * t <= a_ n + rise n t.
 Proof.
   intros Hn A. unfold rise. rewrite A.
@@ -131,7 +131,7 @@ Proof.
     rewrite E; [right; lra|left; reflexivity|right; lra].
 Qed.
 
-(** * Levels at which a resource is full *)
+(** * The levels at which a resource is full *)
 Section Load.
 Variables (frozen : nat -> bool) (fixed : nat -> Q).
 Definition val (n : nat) (t : Q) : Q := if frozen n then fixed n else rise n t.
@@ -169,7 +169,7 @@ Proof.
   - destruct (Side (cap n + a_ n)); [apply No; right; reflexivity|left; lra|right; lra].
 Qed.
 
-(** Loads take all values in between: between their bends they are straight. *)
+(** Loads take all values in between, since they are linear between their bends. *)
 Lemma between bends r : forall lo hi R, lo <= hi -> load_at r lo <= R -> R <= load_at r hi ->
   (forall n b, (n < N)%nat -> able n = true -> bend b n -> lo < b -> b < hi -> exists c, In c bends /\ b == c) ->
   exists t, lo <= t /\ t <= hi /\ load_at r t == R.
@@ -212,7 +212,7 @@ Proof.
   - right. left. reflexivity.
 Qed.
 
-(** The first resource that becomes full on the way up to the level hi *)
+(** The first resource that becomes full while the level rises to hi *)
 Lemma first_full hi : forall m lo, (m <= M)%nat -> lo <= hi -> (forall r, (r < M)%nat -> load_at r lo <= m_room P i r) ->
   exists t, lo <= t /\ t <= hi /\ (forall r, (r < m)%nat -> load_at r t <= m_room P i r) /\
     (t == hi \/ exists r, (r < m)%nat /\ load_at r t == m_room P i r /\ m_room P i r < load_at r hi).
@@ -232,7 +232,7 @@ Proof.
 Qed.
 End Load.
 
-(** Nobody who fits is at a cap that was only put there because more does not fit. *)
+(** No user whose tasks fit is at a cap that only stands for more than fits. *)
 Lemma at_cap_has_all n v : (n < N)%nat -> able n = true -> v == cap n ->
   (forall r, (r < M)%nat -> v * m_demand P n i r <= m_room P i r) ->
   exists T, m_limit P n = Some T /\ T <= a_ n + v.
@@ -264,7 +264,7 @@ Proof.
   destruct (F m Hm E) as (s & _ & Es). rewrite Es. apply rise_nonneg; auto.
 Qed.
 
-(** With everything frozen, or everybody else at the cap, it is done. *)
+(** Filling ends when every user is frozen or at its cap. *)
 Definition done (v : nat -> Q) : Prop :=
   (forall r, (r < M)%nat -> sum N (fun n => v n * m_demand P n i r) <= m_room P i r) /\
   forall n, (n < N)%nat -> (exists s, v n == rise n s) /\ (able n = true ->
@@ -310,7 +310,7 @@ Proof.
       apply le_iff in B. congruence. }
     pose proof (prod_le_l hi0 hi (g_ n) H0 ltac:(lra)). lra. }
   destruct (first_full frozen fixed hi M t ltac:(lia) Thi (w_fits _ _ _ F)) as (u & U1 & U2 & Fits & E).
-  (* what everybody has at the level u *)
+  (* the tasks of all users at the level u *)
   set (fixed' := fun n => val frozen fixed n u).
   assert (Rise : forall n, (n < N)%nat -> exists s, s <= u /\ fixed' n == rise n s).
   { intros n Hn. unfold fixed', val. destruct (frozen n) eqn:Fr.
@@ -343,7 +343,7 @@ Proof.
         assert (Z : m_demand P k i r == 0) by lra. rewrite Z in Pk. lra. }
       assert (Ek : fixed' k = fixed k) by (unfold fixed', val; rewrite Fk; reflexivity). rewrite Ek. apply Lev; auto. }
   destruct E as [E|(r & Hr & Full & More)].
-  - (* everybody is at the cap, or frozen *)
+  - (* every user is at its cap, or frozen *)
     exists fixed'. split; [exact Fits|]. intros n Hn. split.
     { destruct (Rise n Hn) as (s & _ & Es). exists s. exact Es. }
     intros A. destruct (frozen n) eqn:Fr.
@@ -463,7 +463,7 @@ Proof.
         apply Qle_shift_div_l; auto.
 Qed.
 
-(** Exactly one point: another one that agrees elsewhere is the same. *)
+(** Exactly one point: any other that agrees with it on the other classes is the same. *)
 Corollary exactly_one_point_on_a_class : exists v, meets P i (on_class v) /\
   forall y, meets P i y -> (forall n, (n < N)%nat -> elsewhere P y i n == elsewhere P x i n) ->
   forall n, (n < N)%nat -> y n i == v n.

@@ -1,9 +1,10 @@
-(** Theorem B (docs/theory.md, section 4): where the time of the servers is shared, PS-DSF is strategy-proof in
-    bundles. A user that misreports its one demand (on all classes alike), its tasks or its classes, and then
-    receives the bundles that it declared, never runs more of its true tasks.
+(** Theorem B (docs/theory.md, section 4): if the time of the servers is shared, PS-DSF is strategy-proof in bundles.
+    Suppose a user misreports its demand (the same on all classes), its tasks or its classes, and then receives the
+    bundles that it declared. It never runs more of its true tasks.
 
-    The allocation is given by its prices: the conditions below are those of Karush, Kuhn and Tucker for the largest
-    sum of w_n log x_n within the time of the classes and x_n <= T_n, by which the theory defines it (Fact 5). *)
+    The allocation is given by its prices. The conditions below are those of Karush, Kuhn and Tucker for the maximum
+    of the sum of w_n log x_n within the time of the classes and x_n <= T_n. The theory defines the allocation by that
+    maximum (Fact 5). *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness TheoremA.
 Open Scope Q_scope.
@@ -14,12 +15,12 @@ Variables (N K : nat).                  (* users, classes *)
 Record declared := {
   of_weight : nat -> Q;                 (* w_n *)
   of_limit : nat -> option Q;           (* T_n; None: unlimited *)
-  of_gamma : nat -> nat -> Q }.         (* tasks of n with all of class i; 0 where n cannot run *)
+  of_gamma : nat -> nat -> Q }.         (* tasks of n with all of class i; 0 if n cannot run there *)
 
-(** n has the part z n i of the time of class i. *)
+(** n has the fraction z n i of the time of class i. *)
 Definition runs_tasks (D : declared) (z : nat -> nat -> Q) (n : nat) : Q := sum K (fun i => z n i * of_gamma D n i).
 
-(** p i is the price of the time of class i, q n the price of a task of n where it is cheapest. *)
+(** p i is the price of the time of class i. q n is the price of a task of n where it is cheapest. *)
 Record priced (D : declared) (z : nat -> nat -> Q) (p q : nat -> Q) : Prop := {
   t_time : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= z n i;
   t_gamma : forall n i, (n < N)%nat -> (i < K)%nat -> of_gamma D n i == 0 -> z n i == 0;
@@ -36,12 +37,12 @@ Record priced (D : declared) (z : nat -> nat -> Q) (p q : nat -> Q) : Prop := {
 
 Definition ps_dsf_tdm (D : declared) (z : nat -> nat -> Q) : Prop := exists p q, priced D z p q.
 
-(** Every number of tasks of class i takes time. *)
+(** Weights are positive, and numbers of tasks are not negative. *)
 Definition proper (D : declared) : Prop :=
   (forall n, (n < N)%nat -> 0 < of_weight D n) /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= of_gamma D n i).
 
-(** The axiom: a class on which an unsatisfied user may run is full, and whoever has some of it has no higher level
+(** The axiom: a class where an unsatisfied user may run is full, and no user that has some of it has a higher level
     x_n/(gamma_ni w_n) than that user. Levels are compared without division. *)
 Definition satisfied_user (D : declared) (z : nat -> nat -> Q) (n : nat) : Prop :=
   exists T, of_limit D n = Some T /\ runs_tasks D z n == T.
@@ -71,7 +72,7 @@ Proof.
   pose proof (prod_le _ _ _ L1' Rm) as X1. pose proof (prod_le _ _ _ L2' Rn) as X2. lra.
 Qed.
 
-(** * A lie that was scaled to true tasks *)
+(** * A lie, scaled to true tasks *)
 Section Lie.
 Variables (D D' : declared) (l : nat).
 Hypothesis Hl : (l < N)%nat.
@@ -79,14 +80,14 @@ Hypotheses (G : proper D) (G' : proper D').
 Hypothesis Weights : forall n, (n < N)%nat -> of_weight D' n == of_weight D n.
 Hypothesis Limits : forall n, (n < N)%nat -> n <> l -> of_limit D' n = of_limit D n.
 Hypothesis Others : forall n i, (n < N)%nat -> (i < K)%nat -> n <> l -> of_gamma D' n i == of_gamma D n i.
-(** Where the liar can run, it declares no more tasks than fit. *)
+(** On each class where the liar can run, it declares no more tasks than fit. *)
 Hypothesis Less : forall i, (i < K)%nat -> 0 < of_gamma D l i -> of_gamma D' l i <= of_gamma D l i.
 
 Variables (z z' : nat -> nat -> Q) (p q p' q' : nat -> Q).
 Hypotheses (E : priced D z p q) (E' : priced D' z' p' q').
 
 Definition cheaper (i : nat) : bool := lt (p' i) (p i).
-(** What a user has of the classes that became cheaper, at the prices of before *)
+(** The holdings of a user on classes that became cheaper, valued at the old prices *)
 Definition worth_of (y : nat -> nat -> Q) (n : nat) : Q := sum K (fun i => if cheaper i then p i * y n i else 0).
 
 Lemma gamma_pos n i : (n < N)%nat -> (i < K)%nat -> 0 < z n i -> 0 < of_gamma D n i.
@@ -108,7 +109,7 @@ Proof.
   intros Hn. apply sum_nonneg. intros i Hi. apply prod_nonneg; [apply (t_time _ _ _ _ E')|apply G']; auto.
 Qed.
 
-(** All that a user has is worth its tasks. *)
+(** The holdings of a user are worth its tasks. *)
 Lemma spent n : (n < N)%nat -> sum K (fun i => p i * z n i) == q n * runs_tasks D z n.
 Proof.
   intros Hn. unfold runs_tasks. rewrite <- sum_scale. apply sum_ext. intros i Hi.
@@ -127,7 +128,7 @@ Proof.
   pose proof (prod_nonneg _ _ (t_price _ _ _ _ E i Hi) (t_time _ _ _ _ E' n i Hn Hi)). destruct (cheaper i); lra.
 Qed.
 
-(** The others take at least as much of what became cheaper as they did. *)
+(** The others take at least as much of the cheaper classes as before. *)
 Lemma others_take n : (n < N)%nat -> n <> l -> worth_of z n <= worth_of z' n.
 Proof.
   intros Hn Nl. destruct (any K (fun i => if cheaper i then lt 0 (z n i) else false)) eqn:A.
@@ -151,7 +152,7 @@ Proof.
   { intros i Hi Z. pose proof (gamma_pos' n i Hn Hi Z) as P. pose proof (t_bought _ _ _ _ E' n i Hn Hi Z) as B.
     rewrite (Others n i Hn Hi Nl) in P, B. pose proof (t_cheapest _ _ _ _ E n i Hn Hi P).
     apply lt_iff. pose proof (Qmult_lt_compat_r _ _ _ P Q). lra. }
-  (* and no fewer tasks *)
+  (* and it has no fewer tasks *)
   assert (More : runs_tasks D z n <= runs_tasks D' z' n).
   { destruct (t_spent _ _ _ _ E' n i0 Hn H0) as [(T & ET & A')|S'].
     - rewrite (Others n i0 Hn H0 Nl). auto.
@@ -171,7 +172,7 @@ Proof.
   - assert (O : z' n i == 0) by lra. destruct (cheaper i); rewrite O; lra.
 Qed.
 
-(** So what the liar has of it is worth at most what it was. *)
+(** So the liar's holdings of these classes are worth at most what they were. *)
 Lemma liar_takes : worth_of z' l <= worth_of z l.
 Proof.
   apply Qnot_lt_le. intros L.
@@ -188,7 +189,7 @@ Proof.
   - simpl in B. destruct (Nat.eq_dec m l) as [->|Ne]; [lra|]. pose proof (others_take m Hm Ne). lra.
 Qed.
 
-(** Tasks that are of use to the liar *)
+(** The liar's tasks on classes where it can truly run *)
 Definition useful : Q := sum K (fun i => if lt 0 (of_gamma D l i) then z' l i * of_gamma D' l i else 0).
 
 Theorem no_more_useful_tasks u :
@@ -236,7 +237,7 @@ End Lie.
 
 (** * Bundles *)
 
-(** The declared bundle in units that hold one true task: allocations do not depend on the size of a user's task. *)
+(** The declared bundle, in units that hold one true task. Allocations do not depend on the size of a user's task. *)
 Definition scaled (D : declared) (l : nat) (c : Q) : declared := {|
   of_weight := of_weight D;
   of_limit := fun n => if Nat.eqb n l then option_map (fun T => c * T) (of_limit D n) else of_limit D n;
@@ -286,8 +287,8 @@ Qed.
 
 Variable M : nat.                       (* resources *)
 
-(** The truth D and the declarations D' differ in what user l says. Its true demand is d, on all classes alike, and
-    it declares d'; of class i there is [room i r]. *)
+(** The truth D and the declarations D' differ only in user l. Its true demand is d on all classes, and it declares
+    d'. Class i has the capacity [room i r]. *)
 Theorem strategy_proof_in_bundles (D D' : declared) (l : nat) (d d' : nat -> Q) (room : nat -> nat -> Q) :
   (l < N)%nat -> proper D -> proper D' ->
   (forall n, (n < N)%nat -> of_weight D' n == of_weight D n) ->
@@ -297,10 +298,10 @@ Theorem strategy_proof_in_bundles (D D' : declared) (l : nat) (d d' : nat -> Q) 
   (* with all of a class that it may use, the scarcest of the resources that it demands is used up; *)
   (forall i, (i < K)%nat -> 0 < of_gamma D l i ->
     exists r, (r < M)%nat /\ 0 < d r /\ of_gamma D l i * d r == room i r) ->
-  (* what it is said to run with all of a class, fits. *)
+  (* the tasks that it is declared to run with all of a class fit; *)
   (forall i r, (i < K)%nat -> (r < M)%nat -> of_gamma D' l i * d' r <= room i r) ->
   forall z z', ps_dsf_tdm D z -> ps_dsf_tdm D' z' ->
-  (* With the bundles that it declared it runs y i true tasks on each class i, and at most T_l of them. *)
+  (* with the bundles that it declared it runs y i true tasks on each class i, and at most T_l in total. *)
   forall y,
   (forall i, (i < K)%nat -> 0 <= y i) ->
   (forall i, (i < K)%nat -> of_gamma D l i == 0 -> y i == 0) ->

@@ -1,13 +1,13 @@
-(** Theorem B is sharp (docs/proofs.md): a user that may lie about every class by itself can gain. Of two machines, (2, 10)
-    and (2, 1), the truth of demands (1, 0), (0, 1) gives it 2 tasks; declaring (10, 0) on the second machine gives it 29/10
-    in its bundles, and no lie gives it more. *)
+(** Theorem B is sharp (docs/proofs.md): a user that may lie about each class separately can gain. The machines are
+    (2, 10) and (2, 1), and the true demands (1, 0) and (0, 1). The truth gives user 0 two tasks. If it declares (10,
+    0) on the second machine, its bundles run 29/10, and no lie gives it more. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Market TheoremB Truthful.
 Open Scope Q_scope.
 
 Definition pair2 (a b : Q) (i : nat) : Q := match i with O => a | S O => b | _ => 0 end.
 
-(** User 0 demands [a] of resource 0 on the second machine; user 1 one of resource 1. *)
+(** User 0 demands [a] of resource 0 on the second machine. User 1 demands one of resource 1. *)
 Definition machines (a : Q) : problem := {|
   users := 2; classes := 2; resources := 2;
   weight := fun _ => 1; gang := fun _ => 1; count := fun _ => 1;
@@ -72,7 +72,8 @@ Proof.
   constructor; try reflexivity. intros n i r Hn Hi Hr Ne. each_pair; try reflexivity; congruence.
 Qed.
 
-(** With what an answer P' x' gives to user 0, bundles of what it declared on each class, it runs so many true tasks. *)
+(** The true tasks that user 0 can run with the bundles that an answer P' x' gives to it, which hold what it declared
+    on each class *)
 Definition runs_true (P' : problem) (x' : allocation) (y : nat -> Q) : Prop :=
   (forall i, (i < 2)%nat -> 0 <= y i) /\
   forall i r, (i < 2)%nat -> (r < 2)%nat -> y i * demand truth 0 i r <= x' 0%nat i * demand P' 0 i r.
@@ -93,7 +94,7 @@ Proof.
   pose proof (l_users _ _ _ Lie) as EN. pose proof (l_classes _ _ _ Lie) as EK. pose proof (l_resources _ _ _ Lie) as EM.
   change (users truth) with 2%nat in EN. change (classes truth) with 2%nat in EK. change (resources truth) with 2%nat in EM.
   set (z := time_of P' x') in *.
-  (* what the other one can run *)
+  (* the tasks that the other user can run *)
   assert (Other : forall i, (i < 2)%nat -> gamma P' 1 i == pair2 10 1 i).
   { intros i Hi. unfold gamma. rewrite (l_allowed _ _ _ Lie) by (try exact Hi; simpl; lia). simpl.
     pose proof (alone_is P' W 1 i ltac:(lia) ltac:(lia)) as I. unfold is_alone in I.
@@ -106,7 +107,7 @@ Proof.
     - rewrite D, C in T by auto. rewrite D in Dp by auto. destruct r as [|[|r]]; [simpl in Dp; lra| |lia]. simpl in T. lra.
     - rewrite (l_allowed _ _ _ Lie) in Bad by (try exact Hi; simpl; lia). discriminate. }
   assert (Lim : limit P' 1 = None) by (rewrite (l_limit _ _ _ Lie) by (simpl; lia); reflexivity).
-  (* its bundles are within the time that it has *)
+  (* the bundles are within the time of user 0 *)
   assert (Has : forall i, (i < 2)%nat -> y i <= 2 * z 0%nat i).
   { intros i Hi. pose proof (Yb i 0%nat Hi ltac:(lia)) as B.
     assert (T0 : 0 <= z 0%nat i) by (apply (t_time _ _ _ _ _ _ E); lia).
@@ -125,7 +126,7 @@ Proof.
       rewrite Xz. pose proof (prod_le_l _ _ (z 0%nat i) I T0). lra.
     - assert (O : gamma P' 0 i == 0) by lra. rewrite (f_can P' x' (a_feasible _ _ A) 0 i ltac:(lia) ltac:(lia) O).
       rewrite Qmult_0_l. lra. }
-  (* the other one's time *)
+  (* the time of the other user *)
   destruct E as [Et Eg Ef El Ep Es Eq Ec Eb Ebu Esp]. simpl in *. rewrite EN, EK in *.
   assert (Spent : q 1%nat * runs_tasks 2 (declared_of P') z 1 == weight P' 1).
   { destruct (Esp 1%nat 0%nat) as [(T & L & _)|S]; try lia; [rewrite Other by lia; simpl; lra| |exact S]. congruence. }
@@ -141,7 +142,7 @@ Proof.
   pose proof (Et 0%nat 0%nat ltac:(lia) ltac:(lia)) as T00. pose proof (Et 0%nat 1%nat ltac:(lia) ltac:(lia)) as T01.
   simpl in *.
   assert (Time : 11 # 20 <= z 1%nat 0%nat + z 1%nat 1%nat).
-  { (* all money together is 2 *)
+  { (* all budgets add up to 2 *)
     assert (Money : p 0%nat + p 1%nat <= 2).
     { assert (Own : forall n, (n < 2)%nat -> p 0%nat * z n 0%nat + p 1%nat * z n 1%nat <= 1).
       { intros n Hn. pose proof (Ebu n Hn) as Bu. rewrite (l_weight _ _ _ Lie) in Bu by (simpl; lia). simpl in Bu.
@@ -158,7 +159,7 @@ Proof.
           assert (S' : z 0%nat i + z 1%nat i == 1) by lra. rewrite S'. ring.
         - assert (O : p i == 0) by lra. rewrite O. ring. }
       rewrite (All 0%nat), (All 1%nat) by lia. lra. }
-    (* a task of it costs 2/11 at most *)
+    (* a task of the other user costs at most 2/11 *)
     assert (Qm : q 1%nat <= 2 # 11) by lra.
     assert (R : 0 <= z 1%nat 0%nat * 10 + z 1%nat 1%nat) by lra.
     pose proof (prod_le _ _ (z 1%nat 0%nat * 10 + z 1%nat 1%nat) Qm R). lra. }

@@ -1,5 +1,5 @@
-(** Theorem C (docs/theory.md, section 6): on one pool, in the fluid limit, greedy never earns less than the part
-    1 - (1 - 1/J)^J of any plan. *)
+(** Theorem C (docs/theory.md, section 6): on one pool, in the fluid limit, greedy earns at least the fraction 1 - (1
+    - 1/J)^J of what any plan earns. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationRun.
 Import ListNotations.
@@ -27,7 +27,7 @@ Qed.
 Lemma power_ext a b n : a == b -> power a n == power b n.
 Proof. intros H. induction n; simpl; [reflexivity|]. apply Qmult_comp; auto. Qed.
 
-(** The tangent of the (n+1)-th power at a lies below it. *)
+(** The tangent of the (n+1)-th power at a is below the power. *)
 Lemma tangent n a m : 0 <= a -> 0 <= m -> (q n + 1) * power a n * m <= power m (S n) + q n * power a (S n).
 Proof.
   intros Ha Hm. induction n.
@@ -72,7 +72,7 @@ Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
 Lemma product_app l l' : product (l ++ l') == product l * product l'.
 Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
 
-(** Parts t_1, ..., t_P of a whole, P at most J *)
+(** Fractions t_1, ..., t_P of a whole, where P is at most J *)
 Lemma parts_of_one l J : Forall (fun t => 0 <= t <= 1) l -> total l == 1 -> (length l <= J)%nat ->
   product (map (fun t => 1 - t) l) <= power (1 - 1 / q J) J.
 Proof.
@@ -113,7 +113,7 @@ Section Binomials.
 Variable x : Q.
 Hypothesis X0 : 0 <= x.
 Hypothesis X1 : x <= 1.
-(** Coefficient times power i of x in (1 - x)^-m *)
+(** The coefficient of x^i in (1 - x)^-m, times x^i *)
 Fixpoint term (m i : nat) : Q :=
   match m with
   | O => match i with O => 1 | S _ => 0 end
@@ -216,7 +216,7 @@ Proof.
   pose proof (servers_pos R W 0). rewrite One in H. specialize (H ltac:(lia)). lra.
 Qed.
 
-(** The configuration without the types that are closed *)
+(** The configuration without the closed types *)
 Definition cut (open : nat -> bool) (k : configuration) : configuration := fun j => if open j then k j else 0%Z.
 
 Variables (X : assignment) (Y : nat -> Q).
@@ -230,7 +230,7 @@ Proof.
   destruct (Nat.eqb_spec (pool X t) 0); [lra|lia].
 Qed.
 
-(** What is still to be earned *)
+(** The reward that greedy still has to earn to catch up with the plan *)
 Definition behind (left : nat -> Q) : Q := earns R Y - earns R (fun j => jobs A j - left j).
 
 Record on_the_way (open : nat -> bool) (left : nat -> Q) : Prop := {
@@ -253,7 +253,7 @@ Proof.
   - rewrite (Cl j Hj O) in *. assert (0 <= reward R j * (jobs A j - Y j)) by (apply prod_nonneg; lra). lra.
 Qed.
 
-(** While these types are open greedy earns at least at the rate of what is still to be earned. *)
+(** While these types are open, a server of greedy earns at least the rate of the reward that is still missing. *)
 Lemma rate open left k : on_the_way open left -> first R 0 open k -> behind left <= worth R (reward R) k.
 Proof.
   intros Way F.
@@ -405,7 +405,8 @@ End On.
 
 (** * The theorem *)
 
-(** The product bound needs no linear programme: t_1, ..., t_P are the parts of the servers that greedy's steps use. *)
+(** The product bound needs no linear programme. t_1, ..., t_P are the fractions of the servers that greedy's steps
+    use. *)
 Theorem greedy_earns_the_product R : well_formed R -> pools R = 1%nat ->
   forall steps left, greedy R (fluid R) steps left ->
   forall X Y, serves R (fluid R) X Y ->
@@ -416,7 +417,7 @@ Proof.
   rewrite map_map in B. lra.
 Qed.
 
-(** With P steps, of which there are at most J *)
+(** With P steps, and P is at most J *)
 Theorem greedy_earns_by_steps R : well_formed R -> pools R = 1%nat ->
   forall steps left, greedy R (fluid R) steps left ->
   (length steps <= types R)%nat /\
@@ -451,7 +452,7 @@ Proof.
   destruct (greedy_earns_by_steps R W One steps left G) as (L & B). apply (B (types R)) with (X := X); auto.
 Qed.
 
-(** That is at least 1 - 1/e: at least 1 - 1/E for every E that tends to e from below. *)
+(** That is at least 1 - 1/e: it is at least 1 - 1/E for every E that tends to e from below. *)
 Theorem greedy_earns_one_minus_inverse_of_e R : well_formed R -> pools R = 1%nat ->
   forall n, greedy_earns_at_least R (fluid R) (1 - 1 / euler n).
 Proof.

@@ -1,6 +1,6 @@
-(** Theorem C is sharp (docs/theory.md, section 6): with J types no larger part than 1 - (1 - 1/J)^J can be promised.
-    On the instance of the theory greedy takes one type after the other, though one of each on every server would
-    serve everything. *)
+(** Theorem C is sharp (docs/theory.md, section 6): with J types, no larger fraction than 1 - (1 - 1/J)^J can be
+    promised. On the instance of the theory greedy takes one type after another, although one job of each type on
+    every server would serve everything. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy ReservationRatio TheoremC.
@@ -45,7 +45,8 @@ Proof.
     apply prod_nonneg; [apply power_nonneg; auto|apply Qinv_le_0_compat; lra].
 Qed.
 
-(** Rows of a configuration: the last one counts every job, and row r those of type r and J times the last type. *)
+(** The rows of a configuration. The last row counts every job. Row r counts the jobs of type r, and J times those of
+    the last type. *)
 Definition jobs_up_to (n : nat) (k : configuration) : Q := sum n (fun j => inject_Z (k j)).
 Lemma last_row k : sum (S J) (fun j => size R j J * inject_Z (k j)) == jobs_up_to (S J) k.
 Proof.
@@ -73,7 +74,7 @@ Proof.
     + change (types R) with (S J). rewrite other_row by lia. apply F2. lia.
 Qed.
 
-(** The rewards of the types from i on, up to n *)
+(** The sum of the rewards of the types from i to n - 1 *)
 Definition from (i n : nat) : Q := sum n (fun j => if Nat.leb i j then power a j / q (S J) else 0).
 Lemma from_eq i n : (i <= n)%nat -> from i n == power a i - power a n.
 Proof.
@@ -106,7 +107,7 @@ Lemma int_nonneg z : (0 <= z)%Z -> 0 <= inject_Z z.
 Proof. intros. change 0 with (inject_Z 0). rewrite <- Zle_Qle. auto. Qed.
 Lemma q_J : 2 <= q J. Proof. unfold q. change 2 with (inject_Z 2). rewrite <- Zle_Qle. lia. Qed.
 
-(** While the types from i on are open no configuration is worth more than J + 1 jobs of type i. *)
+(** While the types from i on are open, no configuration is worth more than J + 1 jobs of type i. *)
 Lemma worth_from i k : (i < J)%nat -> fits R 0 k -> uses R (open_from i) k -> worth R (reward R) k <= power a i.
 Proof.
   intros Hi F U. apply fits_family in F. destruct F as (K & F1 & F2).
@@ -121,7 +122,7 @@ Proof.
   rewrite E. clear E. pose proof qJ as QJ. pose proof q_J as Q2. pose proof a_nonneg as A0.
   assert (Inv : 0 <= / q (S J)) by (apply Qinv_le_0_compat; lra).
   destruct (Z_lt_le_dec 0 (k J)) as [P|P].
-  - (* one job of the last type, and so at most one of each other *)
+  - (* one job of the last type, and so at most one job of each other type *)
     assert (KJ : k J = 1%Z).
     { assert (k J < 2)%Z; [|lia]. apply Z.lt_nge. intros B. specialize (F2 i Hi). specialize (K i ltac:(lia)).
       apply int_nonneg in K. rewrite q_succ in F2. rewrite Zle_Qle in B. change (inject_Z 2) with 2 in B.
@@ -189,7 +190,7 @@ Proof.
         rewrite Zlt_Qlt in D. change (inject_Z 0) with 0 in D. lra.
 Qed.
 
-(** When the last type is alone a server takes one job of it. *)
+(** When only the last type is open, a server takes one job of it. *)
 Lemma first_last : first R 0 (open_from J) (single J).
 Proof.
   pose proof q_J as Q2. pose proof qJ as QJ.
@@ -350,7 +351,7 @@ Definition two_steps : list stated := [
 Definition everything : assignment :=
   {| parts := 1; pool := fun _ => O; conf := fun _ _ => 1%Z; part := fun _ => 1 |}.
 
-(** * No larger part *)
+(** * No larger fraction *)
 Theorem theorem_C_is_sharp J : (1 <= J)%nat -> exists R, well_formed R /\ types R = J /\ pools R = 1%nat /\
   some_plan_earns R (fluid R) 1 /\ greedy_earns R (fluid R) (1 - power (1 - 1 / q J) J).
 Proof.
@@ -368,7 +369,8 @@ Proof.
     + apply family_greedy. lia.
 Qed.
 
-(** So r is a part that greedy earns of every plan on every instance with J types exactly if r <= 1 - (1 - 1/J)^J. *)
+(** So greedy earns the fraction r of every plan on every instance with J types if and only if r <= 1 - (1 -
+    1/J)^J. *)
 Corollary the_infimum_over_all_instances J r : (1 <= J)%nat ->
   (forall R, well_formed R -> types R = J -> pools R = 1%nat -> greedy_earns_at_least R (fluid R) r) <->
   r <= 1 - power (1 - 1 / q J) J.

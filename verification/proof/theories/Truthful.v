@@ -1,19 +1,19 @@
-(** Strategy-proofness of time-shared PS-DSF (docs/theory.md, section 4, Theorem B), of problems and allocations as
-    Spec.v states them: against every answer to the lie, nobody with one demand on all its classes runs more of its true
-    tasks, in the bundles that it then receives. *)
+(** Strategy-proofness of time-shared PS-DSF (docs/theory.md, section 4, Theorem B), for problems and allocations as
+    Spec.v states them. Whatever answer a lie receives, a user with the same demand on all its classes cannot run more
+    of its true tasks in the bundles that it then receives. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Meaning Market Certificate Groups Judge Determined Duality
   Programme TheoremB.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** The answer of `ps-dsf-tdm`: all servers are shared by time, and it is proportionally fair (Fact 5). *)
+(** An answer of `ps-dsf-tdm`: all classes are shared by time, and the allocation is proportionally fair (Fact 5). *)
 Record ps_dsf_answer (P : problem) (x : allocation) : Prop := {
   a_feasible : feasible P x;
   a_timed : forall i, (i < classes P)%nat -> timed P i = true;
   a_fair : proportional P (fun _ _ => 1) 1 0 x }.
 
-(** ** Such an answer stands in the market of TheoremB.v. *)
+(** ** Such an answer is in the market of TheoremB.v *)
 Section Priced.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
@@ -26,7 +26,7 @@ Proof. intros U. destruct (a_fair P x A) as [H _]. rewrite <- (value_of_tasks P 
 Lemma takes_time n i : (i < K)%nat -> takes P n i 0 = / gamma P n i.
 Proof. intros Hi. unfold takes. rewrite (a_timed P x A) by auto. reflexivity. Qed.
 
-(** Terms that add up to as much are the same. *)
+(** If terms are ordered and their sums are equal, the terms are equal. *)
 Lemma sum_tight n f h : (forall k, (k < n)%nat -> f k <= h k) -> sum n h <= sum n f ->
   forall k, (k < n)%nat -> f k == h k.
 Proof.
@@ -93,7 +93,7 @@ Proof.
       each n <= pr i * / gamma P n i + q n).
     { intros n i Hn Hi G. specialize (Cost n i Hn Hi G). cbv beta in Cost. unfold price_of, grid in Cost.
       rewrite Row, E2 in Cost by auto. fold (pr i) in Cost. lra. }
-    (* What is spent is paid for, term by term. *)
+    (* The spending is paid for, term by term. *)
     set (cost := fun n i => (pr i * / gamma P n i + q n) * x n i).
     assert (Le : forall n i, (n < N)%nat -> (i < K)%nat -> each n * x n i <= cost n i).
     { intros n i Hn Hi. pose proof (f_nonneg P x F n i Hn Hi) as X. unfold cost.
@@ -198,7 +198,7 @@ End Priced.
 
 (** ** A lie *)
 
-(** P' is P but for what user l says: its demand, its tasks and its classes. *)
+(** P' differs from P only in what user l declares: its demand, its tasks and its classes. *)
 Record lie (P P' : problem) (l : nat) : Prop := {
   l_users : users P' = users P;
   l_classes : classes P' = classes P;
@@ -212,12 +212,14 @@ Record lie (P P' : problem) (l : nat) : Prop := {
   l_demand : forall n i r, (n < users P)%nat -> (i < classes P)%nat -> (r < resources P)%nat -> n <> l ->
     demand P' n i r == demand P n i r }.
 
-(** l demands d on every class that it may use, and states no numbers of tasks in place of demands. *)
+(** l demands d on every class that it may use, and the problem states no numbers of tasks for it instead of
+    demands. *)
 Definition demands (P : problem) (l : nat) (d : nat -> Q) : Prop := forall i, (i < classes P)%nat ->
   stated P l i = None /\
   (allowed P l i = true -> forall r, (r < resources P)%nat -> demand P l i r == d r).
 
-(** With what x' gives to l, bundles of d' on every class, l can run y_i tasks of d on class i, and T_l in all. *)
+(** x' gives l bundles of d' on every class. With these it can run y_i tasks of d on class i, and at most T_l in
+    total. *)
 Record runs_in_bundles (P : problem) (x' : allocation) (l : nat) (d d' y : nat -> Q) : Prop := {
   b_nonneg : forall i, (i < classes P)%nat -> 0 <= y i;
   b_can : forall i, (i < classes P)%nat -> gamma P l i == 0 -> y i == 0;
@@ -281,9 +283,9 @@ Proof.
   - intros T L. pose proof (b_limit _ _ _ _ _ _ B) as Wl. unfold within_limit in Wl. simpl in L. rewrite L in Wl. exact Wl.
 Qed.
 
-(** ** On certificates *)
+(** ** Theorems about certificates *)
 
-(** Where nobody's tasks are limited the axiom itself says as much. *)
+(** An allocation that is fair with a nonnegative margin is fair within 0. *)
 Lemma fair_enough P u m x : well_formed P -> 0 <= m -> proportional P u 1 (- m) x -> proportional P u 1 0 x.
 Proof.
   intros W M [H O]. split; auto. cbv zeta in *. intros y Y. specialize (O y Y).
@@ -339,8 +341,8 @@ Proof.
     unfold Qdiv in Le. lra.
 Qed.
 
-(** What a certificate has to claim: that the answer is proportionally fair, and the gap 0; or, where nobody's tasks are
-    limited, the axiom `ps-dsf`. *)
+(** A claim that is enough: the answer is proportionally fair, or, if no user's tasks are limited, the axiom `ps-dsf`
+    holds. The margin, if there is one, must not be negative. *)
 Definition shows_answer (P : problem) (st : statement) : bool :=
   all (classes P) (timed P) &&
   match says st with Some true => true | _ => false end &&
@@ -367,7 +369,7 @@ Proof.
     | Some q => axiom_of P stated_x placing_ G Sib a (t_x T) (- q)
     | None => (forall eps, axiom_of P stated_x placing_ G Sib a (t_x T) eps) \/ forall n, ~ user P n end).
   { destruct m as [q|]; [destruct Tr as [X [_ Y]]; auto|]. destruct Tr as [X [Y|Y]]; auto. }
-  (* Where groups have limits, the axiom is not about classes that are all shared by time. *)
+  (* If groups have limits, the axiom does not apply to classes that are all shared by time. *)
   assert (Co : (forall n, ~ user P n) \/ (among P G a = true -> comparable P G)).
   { destruct m as [q|]; [right; apply Tr|]. destruct Tr as [X _]; right; apply X. }
   assert (Free : (forall n, ~ user P n) \/ among P G a = false).

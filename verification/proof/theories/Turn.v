@@ -1,31 +1,31 @@
-(** Who grows in hierarchical filling (docs/groups.md, section 9): at what is held now, and among the users that may, the
-    rates at which tasks are added. Everything is by [add], [mul], [sub] and [quo], which reduce what they compute. *)
+(** The users that grow in hierarchical filling (docs/groups.md, section 9), and their rates, given what is held now
+    and which users may grow. All arithmetic is by [add], [mul], [sub] and [quo], which reduce their results. *)
 From Coq Require Import QArith Qreduction Arith Bool List Lia.
 From Evenhand Require Import Spec Arithmetic Groups.
 Open Scope Q_scope.
 
-(** What groups stand in and what users stand in them: the root, group v, user n *)
+(** The nodes of the tree of groups and users: the root, group v, user n *)
 Inductive node := Root | Team (v : nat) | One (n : nat).
 
-(** What does not change on the way *)
+(** The data that do not change during the filling *)
 Record facts := {
-  line_of : nat -> list nat;                (* the groups above a user, its own first *)
-  asked : nat -> nat -> Q;                  (* base demands, of resources that there are *)
-  weight_of : node -> Q;                    (* 1 where it is 0 *)
+  line_of : nat -> list nat;                (* the groups above a user, its own group first *)
+  asked : nat -> nat -> Q;                  (* base demands, for resources that exist *)
+  weight_of : node -> Q;                    (* the weight; 1 if it is 0 *)
   weighs_nothing : node -> bool;
   priority_of : node -> Q;
   keep : nat -> nat -> Q;                   (* K_v *)
-  pledged : nat -> nat -> option Q;             (* G_v, of resources that there are *)
+  pledged : nat -> nat -> option Q;             (* G_v, for resources that exist *)
   most_of : nat -> nat -> option Q;         (* the limit of a group *)
   whole : nat -> Q;                         (* C_r *)
-  whole_kept : nat -> bool;                 (* something of it is kept back *)
-  surplus : bool;                           (* shares are of what exceeds the guarantee *)
+  whole_kept : nat -> bool;                 (* something of the resource is kept back *)
+  surplus : bool;                           (* a share counts only what exceeds the guarantee *)
   times : nat -> Q;                         (* multipliers *)
-  kin : nat -> nat;                         (* resources that are added up have the same *)
-  over : node -> nat -> Q;                  (* what a share is divided by; not above 0: ignored *)
-  shut : bool;                              (* weight 0 gets nothing beyond the guarantee *)
+  kin : nat -> nat;                         (* resources whose amounts are added up have the same number *)
+  over : node -> nat -> Q;                  (* the divisor of a share; ignored unless positive *)
+  shut : bool;                              (* a group of weight 0 gets nothing beyond its guarantee *)
   all_tasks : nat -> option Q }.
-(** U and X *)
+(** U and X: what nodes use, and what runs below them *)
 Record stock := { used : node -> nat -> Q; running : node -> nat -> Q }.
 
 Definition lsum (l : list Q) : Q := fold_right add 0 l.
@@ -50,12 +50,12 @@ Variable H : stock.
 
 Definition under (c : node) (n : nat) : bool :=
   match c with Root => true | Team v => existsb (Nat.eqb v) (line_of F n) | One m => Nat.eqb n m end.
-(** The groups below c on the way to n *)
+(** The groups below c on the path to n *)
 Fixpoint upto (v : nat) (l : list nat) : list nat :=
   match l with nil => nil | w :: l => if Nat.eqb w v then nil else w :: upto v l end.
 Definition between (c : node) (n : nat) : list nat :=
   match c with Root => line_of F n | Team v => upto v (line_of F n) | One _ => nil end.
-(** More use by n is more use of c: of no group between is something kept back that is not used. *)
+(** More use by n is more use of c: no group between them has unused amounts that are kept back for it. *)
 Definition grows (c : node) (n r : nat) : bool :=
   forallb (fun v => le (keep F v r) (used H (Team v) r)) (between c n).
 Definition asks_for (n r : nat) : bool := lt 0 (asked F n r).
@@ -65,8 +65,9 @@ Definition is_below (n : nat) (c : node) : bool :=
   forallb (fun r => if asks_for n r then match promised_to c r with
     | Some g => negb (le g (used H c r)) || negb (grows c n r) && lt 0 g | None => true end else true) (seq 0 M).
 
-(** User n has not all its tasks, and nothing above it that it would use more of is at its limit; nor is any without
-    weight, where that gets nothing more. *)
+(** [clear]: user n does not have all its tasks yet, and no node above it is at its limit of a resource that n would
+    use more of. No group above it has the weight 0, if such groups get nothing beyond their guarantee, unless n is
+    still below that guarantee. *)
 Definition below_mark (c : node) (n r : nat) (mark : option Q) : bool :=
   match mark with Some q => negb (grows c n r && le q (used H c r)) | None => true end.
 Definition clear (t : nat -> Q) (n : nat) : bool :=
@@ -75,8 +76,9 @@ Definition clear (t : nat -> Q) (n : nat) : bool :=
     forallb (fun r => if asks_for n r then below_mark (Team v) n r (most_of F v r) else true) (seq 0 M)) (line_of F n) &&
   forallb (fun r => if asks_for n r && whole_kept F r then below_mark Root n r (Some (whole F r)) else true) (seq 0 M).
 
-(** Levels are the largest of some terms. Those of a share, by family; of what is used of a guarantee; of what is held of
-    the cluster, or of a guarantee: for children whose level does not rise *)
+(** A level is the largest of some terms. The terms of [Share] are shares, by family; those of [Below] compare use
+    with a guarantee. [Held] and [HeldBelow] compare what is held with the cluster, or with a guarantee. They serve
+    for children whose level does not rise. *)
 Inductive level_kind := Share | Below | Held | HeldBelow.
 Definition extra (c : node) (r : nat) : Q :=
   sub (used H c r) (if surplus F then or0 (promised_to c r) else 0).
@@ -88,7 +90,7 @@ Definition value (k : level_kind) (c : node) (i : nat) : Q :=
   | Held => quo (running H c i) (mul (whole F i) (weight_of F c))
   | HeldBelow => quo (running H c i) (or0 (promised_to c i))
   end.
-(** How fast a term rises with tasks that are added at such rates *)
+(** How fast a term rises if tasks are added at these rates *)
 Notation rates := (list (nat * Q)).
 Definition used_faster (l : rates) (c : node) (r : nat) : Q :=
   lsum (map (fun p => if grows c (fst p) r then mul (snd p) (asked F (fst p) r) else 0) l).
@@ -101,7 +103,7 @@ Definition faster (k : level_kind) (l : rates) (c : node) (i : nat) : Q :=
   | Held => quo (held_faster l i) (mul (whole F i) (weight_of F c))
   | HeldBelow => quo (held_faster l i) (or0 (promised_to c i))
   end.
-(** Which terms there are: of resources that these users ask for, or that grow *)
+(** The terms of a level: those of resources that these users ask for, or that grow *)
 Definition terms (k : level_kind) (l : rates) (asking : list nat) (c : node) : list nat :=
   filter (fun i => match k with
     | Share => lt 0 (over F c i)
@@ -109,21 +111,22 @@ Definition terms (k : level_kind) (l : rates) (asking : list nat) (c : node) : l
     | Held => lt 0 (whole F i) && lt 0 (held_faster l i)
     | HeldBelow => lt 0 (or0 (promised_to c i)) && lt 0 (held_faster l i)
     end) (seq 0 M).
-(** The largest term of c, 0 where there is none, is not above that of d. *)
+(** The largest term of c, or 0 if it has none, is not above that of d. *)
 Definition no_higher (k : level_kind) (c : node) (of_c : list nat) (d : node) (of_d : list nat) : bool :=
   forallb (fun i => le (value k c i) 0 || existsb (fun j => le (value k c i) (value k d j)) of_d) of_c.
-(** The rate of the largest term: of those that are the largest the fastest *)
+(** The rate of the largest term. If several terms are the largest, the fastest of them *)
 Definition pace (k : level_kind) (l : rates) (c : node) (of_c : list nat) : Q :=
   fold_right larger 0 (map (faster k l c) (filter (fun i => forallb (fun j => le (value k c j) (value k c i)) of_c) of_c)).
 
-(** The users below k of some; of these who are below its guarantee; who grows if k does *)
+(** [of_node]: the users of S below k; [first]: those of them who are below its guarantee; [goes]: the users that grow
+    if k does *)
 Definition of_node (S : list nat) (k : node) : list nat := filter (under k) S.
 Definition first (S : list nat) (k : node) : list nat := filter (fun n => is_below n k) (of_node S k).
 Definition goes (S : list nat) (k : node) : list nat := if some_of (first S k) then first S k else of_node S k.
 Definition kind_of (S : list nat) (k : node) : level_kind := if some_of (first S k) then Below else Share.
 Definition line_kind (S : list nat) (k : node) : level_kind := if some_of (first S k) then HeldBelow else Held.
 Definition terms_of (S : list nat) (k : node) : list nat := terms (kind_of S k) nil (first S k) k.
-(** The key of k is not above that of j. *)
+(** In the order of siblings, the key of k is not above that of j. *)
 Definition key_le (S : list nat) (k j : node) : bool :=
   match some_of (first S k), some_of (first S j) with
   | true, true => no_higher Below k (terms_of S k) j (terms_of S j)
@@ -149,7 +152,7 @@ Definition together (S : list nat) (all : list (node * rates)) : rates :=
   if some_of flat
   then flat_map (fun p => slower (line_speed S p) (snd p)) (filter (fun p => forallb (line_le S p) flat) flat)
   else flat_map (fun p => slower (speed S p) (snd p)) all.
-(** The rates at which the users S grow below c *)
+(** The rates at which the users S below c grow *)
 Fixpoint turn (depth : nat) (c : node) (S : list nat) : rates :=
   match c, depth with
   | One n, _ => (n, 1) :: nil
@@ -160,7 +163,7 @@ End Sight.
 
 Definition rate (l : list (nat * Q)) (n : nat) : Q := lsum (map (fun p => if Nat.eqb (fst p) n then snd p else 0) l).
 
-(** What nodes use and hold when users have such tasks *)
+(** The amounts that nodes use and hold when the users have these tasks *)
 Fixpoint in_use (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) : Q :=
   match c, depth with
   | One n, _ => mul (t n) (asked F n r)
@@ -175,7 +178,7 @@ Fixpoint runs_of (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) :
   end.
 Definition holding (F : facts) (t : nat -> Q) : stock := {| used := in_use F (S V) t; running := runs_of F (S V) t |}.
 
-(** * What it depends on *)
+(** * The data that the rates depend on *)
 Definition is_node (c : node) : Prop := match c with Root => True | Team v => (v < V)%nat | One n => (n < N)%nat end.
 Lemma kids_nodes p k : In k (kids p) -> is_node k.
 Proof.
@@ -193,7 +196,7 @@ Record same_facts (F F' : facts) : Prop := {
     times F r = times F' r /\ kin F r = kin F' r;
   s_flags : surplus F = surplus F' /\ shut F = shut F';
   s_tasks : forall n, (n < N)%nat -> all_tasks F n = all_tasks F' n }.
-(** All comparisons come out the same. *)
+(** All comparisons have the same results. *)
 Record likewise (F : facts) (H : stock) (F' : facts) (H' : stock) : Prop := {
   a_keep : forall v r, (v < V)%nat -> (r < M)%nat -> le (keep F v r) (used H (Team v) r) = le (keep F v r) (used H' (Team v) r);
   a_due : forall v r q, (v < V)%nat -> (r < M)%nat -> pledged F v r = Some q -> le q (used H (Team v) r) = le q (used H' (Team v) r);

@@ -1,8 +1,8 @@
-//! Work-conserving, no justified complaints, and per-server dominant-share fairness (theory, sections 3, 4
-//! and 7): every user has all its tasks, or rows answer its complaint.
+//! Work-conserving, no justified complaints, and per-server dominant-share fairness (theory, sections 3, 4 and 7).
+//! Each axiom says that every user has all its tasks, or that rows answer its complaint.
 //!
-//! By each axiom a row is somewhat short of answering a user, and from that rows of several classes are; the
-//! margin of a user is minus that, or `(x_n - T_n) / g_n` where that is more.
+//! Each axiom defines how far a row is from answering a user, and from this how far the rows of all classes are: the
+//! shortfall of the user. The margin of a user is minus its shortfall, or `(x_n - T_n) / g_n` if that is larger.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::groups::holdings::Holdings;
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 
-/// The least margin of users who are each somewhat short.
+/// Returns the least margin of all users. `short` computes the shortfall of a user.
 fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked<Shown> {
     let margin = |n: usize| {
         let short = -short(n)?;
@@ -24,13 +24,13 @@ fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
-/// The least of a number of each row of which a task takes something.
+/// Returns the least value of a function over the rows of which a task takes something.
 fn of_rows(uses: Amounts, of: impl Fn(usize, Rational) -> Checked<Rational>) -> Checked<Rational> {
     let numbers: Checked<Vec<Rational>> = uses.into_iter().map(|(row, d)| of(row, d)).collect();
     Ok(numbers?.into_iter().min().unwrap_or_default())
 }
 
-/// Whether users could run more in what is free.
+/// Judges whether users could run more tasks in the free capacity.
 pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = case.problem.groups.hold_back().then(|| Holdings::new(case)).transpose()?;
     let margin = match case.stated.placements {
@@ -40,8 +40,9 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((case.active().next().map(|_| margin), None))
 }
 
-/// A user is short of the tasks for which there is room: on each class what the scarcest row leaves, or a limit of groups
-/// there, and in all what these hold back.
+/// Returns the margin for divisible tasks. The shortfall of a user is the number of tasks that could still run: on
+/// each class the number that the scarcest row and the limits of groups allow there, and in total at most what groups
+/// allow.
 fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
     let room = |n: usize, i: usize| {
         let limit = holdings.map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
@@ -49,7 +50,7 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
         Ok(limit.into_iter().fold(room, Rational::min))
     };
     let mut least = Rational::new();
-    // Without limits of groups there is as much room for all who are alike.
+    // Without limits of groups, identical users have room for the same number of tasks.
     let mut known: HashMap<usize, Rational> = HashMap::new();
     for n in case.active().filter(|n| case.tasks_left(*n).is_none_or(|left| left > 0)) {
         let alike = known.get(&case.problem.alike[n]).filter(|_| holdings.is_none()).cloned();
@@ -63,10 +64,10 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
     Ok(least)
 }
 
-/// On single servers all tasks of a gang fit or they do not, and groups leave a gang or they do not.
+/// Returns the margin on single servers: 0, or -1 if all tasks of some gang fit and the limits of groups allow them.
 fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
     let servers = case.free()?;
-    // By class, up to a gang: on each server as many whole tasks as its scarcest row has room for.
+    // Counts whole tasks on each class, up to a gang. Each server has room for as many as its scarcest row allows.
     let room = |n: usize, i: usize| {
         let (gang, uses) = (case.problem.groups.members[n].gang, case.uses(n, i));
         let mut tasks = 0;
@@ -85,7 +86,7 @@ fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<R
         }
         Ok((i, tasks))
     };
-    // There is as much room for all who are alike and have gangs of one size.
+    // Identical users with gangs of the same size have the same room.
     let mut known: HashMap<(usize, u64), Vec<(usize, u64)>> = HashMap::new();
     let mut least = Rational::new();
     for n in case.active() {
@@ -111,8 +112,8 @@ fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<R
     Ok(least)
 }
 
-/// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the
-/// row.
+/// Judges no justified complaints. The shortfall of a row is the larger of two fractions of its capacity: its slack,
+/// and the entitlement of the user minus the fraction that the user holds.
 pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     least(case, |n| {
         let due = Rational::from(&case.problem.users[n].weight / &case.weight);
@@ -126,12 +127,14 @@ pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     })
 }
 
-/// A row is short by what the user lacks of it in tasks: what is free of it, and of what everybody else holds
-/// the part that is ahead of `n`, over what a task of `n` takes.
+/// Judges per-server dominant-share fairness. The shortfall of a row is the number of tasks that the user lacks on
+/// it: the free capacity of the row, plus the capacity held by other users for tasks that are ahead of `n`, divided
+/// by the demand of a task of `n`.
 pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
-    // `w_n gamma_ni`, over which levels are.
+    // The divisor of a user's level on a class, `w_n gamma_ni`.
     let full = |n: usize, i: usize| case.problem.gamma(n, i) * &case.problem.users[n].weight;
-    // Who has tasks on each class: its level there, itself, its tasks, those at level 1; levels ascending.
+    // The users with tasks on each class, by ascending level: the level there, the user, its tasks there, and its
+    // tasks at level 1.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
         holders[i].push((&case.total[m] / full(m, i), m, x, full(m, i)));

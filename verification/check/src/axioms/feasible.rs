@@ -1,5 +1,5 @@
-//! Feasible and integer feasible: the margin of every limit, of the allocation as it is stated. And sharing
-//! incentive: users against their entitlement.
+//! Feasible and integer feasible: the margins of all limits, for the allocation as it is stated. And sharing
+//! incentive: the comparison of users with their entitlements.
 
 use rug::Rational;
 
@@ -7,35 +7,37 @@ use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::work::{self, Checked};
 
-/// Tasks are whole, and fit on single servers: those of the placements, or the only ones of their classes.
+/// Judges whether all tasks are whole and fit on single servers: those of the placements, or the only server of each
+/// class.
 pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let all = case.as_placements(&case.stated.tasks);
     let servers = case.stated.placements.as_ref().unwrap_or(&all);
     Ok((limits(case, &case.stated.tasks, Some(servers), true)?.into_iter().min(), None))
 }
 
-/// The least margin of what limits the allocation as it is stated; on single servers it is about every one of them.
+/// Returns the least margin of all limits for the allocation as it is stated. With placements, every single server
+/// counts.
 pub fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
     Ok(limits(case, &case.stated.tasks, case.stated.placements.as_deref(), false)?.into_iter().min())
 }
 
-/// Whether tasks stand on single servers.
+/// Returns whether the tasks are assigned to single servers.
 pub fn stands_on_servers(case: &Case<'_>) -> bool {
     let single = |i: usize| case.problem.classes[i].count == 1;
     case.stated.placements.is_some() || entries(&case.stated.tasks).all(|(_, i, _)| single(i))
 }
 
-/// What is on single servers, where tasks stand on them.
+/// The tasks on single servers, if the tasks are assigned to them.
 type Servers<'p> = Option<&'p [Placement]>;
 
-/// Whether an allocation is feasible exactly: of classes, or whole tasks on single servers.
+/// Returns whether an allocation is exactly feasible: tasks by class, or whole tasks on single servers.
 pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>) -> Checked<bool> {
     Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|margin| *margin >= 0))
 }
 
-/// The margins of what limits these tasks: what users have, the rows of every server with tasks (or of every class),
-/// and entries that are none, which are off by all that they are. Where tasks are to be whole, part of a task is
-/// off by 1, which no tolerance reaches.
+/// Returns the margins of all limits for these tasks: the tasks that users have, and the rows of every server with
+/// tasks (or of every class). An entry that does not count, see [`Case::counts`], exceeds its limit by its full
+/// amount. If tasks have to be whole, a fractional number of tasks has the margin -1, which no tolerance reaches.
 fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> Checked<Vec<Rational>> {
     let mut margins = Vec::new();
     let known = servers.is_none() && *tasks == case.x;
@@ -66,7 +68,7 @@ fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> 
     Ok(margins)
 }
 
-/// `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`.
+/// Judges sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`.
 pub fn sharing_incentive(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let margin = |n: usize| {
         let user = &case.problem.users[n];

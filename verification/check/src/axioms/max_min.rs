@@ -1,11 +1,12 @@
-//! Weighted max-min of a share, and the bottleneck axioms, which are max-min on a resource (theory, sections
-//! 2 and 7).
+//! Weighted max-min fairness of a share, and the bottleneck axioms, which are max-min fairness on a resource (theory,
+//! sections 2 and 7).
 //!
-//! `U_n` is the share of user `n`, `G_n` what it would be if `n` were alone. A level of the evidence has
-//! weights `l`, and prices for `a_ni = l_n u_ni / w_n`; so every feasible `y` has `sum l_m U_m(y) <= B = sum
-//! p C + sum q T`. If in `y` user `n` had more than `L = U_n + rise` and everybody else at least `min(U_m,
-//! L)`, then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less than `B`: a level
-//! covers `n`, with `l_n > 0`, up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
+//! `U_n` is the share of user `n`, and `G_n` is the share that `n` would have alone. A level of the evidence has
+//! weights `l`, and prices for `a_ni = l_n u_ni / w_n`. So every feasible `y` has
+//! `sum l_m U_m(y) <= B = sum p C + sum q T`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every
+//! other user at least `min(U_m, L)`. Then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less
+//! than `B`. So a level with `l_n > 0` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest
+//! `rise / G_n`.
 
 use rug::Rational;
 
@@ -18,8 +19,9 @@ use crate::names::{Amounts, at};
 use crate::share::{Coefficients, Share, bottlenecks};
 use crate::work::{self, Checked, ensure, refuse};
 
+/// Judges all axioms of this module.
 pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let (raw, names, within) = (claim.some()?, &case.problem.resources, Within::new(case)?);
+    let (raw, names, within) = (claim.required_evidence()?, &case.problem.resources, Within::new(case)?);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
     if raw.get("allocation").given().is_some() {
         let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };
@@ -47,13 +49,14 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         is_judged |= shares.alone.iter().any(|alone| !alone.is_zero());
         is_tight |= covers(case, &shares, levels, &margin, &within)?;
     }
-    // Every rise is no more than the margin says: it is the margin when one is just as much, or none is any.
+    // No rise is larger than the margin says. So the margin is right if some rise is exactly as large, or if no rise
+    // is possible.
     ensure(margin.is_zero() || (is_tight && margin < 0), "the levels show another margin")?;
     Ok((is_judged.then_some(margin), Some(true)))
 }
 
-/// `u_ni`, and `U_n` and `G_n` by user; the latter is 0 for users whose share is always 0, who are not
-/// judged.
+/// The shares of all users: `u_ni`, then `U_n` and `G_n` by user. `G_n` is 0 for users whose share is always 0. These
+/// users are not judged.
 struct Shares {
     u: Coefficients,
     of: Vec<Rational>,
@@ -75,11 +78,11 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
     users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
-/// The largest share of user `n` alone: its tasks stand where they are worth most.
+/// Returns the largest share that user `n` could have alone: its tasks run where they count most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let (of_task, elsewhere) = &u.0[n];
     if elsewhere.is_empty() {
-        // They are worth the same wherever they stand.
+        // The tasks count the same on all classes.
         return Rational::from(&case.g[n] * of_task) / &case.problem.users[n].weight;
     }
     let mut left = case.g[n].clone();
@@ -94,8 +97,8 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     sum / &case.problem.users[n].weight
 }
 
-/// Whether every user who has less than it would have alone is covered once, up to the stated margin; and
-/// whether for one of them that is just what its level shows.
+/// Checks that every user with less than it would have alone is covered exactly once, up to the stated margin.
+/// Returns whether the level of some user shows exactly this margin.
 fn covers(
     case: &Case<'_>,
     shares: &Shares,
@@ -121,7 +124,7 @@ fn covers(
             let Some(l) = at(&weights, n) else { return refuse("a user is covered without a weight") };
             let of = &shares.of[n];
             let level = work::plus(of, &-work::times(margin, &shares.alone[n])?)?;
-            // Its own part grows from what it has.
+            // The user's own term grows from the share that it has.
             let own = work::plus(&level, &-of.min(&level).clone())?;
             let value = work::plus(&curve.at(&level)?, &work::times(&own, l)?)?;
             ensure(value >= bound, &format!("the level of `{}` does not show its margin", case.user(n)))?;
@@ -134,11 +137,13 @@ fn covers(
     }
 }
 
-/// `sum_m l_m min(U_m, L)` as a function of `L`.
+/// The function `sum_m l_m min(U_m, L)` of `L`.
 struct Curve<'s> {
-    /// All `U_m`, ascending; and the sums of `l U` before, and of `l` from there on, at each and at the end.
+    /// The distinct shares `U_m`, ascending.
     shares: Vec<&'s Rational>,
+    /// For each position in `shares`, and for the end: the sum of `l U` over the smaller shares.
     below: Vec<Rational>,
+    /// For each position in `shares`, and for the end: the sum of `l` over the shares from there on.
     above: Vec<Rational>,
 }
 
@@ -163,8 +168,8 @@ impl<'s> Curve<'s> {
     }
 }
 
-/// Evidence of no: in a feasible `y` the user rises to `L`, the least of its own share and the shares of
-/// those who lose something.
+/// Judges evidence against the axiom. In a feasible `y` the user rises to `L`, the least of its own share in `y` and
+/// the shares in `y` of all users that lose something.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
     let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();

@@ -1,8 +1,9 @@
-//! The axioms (theory, section 7): what a claim states is recomputed from the allocation and its evidence.
+//! The axioms (theory, section 7). The statement of a claim is recomputed from the allocation and the evidence.
 //!
-//! A claim of yes has a margin of at least minus the tolerance, a claim of no one below. Axioms that compare
-//! numbers of the allocation are computed outright; their evidence is for people, and is not read. Axioms about
-//! all other allocations rest on prices (yes) or on one better allocation (no).
+//! A claim that an axiom holds has a margin of at least minus the tolerance, and a claim that it is violated has a
+//! smaller one. Axioms that compare numbers of the allocation are computed directly, and their evidence, which is
+//! only for people, is not read. Axioms about all other allocations rest on prices (if the axiom holds) or on a
+//! single better allocation (if it is violated).
 
 pub mod answered;
 pub mod envy;
@@ -22,14 +23,14 @@ use crate::problem::Problem;
 use crate::share::{Coefficients, Share, bottlenecks};
 use crate::work::{self, Checked, ensure, refuse};
 
-/// Largest numerator and denominator of `alpha`.
+/// The largest numerator and denominator of `alpha`.
 const ALPHA: u32 = 1000;
 
-/// All axioms.
+/// All axioms by name, with the functions that judge them.
 pub const AXIOMS: [(&str, Judge); 21] = [
     ("feasible", |case, _| Ok((feasible::least(case)?, None))),
     ("integer-feasible", feasible::integer_feasible),
-    // Allocations are made of tasks: nothing is held that serves none.
+    // An allocation consists of tasks, so no capacity is held without serving a task.
     ("non-wasteful", |_, _| Ok((Some(Rational::new()), None))),
     ("work-conserving", answered::work_conserving),
     ("pareto-optimal", prices::pareto_optimal),
@@ -51,12 +52,12 @@ pub const AXIOMS: [(&str, Judge); 21] = [
     ("tree", groups::filling::tree),
 ];
 
-/// The place among [`AXIOMS`] of the one that a string names.
+/// Returns the position in [`AXIOMS`] of the axiom that a string names.
 pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
     raw.word(&AXIOMS.map(|(name, _)| name))
 }
 
-/// The name of the claim that `AXIOM` or `AXIOM:PARAMETER` asks for.
+/// Returns the name of the claim that `AXIOM` or `AXIOM:PARAMETER` requires.
 pub fn required(text: &str, problem: &Problem) -> Checked<String> {
     let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     let field = if axiom == "proportional" { "alpha" } else { "share" };
@@ -69,6 +70,7 @@ pub fn required(text: &str, problem: &Problem) -> Checked<String> {
 }
 
 impl<'j> Claim<'j> {
+    /// Reads a claim.
     pub fn read(raw: &'j Json<'j>, problem: &Problem) -> Checked<Self> {
         let [name, share, alpha, holds, margin, evidence, why] =
             raw.fields("axiom share? alpha? holds margin? evidence? why?")?;
@@ -101,9 +103,9 @@ impl<'j> Claim<'j> {
 
     /// Checks every word and number of the claim.
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
-        // Every axiom looks a few times at everything that users demand of classes, and have there. Some charge by themselves
-        // what they do with numbers beside the problem's, but for a few of each user, and look once at all who are alike, where
-        // there are no groups and shares are the same on all classes.
+        // Every axiom processes a few times all demands of users on classes, and all tasks there. Some axioms charge
+        // separately for operations on numbers other than the problem's, except for a few operations per user. These
+        // axioms process identical users only once, if there are no groups and shares are the same on all classes.
         let is_charged = match self.axiom {
             "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
             | "tree" | "limits" | "guarantees" => true,
@@ -113,7 +115,7 @@ impl<'j> Claim<'j> {
         let is_uneven = matches!(self.share, Some(Share::Generic | Share::Resource(_)));
         let of_each = !is_charged || is_uneven || !case.problem.groups.names.list.is_empty();
         let (users, all) = (case.x.len(), case.problem.size(of_each) + entries(&case.x).count());
-        work::look(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
+        work::spend_stated(4 * all).and(work::spend(4 * if is_charged { users } else { all }))?;
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),
             ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),

@@ -1,8 +1,9 @@
-//! Prices: why no allocation does better. And Pareto optimality, which they show.
+//! Prices, which prove that no allocation does better; and Pareto optimality, which prices show.
 //!
-//! For values `a_ni` of tasks, prices `p >= 0` of the rows and `q >= 0` of the users' tasks with
-//! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run bound every feasible `y` by
-//! `sum a_ni y_ni <= sum p C + sum q T`: weak duality, two lines of arithmetic. Limits of groups are rows as well.
+//! Let `a_ni` be values of tasks, `p >= 0` prices of the rows, and `q >= 0` prices of the users' tasks. If
+//! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run, then every feasible `y` has
+//! `sum a_ni y_ni <= sum p C + sum q T`. This is weak duality, two lines of arithmetic. Limits of groups are rows as
+//! well.
 
 use std::collections::HashMap;
 
@@ -14,9 +15,9 @@ use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
 use crate::names::{Amounts, at};
 use crate::share::Coefficients;
-use crate::work::{self, Checked, ensure, refuse, some};
+use crate::work::{self, Checked, ensure, refuse, require};
 
-/// Prices of rows and of users' tasks, by position; and of limits of groups.
+/// Prices of rows and of users' tasks, each by position, and prices of limits of groups.
 #[derive(Default)]
 pub struct Prices<'w> {
     pub rows: Amounts,
@@ -30,41 +31,42 @@ impl<'w> Prices<'w> {
         Ok(Self { rows, users, limits: Vec::new() })
     }
 
-    /// The same with prices of limits.
+    /// Reads prices, including those of limits.
     pub fn within(case: &Case<'_>, rows: [&Json<'_>; 3], within: &'w Within<'_>) -> Checked<Self> {
         let [rows, users, limits] = rows;
         Ok(Self { limits: within.priced(case, limits)?, ..Self::read(case, rows, users)? })
     }
 
-    /// `sum p C + sum q T`, and what limits may pay, after a look at the signs.
+    /// Returns the bound `sum p C + sum q T`, including the limits of groups. Refuses negative prices.
     pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
         ensure(self.rows.iter().chain(&self.users).all(|(_, price)| *price >= 0), "a price is negative")?;
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
             let tasks = case.problem.users[*n].tasks.as_ref();
-            parts.push(Rational::from(some(tasks, "unlimited tasks have a price")? * q));
+            parts.push(Rational::from(require(tasks, "unlimited tasks have a price")? * q));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)
     }
 
-    /// What a task of a user pays that takes so much of the rows, beside what it pays for limits.
+    /// Returns the price of a task of user `n` that takes the amounts `uses` of rows. `of_limits` are the payments
+    /// for limits of groups.
     pub fn paid(&self, n: usize, uses: &Amounts, of_limits: Vec<Rational>) -> Checked<Rational> {
-        work::look(uses.len() + 1)?;
+        work::spend_stated(uses.len() + 1)?;
         let price = |(row, d): &(usize, Rational)| at(&self.rows, *row).map(|p| work::times(d, p));
         let of_rows = uses.iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
         work::sum(of_rows.into_iter().chain(of_limits).chain(at(&self.users, n).cloned()).collect())
     }
 
-    /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where these users can run, where `a_ni` is the user's `l >= 0`, or
-    /// `l u_ni`.
+    /// Checks that `a_ni <= sum_r p_ir d_nir + q_n` on every class where these users can run. Here `a_ni` is the
+    /// user's `l >= 0`, or `l u_ni` if there is a share.
     pub fn cover(&self, case: &Case<'_>, values: &Amounts, u: Option<&Coefficients>) -> Checked<()> {
-        // Where a task is worth the same on all classes the cheapest is enough, which is that of all who are alike; and what it
-        // costs, but for a price of the user's own.
+        // If a task is worth the same on all classes, only the cheapest class matters. Identical users have the same
+        // cheapest class, and the same cost there except for a price of the user's own.
         let mut known: HashMap<usize, (Option<Rational>, usize)> = HashMap::new();
         ensure(values.iter().all(|(_, l)| *l >= 0), "a weight is negative")?;
-        // Of who can run nowhere no class is known, and there is none to look at.
+        // A user that can run nowhere has no class that could be checked.
         for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let is_even = limits.is_empty() && u.is_none_or(|u| u.0[*n].1.is_empty());
@@ -89,14 +91,16 @@ impl<'w> Prices<'w> {
     }
 }
 
-/// Evidence of yes: weights `l_n >= 1 / g_n` and prices for `a_ni = l_n`; the margin is minus
-/// `sum p C + sum q T - sum l_n x_n`, since nobody loses in `y`. Evidence of no: such a `y`.
+/// Judges Pareto optimality, for divisible or for whole tasks.
 ///
-/// Among whole tasks the same prices show more: where that gap is below every `l_n` there is no room for a
-/// whole task. The margin is 0 then, and -1 where somebody could have one, whatever the tolerance.
+/// The evidence that it holds are weights `l_n >= 1 / g_n`, and prices for `a_ni = l_n`. The margin is minus
+/// `sum p C + sum q T - sum l_n x_n`, because no user loses in `y`. The evidence that it is violated is such a `y`.
+///
+/// For whole tasks the same prices show more: if this gap is below every `l_n`, there is no room for a whole task.
+/// The margin is then 0. If some user could have one task more, the margin is -1. The tolerance plays no role.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
-    let (raw, within) = (claim.some()?, Within::new(case)?);
+    let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
     if raw.get("dominating").given().is_some() {
         let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };

@@ -1,13 +1,13 @@
 //! Proportional and alpha fairness within a gap (theory, section 3).
 //!
-//! With `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share `u_ni = 1`), prices that
-//! cover `a` prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every
-//! feasible `y`; the margin is minus the gap over that last sum. Evidence of no: a `y` with a larger sum, or
-//! a user with nothing.
+//! Let `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share, `u_ni = 1`). Prices that cover `a`
+//! prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every feasible `y`. The
+//! margin is minus the gap, divided by that last sum. The evidence of a violation is a `y` for which the left side is
+//! too large, or a user without tasks.
 //!
-//! Where `alpha` is whole these numbers are exact, unless the evidence states `values`: for a user a `least` and a
-//! `most` of `w_n / U_n^alpha`, which are believed once their powers are compared. The end counts that makes the claim
-//! harder to prove.
+//! If `alpha` is a whole number, these numbers are exact, unless the evidence states `values`. The `values` of a user
+//! are a `least` and a `most` of `w_n / U_n^alpha`. They are accepted after a comparison of their powers. The end of
+//! this interval that makes the claim harder to prove is used.
 
 use rug::Rational;
 use rug::ops::Pow;
@@ -21,11 +21,13 @@ use crate::names::at;
 use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 
+/// Judges proportional fairness.
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let (raw, within) = (claim.some()?, Within::new(case)?);
-    // Where the share is not defined for the problem the axiom does not apply, and no claim of it stands.
+    let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
+    // If the share is not defined for the problem, the axiom does not apply, and `Claim::verify` refuses every
+    // verdict about it.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
-    // `U_n`, by user.
+    // Returns `U_n` by user.
     let levels = |tasks: &Tasks| -> Checked<Vec<Rational>> {
         let level = |(n, tasks)| u.as_ref().map_or_else(|| Ok(total_of(tasks)), |u| u.sum(n, tasks));
         tasks.iter().enumerate().map(level).collect()
@@ -62,11 +64,12 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((margin, Some(true)))
 }
 
+/// The values of `w_n / U_n^alpha`, exact or as intervals.
 struct Worths<'c, 'a> {
     case: &'c Case<'a>,
-    /// `U_n`, by user.
+    /// The numbers `U_n`, by user.
     levels: Vec<Rational>,
-    /// The least and the most that `w_n / U_n^alpha` may be; 0 for users who can be given nothing.
+    /// The ends of the interval that contains `w_n / U_n^alpha`, by user; 0 for users that cannot run any task.
     ends: Vec<[Rational; 2]>,
 }
 
@@ -104,7 +107,7 @@ impl<'c, 'a> Worths<'c, 'a> {
         Ok(Self { case, levels, ends })
     }
 
-    /// An end of `sum w_n U_n^(1 - alpha)`; `None` without users.
+    /// Returns the lower or upper end of `sum w_n U_n^(1 - alpha)`, or `None` if there are no users.
     fn spent(&self, up: bool) -> Checked<Option<Rational>> {
         let parts = self.case.active().map(|n| work::times(&self.ends[n][usize::from(up)], &self.levels[n]));
         let sum = work::sum(parts.collect::<Checked<_>>()?)?;

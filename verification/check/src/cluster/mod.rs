@@ -1,7 +1,9 @@
-//! Certificates of a running cluster (docs/verdict.md): a verdict, and moves. Both are bundles of ordinary certificates of one
-//! problem, about what is held, what is due and, of moves, what is held after them. Here these are judged as any other, and
-//! what the bundle states beside them is recomputed: what every queue uses and what its fair share is, the difference, which
-//! queue is below it by a whole task, tasks that could start, every step of the moves, and the least number of moves.
+//! Certificates of a running cluster (docs/verdict.md): verdicts and moves.
+//!
+//! Both are bundles of ordinary certificates of one problem: about the current usage, about the fair shares and, for
+//! moves, about the usage after them. These certificates are judged like any other. The remaining statements of the
+//! bundle are recomputed: usage, fair share and difference for every queue; which queue is below its fair share by a
+//! whole task; which tasks could start; every step of the moves; and the least number of moves.
 
 mod moves;
 mod queues;
@@ -20,14 +22,15 @@ use crate::groups::alone;
 use crate::json::{Json, quoted};
 use crate::names::Amounts;
 use crate::problem::Problem;
-use crate::work::{Checked, about, ensure, refuse};
+use crate::work::{Checked, context, ensure, refuse};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// The axioms that are claimed of what is held, the last two where there are groups.
+/// The axioms that the certificates of usage have to claim; the last two only if there are groups.
 const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
 
-/// The rules of schedulers that are hierarchical filling by some share: `of`, `over`, `zero-weight` and `guarantees` of it,
-/// where they are not the default. Kueue adds flavours up, and Armada has multipliers.
+/// The rules of schedulers that are hierarchical filling by some share, with the words `of`, `over`, `zero-weight`
+/// and `guarantees` of the share where they are not the default. In addition, Kueue sums flavours, and Armada has
+/// multipliers.
 const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("hdrf", [None; 4]),
     ("mesos", [None; 4]),
@@ -37,23 +40,25 @@ const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("yunikorn", [None, Some("guarantee"), None, Some("compared")]),
 ];
 
-/// What is stated of a queue: its name, what it holds, is due, is short of, and holds above what it is due, and a user by
-/// whose tasks it is short.
+/// The statements about a queue: its name; its usage, its fair share, what it lacks, and what it uses above its fair
+/// share; and a user whose gang it is short of.
 type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 
+/// A bundle that has been read.
 struct Bundle<'j> {
     held: Certificate<'j>,
     due: Option<Certificate<'j>>,
-    /// The rule by which fair shares are computed here instead, since it divides every resource alone.
+    /// The rule by which fair shares are computed here, if they have no certificate because the rule divides each
+    /// resource alone.
     rule: Option<&'j Json<'j>>,
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     rules: Rules,
-    /// Whether servers of the cluster may have more than the problem says.
+    /// Whether servers of the cluster may have more capacity than the problem states.
     is_rounded: bool,
-    /// The dumps that it is about: file and hash.
+    /// The dumps that the bundle is about: file and hash.
     sources: Vec<(&'j str, &'j str)>,
-    /// Starts that are possible; absent where tasks have no servers.
+    /// Starts that are possible; absent if tasks are not assigned to servers.
     fits: Option<Vec<Vec<Gang>>>,
     moves: Option<Moves<'j>>,
 }
@@ -63,7 +68,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let mut bundle = Bundle::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let (said, verdict) =
         bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
-    // The reader's largest tolerance is about all of them.
+    // The reader's largest tolerance applies to all certificates of the bundle.
     let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
     bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
     let (of_rules, others) = options.require.iter().cloned().partition(|text| text.starts_with("rule:"));
@@ -83,14 +88,14 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
     }
     let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
-    // What is not checked, or not claimed, is no claim that is proven.
+    // A statement that something was not checked or not claimed is not a proven claim.
     let is_claim = |line: &String| !["not checked", "not claimed"].iter().any(|word| line.starts_with(word));
     let (proven, rest): (Vec<String>, Vec<String>) = said.into_iter().partition(is_claim);
     claims.extend(proven);
     let mut report = Report { claims, ..bundle.held.report(reason) };
-    report.about.splice(0..0, rest.into_iter().filter(|_| report.reason.is_none()));
-    report.about.extend(bundle.sources.iter().map(|(file, hash)| format!("dump sha256 {hash}: `{file}`")));
-    report.more.push(("queues", format!("[{}]", sentences.join(","))));
+    report.subject.splice(0..0, rest.into_iter().filter(|_| report.reason.is_none()));
+    report.subject.extend(bundle.sources.iter().map(|(file, hash)| format!("dump sha256 {hash}: `{file}`")));
+    report.fields.push(("queues", format!("[{}]", sentences.join(","))));
     Ok(report)
 }
 
@@ -135,7 +140,7 @@ impl<'j> Bundle<'j> {
         Ok(Self { held, due, rule, tolerance: value, rows, rules, is_rounded, sources, fits, moves })
     }
 
-    /// The files of dumps and their hashes, where these are stated.
+    /// Reads the files and hashes of dumps. A dump without a hash is ignored.
     fn sources<'s>(raw: &'s Json<'s>) -> Checked<Vec<(&'s str, &'s str)>> {
         let mut found = Vec::new();
         for raw in raw.given().map_or(Ok(&[][..]), Json::list)? {
@@ -152,8 +157,8 @@ impl<'j> Bundle<'j> {
         Ok(found)
     }
 
-    /// Whether it is about a snapshot: its problem (but for the share, which a rule replaces), what runs in it, its
-    /// constraints and its dumps.
+    /// Returns whether the bundle is about a snapshot: its problem (except for the share, which a rule replaces), its
+    /// running tasks, its constraints and its dumps.
     fn is_about(&self, raw: &Json<'_>, snapshot: &Json<'_>) -> Checked<bool> {
         let mut problem = Problem::read(snapshot.get("problem"))?;
         let (allocation, _) = Allocation::read(snapshot.get("allocation"), false, &problem)?;
@@ -165,7 +170,7 @@ impl<'j> Bundle<'j> {
         let is_same_rules = Rules::read(snapshot.get("constraints"), closed, &problem)? == self.rules;
         let is_same_allocation = allocation == self.held.allocation;
         problem.groups.share = Problem::read(raw.get("held").get("problem"))?.groups.share;
-        // Positions mean the same in both only where the problems are the same.
+        // Positions have the same meaning in both only if the problems are the same.
         let is_same_problem =
             same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
         let is_same_dump = Self::sources(snapshot.get("sources"))? == self.sources;
@@ -180,7 +185,7 @@ impl<'j> Bundle<'j> {
         [("held", &self.held)].into_iter().chain(due).chain(after)
     }
 
-    /// Returns which of these required rules are not the one that fair shares follow.
+    /// Returns a message for each required rule that the fair shares do not follow.
     fn unmet_rules(&self, required: Vec<String>) -> Usable<Vec<String>> {
         let own = self.rules();
         let known = || alone::RULES.iter().chain(&["tree"]).chain(SHARES.iter().map(|(name, _)| name));
@@ -201,7 +206,7 @@ impl<'j> Bundle<'j> {
         Ok(unmet)
     }
 
-    /// Returns the names of the rule that fair shares follow. Several schedulers have the same one.
+    /// Returns the names of the rule that the fair shares follow. Several schedulers have the same rule.
     fn rules(&self) -> Vec<&str> {
         if let Some(rule) = self.rule {
             return rule.text().into_iter().collect();
@@ -214,7 +219,7 @@ impl<'j> Bundle<'j> {
         ["tree"].into_iter().chain(SHARES.iter().filter(is_own).map(|(name, _)| *name)).collect()
     }
 
-    /// Returns by which rule fair shares are, in a sentence.
+    /// Returns a sentence that names the rule of the fair shares.
     fn rule_in_words(&self) -> String {
         match self.rule.map(Json::text) {
             Some(Ok(rule)) => format!("fair shares: by the rule `{rule}`, each resource alone"),
@@ -222,10 +227,10 @@ impl<'j> Bundle<'j> {
         }
     }
 
-    /// Whether everything that it states is true; what it says of queues, in sentences.
+    /// Checks that everything the bundle states is true, and returns sentences about the queues.
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
-            about(of, part.verify())?;
+            context(of, part.verify())?;
             ensure(part.hashes().0 == self.held.hashes().0, "the parts are about different problems")?;
             let needed = if part.problem.groups.list.is_empty() { &NEEDED[..2] } else { &NEEDED };
             let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
@@ -237,12 +242,12 @@ impl<'j> Bundle<'j> {
         let mut state = State::new(&queues, &self.rules, &self.held.allocation)?;
         let due = match (&self.due, self.rule) {
             (None, None) => return refuse("fair shares have neither a rule nor a certificate"),
-            (None, Some(rule)) => about("due", alone::shares(&self.held.problem, rule))?,
+            (None, Some(rule)) => context("due", alone::shares(&self.held.problem, rule))?,
             (Some(due), _) => {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
                 ensure(is_due, "what is due is not what the filling ends with")?;
-                // The tasks after their repair are judged, and so equal to the end of the filling.
+                // The tasks after their repair were judged, and therefore equal the end of the filling.
                 let due = Case::new(&due.problem, &due.allocation, Rational::new())?;
                 queues.held(|_, n| &due.total[n])?
             }
@@ -268,8 +273,8 @@ impl<'j> Bundle<'j> {
         Ok(said)
     }
 
-    /// Says in sentences which tasks could start: each start that is stated could; of the other waiting users it is shown where a bound
-    /// shows it, else not checked.
+    /// Returns sentences about which tasks could start. Every stated start is replayed. For every other waiting user,
+    /// either a bound shows that it cannot start, or the sentence says that this was not checked.
     fn starts(
         &self,
         queues: &Queues<'_>,
@@ -287,7 +292,7 @@ impl<'j> Bundle<'j> {
                     ensure(is_modelled, "something that is not modelled decides whether it could start")
                 })
                 .and_then(|()| state.start(gangs));
-            about(&format!("fits: user `{}`", case.user(first.user)), stated)?;
+            context(&format!("fits: user `{}`", case.user(first.user)), stated)?;
             gangs.iter().try_for_each(|gang| state.change(gang, true))?;
             gangs.iter().for_each(|gang| could[gang.user] = true);
         }
@@ -318,7 +323,8 @@ impl<'j> Bundle<'j> {
         Ok(said)
     }
 
-    /// Whether what is stated of each queue is what it holds and is due; who is short, in sentences.
+    /// Checks that the statements about each queue follow from its usage and its fair share. Returns a sentence for
+    /// each queue that is below its fair share by a whole task.
     fn rows(&self, queues: &Queues<'_>, state: &State<'_, '_>, due: &[Vector]) -> Checked<Vec<String>> {
         let names = self.rows.iter().map(|row| row.0);
         ensure(names.eq(queues.names.iter().copied()), "the queues are not those of the problem")?;
@@ -356,7 +362,7 @@ impl<'j> Bundle<'j> {
     }
 }
 
-/// Whether something is claimed of an axiom.
+/// Returns whether a certificate has a claim about an axiom that `what` accepts.
 fn says(part: &Certificate<'_>, axiom: &str, what: impl Fn(&Claim<'_>) -> bool) -> bool {
     part.claims.iter().any(|claim| claim.axiom == axiom && what(claim))
 }

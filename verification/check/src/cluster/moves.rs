@@ -1,5 +1,6 @@
-//! Moves: some tasks stop, then gangs start. Each step is replayed by the predicate `may_start`, and the cluster after them is
-//! compared with the cluster before: no limit, no server, no guarantee and no queue is worse.
+//! Moves: first some tasks stop, then gangs start. Each step is replayed with the predicate `may_start`, and the
+//! cluster after all steps is compared with the cluster before. No limit, server, guarantee or queue may be worse
+//! than before.
 
 use rug::Rational;
 
@@ -13,16 +14,17 @@ use crate::groups::lack::Lacks;
 use crate::json::Json;
 use crate::names::Amounts;
 use crate::problem::Problem;
-use crate::work::{Checked, about, ensure};
+use crate::work::{Checked, context, ensure};
 
+/// The moves of a certificate.
 pub struct Moves<'j> {
-    /// The gangs that stop, and those that start then.
+    /// The steps: the gangs that stop, and the gangs that start after that.
     steps: Vec<(Vec<Gang>, Vec<Gang>)>,
-    /// About the allocation after them.
+    /// The certificate about the allocation after all steps.
     pub after: Certificate<'j>,
-    /// Names of the queues that are below their fair share by a whole task after them.
+    /// The names of the queues that are below their fair share by a whole task after all steps.
     short: Vec<&'j str>,
-    /// A bound of the number of starts, from below.
+    /// A lower bound on the number of starts.
     least: Rational,
 }
 
@@ -39,12 +41,13 @@ impl<'j> Moves<'j> {
         })
     }
 
-    /// Whether any task stops.
+    /// Returns whether any task stops.
     pub fn stops_tasks(&self) -> bool {
         self.steps.iter().any(|(stop, _)| !stop.is_empty())
     }
 
-    /// Replays them; in a sentence, how many there are, and who is below its fair share after them.
+    /// Replays the moves. Returns a sentence with their number and the queues that are still below their fair share
+    /// after them.
     pub fn verify(
         &self,
         mut state: State<'_, '_>,
@@ -57,7 +60,7 @@ impl<'j> Moves<'j> {
         let before = state.below(due)?;
         for (at, (stop, start)) in self.steps.iter().enumerate() {
             let step = state.stop(stop).and_then(|()| state.start(start));
-            about(&format!("step {}", at + 1), step)?;
+            context(&format!("step {}", at + 1), step)?;
         }
         let placed = |((class, index), tasks): ((usize, u64), Amounts)| Placement { class, index, tasks };
         let servers = state.servers.iter().map(|(server, tasks)| {
@@ -86,7 +89,7 @@ impl<'j> Moves<'j> {
         Ok(format!("moves: {moves}; below its fair share by a whole task after them: {rest}; {bound}"))
     }
 
-    /// Whether servers, limits and guarantees are kept no worse than before.
+    /// Checks that servers, limits and guarantees are no worse than before.
     fn is_no_worse(&self, held: &Certificate<'_>) -> Checked<()> {
         for axiom in ["feasible", "integer-feasible", "limits"] {
             let margin = |of: &Certificate<'_>| {

@@ -1,5 +1,5 @@
-//! Queues: the groups of a problem, then the users that stand in none. A queue is short by a whole task where a gang of a
-//! waiting user is within what the queue is due, beside what it holds.
+//! Queues: the groups of a problem, and the users that belong to no group. A queue is below its fair share by a whole
+//! task if its usage together with a gang of a waiting user is within its fair share.
 
 use rug::Rational;
 
@@ -12,15 +12,17 @@ use crate::work::{self, Checked};
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
+/// The queues of a problem.
 pub struct Queues<'c> {
     pub case: &'c Case<'c>,
     pub names: Vec<&'c str>,
-    /// By user: its queue, and those in which that stands.
+    /// For each user: its queue, and the queues that contain that queue.
     pub above: Vec<Vec<usize>>,
-    /// By queue: the users below it.
+    /// For each queue: the users below it.
     pub users: Vec<Vec<usize>>,
-    /// By user: what one start of it takes, and how many tasks its gang has.
+    /// For each user: the amounts that one start takes.
     pub unit: Vec<Amounts>,
+    /// For each user: the tasks of its gang.
     pub gang: Vec<u64>,
     rules: &'c Rules,
 }
@@ -32,15 +34,15 @@ impl<'c> Queues<'c> {
         let mut names: Vec<&str> = groups.names.list.iter().map(String::as_str).collect();
         let mut above = Vec::new();
         for n in 0..problem.users.len() {
-            let mut way: Vec<usize> = groups.above_user(n).collect();
-            if way.is_empty() {
-                way.push(names.len());
+            let mut path: Vec<usize> = groups.above_user(n).collect();
+            if path.is_empty() {
+                path.push(names.len());
                 names.push(case.user(n));
             }
-            above.push(way);
+            above.push(path);
         }
         let mut users = vec![Vec::new(); names.len()];
-        above.iter().enumerate().for_each(|(n, way)| way.iter().for_each(|v| users[*v].push(n)));
+        above.iter().enumerate().for_each(|(n, path)| path.iter().for_each(|v| users[*v].push(n)));
         let gang: Vec<u64> = groups.members.iter().map(|member| member.gang).collect();
         let unit = |n: usize| -> Checked<Amounts> {
             let mut sum = std::collections::BTreeMap::<usize, Rational>::new();
@@ -71,7 +73,8 @@ impl<'c> Queues<'c> {
         Ok(held)
     }
 
-    /// Whether a user waits: it and all users that start with it can run somewhere and have a gang of tasks left.
+    /// Returns whether a user waits: the user and all users that start with it can run somewhere and have a gang of
+    /// tasks left.
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let has_gang = |n: &usize| {
             let left =
@@ -81,7 +84,7 @@ impl<'c> Queues<'c> {
         self.rules.start(n).iter().all(has_gang)
     }
 
-    /// By resource: whether a waiting task of a queue demands it.
+    /// Returns for each resource whether a waiting task of a queue demands it.
     pub fn wanted(&self, v: usize, totals: &[Rational]) -> Vec<bool> {
         let mut wanted = vec![false; self.case.problem.resources.list.len()];
         let waiting = self.users[v].iter().filter(|n| self.waits(**n, totals));
@@ -89,13 +92,14 @@ impl<'c> Queues<'c> {
         wanted
     }
 
-    /// Whether a queue that holds so much is within what it is due with one more gang of a user.
+    /// Returns whether this usage plus one gang of a user is within this fair share.
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> Checked<bool> {
         work::spend(2 * self.unit[n].len())?;
         Ok(self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r]))
     }
 
-    /// The first user by a gang of whose tasks a queue is short; what is missing within the tolerance is no matter.
+    /// Returns the first waiting user whose gang a queue is short of. A difference within the tolerance does not
+    /// count.
     pub fn short_by(
         &self,
         v: usize,
@@ -116,14 +120,17 @@ impl<'c> Queues<'c> {
         Ok(None)
     }
 
-    /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task. While a
-    /// gang of user `n` waits and is within the fair share, it has to start, or one of its resources has to become scarcer
-    /// than the gang demands; one start adds at most the largest gang of the queue. Bounds of sibling queues add up. Users
-    /// outside of groups that start together count once.
+    /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task.
+    ///
+    /// While a gang of user `n` waits and is within the fair share, one of two things has to happen. Either the gang
+    /// starts, or the usage of one of its resources grows until less of the fair share is left than the gang demands.
+    /// One start adds at most the largest gang of the queue. The bounds of sibling queues are added. Users outside of
+    /// groups that start together count once.
     pub fn least_starts(&self, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Checked<Rational> {
         let (groups, zero) = (&self.case.problem.groups, Rational::new);
         let mut below = vec![zero(); self.names.len() + 1];
-        // Users outside of groups are queues of their own: by the first user of a start, the largest bound of its users.
+        // Users outside of groups are queues of their own. The key is the first user of a start, the value the
+        // largest bound of its users.
         let mut outside = std::collections::BTreeMap::<usize, Rational>::new();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         let depth = |v: usize| groups.above(Some(v).filter(|v| *v < groups.list.len())).count();
@@ -135,13 +142,13 @@ impl<'c> Queues<'c> {
             }
             let mut least = below[v].clone();
             for n in &self.users[v] {
-                // A user whose base demand names nothing keeps no queue below its fair share.
+                // A user without a base demand never puts a queue below its fair share.
                 let waits = !self.unit[*n].is_empty() && self.waits(*n, totals);
                 if !waits || !self.is_within(*n, &held[v], &due[v])? {
                     continue;
                 }
                 work::spend(6 * self.unit[*n].len())?;
-                // As often as the users that start together can start.
+                // The number of times that the users that start together can start.
                 let left = |n: &usize| {
                     let left =
                         self.case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - totals[*n].clone());

@@ -1,5 +1,5 @@
-//! Tasks that could start: the predicate `may_start` of docs/verdict.md, for servers that are stated, and a bound from above for all
-//! other waiting users.
+//! Tasks that could start: the predicate `may_start` of docs/verdict.md for stated servers, and an upper bound for
+//! all other waiting users.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,47 +15,55 @@ use crate::names::{Amounts, MOST, at};
 use crate::problem::Problem;
 use crate::work::{self, Checked, ensure};
 
-/// Constraints of the snapshot, by user.
+/// The constraints of the snapshot, by user.
 #[derive(PartialEq)]
 pub struct Rules {
     list: Vec<Rule>,
-    /// By user: the users of its start, ascending.
+    /// For each user: the users that start together with it, ascending, and the user itself.
     starts: Vec<Vec<usize>>,
-    /// Classes whose servers take no new tasks, ascending.
+    /// The classes whose servers take no new tasks, ascending.
     closed: Vec<usize>,
 }
 
+/// The constraints of a user.
 #[derive(Clone, Default, PartialEq)]
 struct Rule {
     is_protected: bool,
     on_distinct_servers: bool,
+    /// Sets of classes, of which a gang has to use only one; none if every class is allowed.
     class_sets: Vec<Vec<usize>>,
+    /// The word that users that start together share; empty if the user starts alone.
     together: String,
-    /// Something else decides whether its tasks could start.
+    /// Whether a condition that is not modelled decides whether its tasks could start.
     is_not_modelled: bool,
+    /// The admitted tasks that have no server yet.
     admitted: u64,
 }
 
-/// Tasks of a user, and where: class, index, and how many.
+/// Tasks of a user, and their servers: class, index and number of tasks.
 pub struct Gang {
     pub user: usize,
     places: Vec<(usize, u64, Rational)>,
 }
 
-/// Running and admitted tasks, by server and user and by user, and the usage of queues.
+/// The state of a replay: running and admitted tasks by server and by user, and the usage of queues and groups.
 pub struct State<'q, 'c> {
     queues: &'q Queues<'c>,
     rules: &'q Rules,
-    /// Guarantees, and capacity that is kept back; not what is used.
+    /// The guarantees, and the capacity that is kept back. The usage in it is not updated during the replay.
     holdings: Holdings<'c>,
+    /// The running tasks of each server, by user.
     pub servers: BTreeMap<(usize, u64), BTreeMap<usize, Rational>>,
-    /// Free capacity of each of these servers, by resource; below 0 on a server that is over-full.
+    /// The free capacity of each of these servers, by resource; negative if the server is overfull.
     free: BTreeMap<(usize, u64), Vector>,
+    /// The running and admitted tasks of each user.
     pub totals: Vector,
+    /// The usage of each queue, by resource.
     pub held: Vec<Vector>,
-    /// `U_v` by group, the root last: usage of its users, and capacity that is kept back for groups inside it.
+    /// The number `U_v` of each group, the root last: the usage of its users, and the capacity that is kept back for
+    /// groups inside it.
     used: Vec<Vector>,
-    /// What is left of limits on classes.
+    /// The limits on classes, with what is left of each.
     on: Vec<On<'c>>,
 }
 
@@ -107,7 +115,7 @@ impl Rules {
         Ok(Self { list, starts, closed })
     }
 
-    /// The users that start one gang each with a user, and that user.
+    /// Returns the users that start one gang each together with user `n`, including `n`.
     pub fn start(&self, n: usize) -> &[usize] {
         &self.starts[n]
     }
@@ -116,7 +124,7 @@ impl Rules {
         self.list[n].is_protected
     }
 
-    /// Whether something else decides whether a start could start.
+    /// Returns whether a condition that is not modelled decides about a start of user `n`.
     pub fn is_not_modelled(&self, n: usize) -> bool {
         self.starts[n].iter().any(|m| self.list[*m].is_not_modelled)
     }
@@ -137,14 +145,14 @@ impl Gang {
         Ok(Self { user: problem.user_names.named(user)?, places: found })
     }
 
-    /// Users ascend.
+    /// Reads a list of gangs, ascending by user.
     pub fn list(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Self>> {
         let list: Checked<Vec<Self>> = raw.list()?.iter().map(|raw| Self::read(raw, problem)).collect();
         let ascend = |list: &[Self]| list.is_sorted_by(|a, b| a.user < b.user);
         list.and_then(|list| if ascend(&list) { Ok(list) } else { raw.wrong("users twice, or out of order") })
     }
 
-    /// One gang as an object, or those that start together as a list.
+    /// Reads a start: one gang as an object, or a list of gangs that start together.
     pub fn start(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Self>> {
         match raw.list() {
             Ok(_) => Self::list(raw, problem),
@@ -152,7 +160,7 @@ impl Gang {
         }
     }
 
-    /// How many tasks it has.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> Rational {
         self.places.iter().map(|(.., tasks)| tasks).sum()
     }
@@ -191,7 +199,8 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(state)
     }
 
-    /// Tasks without a server count for a limit on classes where they can run nowhere else: there by the least demand.
+    /// Counts admitted tasks, which have no server, against a limit on classes. They count if the user can run on no
+    /// other classes, with the least demand on these.
     fn admit(queues: &Queues<'c>, on: &mut [On<'c>], n: usize, tasks: u64) -> Checked<()> {
         let problem = queues.case.problem;
         let classes: Vec<usize> = problem.classes_of(n).collect();
@@ -209,7 +218,7 @@ impl<'q, 'c> State<'q, 'c> {
         self.queues
     }
 
-    /// The queues that are below their fair share by a whole task.
+    /// Returns the queues that are below their fair share by a whole task.
     pub fn below(&self, due: &[Vector]) -> Checked<Vec<usize>> {
         let mut below = Vec::new();
         for (v, (held, due)) in self.held.iter().zip(due).enumerate() {
@@ -219,7 +228,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(below)
     }
 
-    /// Adds tasks, or takes them away.
+    /// Adds the tasks of a gang, or removes them if `stops` is true.
     pub fn change(&mut self, gang: &Gang, stops: bool) -> Checked<()> {
         let (n, mut sum) = (gang.user, Rational::new());
         let limits = Holdings::on_of_user(self.queues.case, &self.on, n)?;
@@ -241,13 +250,13 @@ impl<'q, 'c> State<'q, 'c> {
         self.count(n, &sum)
     }
 
-    /// Takes free capacity of a server for tasks, or gives it back.
+    /// Takes free capacity of a server for a number of tasks. A negative number gives capacity back.
     fn take(&mut self, server: (usize, u64), n: usize, tasks: &Rational) -> Checked<()> {
         let problem = self.queues.case.problem;
         let free = match self.free.entry(server) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                work::look(problem.resources.list.len())?;
+                work::spend_stated(problem.resources.list.len())?;
                 entry.insert(capacity(problem, server.0))
             }
         };
@@ -257,7 +266,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Counts tasks, or takes them away, in the usage of the user, of its queues and of its groups.
+    /// Adds a number of tasks, which may be negative, to the totals of the user, its queues and its groups.
     fn count(&mut self, n: usize, tasks: &Rational) -> Checked<()> {
         let problem = self.queues.case.problem;
         self.totals[n] = work::plus(&self.totals[n], tasks)?;
@@ -278,6 +287,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
+    /// Returns `U_v` of each group, the root last.
     fn used(queues: &Queues<'_>, holdings: &Holdings<'_>, totals: &[Rational]) -> Checked<Vec<Vector>> {
         let (problem, groups) = (queues.case.problem, &queues.case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
@@ -299,7 +309,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(used)
     }
 
-    /// The usage of the groups above a user, from its own up, and that of the root.
+    /// Returns the usage of the groups above a user, from its own group up, and of the root.
     fn used_above(&self, n: usize) -> Checked<Vec<Vector>> {
         let groups = &self.queues.case.problem.groups;
         let used: Vec<&Vector> =
@@ -308,7 +318,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(used.into_iter().cloned().collect())
     }
 
-    /// Whether gangs could start on their servers, all else as it is; they are then there.
+    /// Checks that gangs can start on their servers while all other tasks stay as they are, and adds their tasks.
     pub fn start(&mut self, gangs: &[Gang]) -> Checked<()> {
         let problem = self.queues.case.problem;
         let users: Vec<usize> = gangs.iter().map(|gang| gang.user).collect();
@@ -346,7 +356,7 @@ impl<'q, 'c> State<'q, 'c> {
         self.groups_allow(gangs, &before)
     }
 
-    /// Each server of a gang has what all tasks on it take of the resources that the gang demands.
+    /// Checks that each server of a gang has capacity for all tasks on it, in the resources that the gang demands.
     fn servers_hold(&self, gang: &Gang) -> Checked<()> {
         let problem = self.queues.case.problem;
         for (class, index, _) in &gang.places {
@@ -372,7 +382,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Points 4, 6 and 7: limits, capacity that is kept back, groups of weight 0.
+    /// Checks points 4, 6 and 7 of `may_start`: limits, capacity that is kept back, and groups of weight 0.
     fn groups_allow(&self, gangs: &[Gang], before: &[Vector]) -> Checked<()> {
         let (problem, groups) = (self.queues.case.problem, &self.queues.case.problem.groups);
         let demands = |r: usize| gangs.iter().any(|gang| at(&problem.users[gang.user].demand, r).is_some());
@@ -380,8 +390,9 @@ impl<'q, 'c> State<'q, 'c> {
             self.holdings.capacity.iter().map(|(r, _)| *r).filter(|r| demands(*r)).collect();
         let Some(first) = gangs.first() else { return Ok(()) };
         let root = groups.list.len();
-        let way: Vec<usize> = groups.above_user(first.user).chain([root]).collect();
-        let keeps = |at: usize, r: usize, mark: &Rational| self.used[way[at]][r] <= *mark.max(&before[at][r]);
+        let path: Vec<usize> = groups.above_user(first.user).chain([root]).collect();
+        let keeps =
+            |at: usize, r: usize, mark: &Rational| self.used[path[at]][r] <= *mark.max(&before[at][r]);
         for (at_depth, v) in groups.above_user(first.user).enumerate() {
             let is_shut = groups.is_shut(v);
             let mut is_named = false;
@@ -401,12 +412,12 @@ impl<'q, 'c> State<'q, 'c> {
         let is_kept = |r: &usize| !self.holdings.kept[root][*r].is_zero();
         for r in asked.iter().filter(|r| is_kept(r)) {
             let all = at(&self.holdings.capacity, *r).cloned().unwrap_or_default();
-            ensure(keeps(way.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
+            ensure(keeps(path.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
         }
         Ok(())
     }
 
-    /// Stops gangs, whole starts of them, and no protected or pinned tasks.
+    /// Stops gangs. Refuses to stop protected or pinned tasks, and only some of the gangs that start together.
     pub fn stop(&mut self, gangs: &[Gang]) -> Checked<()> {
         let problem = self.queues.case.problem;
         let mut stopped: BTreeMap<usize, Rational> = BTreeMap::new();
@@ -425,8 +436,8 @@ impl<'q, 'c> State<'q, 'c> {
         ensure(stopped.iter().all(is_whole), "gangs that start together stop in part")
     }
 
-    /// Whether it is certain that no gang of a waiting user could start: a bound from above of the tasks that could is less
-    /// than its gang. `Ok(false)` says nothing.
+    /// Returns whether it is certain that no gang of a waiting user could start: an upper bound on the tasks that
+    /// could start is less than its gang. `Ok(false)` leaves this open.
     pub fn cannot_start(&mut self, n: usize) -> Checked<bool> {
         let users = self.rules.start(n).to_vec();
         for m in &users {
@@ -434,7 +445,7 @@ impl<'q, 'c> State<'q, 'c> {
                 return Ok(true);
             }
         }
-        // What all of them take counts for groups, wherever they run.
+        // For groups, the tasks of all gangs count together, regardless of where they run.
         let before = self.used_above(n)?;
         let gang = |m: &usize| Gang { user: *m, places: vec![(0, 0, Rational::from(self.queues.gang[*m]))] };
         let gangs: Vec<Gang> = users.iter().map(gang).collect();
@@ -448,7 +459,8 @@ impl<'q, 'c> State<'q, 'c> {
         }
     }
 
-    /// At least as many tasks as a gang of a user could start with now, by servers and each limit on classes alone.
+    /// Returns an upper bound on the number of tasks of a gang of user `n` that could start now. It considers the
+    /// servers, and each limit on classes separately.
     fn most_tasks(&self, n: usize) -> Checked<Rational> {
         let problem = self.queues.case.problem;
         let rule = &self.rules.list[n];
@@ -494,12 +506,12 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(most)
     }
 
-    /// How many tasks of a user a server with this free capacity has room for.
+    /// Returns the number of tasks of a user, at most a gang, for which a server with this free capacity has room.
     fn room(&self, n: usize, class: usize, free: &[Rational]) -> Checked<Rational> {
         let demand = self.queues.case.problem.demand(n, class);
         work::spend(demand.len() + 1)?;
         let positive = || demand.iter().filter(|(_, d)| *d > 0);
-        // Most servers of a cluster that is full have no room: comparing is cheaper than dividing.
+        // Most servers of a full cluster have no room, and comparing is cheaper than dividing.
         if positive().any(|(r, d)| free[*r] < *d) {
             return Ok(Rational::new());
         }
@@ -512,7 +524,7 @@ impl<'q, 'c> State<'q, 'c> {
     }
 }
 
-/// The capacity of a server of a class, by resource.
+/// Returns the capacity of a server of a class, by resource.
 fn capacity(problem: &Problem, class: usize) -> Vector {
     let mut capacity = vec![Rational::new(); problem.resources.list.len()];
     problem.classes[class].capacity.iter().for_each(|(r, amount)| capacity[*r].clone_from(amount));

@@ -1,9 +1,10 @@
-//! The fair shares under a rule that divides every resource alone (docs/groups.md, "Each resource alone"), from the
-//! definitions: one resource after the other, from the root down, by filling up levels among siblings.
+//! The fair shares under a rule that divides each resource alone (docs/groups.md, "Each resource alone"). They are
+//! computed from the definitions: one resource after the other, from the root down, by raising the least levels among
+//! siblings.
 //!
-//! A rule has a certificate only where its shares can be had. The shares of siblings may not exceed the share of their
-//! parent, as they do where KAI promises more than there is. And a group with subqueues may not have more than these,
-//! as it does where some of them have the weight 0.
+//! A rule has a certificate only if its shares can be had. The shares of siblings may not exceed the share of their
+//! parent, as they do if KAI's guarantees exceed the capacity. And a group with subqueues may not have more than its
+//! subqueues together, as it does if some of them have the weight 0.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,52 +21,56 @@ use crate::work::{self, Checked, ensure};
 /// The names of the rules.
 pub const RULES: [&str; 3] = ["kai", "volcano", "volcano-capacity"];
 
+/// A rule that divides each resource alone.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Guarantees in full. What is left goes by priority, then by weight.
+    /// Guarantees are given in full. The rest goes by priority, then by weight.
     Kai,
-    /// The plugin `proportion`: guarantees, then weights.
+    /// The plugin `proportion`: guarantees come first, then weights.
     Volcano,
-    /// The plugin `capacity`: guarantees that are not lent, then those that are, in equal fractions.
+    /// The plugin `capacity`: guarantees that are not lent come first, then those that are lent, in equal fractions.
     Capacity,
 }
 
-/// What a group, the root or a user asks for of one resource.
+/// The request of a group, the root or a user for one resource.
 #[derive(Clone, Default)]
 struct Ask {
-    /// What of the guarantee is kept for it from others, used or not: what `lend` names and does not lend.
+    /// The amount that is kept for the node, used or not: its guarantee minus `lend` if `lend` names the resource,
+    /// else 0.
     kept: Rational,
-    /// What it gets first.
+    /// The amount that the node gets first.
     first: Rational,
-    /// The most that it may use: its limit; for Volcano, also what guarantees of its siblings leave.
+    /// The largest usage allowed: the limit; for Volcano, at most what the amounts kept for its siblings leave.
     most: Rational,
-    /// What it requests; for `capacity`, of what it deserves.
+    /// The requested amount; for `capacity`, at most what the node deserves.
     request: Rational,
-    /// For `capacity`: what it deserves, and what it requests where it deserves some other resource and none of this.
+    /// For `capacity`: the amount that the node deserves.
     deserved: Rational,
+    /// For `capacity`: the amount requested by users that deserve none of this resource, but some other resource that
+    /// their tasks demand.
     beyond: Rational,
 }
 
-/// An amount that is raised, the weight by which its level counts, and the most that it may be.
+/// An amount to raise, the weight that its level is divided by, and its upper bound.
 struct Claim {
     amount: Rational,
     weight: Rational,
     most: Rational,
 }
 
-/// The nodes of a problem: its groups, the root, its users.
+/// The nodes of a problem: its groups, then the root, then its users.
 struct Nodes<'p> {
     problem: &'p Problem,
     rule: Rule,
     root: usize,
-    /// By group, then the root: the nodes that the share of it is divided among. Users of a group without subgroups share
-    /// one queue, and are no nodes.
+    /// For each group, and for the root: the nodes that divide its share. Users of a group without subgroups share
+    /// one queue, and do not count as nodes.
     children: Vec<Vec<usize>>,
     /// The root, then the groups, each before its subgroups.
     order: Vec<usize>,
 }
 
-/// Returns the shares of every queue: of the groups, then of the users that stand in none.
+/// Returns the share of every queue: of the groups, then of the users that belong to no group.
 pub fn shares(problem: &Problem, rule: &Json<'_>) -> Checked<Vec<Vector>> {
     let nodes = Nodes::new(problem, [Rule::Kai, Rule::Volcano, Rule::Capacity][rule.word(&RULES)?])?;
     let (root, m) = (nodes.root, problem.resources.list.len());
@@ -114,7 +119,7 @@ impl<'p> Nodes<'p> {
         Ok(nodes)
     }
 
-    /// Returns the node in which a group or a user stands.
+    /// Returns the node that contains a group or a user.
     fn parent(&self, k: usize) -> usize {
         let groups = &self.problem.groups;
         let group = groups.list.get(k).map(|group| group.parent);
@@ -127,13 +132,13 @@ impl<'p> Nodes<'p> {
         group.unwrap_or_else(|| &self.problem.users[k - self.root - 1].weight)
     }
 
-    /// Returns what every node asks for of a resource of which there is so much.
+    /// Returns the request of every node for a resource with this capacity.
     fn asks(&self, r: usize, capacity: &Rational) -> Checked<Vec<Ask>> {
         let (groups, users) = (&self.problem.groups, &self.problem.users);
         work::spend(40 * (self.root + users.len()))?;
         let stated = |v: usize| at(groups.list[v].guarantee.as_deref().unwrap_or_default(), r);
         let promised: Rational = (0..self.root).filter_map(stated).sum();
-        // No node gets more than that, so a request of any amount is one of that much.
+        // No node gets more than this amount, so it stands for a request without limit.
         let all = promised + capacity;
         let mut asks = vec![Ask { most: all.clone(), ..Ask::default() }; self.root + 1 + users.len()];
         for (v, group) in groups.list.iter().enumerate() {
@@ -143,7 +148,7 @@ impl<'p> Nodes<'p> {
             asks[v].kept = kept.clone().unwrap_or_default();
             asks[v].first = match self.rule {
                 Rule::Kai => promised.clone(),
-                // To Volcano, an amount that is lent is deserved, and not guaranteed.
+                // For Volcano, an amount that is lent is deserved but not guaranteed.
                 Rule::Volcano => kept.unwrap_or_else(|| promised.clone()),
                 Rule::Capacity => kept.unwrap_or_default(),
             };
@@ -170,7 +175,7 @@ impl<'p> Nodes<'p> {
         Ok(asks)
     }
 
-    /// Lowers the most that groups may use by what is kept for their siblings.
+    /// Lowers the largest usage of each group by the amounts that are kept for its siblings.
     fn keep(&self, capacity: &Rational, asks: &mut [Ask]) -> Checked<()> {
         asks[self.root].most.clone_from(capacity);
         for v in &self.order {
@@ -185,20 +190,21 @@ impl<'p> Nodes<'p> {
         Ok(())
     }
 
-    /// Returns whether a queue deserves a resource, or some resource that a task of this demand asks for.
+    /// Returns whether a queue deserves this resource, or some resource that a task with this demand needs.
     fn is_deserving(&self, v: usize, r: usize, demand: &Amounts) -> bool {
         let is_deserved = |r: usize| self.deserves(v, r);
         is_deserved(r) || demand.iter().any(|(other, _)| is_deserved(*other))
     }
 
-    /// Returns whether a group without subgroups deserves a resource: some of it is promised to it, lent or not.
+    /// Returns whether a group without subgroups deserves a resource: it is promised some of the resource, lent or
+    /// not.
     fn deserves(&self, v: usize, r: usize) -> bool {
         let group = self.problem.groups.list.get(v);
         let stated = group.and_then(|group| at(group.guarantee.as_deref().unwrap_or_default(), r));
         stated.is_some_and(|stated| !stated.is_zero()) && self.children[v].is_empty()
     }
 
-    /// Adds the request of a group, which is at most what it may use, to that of its parent.
+    /// Limits the request of a group to its largest usage, and adds it to the request of its parent.
     fn sum_up(&self, v: usize, r: usize, asks: &mut [Ask]) -> Checked<()> {
         let parent = self.parent(v);
         let ask = &mut asks[v];
@@ -227,7 +233,7 @@ impl<'p> Nodes<'p> {
         Ok(())
     }
 
-    /// Returns what every child of a node gets of its share.
+    /// Returns the share of each child of a node.
     fn divide(&self, v: usize, share: &Rational, asks: &[Ask]) -> Checked<Vec<Rational>> {
         let children = &self.children[v];
         work::spend(20 * children.len())?;
@@ -250,7 +256,8 @@ impl<'p> Nodes<'p> {
             return Ok(parts);
         }
         if left < 0 {
-            // Equal fractions of what is guaranteed, as far as it is requested.
+            // Guarantees exceed the share, so each child gets an equal fraction of its guarantee, at most its
+            // request.
             let claim = |at: usize| {
                 (at, Claim { amount: zero(), weight: ask(at).first.clone(), most: parts[at].clone() })
             };
@@ -283,12 +290,12 @@ impl<'p> Nodes<'p> {
     }
 }
 
-/// Raises the least levels, amounts over weights, together until nothing is left or every amount is the most that it may
-/// be, and adds what each gains to its part.
+/// Raises the least levels (amounts over weights) together, until nothing is left or every amount is at its upper
+/// bound. Adds the gain of each claim to its entry in `parts`.
 fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rational]) -> Checked<()> {
     claims.retain(|(_, claim)| claim.most > claim.amount);
     work::spend(100 * claims.len())?;
-    // Between two of these levels the same amounts grow.
+    // Between two successive levels of this list, the same amounts grow.
     let ends = |(_, claim): &(usize, Claim)| {
         [&claim.amount, &claim.most].map(|amount| Rational::from(amount / &claim.weight))
     };
@@ -301,7 +308,7 @@ fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rati
     let gains = |level: &Rational| {
         work::sum(claims.iter().map(|(_, claim)| gain(claim, level)).collect::<Checked<_>>()?)
     };
-    // At the least level nothing is gained.
+    // At the least level nothing is gained yet.
     let (mut low, mut high) = (0, levels.len());
     while high - low > 1 {
         let middle = low.midpoint(high);

@@ -1,8 +1,10 @@
-//! Why users have no place for more tasks (theory, section 7, on the axiom `tree`): prices, by weak duality.
+//! Bounds, which prove that no free capacity is left for more tasks of some users (theory, section 7, on the axiom
+//! `tree`): prices, by weak duality.
 //!
-//! For prices `p >= 0` of rows and `q >= 0` of limits on server classes let a task of user `n` be worth the least
-//! `sum_r p_ir d_nir`, with `q d_nir` of every limit that counts it on class `i`, of the classes where it can run. All
-//! totals `T` that have a place keep `sum worth_n T_n <= sum p C + sum q L`. A limit of 0 bars its classes.
+//! Let `p >= 0` be prices of rows and `q >= 0` prices of limits on server classes. A task of user `n` is worth the
+//! least cost on any class `i` where it can run: `sum_r p_ir d_nir`, plus `q d_nir` for every limit that counts the
+//! task there. All totals `T` that can be placed satisfy `sum worth_n T_n <= sum p C + sum q L`. A limit of 0 bars
+//! its classes.
 
 use rug::Rational;
 
@@ -12,16 +14,17 @@ use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::work::{Checked, ensure_small};
 
-/// What stops the filling for want of place.
+/// The bounds that stop the filling when no free capacity is left.
 pub struct Bounds {
-    /// What a task of each user is worth, and what all together may be worth.
+    /// For each bound: the worth of a task of each user, and the largest worth of all tasks together.
     pub list: Vec<(Vec<Rational>, Rational)>,
-    /// By user: whether there is a class on which it can run and no limit bars it.
+    /// For each user: whether it can run on some class that no limit bars.
     pub open: Vec<bool>,
 }
 
 impl Bounds {
-    /// What these prices show, and what one shows for every resource that is 1 wherever there is some.
+    /// Computes the bounds of the stated prices. Adds for every resource the bound whose prices are 1 on every class
+    /// that has the resource.
     pub fn new(case: &Case<'_>, mut prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Self> {
         let (users, groups) = (case.problem.users.len(), case.problem.groups.list.len());
         let cells = prices.len().saturating_mul(users.max(groups));

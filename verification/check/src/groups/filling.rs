@@ -1,11 +1,11 @@
-//! The axiom `tree` (theory, section 9): everybody has the tasks that hierarchical filling gives it.
+//! The axiom `tree` (theory, section 9): every user has the tasks that hierarchical filling gives it.
 //!
-//! The evidence states a placement of what the filling ends with, and prices, which bound the totals that have a place
-//! ([`Bounds`]). What groups hold is counted by base demands, what has a place by those on the classes. Here the filling is
-//! run once more, segment by segment, from the definitions. Where a bound is reached, who is worth something in it has no place
-//! for more, and is stopped. Who is not stopped grows, and had a place for it: holdings only grow, and what the filling ends
-//! with has the place that is stated.
-//! The margin is minus the largest difference of tasks, over `g_n`.
+//! The evidence states a placement of the final allocation of the filling, and prices, which bound the totals that
+//! can be placed ([`Bounds`]). The usage of groups is counted by base demands, and placement by the demands on the
+//! classes. Here the filling is repeated from the definitions, one segment after another. When a bound is reached,
+//! the users whose tasks are worth something in it have no room for more, and are stopped. A user that is not stopped
+//! grows. It has room for this, because usage only grows and the final allocation can be placed as the evidence
+//! states. The margin is minus the largest difference of tasks, over `g_n`.
 
 use rug::Rational;
 
@@ -20,25 +20,28 @@ use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::json::{ABSENT, Json};
 use crate::names::at;
-use crate::work::{self, Checked, ensure, refuse, some};
+use crate::work::{self, Checked, ensure, refuse, require};
 
-/// Whether above the guarantee, minus the priority, whether without weight; siblings are compared by that, then by level.
+/// Whether the node is above its guarantee, minus its priority, and whether it has weight 0. Siblings are compared by
+/// rank, then by level.
 type Rank = (bool, Rational, bool);
-/// An amount now, and how fast it rises.
+/// A current amount, and the rate at which it rises.
 type Line = (Rational, Rational);
 
-/// By what a child is compared with its siblings.
+/// The numbers by which a child is compared with its siblings.
 struct Standing {
-    /// Its rank, and its level.
+    /// The rank and the level.
     key: (Rank, Rational),
-    /// By resource, below its guarantee: whether those ask for it of its users who may grow; empty above it.
+    /// For a child below its guarantee: by resource, whether some of its growing users demand it. Empty for a child
+    /// above its guarantee.
     asked: Vec<bool>,
-    /// These are below the guarantees of these nodes.
+    /// The nodes whose guarantees its growing users are below.
     within: Vec<usize>,
 }
 
+/// Judges the axiom `tree`.
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let [filling, rows, limits] = claim.some()?.fields("filling prices limit_prices?")?;
+    let [filling, rows, limits] = claim.required_evidence()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
     let on = Within(Holdings::limits(case, &stated, false)?);
     let prices = rows.list()?.iter().map(|raw| Prices::read(case, raw, &ABSENT));
@@ -48,7 +51,7 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return limits.wrong("expected prices of limits for every vector of prices");
     }
     let lists = lists.unwrap_or_default().iter().map(|raw| named(case, &on.0, raw));
-    // All of it is read before any of it is judged.
+    // All evidence is read before any of it is judged.
     for (prices, limits) in prices.iter_mut().zip(lists.collect::<Checked<Vec<_>>>()?) {
         prices.limits = on.known(limits).or_else(refuse)?;
     }
@@ -62,19 +65,19 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((case.active().map(differs).max().map(|most| -most), None))
 }
 
-/// The tasks with which the filling ends.
+/// Returns the tasks of every user at the end of the filling.
 pub fn ended(case: &Case<'_>, prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Vector> {
     Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?)?.run()
 }
 
-/// The largest value of some lines, and the largest rate among those that attain it.
+/// Returns the largest value of some lines, and the largest rate among the lines that attain it.
 fn rising(lines: Vec<Line>) -> Line {
     let top = lines.iter().map(|line| &line.0).max().cloned().unwrap_or_default();
     let rate = lines.into_iter().filter(|line| line.0 == top).map(|line| line.1).max();
     (top, rate.unwrap_or_default())
 }
 
-/// Adds some amounts so many times.
+/// Adds `times` multiples of some amounts to sums.
 fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked<()> {
     work::steps(amounts.len() as u64)?;
     for (sum, amount) in sums.iter_mut().zip(amounts).filter(|(_, amount)| !amount.is_zero()) {
@@ -83,51 +86,61 @@ fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked
     Ok(())
 }
 
-/// A node on its way. Amounts are what its users hold, what it uses, and what its users' tasks are worth in every bound.
+/// The state of a node during the filling. Its amounts come in three parts: what its users hold, what it uses, and
+/// what the tasks of its users are worth in each bound.
 #[derive(Default)]
 struct Moving {
-    /// What it had when its clock said so, and how that grows while its clock advances by one.
+    /// The time on the node's own clock at which its amounts were last brought up to date.
     clock: Rational,
+    /// The amounts at that time.
     held: Vector,
+    /// The growth of the amounts while the own clock advances by one.
     rates: Vector,
-    /// Rates as its parent sees them: less what is no more use of that.
-    gives: Vector,
-    /// Where it grows: how much faster than its own clock that of its parent runs, and what that said when this one was
-    /// brought up to date.
+    /// The rates as the parent counts them: without growth that fills capacity kept back for this node.
+    rates_above: Vector,
+    /// If the node grows: how much faster the clock of its parent runs than its own.
     pace: Option<Rational>,
+    /// The time on the parent's clock at which the node was last brought up to date.
     since: Rational,
-    /// When something happens at it, at it or below it, and where it grows the same by the clock of its parent.
+    /// The time of the next event at the node itself, on its own clock.
     own: Option<Rational>,
+    /// The time of the next event at or below the node, on its own clock.
     next: Option<Rational>,
+    /// The time of the next event at or below the node, on the clock of its parent, if the node grows.
     due: Option<Rational>,
-    /// Those of its users may grow who are below the guarantees of these nodes.
+    /// The nodes whose guarantees a user below this node has to be below in order to grow.
     within: Vec<usize>,
-    /// The rank of its children that grow, and their level less the clock; absent where levels do not rise.
+    /// The rank of the children that grow, and their level minus the clock; absent if their levels do not rise.
     common: Option<(Rank, Rational)>,
-    /// What its parent saw; `None`: nobody below it may grow.
-    stands: Option<Standing>,
-    /// Whether nothing has happened, at it or below it, since it was found how it grows, and since its parent saw it.
+    /// The numbers that the parent last compared; `None` if no user below the node may grow.
+    standing: Option<Standing>,
+    /// Whether the growth of the node is known, which means that nothing has happened at or below it since it was
+    /// computed.
     is_known: bool,
+    /// Whether the parent has seen the node since something last happened at or below it.
     is_seen: bool,
-    /// By resource, of users below it who ask for it, one at least who is below the guarantees of these nodes, if there is one:
-    /// of its own too, and of those above it.
-    asking: [(Vec<usize>, Vec<Vec<usize>>); 2],
+    /// Two caches, each for a list of nodes: by resource, the users below this node that demand the resource. The
+    /// last user of each list is below the guarantees of all those nodes, if any user is. The nodes of the first
+    /// cache include this node itself, those of the second are only above it.
+    demanders: [(Vec<usize>, Vec<Vec<usize>>); 2],
 }
 
-/// What everybody holds on the way, who may still grow, and what stands above each of these.
+/// The state of the filling: the amounts of all nodes, and the users that may still grow.
 ///
-/// Every node has a clock, by which its children grow at constant rates until something happens: the common level of those
-/// that grow, or the tasks of a user. That of its parent runs at a constant pace beside it. What happens changes the rates of
-/// the nodes at which it does and of those above them. All others keep theirs, and are brought up to date when they are seen.
+/// Every node has a clock. Between two events its children grow at constant rates by this clock, which shows the
+/// common level of the children that grow, or the tasks of a user. The clock of the parent runs at a constant pace
+/// relative to it. An event changes the rates of the nodes where it happens and of the nodes above them. All other
+/// nodes keep their rates, and are brought up to date when they are next examined.
 struct Filling<'t> {
     tree: &'t Tree<'t>,
-    /// How many resources there are.
+    /// The number of resources.
     m: usize,
-    /// What a task of each user is worth, and what all tasks may be worth.
+    /// For each bound: the worth of a task of each user, and the largest worth of all tasks.
     bounds: Vec<(Vector, Rational)>,
     nodes: Vec<Moving>,
-    /// By user that may grow: the nodes from its parent to the root, and whether it is below their guarantees.
-    ways: Vec<Option<Vec<(usize, bool)>>>,
+    /// For each user that may grow: the nodes from its parent to the root, and whether the user is below the
+    /// guarantee of each.
+    paths: Vec<Option<Vec<(usize, bool)>>>,
 }
 
 impl<'t> Filling<'t> {
@@ -140,22 +153,22 @@ impl<'t> Filling<'t> {
             ..Moving::default()
         };
         let nodes = (0..tree.children.len()).map(node).collect();
-        let mut filling = Self { tree, m, bounds: bounds.list, nodes, ways: vec![None; users] };
+        let mut filling = Self { tree, m, bounds: bounds.list, nodes, paths: vec![None; users] };
         for n in (0..users).filter(|n| tree.case.is_active(*n) && bounds.open[*n]) {
-            filling.ways[n] = filling.way(n)?;
+            filling.paths[n] = filling.path(n)?;
         }
         Ok(filling)
     }
 
-    /// Charges operations on what a node holds and on how it grows.
+    /// Charges operations on the amounts and rates of a node.
     fn spend(&self, v: usize, operations: usize) -> Checked<()> {
         let widest = |amounts: &[Rational]| amounts.iter().map(work::words).max().unwrap_or(0);
         let words = widest(&self.nodes[v].held) + widest(&self.nodes[v].rates);
-        work::look(operations)?;
+        work::spend_stated(operations)?;
         work::steps(work::cost(words).saturating_mul(operations as u64))
     }
 
-    /// The tasks with which it ends.
+    /// Runs the filling, and returns the tasks of every user at its end.
     fn run(mut self) -> Checked<Vector> {
         let root = self.tree.root;
         loop {
@@ -163,30 +176,30 @@ impl<'t> Filling<'t> {
                 self.finish(root)?;
                 return Ok(self.nodes.into_iter().skip(root + 1).map(|leaf| leaf.clock).collect());
             }
-            self.direct(root, &[])?;
+            self.update_growth(root, &[])?;
             let Moving { clock, next, .. } = &self.nodes[root];
-            let step = work::plus(some(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
+            let step = work::plus(require(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
             self.advance(root, &step)?;
             let mut events = Vec::new();
-            self.happen(root, false, &mut events)?;
-            // A mark that a node reaches is an event there. So of a node below one it is known on which side of its marks it
-            // is, though what it holds may be older.
+            self.collect_events(root, false, &mut events)?;
+            // When a node reaches a mark, this is an event at the node. So for a node below an event it is known on
+            // which side of its marks it is, although its amounts may not be up to date.
             for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
                 work::steps(DEPTH as u64)?;
-                if self.ways[n].is_some() {
-                    let way = self.way(n)?;
-                    self.lead(n, way);
+                if self.paths[n].is_some() {
+                    let path = self.path(n)?;
+                    self.set_path(n, path);
                 }
             }
         }
     }
 
-    /// Brings everything below a node up to date.
+    /// Brings all nodes below a node up to date.
     fn finish(&mut self, v: usize) -> Checked<()> {
         self.tree.children[v].iter().try_for_each(|k| self.update(v, *k).and_then(|()| self.finish(*k)))
     }
 
-    /// Advances a node by its own clock. What tasks are worth matters at the root alone.
+    /// Advances a node by its own clock. The worth of tasks is needed only at the root.
     fn advance(&mut self, v: usize, step: &Rational) -> Checked<()> {
         let Moving { clock, held, rates, .. } = &mut self.nodes[v];
         *clock = work::plus(clock, step)?;
@@ -204,9 +217,9 @@ impl<'t> Filling<'t> {
         self.advance(k, &step)
     }
 
-    /// Notes at which nodes, this one and those below it, something happens now, the highest ones alone. All at which something
-    /// does and those above them are brought up to date.
-    fn happen(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
+    /// Adds to `events` the nodes at or below this one at which an event happens now, and no node below another.
+    /// Brings the nodes with an event, and the nodes above them, up to date.
+    fn collect_events(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
         let Moving { clock, own, next, is_known, is_seen, .. } = &mut self.nodes[v];
         if next.as_ref() != Some(clock) {
             return Ok(());
@@ -218,25 +231,26 @@ impl<'t> Filling<'t> {
         for &k in &self.tree.children[v] {
             if self.nodes[k].due.as_ref() == Some(&now) {
                 self.update(v, k)?;
-                self.happen(k, is_below || happens, events)?;
+                self.collect_events(k, is_below || happens, events)?;
             }
         }
         Ok(())
     }
 
-    /// What stands above user `n` from now on. If that is new, what was known of the nodes above it is not known any more.
-    fn lead(&mut self, n: usize, way: Option<Vec<(usize, bool)>>) {
-        if way != self.ways[n] {
+    /// Sets the nodes above user `n` that it grows under. If they change, the known growth of the nodes above the
+    /// user is discarded.
+    fn set_path(&mut self, n: usize, path: Option<Vec<(usize, bool)>>) {
+        if path != self.paths[n] {
             for v in self.tree.above(n).chain([self.tree.root + 1 + n]) {
                 (self.nodes[v].is_known, self.nodes[v].is_seen) = (false, false);
             }
-            self.ways[n] = way;
+            self.paths[n] = path;
         }
     }
 
-    /// What stands above user `n`; `None` where it has all its tasks, or a bound, a limit, the capacity or a weight of 0
-    /// stops it.
-    fn way(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
+    /// Returns the nodes above user `n`, each with whether the user is below its guarantee. Returns `None` if the
+    /// user is stopped: it has all its tasks, or a bound, a limit, the capacity or a weight of 0 stops it.
+    fn path(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
         let tree = self.tree;
         work::steps(self.bounds.len() as u64)?;
         let is_done = |all: &Rational| self.nodes[tree.root + 1 + n].clock >= *all;
@@ -245,12 +259,12 @@ impl<'t> Filling<'t> {
         if is_bounded || tree.case.problem.users[n].tasks.as_ref().is_some_and(is_done) {
             return Ok(None);
         }
-        // By resource that it asks for: whether more of it is more use of the node that is looked at.
+        // For each resource that a task demands: whether more of it raises the usage of the node `v`.
         let mut grows: Vec<(usize, bool)> = tree.asked(n).map(|(r, _)| (*r, true)).collect();
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for v in tree.above(n) {
             let used = &self.nodes[v].held[self.m..];
-            work::look(4 * grows.len())?;
+            work::spend_stated(4 * grows.len())?;
             work::steps(grows.iter().map(|(r, _)| 4 * work::cost(work::words(&used[*r]))).sum())?;
             let is_full = |&(r, grows): &(usize, bool)| {
                 grows && tree.of.limit(v, r).is_some_and(|most| used[r] >= *most)
@@ -265,14 +279,15 @@ impl<'t> Filling<'t> {
             if is_shut || grows.iter().any(is_full) {
                 return Ok(None);
             }
-            way.push((v, is_below));
+            path.push((v, is_below));
             grows.iter_mut().for_each(|(r, grows)| *grows &= used[*r] >= *tree.kept(v, *r));
         }
-        Ok(Some(way))
+        Ok(Some(path))
     }
 
-    /// Finds how a node, which is up to date, grows when those below the guarantees of these nodes may, unless that is known.
-    fn direct(&mut self, v: usize, within: &[usize]) -> Checked<()> {
+    /// Computes how a node, which is up to date, grows if only users below the guarantees of `within` may grow. Does
+    /// nothing if this is known.
+    fn update_growth(&mut self, v: usize, within: &[usize]) -> Checked<()> {
         if self.nodes[v].is_known && self.nodes[v].within == within {
             return Ok(());
         }
@@ -296,36 +311,37 @@ impl<'t> Filling<'t> {
         node.own = gaps.into_iter().filter(|gap| *gap > 0).min().map(|gap| gap + &node.clock);
         node.next = due.into_iter().chain(node.own.clone()).min();
         (node.is_known, node.within) = (true, within.to_vec());
-        node.gives.clone_from(&node.rates);
+        node.rates_above.clone_from(&node.rates);
         for r in (0..self.m).filter(|r| node.held[self.m + r] < *self.tree.kept(v, *r)) {
-            node.gives[self.m + r] = Rational::new();
+            node.rates_above[self.m + r] = Rational::new();
         }
         Ok(())
     }
 
-    /// By resource: whether a user below a node asks for it who may grow and is below the guarantees of these. What is used only
-    /// grows, so that nobody comes to be below them.
+    /// Returns for each resource whether a user below a node demands it that may grow and is below the guarantees of
+    /// `within`. Usage only grows, so no user falls below a guarantee again.
     fn asked(&mut self, k: usize, within: &[usize], which: usize) -> Checked<Vec<bool>> {
-        let (before, asking) = &mut self.nodes[k].asking[which];
-        if before != within || asking.is_empty() {
-            (*before, *asking) = (within.to_vec(), vec![Vec::new(); self.m]);
+        let (before, demanders) = &mut self.nodes[k].demanders[which];
+        if before != within || demanders.is_empty() {
+            (*before, *demanders) = (within.to_vec(), vec![Vec::new(); self.m]);
             for n in self.tree.users_below(k) {
                 for (r, _) in self.tree.asked(n) {
-                    // So many that all lists together stay below a gibibyte.
+                    // This charge is high enough to keep all lists together below a gibibyte.
                     work::steps(200)?;
-                    asking[*r].push(n);
+                    demanders[*r].push(n);
                 }
             }
         }
-        work::steps((asking.len() * DEPTH) as u64)?;
-        let is_below = |way: &Vec<(usize, bool)>| within.iter().all(|u| way.contains(&(*u, true)));
-        let is_within = |n: &mut usize| self.ways[*n].as_ref().is_some_and(is_below);
-        asking.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
-        Ok(asking.iter().map(|users| !users.is_empty()).collect())
+        work::steps((demanders.len() * DEPTH) as u64)?;
+        let is_below = |path: &Vec<(usize, bool)>| within.iter().all(|u| path.contains(&(*u, true)));
+        let is_within = |n: &mut usize| self.paths[*n].as_ref().is_some_and(is_below);
+        demanders.iter_mut().for_each(|users| while users.pop_if(|n| !is_within(n)).is_some() {});
+        Ok(demanders.iter().map(|users| !users.is_empty()).collect())
     }
 
-    /// By what a child is compared when those below the guarantees of these nodes may grow; `None` where nobody below it may.
-    fn stands(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
+    /// Returns the numbers by which a child is compared if only users below the guarantees of `within` may grow;
+    /// `None` if no user below it may.
+    fn standing(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
         let mut within = [within, &[k]].concat();
         let mut asked = if self.tree.says("compared") { Vec::new() } else { self.asked(k, &within, 0)? };
         let is_above = !asked.contains(&true);
@@ -341,7 +357,8 @@ impl<'t> Filling<'t> {
         Ok(Some(Standing { key: (rank, self.level(k, &asked)?.0), asked, within }))
     }
 
-    /// The level of a node: its share, or below its guarantee what it uses of what is promised of what is asked for.
+    /// Returns the level of a node: its share; or, below its guarantee, the largest used fraction of the promised
+    /// resources in `asked`.
     fn level(&self, k: usize, asked: &[bool]) -> Checked<Line> {
         self.spend(k, self.m + 4)?;
         let lines =
@@ -349,14 +366,15 @@ impl<'t> Filling<'t> {
         Ok(self.per_weight(k, asked.is_empty(), rising(lines)))
     }
 
-    /// Above its guarantee, a child is compared by what it has over its weight.
+    /// Divides the level of a child above its guarantee by its weight.
     fn per_weight(&self, k: usize, is_above: bool, of: Line) -> Line {
         let weight = self.tree.weight(k).filter(|weight| is_above && !weight.is_zero());
         weight.map_or(of.clone(), |weight| (of.0 / weight, of.1 / weight))
     }
 
-    /// Finds which children grow: each as much slower than its own clock as the common level rises faster than it. And when
-    /// the level of another one is reached. Looks only at those at or below which something has happened.
+    /// Determines which children grow, and at which pace: a child's clock runs slower than the clock of this node by
+    /// the rate at which the child's level rises. Returns the times until the levels of other children are reached.
+    /// Examines only children at or below which something has happened.
     fn choose(&mut self, v: usize, within: &[usize]) -> Checked<Vec<Rational>> {
         let (children, clock) = (&self.tree.children[v], self.nodes[v].clock.clone());
         let is_anew = self.nodes[v].within != within || self.nodes[v].common.is_none();
@@ -364,14 +382,14 @@ impl<'t> Filling<'t> {
         for &k in children {
             if is_anew || !self.nodes[k].is_seen {
                 self.stop(v, k)?;
-                (self.nodes[k].stands, self.nodes[k].is_seen) = (self.stands(k, within)?, true);
+                (self.nodes[k].standing, self.nodes[k].is_seen) = (self.standing(k, within)?, true);
             }
         }
         let grows = |k: &usize| self.nodes[*k].pace.is_some();
         let waiting: Vec<usize> = children.iter().copied().filter(|k| !grows(k)).collect();
         let common = self.nodes[v].common.clone().filter(|_| waiting.len() < children.len());
         let common = common.map(|(rank, level)| (rank, level + &clock));
-        let key = |k: &usize| self.nodes[*k].stands.as_ref().map(|of| &of.key);
+        let key = |k: &usize| self.nodes[*k].standing.as_ref().map(|of| &of.key);
         work::steps(waiting.iter().filter_map(key).map(|key| work::cost(work::words(&key.1))).sum())?;
         let least = waiting.iter().filter_map(key).chain(&common).min().cloned();
         let Some(least) = least else { return Ok(Vec::new()) };
@@ -381,19 +399,20 @@ impl<'t> Filling<'t> {
         }
         let (mut flat, mut gaps) = (Vec::new(), Vec::new());
         for k in waiting {
-            let Some(of) = self.nodes[k].stands.as_ref().filter(|of| of.key.0 == least.0) else { continue };
+            let Some(of) = self.nodes[k].standing.as_ref().filter(|of| of.key.0 == least.0) else { continue };
             if of.key.1 > least.1 {
                 gaps.push(Rational::from(&of.key.1 - &least.1));
                 continue;
             }
             let (within, asked) = (of.within.clone(), of.asked.clone());
-            self.direct(k, &within)?;
+            self.update_growth(k, &within)?;
             let pace = self.level(k, &asked)?.1;
             if pace.is_zero() { flat.push(k) } else { self.start(v, k, pace)? }
         }
         self.nodes[v].common = Some((least.0.clone(), least.1 - clock)).filter(|_| flat.is_empty());
         if !flat.is_empty() {
-            // Levels that do not rise: of these children the one grows that holds least of what its users ask for.
+            // These levels do not rise. Of these children, those grow that hold the least of the resources that their
+            // growing users demand.
             children.iter().try_for_each(|k| self.stop(v, *k))?;
             let line = |k: usize| {
                 self.spend(k, 3 * self.m)?;
@@ -410,10 +429,10 @@ impl<'t> Filling<'t> {
         Ok(gaps)
     }
 
-    /// A child grows with its parent, whose clock runs faster by `pace`.
+    /// Lets a child grow with its parent, whose clock runs faster by `pace`.
     fn start(&mut self, v: usize, k: usize, pace: Rational) -> Checked<()> {
         ensure(pace > 0, "a level does not rise")?;
-        self.join(v, k, &Rational::from(pace.recip_ref()))?;
+        self.add_growth(v, k, &Rational::from(pace.recip_ref()))?;
         let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
         let left = child.next.as_ref().map(|next| work::plus(next, &-child.clock.clone())).transpose()?;
         child.due = left.map(|left| work::plus(&now, &work::times(&left, &pace)?)).transpose()?;
@@ -421,20 +440,20 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// A child stands still, if it has grown.
+    /// Stops a child, if it grows.
     fn stop(&mut self, v: usize, k: usize) -> Checked<()> {
         self.update(v, k)?;
         let (pace, _) = (self.nodes[k].pace.take(), self.nodes[k].due.take());
-        pace.map_or(Ok(()), |pace| self.join(v, k, &-pace.recip()))
+        pace.map_or(Ok(()), |pace| self.add_growth(v, k, &-pace.recip()))
     }
 
-    /// Adds how a child grows, so many times.
-    fn join(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
-        let gives = self.nodes[k].gives.clone();
-        add(&mut self.nodes[v].rates, &gives, times)
+    /// Adds `times` multiples of the growth of a child to the growth of its parent.
+    fn add_growth(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
+        let rates_above = self.nodes[k].rates_above.clone();
+        add(&mut self.nodes[v].rates, &rates_above, times)
     }
 
-    /// The lines of which the share of a node is the largest, before the weight.
+    /// Returns the lines whose maximum is the share of a node, before division by the weight.
     fn share(&self, v: usize) -> Checked<Vec<Line>> {
         let families = self.tree.families.iter().zip(&self.tree.divisors[v]).filter(|(_, by)| **by > 0);
         let line = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
@@ -453,7 +472,8 @@ impl<'t> Filling<'t> {
         families.map(line).collect()
     }
 
-    /// What its users hold (from 0 on), or what it uses (from `m` on), as parts of the capacity, or of what it is promised.
+    /// Returns the holdings of the node's users (`from` = 0) or its usage (`from` = `m`), as fractions of the
+    /// capacity or of the guarantee.
     fn parts(&self, v: usize, from: usize, of_cluster: bool, counts: impl Fn(usize) -> bool) -> Vec<Line> {
         let Moving { held, rates, .. } = &self.nodes[v];
         let part = |r: usize| {
@@ -464,8 +484,8 @@ impl<'t> Filling<'t> {
         (0..self.m).filter_map(part).collect()
     }
 
-    /// When something happens at a node that grows so: a bound, a limit, a guarantee or what is kept back is
-    /// reached, or another resource becomes the largest.
+    /// Adds the times of the next events at a node with the current rates. An event is that a bound, a limit, a
+    /// guarantee or an amount kept back is reached, or that another resource becomes the largest.
     fn events(&self, v: usize, gaps: &mut Vec<Rational>) -> Checked<()> {
         let (tree, m, Moving { held, rates, .. }) = (self.tree, self.m, &self.nodes[v]);
         self.spend(v, (m + 2).saturating_mul(m))?;
@@ -476,7 +496,8 @@ impl<'t> Filling<'t> {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
             marks.chain([tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
         }
-        // What one user holds and uses of everything grows in proportion, so that nothing becomes the largest.
+        // For a single user, holdings and usage of all resources grow in proportion, so the largest one never
+        // changes.
         if v >= tree.root {
             let bounds = (2 * m..).zip(&self.bounds).filter(|_| v == tree.root);
             bounds.for_each(|(at, (_, most))| to(at, most));
@@ -484,7 +505,7 @@ impl<'t> Filling<'t> {
         }
         let parts = |from: usize, of_cluster: bool| self.parts(v, from, of_cluster, |_| true);
         for lines in [self.share(v)?, parts(m, false), parts(0, false), parts(0, true)] {
-            // When one becomes as large as another that is larger now.
+            // The time when one line becomes as large as another that is larger now.
             for (low, fast) in &lines {
                 let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
                 let at = slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow));

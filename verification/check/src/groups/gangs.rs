@@ -1,28 +1,31 @@
-//! Whether limits on server classes leave a gang: each limit counts all tasks of the gang on its classes together.
+//! Decides whether limits on server classes allow a gang. Each limit counts all tasks of the gang on its classes
+//! together.
 
 use rug::Rational;
 
 use super::holdings::Holdings;
 use crate::work::{self, Checked, ensure_small};
 
-/// Most kinds of classes for one user, by what limits count of its tasks: the search is a recursion over them.
+/// The most kinds of classes for one user, distinguished by the amounts that the limits count for its tasks. The
+/// search is a recursion over them.
 const KINDS: usize = 200;
 
-/// The whole tasks in a number of tasks, at most `most`; none of a negative number.
+/// Returns the whole tasks in a number of tasks, at most `most`, and 0 for a negative number.
 pub fn whole(tasks: Rational, most: u64) -> u64 {
     if tasks < 1 { 0 } else { tasks.floor().numer().to_u64().map_or(most, |tasks| tasks.min(most)) }
 }
 
-/// Classes on which every limit counts the same for a task.
+/// Classes on which each limit counts the same amount for a task.
 struct Kind {
-    /// What a task takes of each limit.
+    /// The amount that a task takes of each limit.
     takes: Vec<Rational>,
-    /// How many tasks fit on their servers, up to a gang for each class.
+    /// The number of tasks that fit on the servers of these classes, counted up to a gang on each class.
     tasks: u64,
 }
 
 impl Holdings<'_> {
-    /// Whether a gang of a user, of whose tasks so many fit on each class (counted up to a gang), fits within the limits.
+    /// Returns whether a gang of a user fits within the limits. `rooms` states how many of its tasks fit on each
+    /// class, counted up to a gang.
     pub fn leave_gang(&self, n: usize, rooms: &[(usize, u64)]) -> Checked<bool> {
         let problem = self.case.problem;
         let own = Self::on_of_user(self.case, &self.on, n)?;
@@ -44,8 +47,9 @@ impl Holdings<'_> {
     }
 }
 
-/// Whether so many tasks fit on these kinds of classes within what is left of the limits. Each number of tasks on the first
-/// kind is tried; only the largest where no other kind takes less of any limit, since a task there could as well be here.
+/// Returns whether `need` tasks fit on these kinds of classes within what is left of the limits. Each number of tasks
+/// on the first kind is tried. If no other kind takes less of any limit, only the largest number is tried, since
+/// every task elsewhere could just as well be there.
 fn fill(kinds: &[Kind], need: u64, left: &[Rational]) -> Checked<bool> {
     let Some((first, others)) = kinds.split_first() else { return Ok(need == 0) };
     work::spend((left.len() + 1) * (others.len() + 4))?;

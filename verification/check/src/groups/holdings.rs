@@ -1,4 +1,4 @@
-//! What groups hold, are promised and keep back, and what their limits leave.
+//! The usage, guarantees and kept-back capacity of groups, and the amounts that their limits leave.
 
 use std::ops::Range;
 
@@ -12,37 +12,41 @@ use crate::names::{Amounts, Names, at};
 use crate::problem::Problem;
 use crate::work::{self, Checked, ensure_small};
 
-/// Most groups times resources.
+/// The most cells of a table of groups by resources.
 pub const CELLS: usize = 1_000_000;
-/// What every group is promised, what is kept back for it and what it uses, by group and resource.
+
+/// The usage, guarantees and kept-back capacity of all groups, by group and resource.
 pub struct Holdings<'c> {
     pub case: &'c Case<'c>,
-    /// `C_r`
+    /// The capacity of all servers, `C_r`.
     pub capacity: Amounts,
-    /// `G_v`: absent where nothing is promised; a resource that is not named is not promised.
+    /// The guarantees `G_v`; absent if nothing is promised. Only resources that the guarantee names have an amount.
     pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
-    /// `K_v`, and of the root what its children keep back.
+    /// The amounts kept back, `K_v`. For the root, the sum over its children.
     pub kept: Vec<Vec<Rational>>,
-    /// `U_v`, that of the root last.
+    /// The usage `U_v`, that of the root last.
     pub used: Vec<Vec<Rational>>,
-    /// By group, the root last: the sum over the child groups of what is promised of their use, or kept back for them.
+    /// For each group, the root last: the sum over its child groups of the larger of their promised usage and the
+    /// amount kept back for them.
     pub below: Vec<Vec<Rational>>,
-    /// What is left of limits on server classes.
+    /// The limits on server classes, with what is left of each.
     pub on: Vec<On<'c>>,
 }
 
-/// A limit of a group on server classes; without any, on all.
+/// A limit of a group on some server classes. An empty list of classes stands for the whole cluster.
 pub struct On<'c> {
     pub group: usize,
     pub resource: usize,
     pub classes: &'c [usize],
+    /// The limit.
     pub most: &'c Rational,
-    /// Of that in an allocation.
+    /// The amount of the limit that an allocation leaves.
     pub left: Rational,
 }
 
 impl On<'_> {
-    /// What a task of user `n` on class `i` takes of it: on all classes its base demand; `None` where that is nothing.
+    /// Returns the amount that a task of user `n` on class `i` takes of the limit, or `None` if it takes nothing. A
+    /// limit on the whole cluster counts the base demand.
     pub fn takes<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> Option<&'p Rational> {
         match self.classes {
             [] => at(&problem.users[n].demand, self.resource),
@@ -51,11 +55,12 @@ impl On<'_> {
     }
 }
 
-/// Where the limits of a group are in a list that ascends by group.
+/// Returns the range of a group's limits in a list that is ascending by group.
 fn of_group(on: &[On<'_>], v: usize) -> Range<usize> {
     on.partition_point(|of| of.group < v)..on.partition_point(|of| of.group <= v)
 }
 
+/// Returns the part of the usage of a group that is covered by its own guarantee, or else by guarantees below it.
 fn promised_use(group: &Group, r: usize, used: &Rational, below: &Rational) -> Rational {
     match &group.guarantee {
         Some(stated) => at(stated, r).map_or_else(Rational::new, |promised| promised.min(used).clone()),
@@ -78,7 +83,7 @@ impl<'c> Holdings<'c> {
             }
         }
         let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n + 1]);
-        // Groups from the deepest on: what stands below a group is then known.
+        // Groups are processed from the deepest up, so that all groups below a group are complete.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
         for v in order {
@@ -110,8 +115,8 @@ impl<'c> Holdings<'c> {
         Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, below, on })
     }
 
-    /// What tasks leave of limits on server classes; and of limits on the whole cluster, of what the users of the groups
-    /// hold, if these are asked for.
+    /// Returns the limits on server classes, with what the tasks leave of each. If `whole`, limits on the whole
+    /// cluster are included, with what the usage of the groups' users leaves.
     pub fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
@@ -136,7 +141,7 @@ impl<'c> Holdings<'c> {
         Ok(on)
     }
 
-    /// The limits, in a list that ascends by group, of the groups above a user.
+    /// Returns the positions of the limits of all groups above a user, in a list that is ascending by group.
     pub fn on_of_user(case: &Case<'_>, on: &[On<'_>], n: usize) -> Checked<Vec<usize>> {
         let above = case.problem.groups.above_user(n).filter(|_| !on.is_empty());
         let own: Vec<usize> = above.flat_map(|v| of_group(on, v)).collect();
@@ -144,7 +149,7 @@ impl<'c> Holdings<'c> {
         Ok(own)
     }
 
-    /// How many tasks they leave to a user on a class; `None` where there is none.
+    /// Returns the number of tasks of a user that the limits allow on a class, or `None` if there is no limit.
     pub fn left_on_class(&self, n: usize, i: usize) -> Checked<Option<Rational>> {
         let own = Self::on_of_user(self.case, &self.on, n)?;
         work::spend(own.len())?;
@@ -153,47 +158,48 @@ impl<'c> Holdings<'c> {
         Ok(tasks.min().map(|least| least.max(Rational::new())))
     }
 
-    /// The groups above a user, the root last: of each by resource that there is how much of it a task of the user asks for,
-    /// and what is kept back and not used for the groups between, which more use fills first.
-    pub fn way(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
+    /// Returns the groups above a user, the root last. For each group it lists, by existing resource, the demand of a
+    /// task and the amounts kept back and not used for the groups in between. More usage fills these amounts first.
+    pub fn path(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
         let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
         let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
         let mut steps: Vec<_> = asked.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         for v in self.case.problem.groups.above_user(n).chain([root]) {
             work::spend(4 * steps.len() + 1)?;
-            way.push((v, steps.clone()));
+            path.push((v, steps.clone()));
             for Step { r, spare, .. } in &mut steps {
                 *spare += Rational::from(&self.kept[v][*r] - &self.used[v][*r]).max(Rational::new());
             }
         }
-        Ok(way)
+        Ok(path)
     }
 
-    /// The part of the use of a group that a guarantee covers, of its own or of a group below.
+    /// Returns the part of the usage of a group that a guarantee covers, its own or that of a group below.
     pub fn promised_use(&self, v: usize, r: usize) -> Rational {
         promised_use(&self.case.problem.groups.list[v], r, &self.used[v][r], &self.below[v][r])
     }
 
-    /// What is promised to a group, where that is named.
+    /// Returns the guarantee of a group for a resource, if it names the resource.
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
         self.guarantee.get(v)?.as_ref()?[r].as_ref()
     }
 
-    /// The limit of a group; of the root, which comes after them, the capacity of what is kept back: what runs ends at the
-    /// classes.
+    /// Returns the limit of a group. The root comes after the groups. Its limit is the capacity, but only for
+    /// resources of which something is kept back, since the classes bound what runs.
     pub fn limit(&self, v: usize, r: usize) -> Option<&Rational> {
         let is_kept = |_: &&Rational| self.kept.get(v).is_some_and(|kept| !kept[r].is_zero());
         let group = self.case.problem.groups.list.get(v);
         group.map_or_else(|| at(&self.capacity, r).filter(is_kept), |group| at(&group.limit, r))
     }
 
-    /// How many tasks more everything that may stop a user leaves it. More use fills what is kept back for the groups
-    /// between, and not used, before it is more use of a group; it may go on to the limit, or not at all beyond it.
+    /// Returns the number of further tasks that each limit or guarantee allows a user. More usage first fills the
+    /// amounts kept back and not used for the groups in between, and only then raises the usage of a group. Usage
+    /// above a limit may not grow at all.
     pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
         let (groups, used) = (&self.case.problem.groups, &self.used);
         let mut stops = Vec::new();
-        for (v, steps) in self.way(n)? {
+        for (v, steps) in self.path(n)? {
             let group = groups.list.get(v);
             let is_shut = group.is_some() && groups.is_shut(v);
             let mut is_promised = false;
@@ -214,7 +220,7 @@ impl<'c> Holdings<'c> {
     }
 }
 
-/// A resource, how much of it a task asks for, and what it fills first.
+/// A resource, the demand of a task for it, and the amount kept back that more usage fills first.
 #[derive(Clone)]
 pub struct Step<'c> {
     pub r: usize,
@@ -222,7 +228,8 @@ pub struct Step<'c> {
     pub spare: Rational,
 }
 
-/// Prices of limits, each of which its group, its classes (none: all) and its resource name: by position, if there is one.
+/// Reads prices of limits. Each limit is named by its group, its classes (none: the whole cluster) and its resource.
+/// Returns its position, or `None` if there is no such limit.
 pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
     let mut prices = Vec::new();
@@ -237,7 +244,7 @@ pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Opt
     Ok(prices)
 }
 
-/// Server classes that evidence names together, some of them, by position.
+/// Reads a list of server classes that is not empty, as positions.
 fn set(raw: &Json<'_>, classes: &Names) -> Checked<Vec<usize>> {
     match classes.listed(raw)? {
         none if none.is_empty() => raw.wrong("expected names of server classes, none twice"),

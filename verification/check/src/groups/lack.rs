@@ -1,7 +1,8 @@
-//! How far users are below what the groups above them are promised (docs/axioms.md, "Guarantees: the lack").
+//! The lack of users: how far they are below the guarantees of the groups above them (docs/axioms.md, "Guarantees:
+//! the lack").
 //!
-//! The lowest group above a user that states a guarantee is promised it for all its users, so all its use counts. Of the
-//! groups next to the path from there to the root only promised use counts.
+//! The lowest group above a user that states a guarantee has it for all its users, so its whole usage counts. For the
+//! groups next to the path from there to the root, only usage that is covered by a guarantee counts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,9 +17,10 @@ use crate::work::{self, Checked};
 /// The lacks of all users in an allocation.
 pub struct Lacks<'h, 'c> {
     holdings: &'h Holdings<'c>,
-    /// By limit on server classes and by group: the use of the limit by users that stand directly in the group.
+    /// For each limit on server classes, by group: the amount that users directly in the group take of the limit.
     direct: Vec<BTreeMap<usize, Rational>>,
-    /// Counted use by limit and by the lowest group that states a guarantee: the same for all users for which it is that.
+    /// The amount that counts, by limit and lowest group that states a guarantee. It is the same for all users with
+    /// this lowest group.
     counted: RefCell<BTreeMap<(usize, usize), Rational>>,
 }
 
@@ -43,7 +45,8 @@ impl<'h, 'c> Lacks<'h, 'c> {
         &self.holdings.case.problem.groups
     }
 
-    /// Returns the fraction of the use of a resource by users directly in `group` that counts for users below `lowest`.
+    /// Returns the fraction of the usage of a resource by users directly in `group` that counts for users below
+    /// `lowest`.
     fn fraction(&self, group: usize, lowest: usize, r: usize) -> Rational {
         let groups = self.groups();
         let mut topmost = None;
@@ -63,6 +66,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         })
     }
 
+    /// Returns the amount of a limit that counts for users below `lowest`.
     fn counted_on(&self, limit: usize, lowest: usize) -> Checked<Rational> {
         if let Some(known) = self.counted.borrow().get(&(limit, lowest)) {
             return Ok(known.clone());
@@ -77,8 +81,9 @@ impl<'h, 'c> Lacks<'h, 'c> {
         Ok(counted)
     }
 
-    /// How many tasks limits leave a user: each of them, where it counts on all classes on which the user can run; and all
-    /// of them together, class by class, where each class has one.
+    /// Returns the bounds that limits on classes set on the number of further tasks of a user. A single limit sets a
+    /// bound if it counts on all classes where the user can run. All limits together set a bound, summed class by
+    /// class, if each such class has a limit.
     fn left_on_classes(&self, n: usize, lowest: usize) -> Checked<Vec<Rational>> {
         let problem = self.holdings.case.problem;
         let mut of_class: Vec<Option<Rational>> = problem.classes_of(n).map(|_| None).collect();
@@ -100,7 +105,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         Ok(rooms)
     }
 
-    /// How many tasks more the guarantees above a user entitle it to.
+    /// Returns the number of further tasks to which the guarantees above a user entitle it.
     pub fn of(&self, n: usize) -> Checked<Rational> {
         let (groups, holdings) = (self.groups(), self.holdings);
         let case = holdings.case;
@@ -112,7 +117,8 @@ impl<'h, 'c> Lacks<'h, 'c> {
             case.problem.users[n].demand.iter().filter(|(r, _)| at(&holdings.capacity, *r).is_some());
         let mut steps: Vec<Step<'_>> =
             demand.map(|(r, d)| Step { r: *r, d, spare: Rational::new() }).collect();
-        // The child towards the user and its counted use, from the lowest group that states a guarantee on.
+        // The child on the path to the user, and its counted usage, starting with the lowest group that states a
+        // guarantee.
         let mut child: Option<(usize, Vec<Rational>)> = None;
         for v in groups.above_user(n) {
             work::spend(8 * steps.len() + 1)?;

@@ -1,14 +1,16 @@
-//! The group forms of sharing incentive and envy-free (theory, section 7). A party is a group with everybody below it
-//! who can be given something, or such a user who stands in no group.
+//! The group forms of sharing incentive and envy-freeness (theory, section 7). A party is a group with all active
+//! users below it, or an active user that belongs to no group.
 //!
-//! From amounts `R` of every row a party gains the largest `z` for which its users can have `min(T_n, x_n + z g_n)` each
-//! within `R`, at most `max (T_n - x_n) / g_n`. `R` is its own part of the cluster, its weight over those of all that
-//! stands beside it, level by level; or what a party beside it holds, times their weights, none of them 0. The margin
-//! is minus the largest gain.
+//! From amounts `R` of every row a party gains the largest `z` such that its users can each have
+//! `min(T_n, x_n + z g_n)` tasks within `R`. The gain is at most `max (T_n - x_n) / g_n`. For sharing incentive, `R`
+//! is the party's own share of the cluster: its weight over the sum of the weights of all its siblings and its own,
+//! level by level. For envy, `R` is what a sibling party holds, times the ratio of their weights, which are not 0.
+//! The margin is minus the largest gain.
 //!
-//! Evidence of yes: for every comparison weights and prices, `l_n <= sum_r p_ir d_nir + q_n`. Within `R` then
-//! `sum l_n y_n <= sum p R + sum q T`, and where the floors of a gain, `sum l_n min(T_n, x_n + z g_n)`, reach that, and
-//! would grow, there is no larger one. Evidence of no: an allocation of the users within `R`.
+//! The evidence that the axiom holds states weights and prices with `l_n <= sum_r p_ir d_nir + q_n` for every
+//! comparison. Then `sum l_n y_n <= sum p R + sum q T` within `R`. If the floors of a gain,
+//! `sum l_n min(T_n, x_n + z g_n)`, reach this bound and would still grow, no larger gain is possible. The evidence
+//! that the axiom is violated is an allocation of the users within `R`.
 
 use std::collections::HashSet;
 
@@ -21,23 +23,24 @@ use crate::json::Json;
 use crate::names::Amounts;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
-/// Most comparisons.
+/// The most comparisons.
 const MOST: usize = 1_000_000;
 
 /// A group by its position, or a user by its position after all groups.
 type Party = usize;
 
+/// The parties of a problem.
 struct Parties<'c> {
     case: &'c Case<'c>,
-    /// Groups.
+    /// The number of groups.
     n: usize,
-    /// By party, ascending; nobody where it is none.
+    /// For each party: its users, ascending. The list is empty for a position that is not a party.
     users: Vec<Vec<usize>>,
-    /// By group, the root last: the weights of what stands in it, added up.
+    /// For each group, the root last: the sum of the weights of the parties directly in it.
     weights: Vec<Rational>,
 }
 
-/// Both axioms.
+/// Judges both axioms.
 pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (parties, is_envy) = (Parties::new(case)?, claim.axiom == "group-envy-free");
     let mut open = parties.compared(is_envy)?;
@@ -64,7 +67,7 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let others = envied.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?;
         Ok((k, weights, prices, if is_envy { others } else { vec![k] }))
     };
-    // All of it is read before any of it is judged.
+    // All evidence is read before any of it is judged.
     for (k, weights, prices, others) in proofs.iter().map(read).collect::<Checked<Vec<_>>>()? {
         parties.check(k, &weights, &prices)?;
         for h in others {
@@ -96,10 +99,12 @@ impl<'c> Parties<'c> {
         Ok(Self { case, n, users, weights })
     }
 
-    /// What is to be compared: a party with its own part, which stands as itself, or with another.
+    /// Returns the comparisons to make: each party with another one, or with its own share, written as a pair with
+    /// itself.
     fn compared(&self, is_envy: bool) -> Checked<HashSet<(Party, Party)>> {
         let all = (0..self.users.len()).filter(|k| !self.users[*k].is_empty());
-        // Parties that are compared with each other: each alone, or all of one parent.
+        // Parties that are compared with each other: for envy, all children of one parent; otherwise each party
+        // alone.
         let mut beside: Vec<Vec<Party>> = vec![Vec::new(); self.users.len() + 1];
         for k in all.filter(|k| !is_envy || !self.weight(*k).is_zero()) {
             beside[if is_envy { self.parent(k).unwrap_or(self.n) } else { k }].push(k);
@@ -122,7 +127,7 @@ impl<'c> Parties<'c> {
         self.case.problem.groups.list.get(k).and_then(|group| group.parent)
     }
 
-    /// The party that `{"group": NAME}` or `{"user": NAME}` names.
+    /// Reads the party that `{"group": NAME}` or `{"user": NAME}` names.
     fn named(&self, raw: &Json<'_>) -> Checked<Party> {
         let [group, user] = raw.fields("group? user?")?;
         match (group.given(), user.given()) {
@@ -132,7 +137,8 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// The amounts of every row that a party may have: of its own part, or for what another one holds.
+    /// Returns the amounts of every row that a party may use: those of its own share, or those in return for the
+    /// holdings of another party.
     fn amounts(&self, k: Party, other: Party) -> Checked<Vec<Rational>> {
         work::spend(self.case.rows.len())?;
         if k != other {
@@ -143,7 +149,7 @@ impl<'c> Parties<'c> {
         let (mut part, mut here) = (Rational::from(1), Some(k));
         while let Some(of) = here.filter(|_| !part.is_zero()) {
             let above = self.parent(of);
-            // Where all weights are 0, nothing is divided.
+            // If all weights are 0, nothing is divided.
             let all = Some(&self.weights[above.unwrap_or(self.n)]).filter(|all| !all.is_zero());
             part *= all.map_or_else(Rational::new, |all| Rational::from(self.weight(of) / all));
             here = above;
@@ -151,7 +157,7 @@ impl<'c> Parties<'c> {
         Ok(self.case.rows.iter().map(|row| Rational::from(&row.capacity * &part)).collect())
     }
 
-    /// What tasks of the users of a party take of every row.
+    /// Returns the amounts of every row that tasks of the users of a party take.
     fn loads(&self, k: Party, tasks: &Tasks) -> Checked<Vec<Rational>> {
         let mut loads = vec![Rational::new(); self.case.rows.len()];
         for n in &self.users[k] {
@@ -164,18 +170,19 @@ impl<'c> Parties<'c> {
         Ok(loads)
     }
 
-    /// `(T_n - x_n) / g_n`; `None` where tasks are unlimited.
+    /// Returns `(T_n - x_n) / g_n`, or `None` if the tasks of the user are unlimited.
     fn left(&self, n: usize) -> Option<Rational> {
         self.case.tasks_left(n).map(|left| left / &self.case.g[n])
     }
 
-    /// The largest of these; `None` where somebody's tasks are unlimited.
+    /// Returns the largest `(T_n - x_n) / g_n` of a party, or `None` if the tasks of some user are unlimited.
     fn most_left(&self, k: Party) -> Option<Rational> {
         let left: Option<Vec<Rational>> = self.users[k].iter().map(|n| self.left(*n)).collect();
         left?.into_iter().max()
     }
 
-    /// That nothing is negative or about others, and no task is worth more than it costs.
+    /// Checks that no weight or price is negative or about users of other parties, and that no task is worth more
+    /// than it costs.
     fn check(&self, k: Party, weights: &Amounts, prices: &Prices) -> Checked<()> {
         let all = weights.iter().chain(&prices.rows).chain(&prices.users);
         ensure(all.into_iter().all(|(_, value)| *value >= 0), "a weight or a price is negative")?;
@@ -187,8 +194,8 @@ impl<'c> Parties<'c> {
         prices.cover(self.case, weights, None)
     }
 
-    /// The largest gain from these amounts that the prices allow. The sum of the floors is concave and grows: from
-    /// below, its tangents lead to where it is the bound.
+    /// Returns the largest gain from these amounts that the prices allow. The sum of the floors is concave and
+    /// increasing. From below, its tangents lead to the point where it equals the bound.
     fn bound(&self, k: Party, amounts: &[Rational], weights: &Amounts, prices: &Prices) -> Checked<Rational> {
         let user = |n: usize| &self.case.problem.users[n];
         let of_rows = prices.rows.iter().map(|(row, p)| Rational::from(&amounts[*row] * p));
@@ -222,7 +229,7 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// The gain that an allocation of the users shows, within these amounts.
+    /// Returns the gain that an allocation of the party's users within these amounts shows.
     fn gain(&self, k: Party, amounts: &[Rational], y: &Tasks) -> Checked<Rational> {
         let (mut gains, users) = (Vec::new(), &self.users[k]);
         let is_own = |n: usize| users.binary_search(&n).is_ok();

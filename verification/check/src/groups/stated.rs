@@ -1,4 +1,4 @@
-//! What a problem says of groups of users (theory, section 9), and its canonical form.
+//! The statements of a problem about groups of users (theory, section 9), and their canonical form.
 
 use rug::Rational;
 
@@ -7,47 +7,49 @@ use crate::names::{Amounts, MOST, Names};
 use crate::number::hashed;
 use crate::work::Checked;
 
-/// Most groups that stand in each other.
+/// The deepest nesting of groups.
 pub const DEPTH: usize = 100;
 
-/// The groups of a problem, and what is said of each user beside its demand.
+/// The groups of a problem, and the group data of each user.
 pub struct Groups {
     pub names: Names,
     pub list: Vec<Group>,
-    /// By user.
+    /// The group data of each user.
     pub members: Vec<Member>,
-    /// What siblings are compared by, in canonical form; empty where it is the default.
+    /// The settings by which siblings are compared.
     pub share: Share,
 }
 
-/// Amounts by resource of all servers; one that is named with 0 is there.
+/// A group. Amounts are by resource of all servers; an amount of 0 that is named is present.
 pub struct Group {
     pub parent: Option<usize>,
     pub weight: Rational,
     pub priority: Rational,
-    /// Absent where none is stated.
+    /// The guarantee; absent if none is stated.
     pub guarantee: Option<Amounts>,
     pub limit: Amounts,
     pub lend: Amounts,
-    /// Limits on server classes, ascending by these.
+    /// Limits on sets of server classes, ascending by these sets.
     pub on: Vec<(Vec<usize>, Amounts)>,
 }
 
+/// The group data of a user.
 pub struct Member {
     pub group: Option<usize>,
     pub gang: u64,
     pub pinned: Rational,
 }
 
+/// The settings by which siblings are compared.
 pub struct Share {
-    /// `of`, `over`, `zero-weight` and `guarantees`, where they are not the default.
+    /// The words `of`, `over`, `zero-weight` and `guarantees`, each absent if it is the default.
     pub words: [Option<&'static str>; 4],
     pub multipliers: Amounts,
     pub families: bool,
 }
 
 impl Groups {
-    /// The fields `groups` and `share` of a problem.
+    /// Reads the fields `groups` and `share` of a problem.
     pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Self> {
         let rows = groups.rows("name parent? weight? priority? guarantee? limit? lend? on?", Ok)?;
         let names = Names::new("group", rows.iter().map(|row| row[0]))?;
@@ -82,7 +84,7 @@ impl Groups {
         Ok(Self { names, list, members: Vec::new(), share: Share::read(share, resources)? })
     }
 
-    /// Adds what is said of the next user, who has so many tasks.
+    /// Reads the group data of the next user, which has this number of tasks.
     pub fn join(&mut self, [group, gang, pinned]: [&Json<'_>; 3], tasks: Option<&Rational>) -> Checked<()> {
         let group = group.given().map(|group| self.names.named(group)).transpose()?;
         let gang = gang.given().map_or(Ok(1), |gang| gang.count(1, MOST))?;
@@ -94,7 +96,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The groups in canonical form, by position.
+    /// Returns a group in canonical form.
     pub fn line(
         &self,
         v: usize,
@@ -124,7 +126,7 @@ impl Groups {
         ])
     }
 
-    /// What is said of a user in canonical form.
+    /// Returns the group fields of a user in canonical form.
     pub fn fields_of(&self, n: usize) -> [(&'static str, Option<String>); 3] {
         let Member { group, gang, pinned } = &self.members[n];
         [
@@ -134,7 +136,7 @@ impl Groups {
         ]
     }
 
-    /// What siblings are compared by, in canonical form; `None` where it is the default.
+    /// Returns the field `share` in canonical form, or `None` if it is the default.
     pub fn share(&self, amounts: impl Fn(&Amounts) -> Option<String>) -> Option<String> {
         let Share { words: [of, over, zero_weight, guarantees], multipliers, families } = &self.share;
         let fields = [
@@ -148,39 +150,42 @@ impl Groups {
         fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
     }
 
-    /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
+    /// Returns whether some group has a limit, lends something, or gets nothing beyond its guarantee because its
+    /// weight is 0.
     pub fn hold_back(&self) -> bool {
         self.have_limits() || (0..self.list.len()).any(|v| !self.list[v].lend.is_empty() || self.is_shut(v))
     }
 
-    /// Whether a group gets nothing beyond its guarantee: its weight is 0, and that comes never.
+    /// Returns whether a group gets nothing beyond its guarantee: its weight is 0, and the share says
+    /// `zero-weight: never`.
     pub fn is_shut(&self, v: usize) -> bool {
         self.share.words[2].is_some() && self.list[v].weight.is_zero()
     }
 
-    /// Whether a group has a limit.
+    /// Returns whether some group has a limit.
     pub fn have_limits(&self) -> bool {
         self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
     }
 
-    /// The groups above a user.
+    /// Returns the groups above a user, from its own group up.
     pub fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         self.above(self.members[n].group)
     }
 
-    /// A group and those above it.
+    /// Returns a group and the groups above it, from the group up.
     pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(from, |v| self.list[*v].parent)
     }
 }
 
-/// Limits on server classes: by the name of a class, or by names that commas part; or as a list.
+/// Reads limits on server classes. They are an object, keyed by the name of a class or by names that commas separate,
+/// or a list.
 fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(Vec<usize>, Amounts)>> {
     let named = |key: &str, raw: &Json<'_>| -> Checked<Vec<usize>> {
         if let Ok(class) = classes.find(key, raw) {
             return Ok(vec![class]);
         }
-        // Other spaces than those of ASCII belong to a name.
+        // Only ASCII white space is trimmed. Other spaces belong to the name.
         let trimmed = |name: &str| name.trim_matches(|c: char| c.is_ascii_whitespace()).to_owned();
         let set = key.split(',').map(|name| classes.find(&trimmed(name), raw));
         let mut set = set.collect::<Checked<Vec<usize>>>()?;

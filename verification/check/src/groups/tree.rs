@@ -1,5 +1,5 @@
-//! The tree that is filled (theory, section 9), as far as nothing changes on the way: who stands below whom, what groups keep
-//! back, and what shares are divided by.
+//! The fixed data of the tree that is filled (theory, section 9): parents and children, amounts kept back, and the
+//! divisors of shares.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,18 @@ use crate::work::{self, Checked, ensure_small};
 /// Amounts by resource.
 pub type Vector = Vec<Rational>;
 
-/// Its nodes: the groups, the root, the users.
+/// A tree whose nodes are the groups, the root and the users.
 pub struct Tree<'c> {
     pub case: &'c Case<'c>,
     pub of: Holdings<'c>,
-    /// Groups stand before it, users after it.
+    /// The position of the root. Groups have smaller positions, users larger ones.
     pub root: usize,
-    /// By node, ascending.
+    /// The children of each node, ascending.
     pub children: Vec<Vec<usize>>,
-    /// What a share takes the largest of: resources that are added up, each with its multiplier.
+    /// The families of resources. The amounts of a family are summed with a multiplier for each resource, and a share
+    /// is the largest such sum.
     pub families: Vec<Vec<(usize, Rational)>>,
-    /// By node and family, what a share is divided by; 0: it is ignored.
+    /// The divisors of shares, by node and family. A family with the divisor 0 is ignored.
     pub divisors: Vec<Vector>,
 }
 
@@ -55,7 +56,8 @@ impl<'c> Tree<'c> {
         Ok(tree)
     }
 
-    /// What shares are divided by: the cluster, what can be lent where a node stands, or its guarantee.
+    /// Computes the divisors of shares below a node: the cluster, the lendable amount at the node, or the guarantee
+    /// of the node.
     fn divide(&mut self, v: usize, all: &[Rational], lendable: &[Rational]) {
         let over = self.case.problem.groups.share.words[1];
         let divisor = |family: &Vec<(usize, Rational)>| {
@@ -76,7 +78,7 @@ impl<'c> Tree<'c> {
         self.children[v].clone().into_iter().for_each(|k| self.divide(k, all, &below));
     }
 
-    /// Whether this is a word of the share.
+    /// Returns whether this is a word of the share.
     pub fn says(&self, word: &str) -> bool {
         self.case.problem.groups.share.words.contains(&Some(word))
     }
@@ -85,18 +87,19 @@ impl<'c> Tree<'c> {
         v.checked_sub(self.root + 1)
     }
 
-    /// Of a group or a user.
+    /// Returns the weight of a group or a user, or `None` for the root.
     pub fn weight(&self, v: usize) -> Option<&Rational> {
         let group = self.case.problem.groups.list.get(v).map(|group| &group.weight);
         group.or_else(|| Some(&self.case.problem.users[self.user(v)?].weight))
     }
 
-    /// `K_v`
+    /// Returns the amount kept back for a node, `K_v`.
     pub fn kept(&self, v: usize, r: usize) -> &Rational {
         self.of.kept[..self.root].get(v).map_or(Rational::ZERO, |kept| &kept[r])
     }
 
-    /// What all children of a node keep back: what it uses before anybody has tasks.
+    /// Returns the sum of the amounts kept back for the children of a node. The node uses this amount before any user
+    /// has tasks.
     pub fn kept_below(&self, v: usize, r: usize) -> Rational {
         self.children[v].iter().map(|k| self.kept(*k, r)).sum()
     }
@@ -106,12 +109,12 @@ impl<'c> Tree<'c> {
         self.user(v).into_iter().chain(below).collect()
     }
 
-    /// From the parent of user `n` to the root.
+    /// Returns the nodes from the parent of user `n` up to the root.
     pub fn above(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         self.case.problem.groups.above_user(n).chain([self.root])
     }
 
-    /// What a task of user `n` asks for of the resources that there are.
+    /// Returns the demand of a task of user `n` for resources of which there is capacity.
     pub fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
         self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
     }

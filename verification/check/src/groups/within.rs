@@ -1,8 +1,9 @@
-//! Limits of groups as rows of what is possible (theory, section 7, within limits): what is optimal is so among the
-//! allocations that keep them.
+//! Limits of groups as additional rows (theory, section 7, within limits). An allocation is judged optimal among the
+//! allocations that respect these rows.
 //!
-//! A row is what the users below a group may hold of a resource, on all classes by their base demands, or take on some: the
-//! limit, or what they hold or take in the allocation that is judged, if that is more.
+//! A row bounds what the users below a group may hold of a resource: on all classes, counted by their base demands,
+//! or on some classes, counted by the demands there. The bound is the limit, or what the users hold in the judged
+//! allocation if that is more.
 
 use rug::Rational;
 
@@ -14,7 +15,7 @@ use crate::case::Case;
 use crate::json::Json;
 use crate::work::{self, Checked, ensure};
 
-/// The axioms that compare an allocation with all that are possible.
+/// The axioms that compare an allocation with all possible allocations.
 pub const COMPARED: [&str; 7] = [
     "pareto-optimal",
     "integer-pareto-optimal",
@@ -25,7 +26,8 @@ pub const COMPARED: [&str; 7] = [
     "proportional",
 ];
 
-/// Whether they apply: where there are limits, what a group holds has to be the sum of what its users hold.
+/// Returns whether these axioms apply. If there are limits, the usage of each group has to be the sum of what its
+/// users hold.
 pub fn applies(case: &Case<'_>) -> Checked<bool> {
     if !case.problem.groups.have_limits() {
         return Ok(true);
@@ -37,7 +39,7 @@ pub fn applies(case: &Case<'_>) -> Checked<bool> {
 /// The rows, ascending by group.
 pub struct Within<'c>(pub Vec<On<'c>>);
 
-/// The price of a row.
+/// A row and its price.
 pub struct Priced<'w> {
     of: &'w On<'w>,
     price: Rational,
@@ -48,7 +50,7 @@ impl<'c> Within<'c> {
         Holdings::limits(case, &case.x, true).map(Self)
     }
 
-    /// That an allocation of the evidence is feasible, and holds no more of any row than it may.
+    /// Checks that an allocation of the evidence is feasible, and holds no more of any row than the row allows.
     pub fn allow(&self, case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<()> {
         let is_feasible = feasible::is_feasible(case, tasks, servers)?;
         ensure(is_feasible, "the allocation of the evidence is not feasible")?;
@@ -57,22 +59,22 @@ impl<'c> Within<'c> {
         ensure(keeps, "the allocation of the evidence breaks the limit of a group")
     }
 
-    /// The classes on which limits leave a user anything.
+    /// Returns the classes on which a user can run and no limit of 0 bars it.
     pub fn open(&self, case: &Case<'_>, n: usize) -> Checked<Vec<usize>> {
         let own = Holdings::on_of_user(case, &self.0, n)?;
         let is_shut = |of: &On<'_>| of.most.is_zero() && of.left >= 0;
         let bars = |i: usize, of: &On<'_>| is_shut(of) && of.takes(case.problem, n, i).is_some();
-        work::look((own.len() + 1) * case.problem.classes.len())?;
+        work::spend_stated((own.len() + 1) * case.problem.classes.len())?;
         let is_open = |i: &usize| !own.iter().any(|at| bars(*i, &self.0[*at]));
         Ok(case.problem.classes_of(n).filter(is_open).collect())
     }
 
-    /// Prices of limits, ascending by group; none has two.
+    /// Reads prices of limits, ascending by group. No limit may have two prices.
     pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
         self.known(named(case, &self.0, raw)?).or_else(|what| raw.wrong(what))
     }
 
-    /// The same of prices by position, where there is such a limit; or what is wrong.
+    /// Converts prices by position of a limit, as [`Self::priced`] does, or returns what is wrong with them.
     pub fn known(&self, prices: Vec<(Option<usize>, Rational)>) -> Result<Vec<Priced<'_>>, &'static str> {
         let known = |(at, price)| Some((at?, price));
         let prices: Option<Vec<(usize, Rational)>> = prices.into_iter().map(known).collect();
@@ -85,19 +87,19 @@ impl<'c> Within<'c> {
     }
 }
 
-/// `b`, the most that a row may hold.
+/// Returns `b`, the most that a row may hold.
 fn most(of: &On<'_>) -> Rational {
     Rational::from(of.most - &of.left).max(of.most.clone())
 }
 
-/// What prices of rows may pay in all: `sum price b`.
+/// Returns the bound `sum price b` on what prices of rows may pay in all.
 pub fn bound(prices: &[Priced<'_>]) -> Checked<Rational> {
     ensure(prices.iter().all(|priced| priced.price >= 0), "a price is negative")?;
     let paid = |Priced { of, price }: &Priced<'_>| work::times(&most(of), price);
     work::sum(prices.iter().map(paid).collect::<Checked<_>>()?)
 }
 
-/// The prices of the rows that count tasks of a user on some class, of prices that ascend by group.
+/// Returns the prices of the rows that count tasks of a user on some class. The prices have to be ascending by group.
 pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> Checked<Vec<&'p Priced<'w>>> {
     let above = case.problem.groups.above_user(n).filter(|_| !prices.is_empty());
     let of_group = |v: usize| {
@@ -109,9 +111,9 @@ pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> C
     Ok(own)
 }
 
-/// What a task of a user pays on a class.
+/// Returns the payments of a task of a user for these rows on a class.
 pub fn paid(case: &Case<'_>, own: &[&Priced<'_>], n: usize, i: usize) -> Checked<Vec<Rational>> {
-    work::look(own.len())?;
+    work::spend_stated(own.len())?;
     let paid = |priced: &&Priced<'_>| Some(work::times(priced.of.takes(case.problem, n, i)?, &priced.price));
     own.iter().filter_map(paid).collect()
 }

@@ -1,22 +1,22 @@
-//! What greedy earns, replayed (theory, section 6), and the optimum between an assignment and a bound.
+//! The reward of greedy packing, replayed (theory, section 6), and the optimum between an assignment and a bound.
 //!
-//! Prices with `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`,
-//! bound every assignment: `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i
-//! size_i`.
+//! Let prices satisfy `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`.
+//! Then they bound the reward of every assignment:
+//! `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i size_i`.
 
 use rug::Rational;
 
 use super::packing::{Packing, common_unit, multiple};
 use super::stated::{Amount, Prices, Stated, Step};
 use crate::names::at;
-use crate::work::{self, Checked, about, ensure, some};
+use crate::work::{self, Checked, context, ensure, require};
 
-/// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or
-/// not.
+/// Returns the reward of greedy, after a check that greedy takes exactly these steps with these jobs and pools.
+/// Servers are whole or divisible, as `of` states.
 ///
-/// Pools are filled in their order, each with the jobs that those before it have left. While a type is open,
-/// fits, and servers are left, the first configuration of the open types gets servers until one of its types
-/// has no job left (the lowest of those, which is then open no more), or no server is left.
+/// Pools are filled in their order, each with the jobs that earlier pools have left. While an open type fits and
+/// servers are left, the first configuration of the open types gets servers. It gets them until no server is left or
+/// one of its types has no job left. The lowest such type is then no longer open.
 pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
     let mut left = of.jobs.clone();
@@ -24,18 +24,18 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
     let mut steps = steps.iter();
     for (i, size) in of.servers.iter().enumerate() {
         let mut size = size.clone();
-        // The first type that is open fits, as a rule.
+        // Usually the first open type fits, and the search ends there.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
-            let step = some(steps.next(), "it ends while there are servers and jobs")?;
+            let step = require(steps.next(), "it ends while there are servers and jobs")?;
             let ((pool, k, stated), exhausted, first) = step;
             ensure(*pool == i, "another pool is filled first")?;
-            about("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
+            context("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if of.whole { servers.ceil() } else { servers }, *j)
             };
-            let (until, gone) = some(k.iter().map(until).min(), "a configuration is empty")?;
+            let (until, gone) = require(k.iter().map(until).min(), "a configuration is empty")?;
             let gone = Some(gone).filter(|_| until <= size);
             let servers = until.min(size.clone());
             ensure(*stated == servers, "a configuration gets another number of servers")?;
@@ -52,7 +52,7 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
     problem.earned(served.enumerate())
 }
 
-/// What an assignment earns that serves so many jobs, if it is one.
+/// Returns the reward of the stated assignment, after a check that it is feasible and can serve the stated jobs.
 pub fn by_assignment(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
     let mut used = vec![Vec::new(); of.servers.len()];
     let mut slots = vec![Vec::new(); of.jobs.len()];
@@ -74,7 +74,7 @@ pub fn by_assignment(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Che
     packing.problem.earned(stated.served.iter().cloned())
 }
 
-/// Whether prices are at least 0, with `alpha_j + beta_j >= part u_j`.
+/// Checks that prices are at least 0, and that `alpha_j + beta_j >= part u_j`.
 pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>) -> Checked<()> {
     let mut all = alpha.iter().chain(beta).chain(pi);
     ensure(all.all(|(_, price)| *price >= 0), "a price is negative")?;
@@ -87,12 +87,12 @@ pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>)
     Ok(())
 }
 
-/// The bound that prices prove for these jobs on pools of these sizes.
+/// Returns the bound that the stated prices prove for these jobs and pools.
 pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
     let [alpha, _, pi] = &stated.prices;
     cover(&stated.prices, &Rational::from(1), packing)?;
     for (i, proof) in &stated.pricing {
-        about("pricing", packing.is_priced(*i, &stated.prices, proof))?;
+        context("pricing", packing.is_priced(*i, &stated.prices, proof))?;
     }
     let loads = alpha.iter().map(|(j, price)| Rational::from(price * &of.jobs[*j]));
     let servers = pi.iter().map(|(i, price)| Rational::from(price * &of.servers[*i]));
@@ -100,7 +100,7 @@ pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rat
     if !of.whole {
         return Ok(bound);
     }
-    // Whole jobs earn multiples of the greatest common divisor of the rewards.
+    // The reward of whole jobs is a multiple of the greatest common divisor of the rewards.
     let mut jobs = packing.problem.jobs.iter();
     let unit = jobs.try_fold(Rational::new(), |unit, job| common_unit(&unit, &job.reward))?;
     Ok(if unit.is_zero() { unit } else { multiple(&bound, &unit) })

@@ -1,5 +1,5 @@
-//! Ratio certificates (what greedy packing earns, and what the optimum does) and worst-load certificates (the
-//! least part of the optimum that greedy earns, whatever the load).
+//! Ratio certificates (the reward of greedy packing, and the optimum) and worst-load certificates (the least fraction
+//! of the optimum that greedy earns under any load).
 
 mod earned;
 mod packing;
@@ -18,7 +18,7 @@ use crate::canonical::by_name;
 use crate::json::{Json, quoted, record};
 use crate::names::{Amounts, at};
 use crate::number::{STATED, parse};
-use crate::work::{Checked, Fault, about, ensure};
+use crate::work::{Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
 /// Judges a certificate of either kind.
@@ -49,7 +49,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let listed = loads.clone().map(|(j, load)| format!("{} {load}", problem.types.list[*j]));
     let listed = Some(listed.collect::<Vec<_>>().join(", ")).filter(|listed| !listed.is_empty());
     let (what, listed) = (if is_ratio { "" } else { "stated " }, listed.unwrap_or("none".to_owned()));
-    let about = vec![
+    let subject = vec![
         format!("problem sha256 {hash}: `{name}`, job types {types}, pools {pools}"),
         format!("{what}loads per server: {listed}"),
     ];
@@ -60,45 +60,52 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let reason = file.reason(raw, unmet, judged.verdict)?;
     let ratio = judged.ratio.as_ref().filter(|_| reason.is_none()).and_then(in_text);
     let exact = (judged.is_exact && reason.is_none()).to_string();
-    let more = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
-    let more = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(more).collect();
-    Ok(Report { reason, claims: judged.claims, about, more })
+    let fields = [quoted("0"), problem_json, loads, ratio.unwrap_or("null".to_owned()), exact];
+    let fields = ["tolerance", "problem", "loads", "ratio", "exact"].into_iter().zip(fields).collect();
+    Ok(Report { reason, claims: judged.claims, subject, fields })
 }
 
-/// A certificate, and whether it is true.
+/// A certificate that has been judged.
 struct Judged {
     problem: Reservation,
+    /// The claims, one sentence each.
     claims: Vec<String>,
     /// The loads per server that are above 0.
     loads: Amounts,
-    /// The part of the optimum that greedy earns at least; absent where there is nothing to earn.
+    /// A fraction of the optimum that greedy earns at least; absent if no reward is possible.
     ratio: Option<Rational>,
-    /// Whether it earns no more than that, and every optimum is known exactly, also that of whole servers.
+    /// Whether greedy earns exactly this fraction, and every optimum is known exactly, including that of whole
+    /// servers.
     is_exact: bool,
+    /// Whether the certificate is true.
     verdict: Checked<()>,
 }
 
 impl Stated {
+    /// Returns two sentences, about the reward of greedy and about the optimum.
     fn says(&self) -> [String; 2] {
         let Self { greedy, reward, bound, .. } = self;
         let between = if reward == bound { String::new() } else { format!("between {reward} and ") };
         [format!("greedy earns {greedy}"), format!("the optimum is {between}{bound}")]
     }
 
+    /// Checks everything that is stated about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = about("greedy", earned::by_greedy(&self.steps, of, packing))?;
+        let greedy = context("greedy", earned::by_greedy(&self.steps, of, packing))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = about("optimum", earned::by_assignment(self, of, packing))?;
+        let reward = context("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
-        // A worst load states no bound. Every other has a proof for each pool, and there is one pool at least.
+        // Only a worst load states no bound. Every other certificate has a proof for each pool, and there is at least
+        // one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }
-        let bound = about("optimum", earned::bound(self, of, packing))?;
+        let bound = context("optimum", earned::bound(self, of, packing))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
 }
 
+/// Reads and judges a ratio certificate.
 fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, greedy, optimum, ratio, integer] =
         raw.fields("kind version problem greedy optimum ratio integer?")?;
@@ -130,13 +137,14 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         let Some(whole) = &whole else { return Ok(()) };
         ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
         let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
-        about("integer", whole.verify(&of, &mut packing))
+        context("integer", whole.verify(&of, &mut packing))
     };
     let verdict = verify();
     let loads = jobs.into_iter().enumerate().filter(|(_, load)| !load.is_zero()).collect();
     Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
 }
 
+/// Reads and judges a worst-load certificate.
 fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, lower, upper, loads, greedy, optimum, firsts, claims] =
         raw.fields("kind version problem ratio_lower ratio_upper loads greedy optimum firsts claims")?;

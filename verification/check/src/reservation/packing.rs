@@ -1,8 +1,8 @@
-//! Which configurations a server takes, and proofs about all of them (theory, section 6; docs/checker.md).
+//! The configurations that fit on a server, and proofs about all of them (theory, section 6; docs/checker.md).
 //!
-//! The unit of a resource is the greatest rational of which all demands are multiples: capacities are rounded
-//! down to it, which changes no configuration. Rewards likewise: every value of a configuration is a multiple
-//! of one unit, so that a value below the next multiple after a bound is not above the bound.
+//! The unit of a resource is the greatest rational number of which all demands are multiples. Capacities are rounded
+//! down to multiples of it, which changes no configuration. The worth of a configuration is a multiple of a similar
+//! unit of the profits. So a worth that is less than the next multiple above a bound does not exceed the bound.
 
 use std::collections::HashSet;
 
@@ -15,17 +15,19 @@ use super::tree::{self, Bound};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
+/// A problem with its units, and the configurations that were proven to be first.
 pub struct Packing<'p> {
     pub problem: &'p Reservation,
-    /// The unit of each resource; 0 where nobody demands it.
+    /// The unit of each resource; 0 if no job demands it.
     pub unit: Vec<Rational>,
-    /// Of one server, by pool, in whole units.
+    /// The capacity of one server of each pool, rounded down to whole units.
     pub capacity: Vec<Amounts>,
-    /// First configurations that were proven: the capacities of a pool, the open types as bits, which it is.
+    /// The proven first configurations: the capacity of the pool, the open types as bits, and the configuration.
     proven: HashSet<(&'p Amounts, Vec<u64>, Configuration)>,
 }
 
-/// The greatest rational of which both are multiples, neither below 0; 0 where both are.
+/// Returns the greatest rational number of which both are multiples. Neither may be negative. If both are 0, the
+/// result is 0.
 pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
     work::steps(work::cost(work::words(a) + work::words(b)))?;
     let denominator = Integer::from(a.denom().lcm_ref(b.denom()));
@@ -33,12 +35,12 @@ pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
     Ok(Rational::from((over(a).gcd(&over(b)), denominator)))
 }
 
-/// The largest multiple of a unit above 0 that is not above a value.
+/// Returns the largest multiple of a positive unit that is not above a value.
 pub fn multiple(value: &Rational, unit: &Rational) -> Rational {
     Rational::from(value / unit).floor() * unit
 }
 
-/// What a configuration, or what else there is so much of, is worth.
+/// Returns the sum of amounts times profits, for example the worth of a configuration.
 pub fn worth<V: Clone + Into<Rational>>(profits: &Amounts, amounts: &[(usize, V)]) -> Rational {
     amounts.iter().filter_map(|(j, amount)| Some(amount.clone().into() * at(profits, *j)?)).sum()
 }
@@ -56,7 +58,7 @@ impl<'p> Packing<'p> {
         Ok(Self { problem, unit, capacity, proven: HashSet::new() })
     }
 
-    /// What some jobs leave of a server of a pool, by resource.
+    /// Returns the capacity of a server of a pool that some jobs leave, by resource.
     pub fn left(&self, i: usize, jobs: impl Iterator<Item = (usize, u64)>) -> Vec<Rational> {
         let mut left = vec![Rational::new(); self.unit.len()];
         self.capacity[i].iter().for_each(|(r, c)| left[*r].clone_from(c));
@@ -66,7 +68,7 @@ impl<'p> Packing<'p> {
         left
     }
 
-    /// Whether a server of a pool takes a configuration.
+    /// Returns whether a configuration fits on a server of a pool.
     pub fn takes(&self, i: usize, k: &Configuration) -> Checked<bool> {
         if let Some(list) = &self.problem.configurations {
             work::steps(20 * list.len() as u64 * (k.len() as u64 + 1))?;
@@ -77,15 +79,16 @@ impl<'p> Packing<'p> {
         Ok(self.left(i, k.iter().copied()).iter().all(|left| *left >= 0))
     }
 
-    /// Whether `sum_j beta_j k_j <= pi_i` for every configuration of a pool.
+    /// Checks that `sum_j beta_j k_j <= pi_i` for every configuration of a pool.
     pub fn is_priced(&self, i: usize, [_, beta, pi]: &Prices, proof: &Proof) -> Checked<()> {
         let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
         let limit = at(pi, i).cloned().unwrap_or_default();
         self.shows(&Bound { pool: i, profits: beta, limit, order: None }, &types, proof)
     }
 
-    /// Whether a proof shows that no configuration of some types (ascending) is worth more than the limit of a bound; and, where
-    /// one is named that is worth as much, that it is the greatest of those at the first difference.
+    /// Checks with a proof that no configuration of some types (ascending) is worth more than the limit of a bound.
+    /// If the bound names a configuration that is worth the limit, the proof also has to show that it is the greatest
+    /// of these by the first difference.
     fn shows(&self, bound: &Bound<'_>, types: &[usize], proof: &Proof) -> Checked<()> {
         let Bound { pool, profits, limit: most, order } = bound;
         let unit = profits.iter().try_fold(Rational::new(), |unit, (_, u)| common_unit(&unit, u))?;
@@ -102,7 +105,7 @@ impl<'p> Packing<'p> {
             (Proof::Listed, Some(list)) => {
                 work::spend(list.iter().map(|k| k.len() + types.len()).sum())?;
                 let jobs = |k: &Configuration| -> Vec<u64> { types.iter().map(|j| count(k, *j)).collect() };
-                // The value, and then the jobs of each type: the greatest comes first.
+                // Configurations are compared by their worth, then by the jobs of each type.
                 let best = list.iter().map(|k| (worth(profits, k), jobs(k))).max().unwrap_or_default();
                 types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect()
             }
@@ -112,8 +115,9 @@ impl<'p> Packing<'p> {
         ensure(worth(profits, &best) < limit, "a configuration is worth more")
     }
 
-    /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is
-    /// worth more by its rewards, and of those worth as much it is the greatest at the first difference.
+    /// Checks that `k` is the first configuration of the open types (ascending) on a server of a pool. No
+    /// configuration has a larger reward, and of those with the same reward `k` is the greatest by the first
+    /// difference.
     pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Proof) -> Checked<()> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];

@@ -10,30 +10,36 @@ use crate::problem::{Class, classes, most_tasks};
 use crate::sha256::sha256;
 use crate::work::{self, Checked};
 
-/// Jobs by type, those above 0 alone, types ascending.
+/// The number of jobs of each type, ascending by type. Types without jobs are omitted.
 pub type Configuration = Vec<(usize, u64)>;
 
+/// A reservation problem.
 pub struct Reservation {
     pub name: String,
-    /// On their order nothing depends.
+    /// The resources. Their order has no meaning.
     pub resources: Names,
     pub pool_names: Names,
-    /// One server of each pool, and how many there are: 1 where no pool states a number.
+    /// One server of each pool, and the number of servers, which is 1 if no pool states a number.
     pub pools: Vec<Class>,
+    /// Whether the pools state their numbers of servers.
     pub states_counts: bool,
+    /// The names of the job types.
     pub types: Names,
     pub jobs: Vec<Job>,
-    /// In place of capacities and demands: the largest sets of jobs that fit on a server of any pool.
+    /// The largest sets of jobs that fit on a server of any pool, if the problem states these instead of capacities
+    /// and demands.
     pub configurations: Option<Vec<Configuration>>,
 }
 
+/// A job type.
 pub struct Job {
     pub demand: Amounts,
     pub reward: Rational,
+    /// The load: jobs per server of all pools.
     pub load: Rational,
 }
 
-/// A configuration by the names of types.
+/// Reads a configuration, an object of numbers of jobs by the names of types.
 pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
     let mut k = types.map(raw, |_, raw| raw.count(0, MOST))?;
     k.retain(|(_, k)| *k > 0);
@@ -48,7 +54,7 @@ impl Reservation {
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let is_listed = configurations.given().is_some();
         let resources = Names::new("resource", resources.given().map_or(Ok(&[][..]), Json::list)?)?;
-        // Where configurations are listed servers need not be.
+        // If configurations are listed, servers may be missing.
         let one = json::read(r#"[{"name": "servers"}]"#)?;
         let is_none = servers.given().map_or(Ok(&[][..]), Json::list)?.is_empty();
         if !is_listed && (resources.list.is_empty() || is_none) {
@@ -79,7 +85,7 @@ impl Reservation {
         let configurations = configurations.given().map(read).transpose()?;
         let states_counts = with_counts > 0;
         let problem = Self { name, resources, pool_names, pools, states_counts, types, jobs, configurations };
-        // Every type fits somewhere, and nowhere more often than can be counted.
+        // Every type has to fit on some server, and on no server more often than the counts allow.
         work::spend(problem.size().saturating_mul(problem.pools.len()))?;
         for (j, name) in problem.types.list.iter().enumerate() {
             let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
@@ -90,13 +96,13 @@ impl Reservation {
         Ok(problem)
     }
 
-    /// The hash that names the problem.
+    /// Returns the hash that identifies the problem.
     pub fn hash(&self) -> String {
         sha256(&self.canonical(true, &self.resources.list, self.configurations.as_deref()))
     }
 
-    /// Its pools and types in their order, what is said of each by name in alphabetical order; without loads and numbers
-    /// of servers unless `all`.
+    /// Returns the canonical form: pools and types in their order, amounts by name in alphabetical order. Loads and
+    /// numbers of servers are included only if `all` is true.
     fn canonical(&self, all: bool, resources: &[String], configurations: Option<&[Configuration]>) -> String {
         let amounts = |of: &Amounts| Some(numbers(&self.resources, of, true));
         let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
@@ -121,7 +127,8 @@ impl Reservation {
         record("kind resources servers jobs configurations", [kind, resources, servers, jobs, listed])
     }
 
-    /// The canonical form of what it means: of stated configurations only the largest count, and no resources.
+    /// Returns the canonical form of the meaning. If configurations are stated, only the largest of them count, and
+    /// resources do not.
     pub fn meaning(&self, all: bool) -> Checked<String> {
         let Some(list) = &self.configurations else {
             return Ok(self.canonical(all, &self.resources.list, None));
@@ -134,18 +141,18 @@ impl Reservation {
         Ok(self.canonical(all, &[], Some(&largest)))
     }
 
-    /// What so many jobs of types are worth.
+    /// Returns the reward of these numbers of served jobs.
     pub fn earned(&self, served: impl Iterator<Item = (usize, Rational)>) -> Checked<Rational> {
         work::sum(served.map(|(j, served)| served * &self.jobs[j].reward).collect())
     }
 
-    /// The number of demands, for the budget.
+    /// Returns the number of demands, for the budget.
     pub fn size(&self) -> usize {
         let listed: usize = self.configurations.iter().flatten().map(Vec::len).sum();
         self.jobs.iter().map(|job| job.demand.len() + 1 + listed).sum()
     }
 
-    /// Jobs of a type that fit on one server of a pool.
+    /// Returns the number of jobs of a type that fit on one server of a pool.
     pub fn most(&self, i: usize, j: usize) -> Integer {
         if let Some(list) = &self.configurations {
             return list.iter().map(|k| count(k, j)).max().unwrap_or(0).into();
@@ -154,12 +161,12 @@ impl Reservation {
     }
 }
 
-/// How many jobs of a type a configuration holds.
+/// Returns the number of jobs of a type in a configuration.
 pub fn count(k: &Configuration, j: usize) -> u64 {
     at(k, j).copied().unwrap_or(0)
 }
 
-/// Whether a configuration is a part of another.
+/// Returns whether one configuration is contained in another.
 pub fn is_part(k: &Configuration, of: &Configuration) -> bool {
     k.iter().all(|(j, k)| *k <= count(of, *j))
 }

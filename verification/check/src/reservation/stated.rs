@@ -1,5 +1,5 @@
-//! What a certificate states of a problem: all of it is read before any of it is judged, so that what cannot be
-//! read is found wherever it stands.
+//! The statements of a certificate about a problem. All of them are read before any is judged, so unreadable text is
+//! reported in whatever position it stands.
 
 use rug::Rational;
 
@@ -8,32 +8,35 @@ use crate::json::{Json, Kind};
 use crate::names::{Amounts, MOST};
 use crate::work::Checked;
 
-/// A step of greedy: so many servers of a pool get a configuration until a type is exhausted, if one is; and why
-/// it is the first.
+/// A step of greedy: servers of a pool get a configuration; the type that is then exhausted, if one is; and the proof
+/// that the configuration is the first.
 pub type Step = (Placed, Option<usize>, Proof);
-/// A configuration on so many servers of a pool.
+/// A pool, a configuration, and the number of servers of the pool that have it.
 pub type Placed = (usize, Configuration, Rational);
-/// Prices of loads, of slots and of servers: `alpha`, `beta` and `pi`.
+/// The prices of loads, of slots and of servers: `alpha`, `beta` and `pi`.
 pub type Prices = [Amounts; 3];
-/// The first configuration of open types, and why it is.
+/// The open types, their first configuration, and the proof that it is the first.
 pub type First = (Vec<usize>, Configuration, Proof);
-/// What is claimed of an order of types, and whether it is the last of its branch.
+/// A claim about an order of types: the order, whether it is the last claim of its branch, the prices and their
+/// proof.
 pub type Claim = (Vec<usize>, bool, Prices, Proof);
 /// The multipliers of the resources, and the nodes, depth first.
 pub type Tree = (Vec<Amounts>, Vec<Node>);
 
-/// A type, and the least jobs of it in the first branch; or of a leaf the place of its multipliers.
+/// An inner node has a type, and the least number of its jobs in the first branch. A leaf has no type, and the
+/// position of its multipliers.
 pub type Node = (Option<usize>, u64);
 
-/// Why something is true of all configurations of a server.
+/// A proof of a statement about all configurations of a server.
 pub enum Proof {
-    /// One tree of a bound; of a first configuration one of its value, and one of those worth as much.
+    /// Trees: one for a bound; for a first configuration, one for its worth and one for the configurations that are
+    /// worth as much.
     Tree(Vec<Tree>),
-    /// A dynamic programme of so many cells.
+    /// A dynamic programme with this number of cells.
     Table(u64),
     /// The problem lists all configurations.
     Listed,
-    /// An earlier step has proven it.
+    /// An earlier step has proven the statement.
     Known,
 }
 
@@ -69,7 +72,7 @@ impl Reservation {
         })
     }
 
-    /// The proof of a first configuration, or of a bound.
+    /// Reads the proof that a configuration is the first, or that a bound is true.
     fn proof(&self, raw: &Json<'_>, of_first: bool) -> Checked<Proof> {
         match raw.get("method").text().unwrap_or_default() {
             "tree" if of_first => {
@@ -85,7 +88,7 @@ impl Reservation {
         }
     }
 
-    /// A tree, by the names of its fields.
+    /// Reads a tree. `names` are the names of its fields.
     fn tree(&self, raw: &Json<'_>, names: &str) -> Checked<Tree> {
         let [multipliers, nodes] = raw.fields(names)?;
         let node = |raw: &Json<'_>| match raw.list() {
@@ -98,15 +101,17 @@ impl Reservation {
     }
 }
 
-/// What there is to pack: jobs by type, and servers by pool; numbers of both, or parts of all servers.
+/// The jobs by type and servers by pool to pack: whole numbers of both, or loads per server and fractions of all
+/// servers.
 pub struct Amount {
     pub jobs: Vec<Rational>,
     pub servers: Vec<Rational>,
     pub whole: bool,
 }
 
-/// What greedy earns, what an assignment does, and a bound of the optimum with its proof for every pool, as it is stated.
-/// A worst load states no bound; the reward stands for it, and there is no proof.
+/// The statements about one packing problem: the reward of greedy with its steps, the reward of an assignment, and a
+/// bound of the optimum with a proof for every pool. A worst load states no bound. The reward of its assignment is
+/// used instead, and there are no proofs.
 pub struct Stated {
     pub greedy: Rational,
     pub steps: Vec<Step>,
@@ -140,7 +145,7 @@ impl Stated {
         })
     }
 
-    /// Whether numbers of servers and jobs are whole.
+    /// Returns whether all numbers of servers and jobs are whole.
     pub fn is_whole(&self) -> bool {
         let placed = self.steps.iter().map(|(placed, ..)| placed).chain(&self.assignment);
         let amounts = placed.map(|(.., servers)| servers).chain(self.served.iter().map(|(_, jobs)| jobs));

@@ -1,4 +1,4 @@
-//! The knapsack by dynamic programming over the grid of capacities, in units.
+//! The knapsack problem, solved by dynamic programming over the grid of capacities in units.
 
 use std::ops::Add;
 
@@ -10,13 +10,14 @@ use crate::names::{Amounts, at};
 use crate::number::floor;
 use crate::work::{self, Checked, ensure, ensure_small};
 
-/// Most cells of a table.
+/// The most cells of a table.
 const CELLS: usize = 10_000_000;
-/// Most bits of the numbers of a table wider than two words, so that it takes at most 256 MiB.
+/// The most bits of all numbers of a table, if a number is wider than two words. The table then takes at most 256
+/// MiB.
 const BITS: u64 = 1 << 31;
 
-/// The first configuration of some types (ascending) on a server of a pool by profits that are multiples of a
-/// unit, with a table that is stated to have so many cells.
+/// Returns the first configuration of some types (ascending) on a server of a pool. All profits are multiples of
+/// `unit`. The table has to have the stated number of cells.
 pub fn first(
     packing: &Packing<'_>,
     i: usize,
@@ -29,7 +30,8 @@ pub fn first(
         let units = at(amounts, r).map(|amount| floor(Rational::from(amount / &packing.unit[r])));
         units.map_or(0, |units| units.to_usize().unwrap_or(CELLS).min(CELLS))
     };
-    // The number of coordinates along every axis, a demanded resource each, the longest axis last.
+    // The table has an axis for each demanded resource, and the longest axis is the last one. A length is a number of
+    // coordinates.
     let demanded = (0..packing.unit.len()).filter(|r| !packing.unit[*r].is_zero());
     let mut axes: Vec<_> = demanded.map(|r| (units(&packing.capacity[i], r) + 1, r)).collect();
     axes.sort_unstable();
@@ -44,7 +46,7 @@ pub fn first(
         (*j, resources.iter().map(|r| units(demand, *r)).collect(), profit)
     };
     let jobs: Vec<Job> = types.iter().map(job).collect();
-    // Every job takes a unit of something.
+    // Every job takes at least one unit of some resource, which bounds the number of jobs.
     let most = jobs.iter().map(|(.., profit)| profit).max().cloned().unwrap_or_default();
     let bits = u64::from((most * lengths.iter().sum::<usize>() as u64).significant_bits());
     let each = if bits < 128 { 4 + bits / 16 } else { 40 * (bits / 64 + 1) };
@@ -58,15 +60,17 @@ pub fn first(
     })
 }
 
-/// A type, what a job of it takes along every axis, and its profit, in units.
+/// A type, the units that its job takes along every axis, and its profit in units.
 type Job = (usize, Vec<usize>, Integer);
 
+/// Fills a table with the largest profit for every capacity, and returns the first configuration for the whole
+/// capacity.
 fn fill<V>(lengths: &[usize], jobs: &[Job], number: impl Fn(&Integer) -> V) -> Configuration
 where
     V: Default + Clone + Ord + for<'v> Add<&'v V, Output = V>,
 {
     let offset = |takes: &[usize]| lengths.iter().zip(takes).fold(0, |at, (length, take)| at * length + take);
-    // Whether the coordinates of a cell have room for what a job takes.
+    // Returns whether the coordinates of a cell have room for a job.
     let has_room = |mut at: usize, takes: &[usize]| {
         lengths.iter().zip(takes).rev().all(|(length, take)| {
             let along = at % length;
@@ -79,7 +83,7 @@ where
     for (_, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));
         let first = takes.last().copied().unwrap_or(0);
-        // Along the last axis a row has room from the same cell on, if its last one has.
+        // Within a row, all cells from a fixed one on have room, if the last cell has.
         for end in (row..=value.len()).step_by(row).filter(|end| has_room(end - 1, takes)) {
             for at in end - row + first..end {
                 let one_more = value[at - offset].clone() + &profit;
@@ -89,8 +93,9 @@ where
             }
         }
     }
-    // Jobs are taken back, of the first type as many as any best filling holds, and so on. Best fillings of
-    // what then remains hold none of the types before: the cell would have held it.
+    // The configuration is read back from the table: as many jobs of the first type as any best filling holds, then
+    // of the second type, and so on. A best filling of the remaining capacity holds no job of an earlier type,
+    // because then the cell before it would have held that job too.
     let (mut k, mut at) = (Configuration::new(), value.len() - 1);
     for (j, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));

@@ -1,8 +1,9 @@
-//! Branch trees, walked once.
+//! Branch trees, verified in a single pass.
 //!
-//! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to what fits beside
-//! the lower bounds; with the multipliers `m >= 0` of the leaf and `v_j = profit_j - sum_r m_r d_jr` every
-//! configuration of the box is worth at most `sum_j max(v_j l_j, v_j u_j) + sum_r m_r c_r`.
+//! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to the number of jobs that
+//! fit together with the lower bounds. Let `m >= 0` be the multipliers of the leaf, and
+//! `v_j = profit_j - sum_r m_r d_jr`. Then every configuration of the box is worth at most
+//! `sum_j max(v_j l_j, v_j u_j) + sum_r m_r c_r`.
 
 use rug::Rational;
 
@@ -11,35 +12,36 @@ use super::problem::{Configuration, count};
 use super::stated::Tree;
 use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
-use crate::work::{self, Checked, ensure, ensure_small, some};
+use crate::work::{self, Checked, ensure, ensure_small, require};
 
-/// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than
-/// this.
+/// A statement about all configurations of a pool: with these profits, which are at least 0, each is worth less than
+/// the limit.
 pub struct Bound<'a> {
     pub pool: usize,
     pub profits: &'a Amounts,
     pub limit: Rational,
-    /// Or, where it is there: they are not greater than this one at the first difference, of the types that
-    /// are open.
+    /// If present, a configuration may also be worth the limit or more, if it is not greater than this one by the
+    /// first difference. The open types are listed as well.
     pub order: Option<(&'a Configuration, &'a [usize])>,
 }
 
 /// The least and the most jobs of a type.
 type Range = (u64, u64);
-/// Most of these of all boxes that are to come.
+/// The most ranges in all boxes that are still to be verified.
 const RANGES: usize = 10_000_000;
 
+/// Checks that a tree proves a bound.
 pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) -> Checked<()> {
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
     let types = packing.problem.jobs.len();
-    // Boxes that are to come, the next one last.
+    // The boxes that are still to be verified, the next one last.
     let mut boxes: Vec<Vec<Range>> =
         vec![(0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect()];
     for node in nodes {
-        let mut ranges = some(boxes.pop(), "a tree goes on after its last branch")?;
+        let mut ranges = require(boxes.pop(), "a tree goes on after its last branch")?;
         match *node {
             (None, which) => {
-                let set = some(sets.get(which as usize), "a tree names multipliers that are not there")?;
+                let set = require(sets.get(which as usize), "a tree names multipliers that are not there")?;
                 ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
                 ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
             }
@@ -56,7 +58,7 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) ->
     ensure(boxes.is_empty(), "a tree ends before its last branch")
 }
 
-/// Whether the multipliers prove the bound for this box.
+/// Returns whether the multipliers prove the bound for this box.
 fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers: &Amounts) -> Checked<bool> {
     work::spend(2 * (packing.problem.size() + packing.unit.len()))?;
     let jobs = &packing.problem.jobs;
@@ -65,7 +67,7 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
     if left.iter().any(|left| *left < 0) || ranges.iter().any(|(lower, upper)| upper < lower) {
         return Ok(true);
     }
-    // The most jobs of a type in this box that fit beside the lower bounds.
+    // Returns the most jobs of a type in this box that fit together with the lower bounds.
     let corner = |j: usize| {
         let more = jobs[j].demand.iter().map(|(r, d)| Rational::from(&left[*r] / d)).min();
         let more = floor(more.unwrap_or_default()).to_u64().unwrap_or(MOST);

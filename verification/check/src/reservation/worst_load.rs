@@ -1,13 +1,13 @@
-//! That greedy earns at least a part `a` of the optimum, whatever the load (theory, section 6).
+//! The proof that greedy earns at least a fraction `a` of the optimum, whatever the load (theory, section 6).
 //!
-//! Claims stand in the order of a depth-first walk over the orders in which types run out. Let `K_l` be the
-//! first configuration when `l - 1` types of the order have run out, for `l = 1..t`, and `U` its reward. A
-//! claim holds with prices `alpha, beta, pi >= 0` when `alpha_j + beta_j >= a u_j`, `alpha_j = 0` outside the
-//! order, `sum_j beta_j k_j <= pi` for every configuration, and `pi + sum alpha_j K_l[j] <= V_l` over the
-//! types of the order from place `l` on, with `V_l = U(K_l)`: then `a` times the optimum is at most what
-//! greedy earns under every load with which the servers run out in step `t` (`end`). With the least reward of
-//! a server full of one open type as `V_t` the same is true whatever comes next (`all`), and the branch ends.
-//! If all types run out greedy serves everything.
+//! Claims are in the order of a depth-first walk over the orders in which types can run out. Let `K_l` be the first
+//! configuration after `l - 1` types of the order have run out, for `l = 1..t`, and let `U` be its reward. A claim
+//! has prices `alpha, beta, pi >= 0` with `alpha_j + beta_j >= a u_j`, with `alpha_j = 0` outside the order, and with
+//! `sum_j beta_j k_j <= pi` for every configuration. In addition `pi + sum alpha_j K_l[j] <= V_l`, where the sum is
+//! over the types from position `l` of the order on, and `V_l = U(K_l)`. Then `a` times the optimum is at most the
+//! reward of greedy, under every load with which the servers run out in step `t` (`end`). If `V_t` is instead the
+//! least reward of a server full of one open type, the same is true whatever types run out next (`all`), and the
+//! branch ends. If all types run out, greedy serves every job.
 
 use std::collections::HashMap;
 
@@ -18,20 +18,20 @@ use super::packing::{Packing, worth};
 use super::problem::Configuration;
 use super::stated::{Claim, First};
 use crate::names::{Amounts, at};
-use crate::work::{self, Checked, about, ensure, some};
+use crate::work::{self, Checked, context, ensure, require};
 
-/// Whether the claims settle every order.
+/// Checks that the claims settle every order.
 pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
     let problem = packing.problem;
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
     let mut best = HashMap::new();
     for (open, k, proof) in firsts {
-        about("firsts", packing.is_first(0, open, k, proof))?;
+        context("firsts", packing.is_first(0, open, k, proof))?;
         best.insert(open, (k, worth(&rewards, k)));
     }
     let mut claims = claims.iter();
-    // Orders that are to be settled, the next one last: a type that runs out after the first so many of the
-    // order that was looked at before.
+    // The orders that are still to be settled, the next one last. Each is stored as a length and a type: that many
+    // types of the previous order, followed by the type.
     let mut pending = vec![(0, None)];
     let mut order: Vec<usize> = Vec::new();
     while let Some((length, next)) = pending.pop() {
@@ -39,7 +39,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         order.extend(next);
         let types = problem.jobs.len();
         work::spend(2 * (types + 1) * (order.len() + 1))?;
-        // The place of every type in the order; those that do not run out have the last.
+        // The position of every type in the order. Types that do not run out have the position after the last.
         let mut place = vec![order.len(); types];
         order.iter().enumerate().for_each(|(at, j)| place[*j] = at);
         let open = |l: usize| (0..types).filter(|j| place[*j] >= l).collect::<Vec<usize>>();
@@ -48,10 +48,11 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             continue;
         }
         let firsts: Option<Vec<_>> = (0..=order.len()).map(|l| best.get(&open(l))).collect();
-        let firsts = some(firsts, "claims: a first configuration is not stated")?;
-        let (stated, is_last, prices, pricing) = some(claims.next(), "claims: there is none about an order")?;
+        let firsts = require(firsts, "claims: a first configuration is not stated")?;
+        let (stated, is_last, prices, pricing) =
+            require(claims.next(), "claims: there is none about an order")?;
         ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
-        about("claims", cover(prices, a, packing))?;
+        context("claims", cover(prices, a, packing))?;
         let [alpha, _, pi] = prices;
         let pi = at(pi, 0).cloned().unwrap_or_default();
         let is_inside = !open_last.iter().any(|j| at(alpha, *j).is_some());
@@ -65,7 +66,7 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
             ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }
-        about("claims: pricing", packing.is_priced(0, prices, pricing))?;
+        context("claims: pricing", packing.is_priced(0, prices, pricing))?;
         if let Some((k, _)) = firsts.last().filter(|_| !*is_last) {
             pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }

@@ -1,4 +1,4 @@
-//! What a small file may cost, and what is found wherever it stands.
+//! Limits on the cost of a small file, and defects that are reported in whatever position they stand.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ fn joined(count: usize, of: impl Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join(",")
 }
 
-/// Judged each by itself, these claims took half a minute.
+/// Judging each of these claims separately took half a minute.
 #[test]
 fn what_is_claimed_again_is_not_judged_again() {
     let users = joined(300, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
@@ -29,7 +29,8 @@ fn what_is_claimed_again_is_not_judged_again() {
     assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
 }
 
-/// What is charged is what is touched: one wide number among many users does not make all looks as wide.
+/// The budget is charged for the numbers that an operation uses. One wide number among many users does not make every
+/// operation as expensive.
 #[test]
 fn one_wide_number_does_not_make_envy_too_large() {
     let users = joined(20_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 1}}}}"#));
@@ -46,13 +47,13 @@ fn one_wide_number_does_not_make_envy_too_large() {
             joined(20_000, tasks)
         )
     };
-    // It lacks 10^-3400 tasks of 40,000.
+    // One user lacks 10^-3400 tasks, and could have 40,000.
     assert_eq!(found(text("-25e-3406")).unwrap().reason, None);
     assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
 }
 
-/// Of users that are alike, and hold equal bundles of long numbers, one looks at one other: no pair of them can be told from
-/// another by rounded numbers.
+/// Among identical users with equal bundles of long numbers, one user is compared with one other. Rounded numbers
+/// could not tell these pairs apart.
 #[test]
 fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
     let servers = joined(20, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1000, "q": 1000}}}}"#));
@@ -70,11 +71,12 @@ fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
         )
     };
     assert_eq!(found(text("4")).unwrap().reason, None);
-    // One that has less than all others envies them, though by no more than the last digit shows.
+    // A user that has less than all others envies them, even if only the last digit shows it.
     assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
 }
 
-/// Users of as many shapes and no bundle within another: that everybody looks at all of them is refused before anybody does.
+/// There are as many demands as users, and no bundle is within another. Comparing all of them is refused before the
+/// first comparison.
 #[test]
 fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
     const USERS: usize = 26_000;
@@ -104,7 +106,7 @@ fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
     );
 }
 
-/// Queues in which one user after the other has all its tasks: an event is charged by what stands above it.
+/// In these queues one user after another gets all its tasks. Each event is charged for the nodes above it.
 #[test]
 fn a_tree_is_charged_by_what_its_events_touch() {
     let groups = joined(200, |q| {
@@ -136,13 +138,13 @@ fn a_tree_is_charged_by_what_its_events_touch() {
     assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
-/// Users who may run on many classes and have tasks on one: a wide number of one of them is charged where it is touched.
+/// Users may run on many classes and have tasks on one. A wide number of one user is charged only where it is used.
 #[test]
 fn one_wide_number_does_not_make_a_tree_too_large() {
     let servers = joined(250, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 12}}}}"#));
     let users = joined(1_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let nines = "9".repeat(3_400);
-    // The first two change places with a part of their tasks, of which the other has what is left of 3.
+    // The first two users have swapped a fraction of their tasks. Each has 3 tasks in total.
     let tasks = |last: &str| {
         joined(1_000, |n| match n {
             0 | 1 => {
@@ -167,13 +169,13 @@ fn one_wide_number_does_not_make_a_tree_too_large() {
     assert!(found(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
-/// Certificates of ratios and worst loads that are valid.
+/// Returns the valid certificates of ratios and worst loads.
 fn about_reservations() -> impl Iterator<Item = Fixture> {
     accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)
 }
 
-/// Every string and number in place of which something unreadable makes a certificate malformed, though what greedy
-/// earns is false, and is judged first.
+/// Each of these strings and numbers makes a certificate malformed if it is unreadable, even though the reward of
+/// greedy is false and judged first.
 #[test]
 fn what_cannot_be_read_is_found_behind_what_is_false() {
     let mut found_behind = 0;
@@ -203,7 +205,8 @@ fn what_cannot_be_read_is_found_behind_what_is_false() {
     assert!(found_behind > 20, "{found_behind}");
 }
 
-/// One type of jobs that fills a server, priced by a table of 10^7 cells with numbers as large as this reward.
+/// Returns a certificate with one type of jobs that fills a server. Its price is proven by a table of 10^7 cells with
+/// numbers as large as this reward.
 fn wide_table(reward: &str) -> String {
     let table = r#"{"method": "dynamic-programme", "cells": 10000000}"#;
     let full = r#""configuration": {"j": "9999999"}"#;
@@ -224,7 +227,7 @@ fn wide_table(reward: &str) -> String {
     )
 }
 
-/// The program may not have more memory than this.
+/// Runs the program with at most this much memory.
 fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
     let path = std::env::temp_dir().join(format!("evenhand-check-{}-{bytes}.json", std::process::id()));
     std::fs::write(&path, text).unwrap();
@@ -238,10 +241,10 @@ fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
 
 #[test]
 fn tables_of_wide_numbers_take_a_bounded_memory() {
-    // Two words: 160 MB.
+    // Two words for each number take 160 MB.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(30))));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    // Four words, which 10^7 numbers may not have.
+    // Four words for each number are not allowed for 10^7 numbers.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(60))));
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(
@@ -249,7 +252,7 @@ fn tables_of_wide_numbers_take_a_bounded_memory() {
     );
 }
 
-/// The tree of a text takes a bounded multiple of it, however it is nested.
+/// The JSON tree takes a bounded multiple of the text, however deeply it is nested.
 #[test]
 fn texts_are_read_in_linear_memory() {
     let nested = format!("{}0{}", "[".repeat(98), "]".repeat(98));

@@ -1,4 +1,4 @@
-//! Certificates that a version of the kernel judged wrongly, or did not survive.
+//! Certificates that an earlier version of the kernel judged wrongly, or on which it crashed.
 
 use evenhand_check::{File, Options, Report, check};
 
@@ -8,7 +8,8 @@ fn found(text: String) -> Report {
     check(&File { name: "certificate".to_owned(), text }, &options).expect("a verdict")
 }
 
-/// A task on `near` is worth one of A's, one on `far` three: without that one nobody is envied.
+/// A task on `near` is worth one task of A, and a task on `far` is worth three. Without the task on `far` no user is
+/// envied.
 fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
     let pair = format!(r#""user": "A", "envied": "B", "server": "{server}""#);
     let evidence =
@@ -27,12 +28,13 @@ fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
 #[test]
 fn ef1_takes_away_the_task_that_is_worth_most() {
     assert_eq!(found(one_less("far", true, "0", "")).reason, None);
-    // With the other task taken away B is envied: which is no violation.
+    // Without the task on `near` B is still envied, but that is not a violation.
     let reason = found(one_less("near", false, "-1/10", "2")).reason;
     assert!(reason.as_ref().is_some_and(|reason| reason.contains("no pair of users has")), "{reason:?}");
 }
 
-/// A task stands on a single server of a class that is shared by time, and has none of what it demands.
+/// The task is on a single server of a class that is shared by time, and the server has none of the resource that it
+/// demands.
 #[test]
 fn a_task_that_cannot_run_takes_no_time() {
     let text = r#"{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem",
@@ -45,7 +47,8 @@ fn a_task_that_cannot_run_takes_no_time() {
     assert!(found(text.to_owned()).reason.is_some());
 }
 
-/// `n` users on 12 classes of 10 cpu, each with so many tasks; the digits `scale` follow every level and price.
+/// Returns a certificate with `n` users on 12 classes of 10 cpu, each with this number of tasks. The digits `scale`
+/// are appended to every level and price.
 fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     let classes = 12;
     let list = |of: &dyn Fn(usize) -> String, count: usize| (0..count).map(of).collect::<Vec<_>>().join(",");
@@ -53,7 +56,7 @@ fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     let users = list(&|k| format!(r#"{{"name": "u{k}", "demand": {{"cpu": 1}}}}"#), n);
     let tasks = list(&|k| format!(r#""u{k}": {{"s{}": "{each}"}}"#, k % classes), n);
     let covers = list(&|k| format!(r#""u{k}""#), n);
-    // A share is a part of 120 cpu.
+    // A share is a fraction of 120 cpu.
     let weights = list(&|k| format!(r#""u{k}": "120{scale}""#), n);
     let prices = list(&|i| format!(r#""s{i}": {{"cpu": "1{scale}"}}"#), classes);
     format!(
@@ -67,21 +70,23 @@ fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     )
 }
 
-/// Wide numbers are charged where they are used, and not for every demand of a user on a class: 4,600 digits among 86,400
-/// placements took more than all steps.
+/// Wide numbers are charged where they are used, and not for every demand of a user on a class. Before, 4,600 digits
+/// among 86,400 placements exceeded the budget of steps.
 #[test]
 fn wide_prices_of_many_placements_are_checked() {
     assert_eq!(found(scaled(60, "10/5", "", "0")).reason, None);
     assert!(found(scaled(60, "10/5", "", "-1/10")).reason.is_some());
     assert_eq!(found(scaled(7_200, "10/600", &"0".repeat(4_600), "0")).reason, None);
-    // Wide denominators that meet are still refused before they are multiplied.
+    // Adding wide denominators is still refused before they are multiplied.
     let text = scaled(480, &format!("1/1{}1", "0".repeat(99_990)), "", "0");
     let refused = check(&File { name: "certificate".to_owned(), text }, &Options::default());
     assert!(refused.is_err_and(|unusable| unusable.status == 3 && unusable.what.contains("too large")));
 }
 
-/// A certificate of moves: `x` of queue `a` runs one task and is due two, `y` of queue `b` stops one for it. What is due has
-/// this tolerance and these tasks of `x`, of which queue `a` then lacks so much; what is held after the moves has this tolerance.
+/// Returns a certificate of moves. User `x` of queue `a` runs one task and is entitled to two, and `y` of queue `b`
+/// stops one task for it. `due` states the tolerance of the certificate of fair shares, and its tasks of `x`. `rows`
+/// is the statement about queue `a`. `tolerance_after` is the tolerance of the certificate about the usage after the
+/// moves.
 fn moves(due: [&str; 2], rows: &str, tolerance_after: &str) -> String {
     let [tolerance_of_due, tasks] = due;
     let problem = r#""problem": {"kind": "allocation-problem", "resources": ["r"],
@@ -119,7 +124,8 @@ fn moves(due: [&str; 2], rows: &str, tolerance_after: &str) -> String {
 
 const SHORT: &str = r#"{"name": "a", "held": {"r": 1}, "due": {"r": 2}, "short": {"r": 1}, "by": "x"}"#;
 
-/// Within a tolerance an allocation may state what is no task. What is due was the sum of all that it states.
+/// Within a tolerance, an allocation may have entries that are not tasks. A fair share used to be the sum of all
+/// entries, also of these.
 #[test]
 fn what_is_due_is_what_the_filling_ends_with() {
     assert_eq!(found(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
@@ -130,7 +136,7 @@ fn what_is_due_is_what_the_filling_ends_with() {
     assert!(reason.as_ref().is_some_and(|why| why.contains("queue `a`: an amount")), "{reason:?}");
 }
 
-/// The tolerance of what is held after the moves was no matter to the reader's largest.
+/// The reader's largest tolerance used to ignore the tolerance of the certificate about the usage after the moves.
 #[test]
 fn every_part_of_a_bundle_has_a_tolerance_that_is_allowed() {
     let reason = found(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;

@@ -1,9 +1,9 @@
-//! Every certificate of the test kit: the kernel says what is expected.
+//! Every certificate of the test kit: the kernel gives the expected verdict.
 
 use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected, unread};
 
-/// What the kernel finds when nothing is asked beyond that the certificate is true.
+/// Returns the verdict of the kernel if the certificate only has to be true.
 fn found(fixture: &Fixture) -> Result<Report, Unusable> {
     let mut options = Options::default();
     if fixture.kind == Kind::Allocation {

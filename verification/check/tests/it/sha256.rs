@@ -1,4 +1,4 @@
-//! The examples of the standard.
+//! Tests of SHA-256 with the examples of the standard.
 
 #[path = "../../src/sha256.rs"]
 mod digest;
@@ -16,7 +16,7 @@ fn the_examples_of_the_standard() {
     assert!(examples.iter().all(|(text, hash)| digest::sha256(text) == *hash));
 }
 
-/// Lengths around the end of a block, where the padding takes another one.
+/// Lengths around the end of a block, where the padding needs another block.
 #[test]
 fn the_padding() {
     let hash = |length: usize| digest::sha256(&"a".repeat(length));

@@ -1,11 +1,11 @@
-//! What keeps the kernel trusted: its size, as docs/checker.md prints it, and what it rests on.
+//! The properties that make the kernel trustworthy: its size, as docs/checker.md states it, and its few dependencies.
 //!
-//! A line of code is one of `src`, formatted by rustfmt, that is neither blank nor a comment (`//`, and so `///` and
-//! `//!`) alone. A comment beside code counts as the code that it stands beside; there are no block comments.
+//! A line of code is a line of `src`, formatted by rustfmt, that is neither blank nor only a comment (`//`, and so
+//! `///` and `//!`). A line with code and a comment counts as code. There are no block comments.
 
 use std::path::{Path, PathBuf};
 
-/// The modules that stand beside: about groups.
+/// The modules about groups, which are not needed for an allocation without groups.
 const BESIDE: [&str; 11] = [
     "groups.rs",
     "groups/alone.rs",
@@ -24,7 +24,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every source file below a folder, with its text.
+/// Returns every source file below a folder, with its text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
@@ -32,7 +32,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-/// docs/checker.md says how many lines of code each part of the kernel has, to the nearest ten.
+/// The page docs/checker.md states the lines of code of each part of the kernel, to the nearest ten.
 #[test]
 fn its_size_is_what_the_page_says() {
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
@@ -80,7 +80,7 @@ fn it_rests_on_exact_numbers_alone() {
             .map(str::to_owned)
             .collect::<Vec<String>>()
     };
-    // The second is below the first, and has its own line for a feature.
+    // The second crate is a dependency of the first, and has its own line because of a feature.
     assert_eq!(dependencies("dependencies"), ["rug.workspace = true", "gmp-mpfr-sys.workspace = true"]);
     assert!(dependencies("build-dependencies").is_empty() && !manifest.contains("[target"));
     for root_file in ["lib.rs", "main.rs"] {
@@ -91,7 +91,8 @@ fn it_rests_on_exact_numbers_alone() {
 
 #[test]
 fn it_reads_files_and_does_nothing_else() {
-    // Whatever of the standard library writes a file, opens a connection or runs a program goes by one of these names.
+    // Every function of the standard library that writes a file, opens a connection or runs a program has one of
+    // these names.
     const ACTS: [&str; 9] = [
         "fs::write",
         "File::create",

@@ -1,13 +1,14 @@
-//! Which resource is everybody's bottleneck: when the three bottleneck axioms apply, and on what.
+//! The resources that are the bottleneck of every user: when the three bottleneck axioms apply, and to which
+//! resources.
 //!
-//! * bottleneck-fair: on every class that an active user can run on, `d_nir / c_ir` is largest for the
-//!   same resource (PS-DSF, section II-A, "bottleneck fairness").
-//! * global-bottleneck-fair: `d_nr / sum_i k_i c_ir` is largest for the same resource for every active
-//!   user (DRFH, section III-C).
-//! * single-resource-fair: there is only one resource.
+//! - bottleneck-fair: on every class where an active user can run, `d_nir / c_ir` is largest for the same resource
+//!   (PS-DSF, section II-A, "bottleneck fairness").
+//! - global-bottleneck-fair: `d_nr / sum_i k_i c_ir` is largest for the same resource for every active user (DRFH,
+//!   section III-C).
+//! - single-resource-fair: there is only one resource.
 //!
-//! Where one applies, the axiom is weighted max-min ([`max_min`](super::max_min) with
-//! [`Share::Resource`](crate::Share::Resource)) on every such resource: exact ties make several.
+//! If one of them applies, the axiom is weighted max-min ([`max_min`](super::max_min) with
+//! [`Share::Resource`](crate::Share::Resource)) on every such resource. There are several if demands tie exactly.
 
 use std::cmp::Ordering;
 
@@ -26,10 +27,10 @@ use crate::refusal::Refusal;
 use crate::share::Share;
 use evenhand_problem::format::{FormatError, Object};
 
-/// The only resource.
+/// Returns the only resource.
 ///
 /// # Errors
-/// That there are several, or none of it.
+/// Returns an error if there are several resources, or if no server has any of the resource.
 fn single_resource(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     match problem.n_resources() {
         1 => divided(problem).and_then(|()| usable(problem, vec![0])),
@@ -37,7 +38,8 @@ fn single_resource(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     }
 }
 
-/// A class that is time-shared because of a stated `gamma` has no resource that binds.
+/// Checks that no class is time-shared. A class that is time-shared because of a stated `gamma` has no resource as a
+/// bottleneck.
 fn divided(problem: &Problem) -> Result<(), Inapplicable> {
     let Some(i) = (0..problem.n_servers()).find(|&i| problem.servers()[i].is_time_shared()) else {
         return Ok(());
@@ -48,6 +50,7 @@ fn divided(problem: &Problem) -> Result<(), Inapplicable> {
     )))
 }
 
+/// Returns the resources that are the bottleneck of every active user on every class where it can run.
 fn resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
@@ -67,6 +70,7 @@ fn resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     usable(problem, left)
 }
 
+/// Returns the resources that are the global dominant resource of every active user.
 fn global_resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
@@ -82,8 +86,8 @@ fn global_resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     usable(problem, left)
 }
 
-/// Keeps of `left` the resources with the largest `demand / capacity`; none when nothing is
-/// demanded that there is.
+/// Keeps those resources of `left` that have the largest `demand / capacity`. Keeps none if no demanded resource has
+/// any capacity.
 fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl Fn(usize) -> &'p Rational) {
     let real = |r: &usize| demand.has(*r) && !capacity(*r).is_zero();
     let compare = |a: usize, b: usize| {
@@ -97,16 +101,16 @@ fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl 
     left.retain(|r| real(r) && compare(*r, most) == Ordering::Equal);
 }
 
-/// A resource of which there is none cannot be shared.
+/// Removes resources without capacity, which cannot be shared.
 fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, Inapplicable> {
     let left: Vec<usize> = left.into_iter().filter(|&r| !problem.total_capacity()[r].is_zero()).collect();
     if left.is_empty() { Err(Inapplicable::new("no server has any of the resource")) } else { Ok(left) }
 }
 
-/// One of the three axioms: max-min of every resource that it is about.
+/// One of the three axioms: max-min on every resource that it is about.
 pub(crate) struct Bottleneck {
     name: &'static str,
-    /// The resources that it is about, ascending; at least one.
+    /// Returns the resources that the axiom is about, ascending. There is at least one.
     resources: fn(&Problem) -> Result<Vec<usize>, Inapplicable>,
 }
 
@@ -117,12 +121,12 @@ pub(crate) const SINGLE_RESOURCE_FAIR: Bottleneck =
     Bottleneck { name: "single-resource-fair", resources: single_resource };
 
 impl Bottleneck {
-    /// The resources that it is about, ascending; at least one.
+    /// Returns the resources that the axiom is about, ascending. There is at least one.
     pub fn resources(&self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
         (self.resources)(problem)
     }
 
-    /// The worst margin over the resources that it is about, which the evidence has to name.
+    /// Returns the least margin over the resources that the axiom is about. The evidence has to name exactly these.
     fn worst(
         &self,
         instance: &Instance<'_>,
@@ -193,7 +197,7 @@ impl Rule for Bottleneck {
         max_min::rise_in_tasks(instance, Share::Resource(*r), evidence, margin)
     }
 
-    /// `{"resources": {resource: levels}}`, or `{"resource", "user", "allocation"}`.
+    /// Reads `{"resources": {resource: levels}}`, or `{"resource", "user", "allocation"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         if let Some(raw) = object.get("resources") {
             reader.only(object, &["resources"])?;

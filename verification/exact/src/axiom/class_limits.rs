@@ -1,8 +1,8 @@
-//! What groups may hold on some server classes, and what an allocation leaves of it.
+//! Limits of groups on some server classes, and the amounts that an allocation leaves of them.
 //!
-//! A limit of group `v` on a set `S` of classes is about $\sum x_{ni} d_{nir}$ over the users below `v` and the classes
-//! of `S`. What it leaves to a user is looked at class by class: on class `i` the least
-//! $\max(0, L - \text{held}) / d_{nr}$ of the limits above the user whose sets hold `i`.
+//! A limit of group `v` on a set `S` of classes bounds $\sum x_{ni} d_{nir}$ over the users below `v` and the classes
+//! of `S`. The tasks that such limits allow a user are computed class by class. On class `i` this is the least
+//! $\max(0, L - \text{held}) / d_{nir}$ of the limits above the user whose sets contain `i`.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ use crate::refusal::Refusal;
 pub(super) struct ClassLimit<'p> {
     pub group: usize,
     pub resource: usize,
-    /// Ascending.
+    /// The classes, ascending.
     pub servers: &'p [usize],
-    /// What is left of it; below 0 where it is exceeded.
+    /// The amount that is left; negative if the limit is exceeded.
     pub left: Rational,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct ClassLimit<'p> {
 pub(super) struct ClassLimits<'p> {
     problem: &'p Problem,
     pub list: Vec<ClassLimit<'p>>,
-    /// By group: which are its own.
+    /// For each group: the positions of its own limits in `list`.
     of_group: Vec<std::ops::Range<usize>>,
 }
 
@@ -69,14 +69,15 @@ impl<'p> ClassLimits<'p> {
         Ok(limits)
     }
 
-    /// Those of the groups above a user.
+    /// Returns the positions of the limits of all groups above a user.
     fn above(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         let groups = self.problem.groups();
         groups.above(groups.member(n).group).flat_map(|v| self.of_group[v].clone())
     }
 
-    /// How many tasks they leave to a user on a class, and which leaves so few; `None`: any number.
-    pub fn leave(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
+    /// Returns the number of tasks of a user that the limits allow on a class, and the limit that allows the fewest;
+    /// `None` if no limit counts these tasks.
+    pub fn tasks_allowed(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
         let all = self.above(n).map(|at| &self.list[at]);
         let all = all.filter_map(|limit| Some((self.left_of(limit, n, i)?, limit)));
         all.min_by(|a, b| a.0.cmp(&b.0)).map(|(left, limit)| {
@@ -85,22 +86,25 @@ impl<'p> ClassLimits<'p> {
         })
     }
 
+    /// Returns the number of tasks of a user that one limit allows on a class, or `None` if it does not count them.
     fn left_of(&self, limit: &ClassLimit<'_>, n: usize, i: usize) -> Option<Rational> {
         let demand = &self.problem.demand(n, i)[limit.resource];
         let counts = !demand.is_zero() && limit.servers.binary_search(&i).is_ok();
         counts.then(|| Rational::from(&limit.left / demand).max(Rational::new()))
     }
 
-    /// Where a gang of `gang` tasks of user `n` fits within all limits on classes, each of which counts the whole gang once:
-    /// its tasks by class, or `None`. So many tasks fit on the servers of each class.
+    /// Searches for a distribution of a gang of `gang` tasks of user `n` over classes, within all limits on classes.
+    /// Each limit counts the gang once, as a whole. `fitting` states how many tasks fit on the servers of each class.
+    /// Returns the tasks by class, or `None` if there is no such distribution.
     ///
-    /// Classes of which all limits count the same are one column. The search is complete: it tries every number of tasks
-    /// on a column, the largest first. Columns ascend by what the limits count, and where no later column takes less of
-    /// any limit only the largest number is tried: a task on a later column could as well be on this one.
+    /// Classes for which all limits count the same amounts form one column. The search is complete: it tries every
+    /// number of tasks on a column, the largest first. Columns are sorted by the amounts that the limits count. If no
+    /// later column takes less of any limit, only the largest number is tried, because every task on a later column
+    /// could just as well be on this one.
     ///
     /// # Errors
-    /// [`TooLarge`] when the search takes more than the budget.
-    pub fn places(
+    /// Returns [`TooLarge`] if the search exceeds the budget.
+    pub fn distribute(
         &self,
         instance: &Instance<'_>,
         n: usize,
@@ -135,24 +139,25 @@ impl<'p> ClassLimits<'p> {
         Ok(Some(by_class))
     }
 
-    /// Whether there is one that counts tasks of a user on some class on which it can run.
-    pub fn concern(&self, n: usize) -> bool {
-        !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.leave(n, i).is_some())
+    /// Returns whether some limit counts tasks of a user on a class where it can run.
+    pub fn counts_tasks_of(&self, n: usize) -> bool {
+        !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.tasks_allowed(n, i).is_some())
     }
 }
 
-/// Classes of which the limits count the same, for a search for the tasks of a gang.
+/// Classes for which the limits count the same amounts, for the search for the tasks of a gang.
 struct Column<'d> {
-    /// What a task takes of each limit.
+    /// The amount that a task takes of each limit.
     takes: &'d [Rational],
-    /// How many tasks fit on its servers.
+    /// The number of tasks that fit on the servers of these classes.
     tasks: u64,
-    /// How many fit on those of the later columns.
+    /// The number of tasks that fit on the servers of all later columns.
     later: u64,
     /// Whether no later column takes less of any limit.
     is_least: bool,
 }
 
+/// All columns of a search, in the order of the search.
 struct Columns<'d>(Vec<Column<'d>>);
 
 impl<'d> Columns<'d> {
@@ -174,8 +179,8 @@ impl<'d> Columns<'d> {
         Self(list)
     }
 
-    /// The tasks of a gang by column (none on those that are left out), where all of them fit in what the limits leave.
-    /// Each number that is tried costs so many steps.
+    /// Returns the tasks of a gang by column, if all of them fit within the limits. Columns at the end that have no
+    /// tasks are omitted. Each number that is tried costs `steps`.
     fn fill(
         &self,
         instance: &Instance<'_>,
@@ -197,7 +202,7 @@ impl<'d> Columns<'d> {
                 chosen.push(tasks);
                 continue;
             }
-            // Back to the last column on which fewer tasks could help.
+            // Backtrack to the last column on which fewer tasks could help.
             loop {
                 let Some(tasks) = chosen.pop() else { return Ok(None) };
                 instance.budget().charge(steps)?;
@@ -217,7 +222,7 @@ impl<'d> Columns<'d> {
 }
 
 impl Column<'_> {
-    /// Takes what so many tasks need of what the limits leave, or gives it back.
+    /// Subtracts the amounts of some tasks from what the limits leave, or adds them if `gives_back` is true.
     fn change(&self, left: &mut [Rational], tasks: u64, gives_back: bool) {
         for (left, d) in left.iter_mut().zip(self.takes).filter(|(_, d)| !d.is_zero()) {
             let taken = Rational::from(d * tasks);

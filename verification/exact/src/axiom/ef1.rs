@@ -1,15 +1,16 @@
-//! Envy-free up to one task (weighted): for every other user `m` there is a task of `m` after whose removal
-//! `n` does not envy what is left, `x_n >= min(T_n, v)` with
-//! `v = (w_n / w_m) (sum_i x_mi rho_i - max over i with x_mi >= 1 of rho_i)`. A task of `m` on class `i`
-//! is worth `rho_i = min over r with d_nir > 0 of d_mir / d_nir` tasks to `n`, as in
-//! [`envy_free`](super::envy_free), which this axiom follows from; only classes count that `n` can run on,
-//! and where time is shared `rho_i = gamma_ni / gamma_mi`. The removed task is the one that is worth most.
-//! All tasks on a class are alike, so that it does not matter on which of its servers they are.
+//! Envy-free up to one task (weighted): for every other user `m` there is a task of `m` after whose removal `n` does
+//! not envy the rest. That is, `x_n >= min(T_n, v)` with
+//! `v = (w_n / w_m) (sum_i x_mi rho_i - max over i with x_mi >= 1 of rho_i)`.
 //!
-//! Applies where tasks are whole: on every class, and on every server where placements are given.
+//! A task of `m` on class `i` is worth `rho_i = min over r with d_nir > 0 of d_mir / d_nir` tasks to `n`, as in
+//! [`envy_free`](super::envy_free), which implies this axiom. Only classes where `n` can run count, and where time is
+//! shared, `rho_i = gamma_ni / gamma_mi`. The removed task is one that is worth most. All tasks on a class are
+//! identical, so it does not matter on which of its servers they are.
 //!
-//! Margin: the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users; absent without a
-//! pair. Users that are not active take no part.
+//! The axiom applies if tasks are whole: on every class, and on every server if there are placements.
+//!
+//! The margin is the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users. It is absent if there
+//! is no pair. Inactive users take no part.
 
 use crate::axiom::envy_free::{Tightest, tightest_pair};
 use crate::axiom::rule::{Found, Rule, loss};
@@ -18,10 +19,10 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Whether every task is whole.
+/// Checks that every task is whole.
 ///
 /// # Errors
-/// Which are not, in words.
+/// Returns an error that names a user and a server whose tasks are not whole.
 pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let problem = instance.problem();
     let complain = |n: usize, i: usize| {

@@ -3,17 +3,16 @@
 //! $$\sum_n x_{ni} d_{nir} \le k_i c_{ir} \quad \text{(where time is shared } \sum_n x_{ni} / \gamma_{ni} \le 1),
 //!   \qquad x_n \le T_n, \quad x_{ni} \ge 0,$$
 //!
-//! and nothing where a user cannot run. Judged of the allocation as it is
-//! stated, before its repair.
+//! and no user has tasks where it cannot run. The allocation is judged as it is stated, before its repair.
 //!
-//! Margin: the least of
-//! * `(capacity - load) / capacity` over the rows; loads count no entry that is negative or misplaced;
-//! * `(T_n - x_n) / g_n` over the active users with finite tasks;
-//! * `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` of a
-//!   user with `g_n = 0`, which should have nothing).
+//! The margin is the least of
+//! - `(capacity - load) / capacity` over the rows, where loads do not count negative or misplaced entries;
+//! - `(T_n - x_n) / g_n` over the active users with finite tasks;
+//! - `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` for a user with
+//!   `g_n = 0`, which should have no tasks).
 //!
-//! On single servers it is about every one of them (as [`integer_feasible`], but for parts of tasks). Nothing is
-//! repaired there: an excess of any size violates.
+//! With placements the axiom is about every single server (as [`integer_feasible`], except that tasks may be
+//! fractional). Nothing is repaired there, so an excess of any size violates the axiom.
 
 use rug::{Integer, Rational};
 
@@ -27,8 +26,8 @@ use crate::parameters::Parameters;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 
-/// Slack and margin of `limit`: the slack in the units of the row or in tasks. `None` when it
-/// limits nothing.
+/// Returns the slack and the margin of `limit`. The slack is in the units of the row, or in tasks. Returns `None` if
+/// the limit bounds nothing.
 pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rational)> {
     let stated = instance.stated();
     match limit {
@@ -50,7 +49,8 @@ pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, 
     }
 }
 
-/// The tightest limit with its margin: the first row, else user, else entry among equals.
+/// Returns the tightest limit with its margin. Among equal limits, rows come first, then users, then entries, and
+/// each of these in ascending order.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     let stated = instance.stated();
@@ -68,7 +68,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     least.map(|(limit, margin)| (limit, margin.to_rational()))
 }
 
-/// Whether the allocation, as it is stated, is feasible exactly.
+/// Returns whether the allocation, as it is stated, is exactly feasible.
 #[must_use]
 pub fn holds_exactly(instance: &Instance<'_>) -> bool {
     let stated = instance.stated();
@@ -78,27 +78,29 @@ pub fn holds_exactly(instance: &Instance<'_>) -> bool {
         && !(0..stated.problem().n_users()).any(has_too_much)
 }
 
-/// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
+/// Returns whether no limit is exceeded by more than the tolerance. On single servers no excess is allowed.
 ///
-/// Of an allocation that is not, no axiom is claimed but feasibility (theory, section 7).
+/// If an allocation is not feasible in this sense, no axiom except feasibility is claimed about it (theory, section
+/// 7).
 #[must_use]
 pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
     match instance.placements() {
-        // It applies where there are placements.
+        // The axiom always applies if there are placements.
         Some(_) => integer_feasible::tightest(instance, false)
             .is_ok_and(|tightest| tightest.is_none_or(|(_, _, margin)| margin >= 0)),
         None => tightest(instance).is_none_or(|(_, margin)| margin >= Rational::from(-tolerance)),
     }
 }
 
+/// Returns the margin of a row, or `None` if the row has no capacity.
 fn row_margin(stated: &Instance<'_>, row: usize) -> Option<Quotient> {
     let slack = stated.scaled_slack(row);
     let capacity = stated.scaled_capacity(row);
-    // No user can use a row without capacity, so that its load is 0.
+    // No user can use a row without capacity, so its load is 0.
     (!capacity.is_zero()).then(|| Quotient::new(slack.clone(), capacity * &stated.denominator))
 }
 
-/// `(T_n - x_n) / g_n`, with all entries of `x_n` as they are stated.
+/// Returns `(T_n - x_n) / g_n`, where `x_n` includes all stated entries.
 fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
     let scale = Some(stated.scale(n)).filter(|scale| !scale.is_zero())?;
     let mut left = stated.tasks_left(n)?;
@@ -113,7 +115,7 @@ fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
     Some(Quotient::new(left.numerator * scale.denom(), left.denominator * scale.numer()))
 }
 
-/// Entries that are no tasks, with their slack in tasks and their margin.
+/// Returns the entries that are not tasks, with their slack in tasks and their margin.
 fn refused<'a>(stated: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize), Rational, Quotient)> + 'a {
     stated.refused.iter().map(|(n, i, x)| {
         let slack = -Rational::from(x.abs_ref());

@@ -1,12 +1,12 @@
-//! What is promised to groups of users, and what they are allowed (theory, section 9).
+//! The guarantees and the limits of groups of users (theory, section 9).
 //!
-//! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts amounts that are kept
-//! back for its subgroups, and what its users hold by their base demands. The root uses no more than there is of a resource
-//! of which something is kept back, $U_r \le C_r$. No group takes more on some server classes than its limit there. Margin:
-//! the least (bound − use) / $C_r$ over the resources that some server has.
+//! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$. Here `U` counts the amounts kept
+//! back for its subgroups, and the holdings of its users by their base demands. For a resource of which something is
+//! kept back, the root uses no more than the capacity, $U_r \le C_r$. No group takes more on some server classes than
+//! its limit there. The margin is the least (bound − usage) / $C_r$ over the resources that some server has.
 //!
-//! `guarantees`: no user [lacks](crate::Lacks) anything that the groups above it are promised. Margin: minus the largest
-//! lack over `g_n`.
+//! `guarantees`: no user [lacks](crate::Lacks) tasks to which the guarantees of the groups above it entitle it. The
+//! margin is minus the largest lack over `g_n`.
 
 use evenhand_problem::{Problem, Promises, Rational};
 
@@ -21,51 +21,52 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// Groups times resources beyond which groups are not judged. Each takes about 50 bytes of memory, twice for lacks.
+/// The largest number of groups times resources that is judged. Each cell takes about 50 bytes of memory, twice for
+/// lacks.
 const MOST_CELLS: usize = 1_000_000;
-/// The memory for that.
+/// The memory for that number of cells.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// The use of every group and of the root.
+/// The usage of every group and of the root.
 pub(super) struct Holdings<'p> {
     pub problem: &'p Problem,
     pub promises: Promises,
-    /// `U_v` by group and resource.
+    /// The usage `U_v`, by group and resource.
     pub used: Vec<Vec<Rational>>,
-    /// `U` of the root by resource, and the part of it that is kept back for groups.
+    /// The usage `U` of the root by resource, and the amount of it that is kept back for groups.
     pub root: Vec<OfRoot>,
-    /// What is left of limits on server classes.
+    /// The limits on server classes, with the amount that is left of each.
     pub on: ClassLimits<'p>,
 }
 
-/// The use of a resource by all users and groups.
+/// The usage of a resource by all users and groups.
 #[derive(Clone, Default)]
 pub(super) struct OfRoot {
-    /// With amounts that are kept back.
+    /// The usage, including amounts that are kept back.
     pub used: Rational,
     /// The sum of the amounts kept back.
     pub kept: Rational,
 }
 
 impl OfRoot {
-    /// Whether the capacity bounds the use: something is kept back.
+    /// Returns whether the capacity bounds the usage, that is, whether something is kept back.
     pub fn is_bounded(&self) -> bool {
         !self.kept.is_zero()
     }
 }
 
-/// A limit of a group or of the root, and what is left of it.
+/// A limit of a group or of the root, and the amount that is left of it.
 struct Limited<'h> {
-    /// `None`: the root.
+    /// The group; `None` for the root.
     group: Option<usize>,
     resource: usize,
-    /// Server classes; none: all.
+    /// The server classes; empty for the whole cluster.
     on: &'h [usize],
     slack: Rational,
     margin: Rational,
 }
 
-/// Total tasks by user, where groups and resources are not too many to be judged.
+/// Returns the total tasks of each user, unless there are too many groups and resources to judge.
 fn totals(instance: &Instance<'_>) -> Result<Vec<Rational>, Refusal> {
     let problem = instance.problem();
     if problem.groups().list().len().saturating_mul(problem.n_resources()) > MOST_CELLS {
@@ -100,7 +101,7 @@ impl<'p> Holdings<'p> {
         Ok(Self { problem, promises, used, root, on: ClassLimits::new(instance)? })
     }
 
-    /// Every limit of a resource that some server has.
+    /// Returns every limit on a resource that some server has.
     fn limits(&self) -> impl Iterator<Item = Limited<'_>> {
         let capacity = self.problem.total_capacity();
         let limited = |group: Option<usize>, resource: usize, on, slack: Rational| {
@@ -127,7 +128,7 @@ impl<'p> Holdings<'p> {
         whole.chain(of_classes).chain(of_root)
     }
 
-    /// The sum of the amounts kept back for the child groups, where it alone is more than the bound.
+    /// Returns the sum of the amounts kept back for the child groups, if this sum alone exceeds the bound.
     fn promised_beyond(&self, limited: &Limited<'_>) -> Option<Rational> {
         let Limited { group, resource, on, .. } = limited;
         if !on.is_empty() {
@@ -146,7 +147,7 @@ impl<'p> Holdings<'p> {
     }
 }
 
-/// That there are groups, and that they share resources and not time.
+/// Checks that there are groups, and that no server class is time-shared.
 pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.groups().list().is_empty() {
         return Err(Inapplicable::new("the users stand in no groups".to_owned()));

@@ -1,17 +1,20 @@
-//! Work-conserving where groups hold something back (theory, section 9): who is stopped by that is not short.
+//! Work-conserving if groups hold something back (theory, section 9): a user that is stopped by what groups hold back
+//! is not short of tasks.
 //!
-//! User `n` may run no more tasks than leave `U_vr` at or below the limit of every group above it (or where it is, if
-//! that is above), and `U_r` of the root at or below the capacity, where something of `r` is kept back; use within what is
-//! kept back for a group raises nothing above it. Groups count base demands. So a limit `L` leaves
+//! User `n` may run further tasks only while, for every group above it, `U_vr` stays at or below the limit (or where
+//! it is now, if that is higher). In addition `U_r` of the root has to stay at or below the capacity, for a resource
+//! `r` of which something is kept back. Usage that fills an amount kept back for a group raises nothing above that
+//! group. Groups count base demands. So a limit `L` allows
 //!
 //! $$\frac{\max(0, L_{vr} - U_{vr}) + s_{vr}}{d_{nr}}$$
 //!
-//! tasks, with $s_{vr}$ what is kept back and not used between `n` and `v`, and the capacity the same at the root. Under
-//! a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), that guarantee is a limit too:
-//! no task where it names nothing that `n` asks for, or one with 0. The room of `n` is the least of these and what is
-//! free on the servers; on single servers one gang, if each of these leaves as many tasks. A limit of a group on server
-//! classes counts on each of these as one more row does: what is free on a class is at most what it leaves. On single
-//! servers it counts a gang once, with all its tasks on these classes.
+//! tasks, where $s_{vr}$ are the amounts between `n` and `v` that are kept back and not used. The capacity gives the
+//! same bound at the root. For a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), the
+//! guarantee is a limit too. If it names no resource that `n` demands, or names one with 0, no task is allowed. The
+//! room of `n` is the least of these numbers and of the number that the free capacity of the servers allows. On
+//! single servers it is one gang, if each of these allows as many tasks. A limit of a group on server classes counts
+//! on each of these classes like an additional row. On single servers it counts a gang once, with all its tasks on
+//! these classes.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Rational, ServerClass};
@@ -27,7 +30,7 @@ use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// That what is held back is told by resource.
+/// Checks that no class is time-shared if groups hold something back, because this is stated by resource.
 pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     match problem.groups().hold_back() && problem.servers().iter().any(ServerClass::is_time_shared) {
         true => Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned())),
@@ -35,7 +38,7 @@ pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// That resources are divided in the allocation, where groups hold some back.
+/// Checks that the allocation divides resources, if groups hold some of them back.
 pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     let is_timed = (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i));
@@ -47,14 +50,14 @@ pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     }
 }
 
-/// What groups hold back.
+/// The amounts that groups hold back.
 pub(super) struct HeldBack<'p> {
     holdings: Holdings<'p>,
     capacity: Vec<Rational>,
 }
 
 impl<'p> HeldBack<'p> {
-    /// `None` where nothing is.
+    /// Returns `None` if groups hold nothing back.
     pub fn new(instance: &Instance<'p>) -> Result<Option<Self>, Refusal> {
         let problem = instance.problem();
         if !problem.groups().hold_back() {
@@ -64,13 +67,13 @@ impl<'p> HeldBack<'p> {
         Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings }))
     }
 
-    /// How many tasks more everything that could stop a user leaves it.
+    /// Returns everything that could stop a user, each with the number of further tasks that it allows.
     fn stops(&self, n: usize) -> Vec<(Rational, Stop)> {
         let problem = self.holdings.problem;
         let groups = problem.groups();
         let demand = problem.users()[n].base_demand();
         let asked = || demand.entries().iter().filter(|(r, _)| !self.capacity[*r].is_zero());
-        // By resource that it asks for: what more use fills before it is more use of the group.
+        // For each demanded resource: the amount that more usage fills before it raises the usage of the group `v`.
         let mut spare = vec![Rational::new(); asked().count()];
         let mut stops = Vec::new();
         let never = groups.share().zero_weight == ZeroWeight::Never;
@@ -104,7 +107,8 @@ impl<'p> HeldBack<'p> {
         stops
     }
 
-    /// What so many tasks that something leaves to a user are over `g_n`; on single servers 1 where a gang is left.
+    /// Converts a number of allowed tasks to a fraction of `g_n`; on single servers to 1 if a gang is allowed,
+    /// else 0.
     fn left(instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         match instance.placements() {
             None => tasks / instance.scale(n),
@@ -112,16 +116,17 @@ impl<'p> HeldBack<'p> {
         }
     }
 
-    /// The least of what it leaves to a user, over `g_n`, and what leaves no more.
+    /// Returns the least of what is allowed to a user, over `g_n`, and what stops it.
     fn least(&self, instance: &Instance<'_>, n: usize) -> Option<(Rational, Stop)> {
         let least = self.stops(n).into_iter().min_by(|a, b| a.0.cmp(&b.0));
         least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
     }
 
-    /// What is free on the classes and within the limits on them; `None` where no such limit counts the user's tasks.
+    /// Returns the free room on the classes within the limits on them, or `None` if no such limit counts the user's
+    /// tasks.
     fn class_by_class(&self, instance: &Instance<'_>, n: usize) -> Option<ByClass> {
         let on = &self.holdings.on;
-        if !on.concern(n) {
+        if !on.counts_tasks_of(n) {
             return None;
         }
         let (mut short, mut limits, mut sum) = (Vec::new(), Vec::new(), Rational::new());
@@ -130,7 +135,7 @@ impl<'p> HeldBack<'p> {
         for row in rows.iter().copied() {
             let i = instance.constraints().rows()[row as usize].server;
             let free = row_leaves(instance, n, row as usize).unwrap_or_default();
-            let room = match on.leave(n, i).filter(|(tasks, _)| *tasks < free) {
+            let room = match on.tasks_allowed(n, i).filter(|(tasks, _)| *tasks < free) {
                 Some((tasks, mark)) => {
                     limits.push((i, mark));
                     tasks
@@ -149,8 +154,8 @@ impl<'p> HeldBack<'p> {
         Some(ByClass { more: self.more(instance, n, sum), short, limits, place })
     }
 
-    /// Whether a gang that fits on single servers also fits within the limits on classes; `None` where no such limit
-    /// counts the user's tasks.
+    /// Returns whether a gang that fits on single servers also fits within the limits on classes, or `None` if no
+    /// such limit counts the user's tasks.
     fn gang_by_class(
         &self,
         instance: &Instance<'_>,
@@ -158,11 +163,11 @@ impl<'p> HeldBack<'p> {
         free: &FreeTo,
     ) -> Result<Option<ByClass>, Refusal> {
         let on = &self.holdings.on;
-        if !on.concern(n) {
+        if !on.counts_tasks_of(n) {
             return Ok(None);
         }
         let gang = gang(instance, n);
-        let leaves: Vec<_> = free.fitting.iter().map(|of| on.leave(n, of.class)).collect();
+        let leaves: Vec<_> = free.fitting.iter().map(|of| on.tasks_allowed(n, of.class)).collect();
         let leaves_gang =
             |at: usize| leaves[at].as_ref().is_none_or(|(tasks, _): &(Rational, ClassMark)| *tasks >= gang);
         let (mut short, mut limits) = (Vec::new(), Vec::new());
@@ -172,24 +177,24 @@ impl<'p> HeldBack<'p> {
                 None => short.extend(rows.iter().map(|row| *row as u32)),
             }
         }
-        // The first class that takes the whole gang, or a search for its tasks on several.
+        // Take the first class that has room for the whole gang, or search for a distribution over several classes.
         let whole = (0..free.fitting.len()).find(|&at| free.fitting[at].tasks == gang && leaves_gang(at));
         let by_class = match whole {
             Some(at) => Some(vec![(free.fitting[at].class, gang)]),
-            None => on.places(instance, n, &free.fitting, gang)?,
+            None => on.distribute(instance, n, &free.fitting, gang)?,
         };
         let more = Rational::from(u32::from(by_class.is_some()));
         let place = by_class.and_then(|by_class| free.room_by(n, gang, by_class));
         Ok(Some(ByClass { more, short, limits, place }))
     }
 
-    /// The same, at most the tasks that the user has left.
+    /// Converts a number of tasks as [`Self::left`] does, after limiting it to the tasks that the user has left.
     fn more(&self, instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
         Self::left(instance, n, left.into_iter().fold(tasks, Rational::min))
     }
 
-    /// The margin and what shows it.
+    /// Returns the margin and its evidence.
     pub fn examine(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
         let users: Vec<usize> =
             (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
@@ -249,23 +254,24 @@ impl<'p> HeldBack<'p> {
     }
 }
 
-/// What is free on the classes on which a user can run, and within the limits on them.
+/// The free room on the classes where a user can run, within the limits on them.
 struct ByClass {
-    /// Over `g_n`.
+    /// The number of tasks over `g_n`.
     more: Rational,
-    /// On classes where no limit leaves less.
+    /// The scarcest rows, on the classes where no limit allows fewer tasks.
     short: Vec<u32>,
-    /// The limits that leave less.
+    /// The classes where a limit allows fewer tasks, and these limits.
     limits: Vec<(usize, ClassMark)>,
-    /// Where there is most room, if there is any.
+    /// The class with the most room, if there is any.
     place: Option<Room>,
 }
 
-/// What is left of an amount, if anything.
+/// Returns what is left of an amount, at least 0.
 fn unused(of: &Rational, used: &Rational) -> Rational {
     Rational::from(of - used).max(Rational::new())
 }
 
+/// Writes what stops each user.
 pub(super) fn write(names: &Names<'_>, stopped: &[(usize, Stop)]) -> Json {
     let mark = |mark: &ClassMark| {
         let on = mark.on.iter().map(|i| names.server_name(*i)).collect();

@@ -1,14 +1,14 @@
-//! Integer feasible: every placed task is whole and on one server. On every single server
-//! `sum_n x_ns d_nir <= c_ir` (where time is shared `sum_n x_ns k_i / gamma_ni <= 1`), every `x_ns` is a
-//! whole number of at least 0 and where the user can run, and `x_n <= T_n`.
+//! Integer feasible: every placed task is whole and runs on one server. On every single server
+//! `sum_n x_ns d_nir <= c_ir` (where time is shared, `sum_n x_ns k_i / gamma_ni <= 1`). Every `x_ns` is a whole
+//! number of at least 0, is above 0 only where the user can run, and `x_n <= T_n`.
 //!
-//! The tasks on single servers are the placements of the allocation. Without them the tasks on a class
-//! are those on its server, where every class with tasks has only one; else the axiom does not apply.
-//! Judged of the allocation as it is stated, before its repair.
+//! The tasks on single servers are the placements of the allocation. Without placements the tasks on a class are
+//! those on its server, if every class with tasks has only one server. Otherwise the axiom does not apply. The
+//! allocation is judged as it is stated, before its repair.
 //!
-//! Margin: the least of `(capacity - load) / capacity` over the rows of the servers with tasks,
-//! `(T_n - x_n) / g_n`, and over the entries `-|x_ns| / g_n` where it is negative or misplaced and -1 where it is
-//! not whole: no tolerance reaches that. Loads count no entry that is negative or misplaced.
+//! The margin is the least of three kinds of numbers: `(capacity - load) / capacity` over the rows of the servers
+//! with tasks; `(T_n - x_n) / g_n`; and over the entries, `-|x_ns| / g_n` if the entry is negative or misplaced, and
+//! -1 if it is not whole. No tolerance reaches -1. Loads do not count negative or misplaced entries.
 
 use std::borrow::Cow;
 
@@ -23,25 +23,26 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Whether the tasks stand on single servers.
+/// Checks that the tasks are assigned to single servers.
 ///
 /// # Errors
-/// Why not, in words.
+/// Returns the reason why they are not, in words.
 pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     singles(instance).map(|_| ())
 }
 
-/// The tightest limit with its slack and margin: the first server, there the first row, else entry, else
-/// user among equals; `None` when nothing is limited. `whole`: parts of tasks are limited too.
+/// Returns the tightest limit with its slack and margin, or `None` if nothing is limited. Among equal limits, the
+/// first server counts, on it rows before entries, and users come last. If `whole` is true, fractional tasks violate
+/// a limit.
 ///
 /// # Errors
-/// Why the axiom does not apply, in words.
+/// Returns the reason why the axiom does not apply, in words.
 pub fn tightest(
     instance: &Instance<'_>,
     whole: bool,
 ) -> Result<Option<(SingleLimit, Rational, Rational)>, Inapplicable> {
     let mut least: Option<(SingleLimit, Rational, Rational)> = None;
-    let mut look = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
+    let mut consider = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
         let Some((slack, margin)) = found else { return };
         if least.as_ref().is_none_or(|(_, _, least)| margin < *least) {
             least = Some((limit, slack, margin));
@@ -50,20 +51,20 @@ pub fn tightest(
     for single in singles(instance)?.iter() {
         let (server, index) = (single.server, single.index);
         for row in instance.constraints().class_rows(server) {
-            look(SingleLimit::Row { row, index }, of_row(instance, single, row));
+            consider(SingleLimit::Row { row, index }, of_row(instance, single, row));
         }
         for (user, x) in &single.tasks {
             let found = of_entry(instance, *user, server, x, whole);
-            look(SingleLimit::Entry { user: *user, server, index }, found);
+            consider(SingleLimit::Entry { user: *user, server, index }, found);
         }
     }
     for n in 0..instance.problem().n_users() {
-        look(SingleLimit::Tasks(n), feasible::slack(instance, feasible::Limit::Tasks(n)));
+        consider(SingleLimit::Tasks(n), feasible::slack(instance, feasible::Limit::Tasks(n)));
     }
     Ok(least)
 }
 
-/// The tasks on single servers, those without any left out.
+/// Returns the tasks on single servers. Servers without tasks are omitted.
 fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Inapplicable> {
     if let Some(placements) = instance.placements() {
         return Ok(Cow::Borrowed(placements));
@@ -88,7 +89,7 @@ fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Inapp
     Ok(Cow::Owned(singles))
 }
 
-/// Slack and margin of a row on one server; `None` when it limits nothing.
+/// Returns the slack and margin of a row on one server, or `None` if it limits nothing.
 fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Rational, Rational)> {
     let constraints = instance.constraints();
     let servers = instance.problem().servers()[single.server].count();
@@ -109,7 +110,8 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
     Some((slack.clone(), slack / capacity))
 }
 
-/// Minus what is wrong with `x` tasks of a user on a server, in tasks, and its margin; `None` when nothing is.
+/// Returns the slack of an entry in tasks, which is minus its defect, and its margin. Returns `None` if the entry has
+/// no defect.
 fn of_entry(
     instance: &Instance<'_>,
     n: usize,

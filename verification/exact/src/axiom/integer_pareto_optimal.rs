@@ -1,14 +1,15 @@
-//! Integer Pareto optimal: no whole tasks on single servers give some user more and no user less. About the
-//! tasks `x_n` of the users; applies where they are whole, as EF1 does ([`super::ef1`]).
+//! Integer Pareto optimal: no assignment of whole tasks to single servers gives some user more and no user less. The
+//! axiom is about the tasks `x_n` of the users, and applies if these are whole, like EF1 ([`super::ef1`]).
 //!
-//! Margin: 0, or -1 where somebody could have a whole task more: no tolerance reaches that.
+//! The margin is 0, or -1 if some user could have a whole task more. No tolerance reaches -1.
 //!
-//! Evidence of yes: [`Prices`] as for [`pareto_optimal`]. They bound what any allocation, whole or not,
-//! gains by their gap. A whole task of user `n` alone is `l_n` of it: where the gap is less than every
-//! `l_n` there is no room for one. Not every optimum has such prices: where dividing tasks would be worth a whole
-//! task, they show nothing.
+//! The evidence that the axiom holds are [`Prices`] as for [`pareto_optimal`]. Their gap bounds the gain of any
+//! allocation, whole or not. A whole task of user `n` contributes `l_n` to it, so if the gap is less than every
+//! `l_n`, there is no room for a whole task. Not every optimum has such prices. If dividing tasks would gain as much
+//! as a whole task, prices prove nothing.
 //!
-//! Evidence of no: placements of whole tasks that dominate, integer feasible exactly.
+//! The evidence that the axiom is violated are placements of whole tasks that dominate, and that are exactly integer
+//! feasible.
 
 use evenhand_problem::{Placement, Rational};
 
@@ -24,10 +25,10 @@ use crate::refusal::Inapplicable;
 use crate::refusal::Refusal;
 use evenhand_problem::format::{FormatError, Object};
 
-/// The margin that `prices` prove; `None` when no user is active.
+/// Returns the margin that `prices` prove, or `None` if no user is active.
 ///
 /// # Errors
-/// [`Refusal`] when tasks are not whole, or the prices prove nothing.
+/// Returns [`Refusal`] if tasks are not whole, or the prices prove nothing.
 pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Option<Rational>, Refusal> {
     ef1::applies(instance)?;
     let Some(margin) = pareto_optimal::margin_of_prices(instance, prices)? else { return Ok(None) };
@@ -39,11 +40,11 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     }
 }
 
-/// -1, where some user gains in `dominating`, and no user loses.
+/// Returns -1, after a check that some user gains in `dominating` and no user loses.
 ///
 /// # Errors
-/// [`Refusal`] when tasks are not whole, here or there, when the placements do not fit on the servers, or
-/// when they do not dominate.
+/// Returns [`Refusal`] if tasks are not whole in either allocation, if the placements do not fit on the servers, or
+/// if they do not dominate.
 pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &[Placement]) -> Result<Rational, Refusal> {
     ef1::applies(instance)?;
     let better = instance.with_placements(dominating)?;

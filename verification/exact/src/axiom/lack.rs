@@ -1,14 +1,17 @@
-//! The lack of a user: how many further tasks the guarantees above it still entitle it to (docs/axioms.md, "Guarantees:
-//! the lack").
+//! The lack of a user: the number of further tasks to which the guarantees above it entitle it (docs/axioms.md,
+//! "Guarantees: the lack").
 //!
-//! Only stated guarantees count. Let `w` be the lowest group above user `n` that states one. All use of `w` counts. Next to
-//! the path from `w` to the root only promised use counts, because any other use has to give way first:
+//! Only stated guarantees count. Let `w` be the lowest group above user `n` that states one. The whole usage of `w`
+//! counts. For groups next to the path from `w` to the root only usage that is covered by a guarantee counts, because
+//! any other usage has to give way first:
 //!
-//! $$P_{cr} = \min(U_{cr}, G_{cr}) \text{ where } c \text{ states a guarantee, else } \sum_{k \text{ in } c} \max(P_{kr}, K_{kr}).$$
+//! $$P_{cr} = \min(U_{cr}, G_{cr}) \text{ if } c \text{ states a guarantee, else } \sum_{k \text{ in } c}
+//! \max(P_{kr}, K_{kr}).$$
 //!
-//! The counted use of a group above `n` is $V_{vr} = U_{vr}$ up to `w`. Above `w`, with the child `k` towards `n`, it is
-//! $V_{vr} = \max(V_{kr}, K_{kr}) + \sum_{c \ne k} \max(P_{cr}, K_{cr})$. Every limit and guarantee `B` above `n` leaves
-//! $(B - V_{vr} + s_{vr}) / d_{nr}$ tasks, with $s_{vr}$ the amounts kept back between `n` and `v` that are not used.
+//! The counted usage of a group above `n` is $V_{vr} = U_{vr}$ up to `w`. Above `w`, with the child `k` towards `n`,
+//! it is $V_{vr} = \max(V_{kr}, K_{kr}) + \sum_{c \ne k} \max(P_{cr}, K_{cr})$. Every limit and guarantee `B` above
+//! `n` allows $(B - V_{vr} + s_{vr}) / d_{nr}$ tasks, where $s_{vr}$ are the amounts between `n` and `v` that are
+//! kept back and not used.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,10 +22,10 @@ use evenhand_problem::{Problem, Promises, Rational};
 use crate::instance::Tasks;
 use crate::sparse::at;
 
-/// The lacks of all users in an allocation, prepared once.
+/// The lacks of all users in an allocation, prepared once for many users.
 ///
 /// # Examples
-/// Two queues are promised 5 GPUs each, and one of them uses all 10.
+/// Two queues are guaranteed 5 GPUs each, and one of them uses all 10.
 /// ```
 /// use evenhand_exact::Lacks;
 /// use evenhand_problem::{Rational, format::Source};
@@ -42,38 +45,38 @@ pub struct Lacks<'p> {
     problem: &'p Problem,
     promises: Promises,
     totals: Vec<Rational>,
-    /// `U_v` by group and resource.
+    /// The usage `U_v`, by group and resource.
     used: Vec<Vec<Rational>>,
-    /// By group and resource: the sum of `max(P, K)` over the child groups.
+    /// The sum of `max(P, K)` over the child groups, by group and resource.
     below: Vec<Vec<Rational>>,
     /// The limits on server classes, ascending by group.
     on: Vec<ClassUse<'p>>,
-    /// By group: the positions of its own limits in `on`.
+    /// For each group: the positions of its own limits in `on`.
     on_of_group: Vec<Range<usize>>,
 }
 
-/// The use of a limit on server classes.
+/// A limit on server classes, and its usage by group.
 #[derive(Debug, Clone)]
 struct ClassUse<'p> {
     group: usize,
     resource: usize,
-    /// Ascending.
+    /// The classes, ascending.
     servers: &'p [usize],
     most: &'p Rational,
-    /// By group at or below `group` whose users run tasks on these classes.
+    /// The usage by each group at or below `group` whose users run tasks on these classes.
     of: BTreeMap<usize, Held>,
 }
 
-/// The use of a limit on classes by the users of a group.
+/// The usage of a limit on classes by the users of a group.
 #[derive(Debug, Clone, Default)]
 struct Held {
-    /// All their use.
+    /// The whole usage of all users below the group.
     all: Rational,
-    /// The promised use of the child groups.
+    /// The sum of the promised usage of the child groups.
     below: Rational,
 }
 
-/// Returns `U_v` by group and resource of an allocation with these total tasks by user.
+/// Returns the usage `U_v`, by group and resource, for these total tasks by user.
 pub(super) fn uses(problem: &Problem, promises: &Promises, totals: &[Rational]) -> Vec<Vec<Rational>> {
     let groups = problem.groups();
     let mut used = vec![vec![Rational::new(); problem.n_resources()]; groups.list().len()];
@@ -95,8 +98,8 @@ pub(super) fn uses(problem: &Problem, promises: &Promises, totals: &[Rational]) 
 }
 
 impl<'p> Lacks<'p> {
-    /// Prepares the lacks of an allocation with these total tasks by user. `tasks` by user and class are read only where a
-    /// group limits server classes, and may be empty otherwise.
+    /// Prepares the lacks of an allocation with these total tasks by user. The tasks by user and class (`tasks`) are
+    /// read only if a group limits server classes, and may be empty otherwise.
     #[must_use]
     pub fn new(problem: &'p Problem, totals: &[Rational], tasks: &[Vec<(usize, Rational)>]) -> Self {
         let groups = problem.groups();
@@ -125,12 +128,12 @@ impl<'p> Lacks<'p> {
         lacks
     }
 
-    /// `K_v`
+    /// Returns the amount kept back, `K_v`.
     fn kept(&self, v: usize, r: usize) -> Rational {
         at(&self.promises.kept[v], r).cloned().unwrap_or_default()
     }
 
-    /// `P_v`
+    /// Returns the promised usage, `P_v`.
     fn promised_use(&self, v: usize, r: usize) -> Rational {
         match &self.problem.groups().list()[v].guarantee {
             Some(stated) => {
@@ -140,7 +143,7 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Counts the use of every limit on classes, by group.
+    /// Computes the usage of every limit on classes, by group.
     fn limit_classes(&mut self, tasks: &[Vec<(usize, Rational)>]) {
         let groups = self.problem.groups();
         for (group, of) in groups.list().iter().enumerate() {
@@ -181,7 +184,8 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Returns the promised part of the use of a limit on classes by a group below that of the limit.
+    /// Returns the promised part of a group's usage of a limit on classes. The group has to be below the group of the
+    /// limit.
     fn promised_on(&self, limit: &ClassUse<'_>, v: usize) -> Rational {
         let Some(held) = limit.of.get(&v) else { return Rational::new() };
         let Some(stated) = &self.problem.groups().list()[v].guarantee else { return held.below.clone() };
@@ -192,8 +196,8 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Returns the counted use of a limit on classes for a user with this path, whose group at position `lowest` is the
-    /// lowest one that states a guarantee.
+    /// Returns the counted usage of a limit on classes for a user with this path. The group at position `lowest` of
+    /// the path is the lowest one that states a guarantee.
     fn counted_on(&self, limit: &ClassUse<'_>, path: &[usize], lowest: usize) -> Rational {
         let all = |v: usize| limit.of.get(&v).map(|held| held.all.clone()).unwrap_or_default();
         let end = path.iter().position(|v| *v == limit.group).unwrap_or_default();
@@ -210,8 +214,8 @@ impl<'p> Lacks<'p> {
         counted
     }
 
-    /// Adds how many tasks limits on classes leave a user: on all its classes together, if each has such a limit, and by
-    /// every limit that counts its tasks on all of them.
+    /// Adds the numbers of tasks that limits on classes allow a user: one number for all its classes together, if
+    /// each has such a limit, and one for every limit that counts its tasks on all of them.
     fn rooms_on_classes(&self, n: usize, path: &[usize], lowest: usize, rooms: &mut Vec<Rational>) {
         let own = path.iter().flat_map(|v| self.on_of_group.get(*v).cloned().unwrap_or_default());
         let mut left: Vec<(&ClassUse<'_>, Rational, Option<Rational>)> = own
@@ -287,7 +291,8 @@ impl<'p> Lacks<'p> {
         rooms.into_iter().min().map(|least| least.max(Rational::new())).unwrap_or_default()
     }
 
-    /// Returns how many elementary steps [`Lacks::new`] and one [`Lacks::of`] for each user take on limits on classes.
+    /// Returns the number of elementary steps that [`Lacks::new`] and one [`Lacks::of`] for each user take for limits
+    /// on classes.
     pub(super) fn steps_on_classes(problem: &Problem, tasks: &Tasks) -> u64 {
         let groups = problem.groups();
         if !groups.limit_classes() {

@@ -1,10 +1,10 @@
-//! The axioms of fairness, one file each: what it takes to build a claim and to check one.
+//! The axioms of fairness, one file each: functions that build and check claims.
 //!
-//! Every axiom has a margin without a unit: the least slack over its inequalities, users measured in
-//! `g_n = min(T_n, gamma_n)`, rows as a fraction of their capacity, proportional fairness as a fraction of
-//! `sum_n w_n x_n^(1 - alpha)`. It holds when the margin is at least 0, holds within the tolerance when it
-//! is at least minus that, and is violated otherwise. Where nothing is compared (no user, no pair) the
-//! axiom holds and the margin is absent.
+//! Every axiom has a margin without a unit: the least slack of its inequalities. Users are measured in
+//! `g_n = min(T_n, gamma_n)`, rows as a fraction of their capacity, and proportional fairness as a fraction of
+//! `sum_n w_n x_n^(1 - alpha)`. An axiom holds if its margin is at least 0. It holds within the tolerance if the
+//! margin is at least minus the tolerance, and is violated otherwise. If there is nothing to compare (no user, no
+//! pair) the axiom holds, and the margin is absent.
 
 mod bottleneck;
 mod class_limits;
@@ -38,48 +38,48 @@ use rule::Rule;
 /// The names of the axioms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axiom {
-    /// Nothing exceeds a capacity or a task limit, nothing is negative or misplaced.
+    /// No capacity or number of tasks is exceeded, and no entry is negative or misplaced.
     Feasible,
-    /// Every placed task is whole and on one server.
+    /// Every placed task is whole and runs on one server.
     IntegerFeasible,
-    /// No user holds resources that do not serve a task: by construction, since an allocation here
-    /// is made of tasks. Margin 0.
+    /// No user holds resources that do not serve a task. This holds by construction, because an allocation consists
+    /// of tasks. The margin is 0.
     NonWasteful,
-    /// No user could run more tasks in what is free as things stand.
+    /// No user could run more tasks in the free capacity.
     WorkConserving,
     /// No feasible allocation gives some user more and no user less.
     ParetoOptimal,
-    /// No whole tasks on single servers give some user more and no user less.
+    /// No assignment of whole tasks to single servers gives some user more and no user less.
     IntegerParetoOptimal,
-    /// No user would rather have the bundle of another, scaled by their weights.
+    /// No user would prefer the bundle of another user, scaled by their weights.
     EnvyFree,
     /// Envy-free up to one task of the envied user.
     Ef1,
-    /// Everybody has at least what its own part of every server would give it.
+    /// Every user has at least what its own fraction of every server would give it.
     SharingIncentive,
-    /// Weighted max-min on the resource that is everybody's bottleneck on every class.
+    /// Weighted max-min on the resource that is the bottleneck of every user on every class.
     BottleneckFair,
-    /// Weighted max-min on the resource that is everybody's global dominant resource.
+    /// Weighted max-min on the resource that is the global dominant resource of every user.
     GlobalBottleneckFair,
-    /// With one resource: weighted max-min on it.
+    /// Weighted max-min on the only resource.
     SingleResourceFair,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
     MaxMin,
-    /// No justified complaints: everybody has all its tasks, or its entitlement of a saturated row.
+    /// No justified complaints: every user has all its tasks, or its entitlement of a saturated row.
     Njc,
     /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
     PsDsf,
     /// Proportional fairness, and alpha fairness, of the tasks or of the generic share.
     Proportional,
-    /// No group of users has more than it is allowed.
+    /// No group of users has more than its limits allow.
     Limits,
-    /// No user that could use it lacks what the groups above it are promised.
+    /// No user that could use it lacks capacity to which the guarantees of the groups above it entitle it.
     Guarantees,
-    /// No group could have more for each of its users of its own part of the cluster.
+    /// No group could have more for each of its users with its own fraction of the cluster.
     GroupSharingIncentive,
-    /// No group could have more for each of its users of what one beside it holds, scaled by their weights.
+    /// No group could have more for each of its users with the holdings of a sibling, scaled by their weights.
     GroupEnvyFree,
-    /// Everybody has the tasks that hierarchical filling gives it.
+    /// Every user has the tasks that hierarchical filling gives it.
     Tree,
 }
 
@@ -109,29 +109,29 @@ impl Axiom {
         Self::Tree,
     ];
 
-    /// The name that files and the command line use.
+    /// Returns the name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.rule().name()
     }
 
-    /// The axiom of that name.
+    /// Returns the axiom with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|axiom| axiom.name() == name)
     }
 
-    /// That there is no axiom of this name, and which there are.
+    /// Returns the error that there is no axiom of this name. The error lists all names.
     #[must_use]
     pub fn unknown(name: &str) -> ParameterError {
         let known = Self::ALL.map(Self::name).join(", ");
         ParameterError::UnknownAxiom { name: name.to_owned(), known }
     }
 
-    /// The parameters that are written after the name of the axiom and a colon.
+    /// Parses the parameters that follow the name of the axiom and a colon.
     ///
     /// # Errors
-    /// [`ParameterError`] where it has none, or these are none of its own.
+    /// Returns [`ParameterError`] if the axiom has no parameters, or these are not parameters of the axiom.
     pub fn parameters(self, text: Option<&str>, problem: &Problem) -> Result<Parameters, ParameterError> {
         match text {
             None => Ok(Parameters::default()),
@@ -139,8 +139,8 @@ impl Axiom {
         }
     }
 
-    /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the
-    /// others derive theirs from the allocation ([`Claim::derive`]).
+    /// Returns whether a claim needs evidence that only a solver finds ([`Claim::with_evidence`]). The other axioms
+    /// derive their evidence from the allocation ([`Claim::derive`]).
     ///
     /// [`Claim::with_evidence`]: crate::Claim::with_evidence
     /// [`Claim::derive`]: crate::Claim::derive
@@ -149,13 +149,13 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Every axiom that is a question about a problem: those about groups only where there are some.
+    /// Returns every axiom that makes sense for a problem: those about groups only if there are groups.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
         Self::ALL.into_iter().filter(move |axiom| has_groups || !axiom.is_about_groups())
     }
 
-    /// Whether it is about groups of users.
+    /// Returns whether the axiom is about groups of users.
     #[must_use]
     pub const fn is_about_groups(self) -> bool {
         matches!(
@@ -164,7 +164,8 @@ impl Axiom {
         )
     }
 
-    /// Whether it compares an allocation with all that are possible, which keep the limits of groups.
+    /// Returns whether the axiom compares an allocation with all possible allocations, which respect the limits of
+    /// groups.
     #[must_use]
     pub const fn is_about_optima(self) -> bool {
         matches!(
@@ -179,10 +180,10 @@ impl Axiom {
         )
     }
 
-    /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
+    /// Returns the resources that one of the three bottleneck axioms is about, ascending. There is at least one.
     ///
     /// # Errors
-    /// Why the axiom does not apply; also for axioms that are not about a bottleneck.
+    /// Returns the reason why the axiom does not apply. Axioms that are not about a bottleneck never apply.
     pub fn bottlenecks(self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
         match self {
             Self::BottleneckFair => bottleneck::BOTTLENECK_FAIR.resources(problem),
@@ -192,7 +193,7 @@ impl Axiom {
         }
     }
 
-    /// What it is to claims and certificates.
+    /// Returns the implementation of the axiom.
     pub(crate) fn rule(self) -> &'static dyn Rule {
         match self {
             Self::Feasible => &feasible::Feasible,
@@ -221,10 +222,10 @@ impl Axiom {
 }
 
 impl Parameters {
-    /// The same with the default filled in: `alpha` is 1.
+    /// Returns the same parameters with defaults filled in: `alpha` is 1.
     ///
     /// # Errors
-    /// [`Refusal`] when they are not the parameters of `axiom`.
+    /// Returns [`Refusal`] if they are not the parameters of `axiom`.
     pub fn of(self, axiom: Axiom) -> Result<Self, Refusal> {
         axiom.rule().parameters(self)
     }

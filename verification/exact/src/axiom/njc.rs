@@ -1,18 +1,18 @@
-//! No justified complaints (NJC, section 3; on clusters THEORY, section 3): every active user has
-//! `x_n = T_n`, or some saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it holds its
-//! entitlement, `x_ni d_nir >= e_n k_i c_ir`. Where time is shared the row of time takes the place of
-//! the resources, with `1 / gamma_ni` for `d_nir` and the capacity 1.
+//! No justified complaints (NJC, section 3; on clusters THEORY, section 3). Every active user has `x_n = T_n`, or
+//! there is a saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it holds its entitlement,
+//! `x_ni d_nir >= e_n k_i c_ir`. Where time is shared, the row of time takes the place of the resources, with
+//! `1 / gamma_ni` for `d_nir` and the capacity 1.
 //!
-//! Each of these is a [`Witness`], and worth so much to the user:
-//! * satisfied: `(x_n - T_n) / g_n`;
-//! * a row of capacity `C`: the lesser of `-slack / C` and `x_ni d_nir / C - e_n`.
+//! Each of these is a [`Witness`], with a margin for the user:
+//! - satisfied: `(x_n - T_n) / g_n`;
+//! - a row of capacity `C`: the lesser of `-slack / C` and `x_ni d_nir / C - e_n`.
 //!
-//! Margin: the least over the active users of the best that each has. `e_n = w_n / sum of the
-//! weights of the active users`. On a cluster the axiom is weak: one saturated class, however small,
-//! answers the complaint of whoever holds its part of it.
+//! A user has the best margin of its witnesses, and the margin of the axiom is the least over the active users. Here
+//! `e_n = w_n / sum of the weights of the active users`. On a cluster the axiom is weak: a single saturated class,
+//! however small, answers the complaint of every user that holds its share of that class.
 //!
-//! Evidence of yes: a witness for every active user. Evidence of no: the user with the least margin,
-//! its entitlement and its share of every saturated row that it could use.
+//! The evidence that the axiom holds is a witness for every active user. The evidence that it is violated is the user
+//! with the least margin, its entitlement, and its share of every saturated row that it could use.
 
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
@@ -25,22 +25,23 @@ use crate::names::write::{Json, Names, fields, number, string};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 
-/// What [`examine`] finds.
+/// The result of [`examine`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
-    /// The margin of the axiom, a fraction of `g_n` or of a capacity.
+    /// The margin of the axiom, as a fraction of `g_n` or of a capacity.
     pub margin: Rational,
     /// The first user that has it.
     pub user: usize,
-    /// The best witness of every active user, by user; among equals that it is satisfied, else the
+    /// The best witness of every active user, by user. Among equal witnesses, being satisfied comes first, then the
     /// first row.
     pub witnesses: Vec<Option<Witness>>,
 }
 
-/// Users that one worker examines at a time: enough work that handing it out costs nothing beside it.
+/// The number of users that a worker examines at a time. This is enough work to make the cost of distributing it
+/// negligible.
 const CHUNK: usize = 1 << 10;
 
-/// The margin, where it is least, and the best witness of everybody; `None` without active users.
+/// Returns the margin, the user that has it, and the best witness of every user; `None` if no user is active.
 #[must_use]
 pub fn examine(instance: &Instance<'_>) -> Option<Examined> {
     let shares = Shares::new(instance);
@@ -76,7 +77,7 @@ pub fn examine(instance: &Instance<'_>) -> Option<Examined> {
     Some(Examined { margin: margin.to_rational(), user, witnesses })
 }
 
-/// The margin of user `n`; `None` when it is not active.
+/// Returns the margin of user `n`, or `None` if it is not active.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     let shares = Shares::new(instance);
@@ -84,7 +85,8 @@ pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     Some(margin.to_rational())
 }
 
-/// What user `n` holds of the saturated rows, and should hold of one; `None` when it is not active.
+/// Returns the fractions of saturated rows that user `n` holds, and its entitlement. Returns `None` if it is not
+/// active.
 #[must_use]
 pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     if n >= instance.problem().n_users() || !instance.is_active(n) {
@@ -104,14 +106,14 @@ pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     Some(Complaint { user: n, entitlement, shares })
 }
 
-/// The rows and weights, ready for all users.
+/// The rows and weights in a form that serves all users.
 struct Shares<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// Capacity of every row, times its scale and `L`.
+    /// The capacity of every row, times its scale and `L`.
     capacity: Vec<Integer>,
-    /// The same times the weight of all.
+    /// The capacity of every row, times its scale, `L` and the sum of the weights.
     weighted: Vec<Integer>,
-    /// Slack of every row, times its scale, `L` and the weight of all.
+    /// The slack of every row, times its scale, `L` and the sum of the weights.
     missing: Vec<Integer>,
 }
 
@@ -126,7 +128,7 @@ impl<'a, 'b> Shares<'a, 'b> {
         Self { instance, capacity, weighted, missing }
     }
 
-    /// The best margin of user `n` and what gives it; `None` when it is not active.
+    /// Returns the best margin of user `n` and its witness, or `None` if the user is not active.
     fn best(&self, n: usize) -> Option<(Quotient, Witness)> {
         if !self.instance.is_active(n) {
             return None;
@@ -150,13 +152,13 @@ impl<'a, 'b> Shares<'a, 'b> {
         best
     }
 
-    /// Whether the slack of the row alone shows that its margin is no better than `best`: most rows of
-    /// most problems need no more than this.
+    /// Returns whether the slack of a row alone shows that the margin on the row is no better than `best`. For most
+    /// rows of most problems this is enough.
     fn is_hopeless(&self, row: usize, best: &Quotient, scratch: &mut [Integer; 2]) -> bool {
         if self.missing[row].is_zero() || best.numerator >= 0 {
             return !self.missing[row].is_zero();
         }
-        // -missing / capacity <= best.
+        // Tests `-missing / capacity <= best`.
         let [low, high] = scratch;
         low.assign(&self.missing[row] * &best.denominator);
         high.assign(&best.numerator * &self.weighted[row]);
@@ -164,20 +166,20 @@ impl<'a, 'b> Shares<'a, 'b> {
         *low >= 0
     }
 
-    /// `x_ni L`, times the weight of all.
+    /// Returns `x_ni L`, times the sum of the weights.
     fn held(&self, n: usize, i: usize) -> Integer {
         let held = self.instance.tasks_on(n, i);
         held.map_or_else(Integer::new, |x| Integer::from(x * &self.instance.scaled.active_weight))
     }
 
-    /// `(x_n - T_n) / g_n`.
+    /// Returns `(x_n - T_n) / g_n`.
     fn satisfied(&self, n: usize) -> Option<Quotient> {
         let left = self.instance.tasks_left(n)?;
         let unit = self.instance.scale(n);
         Some(Quotient::new(-left.numerator * unit.denom(), left.denominator * unit.numer()))
     }
 
-    /// The lesser of `x_ni d_nir / C - e_n` and `-slack / C`.
+    /// Returns the lesser of `x_ni d_nir / C - e_n` and `-slack / C`.
     fn on_row(&self, n: usize, row: usize, held: &Integer, weight: &Integer) -> Option<Quotient> {
         let usage = Usage::of(self.instance, n, row)?;
         let due = usage.put(Integer::from(&self.capacity[row] * weight));

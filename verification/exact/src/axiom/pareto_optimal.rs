@@ -1,20 +1,21 @@
-//! Pareto optimal: no feasible `y` with `y_n >= x_n` for every user and `y != x` in somebody's tasks.
+//! Pareto optimal: there is no feasible `y` with `y_n >= x_n` for every user and `y_n > x_n` for some user.
 //!
-//! Margin: minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which no user loses.
+//! The margin is minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which no user loses.
 //!
-//! Evidence of yes: [`Prices`] with $l_n \ge 1 / g_n$ for every active user and
-//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class that `n` can run on. Then every such `y` has
+//! The evidence that the axiom holds are [`Prices`] with $l_n \ge 1 / g_n$ for every active user, and
+//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
 //!
 //! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n)
-//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n,$$
+//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n.$$
 //!
-//! the [`Prices::gap`]; the margin is minus that. The best prices reach the largest sum (linear
-//! programming duality), so that there is evidence of yes or of no for every allocation.
+//! The right side is the [`Prices::gap`], and the margin is minus the gap. The best prices reach the largest sum, by
+//! linear programming duality. So for every allocation there is evidence that the axiom holds, or that it is
+//! violated.
 //!
-//! Where groups have limits, these are rows as well ([`LimitRows`](crate::LimitRows)).
+//! If groups have limits, these are rows as well ([`LimitRows`](crate::LimitRows)).
 //!
-//! Evidence of no: a dominating `y`, exactly feasible; the margin is minus its sum, a bound: another
-//! `y` may gain more.
+//! The evidence that the axiom is violated is a dominating `y` that is exactly feasible. The margin is then minus its
+//! sum. This is a bound, because another `y` may gain more.
 
 use rug::{Integer, Rational};
 
@@ -30,10 +31,10 @@ use crate::quotient::Quotient;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::format::{FormatError, Object};
 
-/// The margin that `prices` prove; `None` when no user is active.
+/// Returns the margin that `prices` prove, or `None` if no user is active.
 ///
 /// # Errors
-/// [`Refusal`] when the prices prove nothing.
+/// Returns [`Refusal`] if the prices prove nothing.
 pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Option<Rational>, Refusal> {
     instance.can_be_compared()?;
     let gap = prices.gap(instance, None)?;
@@ -45,11 +46,11 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     Ok(active().next().is_some().then_some(-gap))
 }
 
-/// Minus the sum of the gains in `dominating`, each over `g_n`; no user loses anything in it: a loss within
-/// the tolerance could buy any gain of another user whose tasks are smaller.
+/// Returns minus the sum of the gains in `dominating`, each over `g_n`. No user may lose anything, not even within
+/// the tolerance. Such a loss could buy any gain of another user whose tasks are smaller.
 ///
 /// # Errors
-/// [`Refusal`] when it is not feasible, or does not dominate.
+/// Returns [`Refusal`] if the allocation is not feasible, or does not dominate.
 pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Result<Rational, Refusal> {
     let better = instance.with_tasks(dominating)?;
     if !feasible::holds_exactly(&better) {
@@ -58,7 +59,7 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     margin_of_better(instance, &better)
 }
 
-/// Minus the sum of the gains in `better`, each over `g_n`, in which no user loses anything.
+/// Returns minus the sum of the gains in `better`, each over `g_n`, after a check that no user loses anything.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
     instance.can_be_compared()?;
     instance.limits().keep(better.limits())?;
@@ -79,7 +80,7 @@ pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -
     Ok(-sum)
 }
 
-/// `y_n - x_n`; only active users have any tasks in a feasible allocation.
+/// Returns `y_n - x_n`. Only active users have tasks in a feasible allocation.
 fn gain(x: &Instance<'_>, y: &Instance<'_>, n: usize) -> Quotient {
     let gain = Integer::from(&y.totals[n] * &x.denominator) - Integer::from(&x.totals[n] * &y.denominator);
     Quotient::new(gain, Integer::from(&x.denominator * &y.denominator))

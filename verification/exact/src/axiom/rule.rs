@@ -1,4 +1,4 @@
-//! What an axiom is to claims and certificates: one trait, which the file of every axiom implements.
+//! The trait that every axiom implements for claims and certificates.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational};
@@ -10,80 +10,82 @@ use crate::names::write::{Json, Names};
 use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::{Inapplicable, Refusal};
 
-/// An axiom: its name and parameters, when it applies, and how its evidence is found, judged, read and written.
+/// An axiom: its name and parameters, when it applies, and how its evidence is computed, judged, read and written.
 ///
-/// An axiom is of one of two kinds. Either [`Rule::derive`] finds everything in the allocation alone, evidence that is
-/// written for people and never read; or it [needs evidence](Rule::needs_evidence) that only a solver finds, which
-/// [`Rule::judge`] judges.
+/// There are two kinds of axioms. For the first kind, [`Rule::derive`] computes everything from the allocation alone.
+/// The evidence is then written for people, and never read. The second kind [needs evidence](Rule::needs_evidence)
+/// that only a solver finds, which [`Rule::judge`] judges.
 pub(crate) trait Rule: Sync {
-    /// The name that files and the command line use.
+    /// Returns the name in files and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Its parameters, with what is absent filled in.
+    /// Returns the parameters of the axiom, with defaults filled in.
     ///
     /// # Errors
-    /// That these are not its parameters.
+    /// Returns an error if these are not parameters of the axiom.
     fn parameters(&self, stated: Parameters) -> Result<Parameters, Refusal> {
         stated.without_share()?.without_alpha()
     }
 
-    /// The parameters that a text states after the name and a colon.
+    /// Parses the parameters that a text states after the name and a colon.
     ///
     /// # Errors
-    /// That it states none.
+    /// Returns an error if the axiom has no parameters.
     fn parsed(&self, _text: &str, _problem: &Problem) -> Result<Parameters, ParameterError> {
         Err(ParameterError::None { axiom: self.name() })
     }
 
-    /// The most claims of it that a certificate may hold.
+    /// Returns the most claims of the axiom that a certificate may have.
     fn most_claims(&self) -> usize {
         usize::MAX
     }
 
-    /// Whether it applies to a problem.
+    /// Checks that the axiom applies to a problem.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns the reason why it does not apply.
     fn applies_to(&self, _parameters: &Parameters, _problem: &Problem) -> Result<(), Inapplicable> {
         Ok(())
     }
 
-    /// Whether it applies to an allocation of a problem to which it applies.
+    /// Checks that the axiom applies to an allocation of a problem to which it applies.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns the reason why it does not apply.
     fn applies(&self, _instance: &Instance<'_>) -> Result<(), Inapplicable> {
         Ok(())
     }
 
-    /// Whether nothing is tolerated of tasks on single servers, which fit or not.
+    /// Returns whether no tolerance is allowed for tasks on single servers, which fit or do not fit.
     fn is_exact_on_servers(&self) -> bool {
         false
     }
 
-    /// Whether a claim takes evidence that only a solver finds.
+    /// Returns whether a claim needs evidence that only a solver finds.
     fn needs_evidence(&self) -> bool {
         false
     }
 
-    /// Whether evidence from outside shows the margin itself, so that the tolerance decides between yes and no.
+    /// Returns whether evidence from a solver shows the margin itself. The tolerance then decides whether the axiom
+    /// holds.
     fn shows_both(&self) -> bool {
         false
     }
 
-    /// What the allocation shows; `None` where nothing is compared.
+    /// Computes the margin and the evidence from the allocation alone, or returns `None` if there is nothing to
+    /// compare.
     ///
     /// # Errors
-    /// [`Refusal`] where that would be too large, or the axiom needs evidence.
+    /// Returns [`Refusal`] if this would exceed the budget, or if the axiom needs evidence.
     fn derive(&self, _instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
         Err(Refusal::new(format!("`{}` needs evidence", self.name())))
     }
 
-    /// The verdict and the margin that evidence from outside shows; the verdict counts where nothing is compared, and
-    /// where it does not show [both](Rule::shows_both).
+    /// Returns the verdict and the margin that evidence from a solver shows. The verdict counts if there is nothing
+    /// to compare, or if the evidence does not show [both](Rule::shows_both).
     ///
     /// # Errors
-    /// [`Refusal`] where it shows nothing.
+    /// Returns [`Refusal`] if the evidence proves nothing.
     fn judge(
         &self,
         _instance: &Instance<'_>,
@@ -93,10 +95,10 @@ pub(crate) trait Rule: Sync {
         Err(wrong_form())
     }
 
-    /// Removes from evidence what the axiom does not use, and adds what the allocation gives.
+    /// Removes from the evidence what the axiom does not use, and adds what follows from the allocation.
     ///
     /// # Errors
-    /// [`Refusal`] where that would be too large.
+    /// Returns [`Refusal`] if this would exceed the budget.
     fn complete(
         &self,
         _instance: &Instance<'_>,
@@ -106,7 +108,7 @@ pub(crate) trait Rule: Sync {
         Ok(evidence)
     }
 
-    /// A margin in tasks of the user that it is about; `None` where it is about no single user.
+    /// Converts a margin to tasks of the user that it is about, or returns `None` if it is not about a single user.
     fn in_tasks(
         &self,
         instance: &Instance<'_>,
@@ -117,35 +119,36 @@ pub(crate) trait Rule: Sync {
         of_user(instance, evidence.user()?, margin)
     }
 
-    /// Reads evidence of an axiom that [needs](Rule::needs_evidence) some, which is an object with at least one field.
+    /// Reads the evidence of an axiom that [needs](Rule::needs_evidence) some, which is an object with at least one
+    /// field.
     ///
     /// # Errors
-    /// [`FormatError`] for what is no evidence of this axiom.
+    /// Returns [`FormatError`] if the object is not evidence of this axiom.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         Err(reader.error(object.raw(), format!("`{}` takes no evidence", self.name())))
     }
 
-    /// Evidence as it is written; `None` for that of other axioms.
+    /// Returns the evidence as it is written, or `None` if it is evidence of another axiom.
     fn write(&self, _names: &Names<'_>, _evidence: &Evidence) -> Option<Json> {
         None
     }
 }
 
-/// What [`Rule::derive`] finds.
+/// The result of [`Rule::derive`].
 pub(crate) struct Found {
     pub margin: Rational,
-    /// The evidence of yes.
+    /// The evidence that the axiom holds.
     pub yes: Evidence,
-    /// That of no, for a margin beyond the tolerance; absent: it is the same.
+    /// The evidence that it is violated, for a margin beyond the tolerance; absent if both are the same.
     pub no: Option<Evidence>,
 }
 
-/// A margin in tasks of a user; `None` where there is no such user.
+/// Returns a margin in tasks of a user, or `None` if there is no such user.
 pub(crate) fn of_user(instance: &Instance<'_>, n: usize, margin: &Rational) -> Option<Rational> {
     (n < instance.problem().n_users()).then(|| Rational::from(margin * instance.scale(n)))
 }
 
-/// Minus a margin, in tasks of a user.
+/// Returns minus a margin, in tasks of a user.
 pub(crate) fn loss(instance: &Instance<'_>, n: usize, margin: &Rational) -> Rational {
     -Rational::from(margin * instance.scale(n))
 }

@@ -2,7 +2,7 @@
 //!
 //! $$x_n \ge \min(T_n, e_n \gamma_n), \qquad e_n = \frac{w_n}{\sum_{m \text{ active}} w_m}.$$
 //!
-//! Margin: the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
+//! The margin is the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
 use evenhand_budget::for_a_thread;
 use rayon::prelude::*;
@@ -15,8 +15,7 @@ use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 
-/// The user with the least margin (the first among equals) and the margin; `None` without active
-/// users.
+/// Returns the user with the least margin (the first among equals) and the margin, or `None` if no user is active.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
     let margins = Margins::new(instance);
@@ -30,7 +29,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
     Some((least.1, least.0.to_rational()))
 }
 
-/// `(x_n - min(T_n, e_n gamma_n)) / g_n`; `None` for a user that is not active.
+/// Returns `(x_n - min(T_n, e_n gamma_n)) / g_n`, or `None` for a user that is not active.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     let active = n < instance.problem().n_users() && instance.is_active(n);
@@ -45,7 +44,7 @@ struct Margins<'a, 'b> {
 impl<'a, 'b> Margins<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
         let scaled = &instance.scaled;
-        // Without an active user there is no weight, and no user to be entitled.
+        // If no user is active the weight is 0, but then no user has an entitlement either.
         let total_weight = Rational::from((&scaled.active_weight, &scaled.weight_scale));
         Self { instance, total_weight }
     }

@@ -1,11 +1,12 @@
-//! `tree`: everybody has the tasks that hierarchical filling gives it (theory, section 9).
+//! `tree`: every user has the tasks that hierarchical filling gives it (theory, section 9).
 //!
-//! Margin: minus the largest $|x_n - x^*_n| / g_n$, with $x^*$ what the filling ends with, which is unique.
+//! The margin is minus the largest $|x_n - x^*_n| / g_n$, where $x^*$ is the final allocation of the filling, whose
+//! totals are unique.
 //!
-//! Evidence, of yes and of no: a placement of $x^*$ and prices, of rows and of limits on server classes, which the
-//! mechanism finds. The kernel runs the filling once more; for want of place it is stopped by the bounds that the prices
-//! prove, and by nothing else. Whom they stop has no place for more. Whom they do not stop had one, since holdings only
-//! grow and what the filling ends with has a place.
+//! The evidence is the same in both cases: a placement of $x^*$, and prices of rows and of limits on server classes,
+//! which the mechanism computes. The kernel repeats the filling. In it, a lack of free capacity stops users only by
+//! the bounds that the prices prove. A user that they stop has no room for more tasks. A user that they do not stop
+//! has room, because usage only grows and the final allocation can be placed.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational, User};
@@ -19,26 +20,27 @@ use crate::names::write::{Json, Names};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Groups and users, times resources, beyond which no tree is grown: each is held about 300 bytes of memory for.
+/// The largest number of groups and users, times resources, for which a tree is built. Each cell takes about 300
+/// bytes of memory.
 const MOST_CELLS: usize = 1_000_000;
-/// The memory for that.
+/// The memory for that number of cells.
 const MOST_BYTES: u64 = 300_000_000;
 
-/// That the tree of a problem is not larger than memory is spent on.
+/// Checks that the tree of a problem does not need too much memory.
 ///
 /// # Errors
-/// [`TooLarge`].
+/// Returns [`TooLarge`] if it does.
 pub fn has_size(problem: &Problem) -> Result<(), TooLarge> {
     let nodes = 1 + problem.groups().list().len() + problem.n_users();
     let is_small = nodes.saturating_mul(problem.n_resources()) <= MOST_CELLS;
     if is_small { Ok(()) } else { Err(TooLarge::memory(MOST_BYTES)) }
 }
 
-/// That hierarchical filling is defined for a problem: resources are divided, and the base demand of every user that can
-/// run names a resource that some server has.
+/// Checks that hierarchical filling is defined for a problem: resources are divided, and the base demand of every
+/// user that can run names a resource that some server has.
 ///
 /// # Errors
-/// Why not.
+/// Returns the reason why it is not defined.
 pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
         let why = "groups share resources, and the time of a server class is shared";
@@ -55,7 +57,7 @@ pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// Minus the largest difference to what the filling ends with; `None` when no user is active.
+/// Returns minus the largest difference to the final allocation of the filling, or `None` if no user is active.
 fn margin(instance: &Instance<'_>, filling: &Tasks) -> Result<Option<Rational>, Refusal> {
     let ended = instance.with_tasks(filling)?;
     let active = (0..instance.problem().n_users()).filter(|n| instance.is_active(*n));
@@ -98,8 +100,8 @@ impl Rule for Tree {
         Ok((true, margin(instance, tasks)?))
     }
 
-    /// `{"filling": {user: {class: x}}, "prices": [{class: {resource: p}}], "limit_prices": [[LIMIT]]}`, with `LIMIT`
-    /// `{"group", "on", "resource", "price"}`.
+    /// Reads `{"filling": {user: {class: x}}, "prices": [{class: {resource: p}}], "limit_prices": [[LIMIT]]}`, where
+    /// `LIMIT` is `{"group", "on", "resource", "price"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         reader.only(object, &["filling", "prices", "limit_prices"])?;
         let document = reader.document;

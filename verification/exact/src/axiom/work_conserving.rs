@@ -1,22 +1,23 @@
-//! Work-conserving: no user that has fewer than its `T_n` tasks could run more in what is free as things
-//! stand; nothing moves.
+//! Work-conserving: no user with fewer than its `T_n` tasks could run more tasks in the free capacity, while all
+//! other tasks stay where they are.
 //!
-//! Divisible: the margin is minus the largest
+//! For divisible tasks, the margin is minus the largest
 //!
 //! $$\frac{1}{g_n} \min\Bigl(T_n - x_n, \sum_i \min_{r: d_{nir} > 0} \frac{\mathrm{slack}_{ir}}{d_{nir}}\Bigr)$$
 //!
-//! over the active users (where time is shared its row takes the place of the resources).
+//! over the active users (where time is shared, its row takes the place of the resources).
 //!
-//! With placements the axiom is about gangs (a user that states none has a gang of one task): a user is pending when
-//! `T_n - x_n` is at least its gang, and all tasks of the gang fit on single servers at the same time or not, whatever
-//! the tolerance. All tasks of a gang have one shape, so a gang fits exactly where the servers together have room for
-//! as many whole tasks. Margin 0 when no gang of a pending user fits, else -1.
+//! With placements the axiom is about gangs (a user that states none has a gang of one task). A user is pending if
+//! `T_n - x_n` is at least its gang. Either all tasks of the gang fit on single servers at the same time, or they do
+//! not, whatever the tolerance. All tasks of a gang are identical, so a gang fits exactly if the servers together
+//! have room for that many whole tasks. The margin is 0 if no gang of a pending user fits, and -1 otherwise.
 //!
-//! Evidence of yes: for every pending user and every class that it can run on what is short there: a row that is
-//! (nearly) full, or with placements rows of which every server of the class lacks one for the next task, once it has
-//! the tasks of the gang that fit on it. Evidence of no: a user and a class, or the first single server where a task
-//! fits; of a gang of several tasks also how many of them go on each class. Where groups hold something back
-//! (`held_back`) a user may also be stopped by that.
+//! The evidence that the axiom holds states what is short, for every pending user and every class where it can run.
+//! This is a row that is (nearly) full. With placements these are rows, of which every server of the class lacks at
+//! least one for the next task, once the tasks of the gang that fit are on it. The evidence that the axiom is
+//! violated is a user and a class, or the first single server where a task fits. For a gang of several tasks it also
+//! states how many of them run on each class. If groups hold something back (`held_back`), a user may also be stopped
+//! by that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -36,25 +37,26 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::Problem;
 
-/// Bytes of the name of a class and of a resource with what stands between them; the text is held by user, and in the
-/// certificate.
+/// The bytes of the name of a class and of a resource, with the text between them. The text is stored once for the
+/// user, and once in the certificate.
 const BYTES_OF_A_PLACE: usize = 16;
 
-/// What [`examine`] finds.
+/// The result of [`examine`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
-    /// In units of `g_n`.
+    /// The margin, in units of `g_n`.
     pub margin: Rational,
-    /// The user that it is about, and where it fits; `None` when no user could run more.
+    /// The user with this margin, and a place where its tasks fit; `None` if no user could run more.
     pub room: Option<Room>,
-    /// By user with pending tasks, of those of one shape the first alone where tasks are divisible: what is short.
+    /// For each user with pending tasks: what is short. For divisible tasks only the first user of each shape is
+    /// listed.
     pub short: Vec<(usize, Short)>,
 }
 
-/// The margin and what shows it; `None` without active users.
+/// Returns the margin and its evidence, or `None` if no user is active.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
     if users.is_empty() {
@@ -66,7 +68,8 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     }
 }
 
-/// Whether user `n` is active and has fewer than its tasks; with placements at least one gang fewer.
+/// Returns whether user `n` is active and has fewer than its tasks. With placements at least a gang has to be
+/// missing.
 pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     if !instance.is_active(n) {
         return false;
@@ -78,7 +81,7 @@ pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     }
 }
 
-/// The number of tasks of user `n` that start together: 1 where the problem states none.
+/// Returns the number of tasks of user `n` that start together, which is 1 if the problem states no gang.
 pub(super) fn gang(instance: &Instance<'_>, n: usize) -> u64 {
     instance.problem().groups().member(n).gang.unwrap_or(1)
 }
@@ -107,16 +110,16 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
     Ok(examined)
 }
 
-/// What user `n` could run more over `g_n`, the first class with the most room if there is any, and the
-/// scarcest row of every class; `None` when it has no pending tasks.
+/// Returns the tasks that user `n` could run in addition, over `g_n`; the first class with the most room, if there is
+/// any; and the scarcest row of every class. Returns `None` if the user has no pending tasks.
 pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
     let room = || ShapeRoom::new(instance, n).map(|room| room.of_user(instance, n));
     if is_pending(instance, n) { room() } else { None }
 }
 
-/// What is free for users of one shape, however many tasks they have left.
+/// The free capacity for users of one shape, regardless of how many tasks they have left.
 struct ShapeRoom {
-    /// In tasks.
+    /// The free capacity in tasks.
     sum: Rational,
     /// The first class with the most room, if there is any.
     best: Option<usize>,
@@ -124,7 +127,7 @@ struct ShapeRoom {
     short: Short,
 }
 
-/// What is free for each shape that one of these users has.
+/// Computes the room for each shape that some of these users have.
 fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoom>>, TooLarge> {
     let mut asked = vec![None; instance.scaled.first_of_shapes().len()];
     for &n in users {
@@ -135,7 +138,7 @@ fn rooms(instance: &Instance<'_>, users: &[usize]) -> Result<Vec<Option<ShapeRoo
 }
 
 impl ShapeRoom {
-    /// Of the shape of user `n`.
+    /// Computes the room for the shape of user `n`.
     fn new(instance: &Instance<'_>, n: usize) -> Option<Self> {
         let mut sum = Rational::new();
         let mut best: Option<(Rational, usize)> = None;
@@ -143,7 +146,7 @@ impl ShapeRoom {
         for i in instance.scaled.classes(n) {
             let rows = instance.constraints().class_rows(i);
             let usage = instance.constraints().usage(n, i)?;
-            // Nothing is left of a full row: no number has to be divided.
+            // A full row leaves nothing, so no number has to be divided.
             let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
             if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
                 short.push(row as u32);
@@ -160,7 +163,7 @@ impl ShapeRoom {
         Some(Self { sum, best: best.map(|(_, i)| i), short: short.into() })
     }
 
-    /// The room over `g_n`, where it is, and what is short.
+    /// Returns the room over `g_n`, the class with the most room, and what is short.
     fn of_user(&self, instance: &Instance<'_>, n: usize) -> (Rational, Option<usize>, Short) {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
         let room = left.filter(|left| *left < self.sum).unwrap_or_else(|| self.sum.clone());
@@ -168,7 +171,7 @@ impl ShapeRoom {
     }
 }
 
-/// What a row that user `n` uses leaves it, in tasks.
+/// Returns the number of tasks of user `n` that the free capacity of a row allows.
 pub(super) fn row_leaves(instance: &Instance<'_>, n: usize, row: usize) -> Option<Rational> {
     if instance.scaled_slack(row).is_zero() {
         return Some(Rational::new());
@@ -178,7 +181,7 @@ pub(super) fn row_leaves(instance: &Instance<'_>, n: usize, row: usize) -> Optio
     Some(instance.slack(row) / &usage[row - instance.constraints().class_rows(class).start])
 }
 
-/// The rows of all classes.
+/// Returns the rows of all classes in one list.
 pub(super) fn all_rows(by_class: ByClass) -> Short {
     by_class.into_iter().flat_map(|(_, rows)| rows).map(|row| row as u32).collect()
 }
@@ -198,20 +201,20 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
     Ok(examined)
 }
 
-/// Rows by class, classes ascending.
+/// Lists of rows by class, in ascending order of classes.
 pub(super) type ByClass = Vec<(usize, Vec<usize>)>;
 
-/// Single servers of one class that have as much left of every row.
+/// Single servers of one class with the same free capacity in every row.
 struct Identical {
-    /// By row of the class.
+    /// The free capacity, by row of the class.
     free: Vec<Rational>,
-    /// One of them.
+    /// The index of one of these servers.
     index: u64,
-    /// How many there are.
+    /// The number of these servers.
     servers: u64,
 }
 
-/// What is free on the single servers of every class.
+/// The free capacity of the single servers of every class.
 pub(super) struct Servers {
     of_class: Vec<Vec<Identical>>,
 }
@@ -220,22 +223,22 @@ pub(super) struct Servers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fitting {
     pub class: usize,
-    /// How many whole tasks fit on its servers together; counted up to a gang.
+    /// The number of whole tasks that fit on its servers together, counted up to a gang.
     pub tasks: u64,
     /// The first server on which a task fits.
     pub index: Option<u64>,
 }
 
-/// What is free on single servers to one user.
+/// The free capacity of single servers for one user.
 pub(super) struct FreeTo {
     /// The rows that are short, by class.
     pub short: ByClass,
-    /// By class on which the user can run.
+    /// The room on each class where the user can run.
     pub fitting: Vec<Fitting>,
 }
 
 impl FreeTo {
-    /// Where a gang of user `n` fits, in the order of the classes.
+    /// Returns a placement of a gang of user `n`, filling the classes in their order, if the gang fits.
     pub fn room(&self, n: usize, gang: u64) -> Option<Room> {
         let mut left = gang;
         let by_class = self.fitting.iter().map(|of| {
@@ -247,7 +250,7 @@ impl FreeTo {
         (left == 0).then(|| self.room_by(n, gang, by_class)).flatten()
     }
 
-    /// The gang of user `n` with so many tasks on each class.
+    /// Returns the placement of a gang of user `n` with these numbers of tasks by class.
     pub fn room_by(&self, n: usize, gang: u64, by_class: Vec<(usize, u64)>) -> Option<Room> {
         let server = by_class.first()?.0;
         let index = self.fitting.iter().find(|of| of.class == server)?.index;
@@ -284,7 +287,7 @@ impl Servers {
         })
     }
 
-    /// What is free to user `n`.
+    /// Returns the free capacity for user `n`.
     pub fn free_to(&self, instance: &Instance<'_>, n: usize) -> Result<FreeTo, TooLarge> {
         let gang = gang(instance, n);
         let mut free_to = FreeTo { short: Vec::new(), fitting: Vec::new() };
@@ -317,8 +320,8 @@ impl Servers {
         Ok(free_to)
     }
 
-    /// What a task of user `n` takes of the rows of a single server, where it can run; charged for all servers of the
-    /// class that differ, which numbers are divided by only where a gang has several tasks.
+    /// Returns the amounts that a task of user `n` takes of the rows of a single server where it can run. Charges for
+    /// all distinct servers of the class. Their numbers are divided only if a gang has several tasks.
     fn usage(
         &self,
         instance: &Instance<'_>,
@@ -333,7 +336,7 @@ impl Servers {
     }
 }
 
-/// How many whole tasks that take `usage` fit in `free`; counted up to `most`.
+/// Returns the number of whole tasks with demand `usage` that fit in `free`, counted up to `most`.
 fn tasks_within(free: &[Rational], usage: &[Rational], most: u64) -> u64 {
     if free.iter().zip(usage).any(|(free, d)| free < d) {
         return 0;
@@ -345,13 +348,13 @@ fn tasks_within(free: &[Rational], usage: &[Rational], most: u64) -> u64 {
     used.map(|(free, d)| whole_tasks(Rational::from(free / d))).fold(most, u64::min)
 }
 
-/// The whole tasks in a number of tasks that is at least 0.
+/// Returns the whole tasks in a number of tasks that is at least 0.
 pub(super) fn whole_tasks(tasks: Rational) -> u64 {
     tasks.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
 
-/// What a task of user `n` takes of each row of one server of class `i`, where it can run: of the time of
-/// one server it takes `k_i` times what it takes of that of all.
+/// Returns the amounts that a task of user `n` takes of the rows of one server of class `i`, where it can run. Of the
+/// time of one server it takes `k_i` times as much as of the time of the class.
 fn single_usage(instance: &Instance<'_>, n: usize, i: usize) -> Vec<Rational> {
     let constraints = instance.constraints();
     let factor = if constraints.is_time_shared(i) { instance.problem().servers()[i].count() } else { 1 };
@@ -359,7 +362,7 @@ fn single_usage(instance: &Instance<'_>, n: usize, i: usize) -> Vec<Rational> {
     usage.map_or_else(Vec::new, |usage| usage.iter().map(|d| Rational::from(d * factor)).collect())
 }
 
-/// What these tasks leave of each row of one server of class `i`.
+/// Returns the capacity that these tasks leave of each row of one server of class `i`.
 fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<Rational> {
     let constraints = instance.constraints();
     let count = instance.problem().servers()[i].count();
@@ -376,12 +379,12 @@ fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<R
     free
 }
 
-/// Charges a look at every row by every user, and what is short for it on every class.
+/// Charges one comparison of every user with every row, and a list of short rows for every user and class.
 pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
     let places: usize = users.iter().map(|n| instance.scaled.n_classes(*n)).sum();
     evenhand_budget::table(places, 1, size_of::<u32>(), "what is short for every user on every class");
     let rows = instance.constraints().rows().len() as u64;
-    // Only a row that has something left is divided by a demand.
+    // Only rows with some capacity left are divided by a demand.
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
     let steps = rows + (free.count() as u64).saturating_mul(instance.steps());
     instance.budget().charge(steps.saturating_mul(users.len() as u64))
@@ -440,7 +443,7 @@ impl Rule for WorkConserving {
     }
 }
 
-/// What is short, by user.
+/// Writes what is short, by user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     let places = short.iter().map(|(_, short)| short.len()).sum();
     evenhand_budget::table(
@@ -449,7 +452,7 @@ fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
         BYTES_OF_A_PLACE,
         "what is short for every user on every class, as text,",
     );
-    // Users of one shape share their list.
+    // Users of one shape share their list, so its text is written only once.
     let mut known: HashMap<*const u32, Arc<String>> = HashMap::new();
     let of_user = |(n, short): &(usize, Short)| {
         let text = known.entry(short.as_ptr()).or_insert_with(|| Arc::new(write_short(names, short).text()));
@@ -458,7 +461,7 @@ fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     Json::Object(short.iter().map(of_user).collect())
 }
 
-/// `{server: resource}`, or `{server: [resources]}` where there is not just one.
+/// Writes `{server: resource}`, or `{server: [resources]}` if there is not exactly one.
 pub(super) fn write_short(names: &Names<'_>, short: &[u32]) -> Json {
     let name = |row: &u32| Json::Text(names.row(*row as usize).1);
     let classes = short.chunk_by(|a, b| names.class(*a as usize) == names.class(*b as usize)).map(|rows| {

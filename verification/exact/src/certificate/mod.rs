@@ -1,14 +1,13 @@
-//! Certificates: a problem, an allocation of it, and what is claimed about it; written and read as
-//! JSON.
+//! Certificates: a problem, an allocation of it, and claims about it, written and read as JSON.
 //!
-//! Evidence by axiom, zeros left out, users, servers and resources by name:
+//! The table shows the evidence by axiom. Zeros are omitted, and users, servers and resources appear by name.
 //!
-//! | axiom | yes | no |
+//! | axiom | evidence that it holds | evidence that it is violated |
 //! |---|---|---|
 //! | feasible | `{"server", "resource", "slack"}`, `{"user", "slack"}` (its tasks) or `{"user", "server", "slack"}` (an entry) | the same |
 //! | integer-feasible | `{"server", "index", "resource", "slack"}`, `{"user", "slack"}` or `{"user", "server", "index", "slack"}` | the same |
 //! | non-wasteful | `{}` | |
-//! | work-conserving | `{"short": {user: {server: resource}}}` for every user with pending tasks (of those that are alike but for name, weight and tasks the first); with placements `[resources]` of which every server lacks one for the next task, once it has the tasks of the gang that fit on it | `{"user", "server"}`, with placements and `"index"`, of a gang of several tasks and `{"gang": {server: tasks}}` |
+//! | work-conserving | `{"short": {user: {server: resource}}}` for every user with pending tasks (of users that differ only in name, weight and tasks, the first); with placements `[resources]`, of which every server lacks at least one for the next task, once it has the tasks of the gang that fit on it | `{"user", "server"}`; with placements also `"index"`; for a gang of several tasks also `{"gang": {server: tasks}}` |
 //! | envy-free | `{"tightest": {"user", "envied"}}` | `{"user", "envied", "gain"}` |
 //! | ef1 | `{"tightest": {"user", "envied", "server"}}`, without a server when no task is worth anything | `{"user", "envied", "server", "gain"}` |
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
@@ -20,10 +19,9 @@
 //! | proportional | `{"prices", "user_prices"}` | `{"better": {user: {server: y}}}`, or `{"user"}`, which has nothing |
 //! | the bottleneck axioms | `{"resources": {resource: levels}}`, for every resource that they are about | as max-min, with `"resource"` |
 //!
-//! The row of a class whose time is shared is the resource `time`. Slacks are in the units of the
-//! row or in tasks, gains and losses in tasks, prices per unit of the resource (or of time). All
-//! numbers are written as exact strings, whatever the arithmetic of the allocation, so that reading
-//! them back gives the same number.
+//! The row of a class whose time is shared is the resource `time`. Slacks are in the units of the row or in tasks,
+//! gains and losses in tasks, prices per unit of the resource (or of time). All numbers are written as exact strings,
+//! also for an allocation in floating point. So reading them back gives the same number.
 
 mod read;
 
@@ -37,32 +35,32 @@ use crate::evidence::Evidence;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number, string};
 
-/// The version of the format that is written, and the only one that is read.
+/// The version of the format that is written, which is the only one that is read.
 pub const VERSION: u32 = 2;
 
-/// What an allocation in a certificate may state: all of it is judged, printed or compared.
+/// The fields that an allocation in a certificate may have. All of them are judged, printed or compared.
 const ALLOCATION_FIELDS: [&str; 7] =
     ["kind", "mechanism", "sharing", "arithmetic", "problem_sha256", "tasks", "placements"];
 
-/// A problem, an allocation of it, and what is claimed about it.
+/// A problem, an allocation of it, and claims about the allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
     /// The problem.
     pub problem: Problem,
     /// The allocation.
     pub allocation: Allocation,
-    /// The hash of the problem that the allocation states it is for.
+    /// The hash of the problem that the allocation states.
     pub problem_sha256: Option<String>,
-    /// What the reader of the claims tolerates, from 0 to below 1, without a unit.
+    /// The tolerance of the claims, from 0 to below 1, without a unit.
     pub tolerance: Rational,
     /// The axioms that were examined.
     pub claims: Vec<Claim>,
-    /// Names of the axioms that were not.
+    /// The names of the axioms that were not examined.
     pub not_checked: Vec<String>,
 }
 
 impl Certificate {
-    /// The certificate as JSON; the same certificate gives the same bytes.
+    /// Returns the certificate as JSON. The same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
         let names = Names::new(&self.problem, self.allocation.sharing);
@@ -83,11 +81,11 @@ impl Certificate {
         out
     }
 
-    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
+    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
     ///
     /// # Errors
-    /// [`FormatError`] for whatever is no certificate: unknown fields, names or axioms, evidence
-    /// that is not of the form that the axiom takes.
+    /// Returns [`FormatError`] if the text is not a certificate. Examples are unknown fields, names or axioms, and
+    /// evidence that does not have the form that the axiom needs.
     pub fn parse(source: &Source<'_>) -> Result<Self, FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;
@@ -137,7 +135,8 @@ impl Certificate {
 }
 
 impl Names<'_> {
-    /// A claim with its evidence. What is no evidence of the axiom is written as an object that no checker reads.
+    /// Returns a claim with its evidence as JSON. Evidence of another axiom is written as an object that no checker
+    /// reads.
     pub fn claim(&self, claim: &Claim) -> Json {
         let mut all = vec![("axiom".to_owned(), string(claim.axiom.name()))];
         if let Some(share) = claim.share {

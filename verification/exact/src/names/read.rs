@@ -1,4 +1,4 @@
-//! Reading evidence: users, servers, resources and rows by name, numbers exactly.
+//! Reads evidence: users, servers, resources and rows by name, numbers exactly.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::instance::Tasks;
 use crate::limit_rows::LimitRows;
 use crate::prices::{PriceVector, Prices};
 
-/// What stands in a document about one problem, by name.
+/// A reader for the names and numbers in a document about one problem.
 pub(crate) struct Reader<'r, 't> {
     pub document: &'r Document<'t>,
     pub problem: &'r Problem,
@@ -33,12 +33,12 @@ impl<'r, 't> Reader<'r, 't> {
         Self { document, problem, constraints, users, servers, resources, groups, limits }
     }
 
-    /// That the object has no other fields.
+    /// Checks that the object has no other fields.
     pub fn only(&self, object: &Object<'t>, fields: &[&str]) -> Result<(), FormatError> {
         object.only(self.document, fields)
     }
 
-    /// A field that has to be there.
+    /// Returns a required field.
     pub fn need(&self, object: &Object<'t>, field: &str) -> Result<&'t RawValue, FormatError> {
         object.need(self.document, field)
     }
@@ -47,17 +47,17 @@ impl<'r, 't> Reader<'r, 't> {
         self.document.object(raw)
     }
 
-    /// A number that was computed.
+    /// Reads a required field that is a computed number.
     pub fn number(&self, object: &Object<'t>, field: &str) -> Result<Rational, FormatError> {
         self.document.result_number(self.need(object, field)?)
     }
 
-    /// What is wrong at this place.
+    /// Returns an error about this value.
     pub fn error(&self, raw: &RawValue, what: impl Into<String>) -> FormatError {
         self.document.error(raw, what)
     }
 
-    /// The server classes of a list of names, ascending.
+    /// Reads a list of names of server classes, ascending.
     pub fn classes(&self, raw: &'t RawValue) -> Result<Vec<usize>, FormatError> {
         let names = self.document.list(raw)?.into_iter();
         let classes = names.map(|name| self.server(&self.document.string(name)?, name));
@@ -69,7 +69,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// The group that a field names.
+    /// Reads a required field that names a group.
     pub fn named_group(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
         let raw = self.need(object, field)?;
         let name = self.document.string(raw)?;
@@ -92,7 +92,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Level { covers, prices: self.price_vector(&object)? })
     }
 
-    /// The fields `user_weights`, `prices`, `user_prices` and `limit_prices`.
+    /// Reads the fields `user_weights`, `prices`, `user_prices` and `limit_prices`.
     pub fn price_vector(&self, object: &Object<'t>) -> Result<PriceVector, FormatError> {
         let document = self.document;
         let mut rows = self.by_row(object.need(document, "prices")?)?;
@@ -103,7 +103,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(PriceVector { user_weights, rows, users })
     }
 
-    /// `{user: value}`, users ascending.
+    /// Reads `{user: value}`, ascending by user.
     fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
         let mut values = Vec::new();
         for (user, raw) in self.document.object(raw)?.fields() {
@@ -113,7 +113,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(values)
     }
 
-    /// `{user: {least, most}}`, users ascending.
+    /// Reads `{user: {least, most}}`, ascending by user.
     pub fn values(&self, raw: &'t RawValue) -> Result<Vec<(usize, [Rational; 2])>, FormatError> {
         let mut values = Vec::new();
         for (user, raw) in self.document.object(raw)?.fields() {
@@ -134,7 +134,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Prices { user_weights, rows, users })
     }
 
-    /// Of the rows, and of the users.
+    /// Reads the prices of the rows, and those of the users.
     pub fn unweighted_prices(
         &self,
         object: &Object<'t>,
@@ -151,7 +151,8 @@ impl<'r, 't> Reader<'r, 't> {
         Ok((rows, users))
     }
 
-    /// The field `limit_prices`, a list of `{"group", "on", "resource", "price"}`: prices after those of the rows.
+    /// Reads the field `limit_prices`, a list of `{"group", "on", "resource", "price"}`. The positions of these
+    /// prices follow those of the rows.
     fn of_limits(&self, object: &Object<'t>) -> Result<Vec<(usize, Rational)>, FormatError> {
         let mut prices: Vec<(usize, Rational)> = Vec::new();
         let list = object.get("limit_prices").map_or(Ok(Vec::new()), |raw| self.document.list(raw))?;
@@ -174,7 +175,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// `{"group", "on", "resource", "price"}`, `on` absent for a limit on the whole cluster.
+    /// Reads `{"group", "on", "resource", "price"}`, where `on` is absent for a limit on the whole cluster.
     pub fn limit_price(&self, raw: &'t RawValue) -> Result<(ClassMark, Rational), FormatError> {
         let object = self.object(raw)?;
         self.only(&object, &["group", "on", "resource", "price"])?;
@@ -187,7 +188,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok((mark, self.number(&object, "price")?))
     }
 
-    /// `{server: {resource: value}}`, by row in the order of the file.
+    /// Reads `{server: {resource: value}}`, by row in the order of the file.
     pub fn by_row(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
         let document = self.document;
         let mut values = Vec::new();

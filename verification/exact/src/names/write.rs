@@ -1,4 +1,4 @@
-//! Writing evidence: indices as names, numbers exactly, zeros left out.
+//! Writes evidence: names instead of indices, exact numbers, and no zeros.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::instance::Tasks;
 use crate::limit_rows::LimitRows;
 use crate::prices::{PriceVector, Prices};
 
-/// What is written; objects keep their order.
+/// A JSON value to write. Objects keep the order of their fields.
 pub(crate) enum Json {
     Null,
     Bool(bool),
@@ -19,17 +19,17 @@ pub(crate) enum Json {
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
-    /// A value that is text already: a tree of what all users have would take ten times as much.
+    /// A value that is already text. For data of all users, a tree of values would take ten times the memory.
     Written(Arc<String>),
 }
 
 impl Json {
-    /// An object of fields in this order.
+    /// Returns an object of fields in this order.
     pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Self)>) -> Self {
         Self::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Fields that are written one by one, each value by its own function.
+    /// Returns an object whose fields are written one after the other, each value by its own function.
     pub fn written<'n, F: FnOnce(&mut String)>(fields: impl IntoIterator<Item = (&'n str, F)>) -> Self {
         let mut out = String::new();
         write_fields(&mut out, fields);
@@ -42,7 +42,7 @@ impl Json {
         out
     }
 
-    /// Adds the text.
+    /// Appends the text of the value.
     pub fn write(&self, out: &mut String) {
         match self {
             Self::Null => out.push_str("null"),
@@ -84,7 +84,7 @@ fn write_fields<'n, F: FnOnce(&mut String)>(
     out.push_str(if before == '{' { "{}" } else { "}" });
 }
 
-/// A string; most names need no escapes.
+/// Writes a string. Most names need no escapes.
 fn quote(out: &mut String, text: &str) {
     if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
         out.push('"');
@@ -96,7 +96,8 @@ fn quote(out: &mut String, text: &str) {
     }
 }
 
-/// A number as [`number`] writes it; those of two machine words without the memory that GMP asks for.
+/// Writes a number like [`number`]. Numbers that fit into machine integers are written without the memory that GMP
+/// would allocate.
 fn put_number(out: &mut String, value: &Rational) {
     let words = (value.numer().to_i128(), value.denom().to_u128());
     // Writing to a string cannot fail.
@@ -119,7 +120,8 @@ pub(crate) fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
     Json::object(fields)
 }
 
-/// Writes indices as names. An index that is out of range names nothing: nothing panics, and the file is refused.
+/// A writer of names for indices. An index that is out of range gives an empty name, so that nothing panics and the
+/// file is refused.
 pub(crate) struct Names<'a> {
     pub problem: &'a Problem,
     constraints: Constraints<'a>,
@@ -148,30 +150,30 @@ impl<'a> Names<'a> {
         self.problem.servers().get(i).map_or("", |server| server.name())
     }
 
-    /// `{user: value}`.
+    /// Writes `{user: value}`.
     fn by_user<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
         Json::written(
             values.map(|(n, value)| (self.of_user(n), move |out: &mut String| put_number(out, value))),
         )
     }
 
-    /// The name of a user as a value.
+    /// Returns the name of a user as a value.
     pub fn user_name(&self, n: usize) -> Json {
         Json::Text(self.user(n))
     }
 
-    /// The name of a group as a value.
+    /// Returns the name of a group as a value.
     pub fn group_name(&self, v: usize) -> Json {
         let group = self.problem.groups().list().get(v);
         Json::Text(group.map_or_else(String::new, |group| group.name.clone()))
     }
 
-    /// The name of a resource as a value.
+    /// Returns the name of a resource as a value.
     pub fn resource_name(&self, r: usize) -> Json {
         Json::Text(self.resource(r))
     }
 
-    /// The name of a server class as a value.
+    /// Returns the name of a server class as a value.
     pub fn server_name(&self, i: usize) -> Json {
         Json::Text(self.server(i))
     }
@@ -187,7 +189,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The allocation with the hash of the problem that it is for.
+    /// Writes the allocation, with the hash of the problem that it is for.
     pub fn allocation(&self, allocation: &Allocation, problem_sha256: Option<&str>) -> Json {
         let mut fields = vec![("kind".to_owned(), string("allocation"))];
         if let Some(mechanism) = &allocation.mechanism {
@@ -204,7 +206,7 @@ impl<'a> Names<'a> {
         Json::Object(fields)
     }
 
-    /// `{user: {least, most}}`.
+    /// Writes `{user: {least, most}}`.
     pub fn values(&self, values: &[(usize, [Rational; 2])]) -> Json {
         let ends = |[least, most]: &[Rational; 2]| fields([("least", number(least)), ("most", number(most))]);
         Json::Object(values.iter().map(|(n, of)| (self.user(*n), ends(of))).collect())
@@ -246,7 +248,7 @@ impl<'a> Names<'a> {
         Json::List(levels.iter().map(level).collect())
     }
 
-    /// The fields `user_weights`, `prices`, `user_prices` and, where a limit has a price, `limit_prices`.
+    /// Returns the fields `user_weights`, `prices`, `user_prices` and, if a limit has a price, `limit_prices`.
     pub fn price_vector(&self, prices: &PriceVector) -> impl Iterator<Item = (&'static str, Json)> {
         let by_user =
             |values: &[(usize, Rational)]| self.by_user(values.iter().map(|(n, value)| (*n, value)));
@@ -259,7 +261,7 @@ impl<'a> Names<'a> {
         .chain(self.of_limits(prices.rows.iter().map(|(row, price)| (*row, price))))
     }
 
-    /// The field `limit_prices`, where there are prices after those of the rows.
+    /// Returns the field `limit_prices`, if there are prices after those of the rows.
     fn of_limits<'v>(
         &self,
         values: impl Iterator<Item = (usize, &'v Rational)>,
@@ -273,7 +275,7 @@ impl<'a> Names<'a> {
         (!list.is_empty()).then_some(("limit_prices", Json::List(list)))
     }
 
-    /// The price of a limit; one on the whole cluster has no `on`.
+    /// Writes the price of a limit. A limit on the whole cluster has no `on`.
     pub fn limit_price(&self, ClassMark { group, on, resource }: &ClassMark, price: &Rational) -> Json {
         let on = Json::List(on.iter().map(|i| self.server_name(*i)).collect());
         let on = matches!(&on, Json::List(on) if !on.is_empty()).then_some(("on", on));
@@ -282,12 +284,12 @@ impl<'a> Names<'a> {
         Json::object(group.into_iter().chain(on).chain(rest))
     }
 
-    /// The class of a row.
+    /// Returns the class of a row.
     pub fn class(&self, row: usize) -> Option<usize> {
         self.constraints.rows().get(row).map(|at| at.server)
     }
 
-    /// Server and resource of a row.
+    /// Returns the server and the resource of a row.
     pub fn row(&self, row: usize) -> (String, String) {
         let found = self.constraints.rows().get(row);
         found.map(|at| (self.server(at.server), self.kind(at.kind))).unwrap_or_default()
@@ -308,7 +310,7 @@ impl<'a> Names<'a> {
         .collect()
     }
 
-    /// `{server: {resource: value}}`.
+    /// Writes `{server: {resource: value}}`.
     pub fn by_row<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
         let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
         for (row, value) in values {

@@ -1,4 +1,4 @@
-//! The inequalities of prices, in integers over one denominator.
+//! The inequalities of prices, as integers over one denominator.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,19 @@ use crate::refusal::{InstanceError, Refusal};
 use crate::share::ShareCoefficients;
 use crate::sparse::{Sparse, at};
 
-/// Prices with what they are compared with, over one denominator `M`.
+/// Prices and the worths that they have to cover, over one denominator `M`.
 pub(super) struct Dual<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// `a_ni M` by user with a weight.
+    /// The worths `a_ni M` of users with a weight.
     worths: Sparse<Worth>,
     pub costs: Costs<'a, 'b>,
-    /// By shape of users: what a task costs on the class where that is least, times `M common_scale`; nothing where users of
-    /// one shape can differ in it, or are too few for it to be worth knowing.
+    /// The least cost of a task on any class, for each shape of users, times `M common_scale`. Empty if users of one
+    /// shape can pay different costs, or if there are too few users for it to save work.
     cheapest: Vec<Integer>,
 }
 
-/// What a task of one user is worth, `a_ni`: the same on every class that it can run on, or by class
-/// in ascending order. As a fraction it is small where `l_n` and `u_ni` are not.
+/// The worth of a task of one user, `a_ni`: the same on every class where it can run, or by class in ascending order.
+/// As a fraction it can be short even if `l_n` and `u_ni` are long.
 enum Worth<T = Integer> {
     Uniform(T),
     ByClass(Vec<(usize, T)>),
@@ -64,7 +64,7 @@ impl Worth<Rational> {
 }
 
 impl<'a, 'b> Dual<'a, 'b> {
-    /// Of weights and prices that are not 0, ascending.
+    /// Converts weights and prices that are not 0, in ascending order.
     pub fn new<'r>(
         instance: &'a Instance<'b>,
         weights: impl Iterator<Item = (usize, &'r Rational)>,
@@ -85,7 +85,7 @@ impl<'a, 'b> Dual<'a, 'b> {
         Ok(Self { instance, worths: Sparse::new(worths.collect()), costs, cheapest })
     }
 
-    /// `(q_n - a_ni) M`.
+    /// Returns `(q_n - a_ni) M`.
     fn net(&self, n: usize, i: usize) -> Integer {
         let price = self.costs.user(n);
         match self.worths.get(n) {
@@ -97,8 +97,8 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
     }
 
-    /// Sets `cost` to the numerator of `(sum_r p_ir d_nir + q_n - a_ni) M` and returns the
-    /// denominator, given `q_n - a_ni` when it is the same on all classes.
+    /// Sets `cost` to the numerator of `(sum_r p_ir d_nir + q_n - a_ni) M`, and returns the denominator. `net` is
+    /// `q_n - a_ni`, if it is the same on all classes.
     fn reduced_cost(&self, cost: &mut Integer, n: usize, i: usize, net: Option<&Base>) -> Cow<'_, Integer> {
         match net {
             Some(net) => self.costs.of(cost, n, i, net),
@@ -106,7 +106,7 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
     }
 
-    /// Checks the inequalities of user `n`; returns `q_n - a_ni` when it is the same on all classes.
+    /// Checks the inequalities of user `n`. Returns `q_n - a_ni`, if it is the same on all classes.
     fn check(&self, n: usize) -> Result<Option<Base>, Refusal> {
         let worth = self.worths.get(n);
         let uniform = !matches!(worth, Some(Worth::ByClass(_)));
@@ -115,7 +115,7 @@ impl<'a, 'b> Dual<'a, 'b> {
         if net.as_ref().zip(cheapest).is_some_and(|(net, cheapest)| net.covers(cheapest)) {
             return Ok(net);
         }
-        // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
+        // If no worth is positive, the inequalities are true, because the prices are not negative.
         let is_worth = worth.into_iter().flat_map(Worth::values).any(|worth| *worth > 0);
         let mut cost = Integer::new();
         let falls_short = |i: &usize| {
@@ -128,12 +128,12 @@ impl<'a, 'b> Dual<'a, 'b> {
         Ok(net)
     }
 
-    /// Checks the inequalities of all users: those without a weight have none.
+    /// Checks the inequalities of all users. Users without a weight have none.
     pub fn check_all(&self) -> Result<(), Refusal> {
         self.worths.entries().par_iter().try_for_each(|(n, _)| self.check(*n).map(|_| ()))
     }
 
-    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
+    /// Checks the inequalities of user `n`, and returns the contribution of its tasks to `eps`.
     pub fn excess(&self, n: usize) -> Result<Excess, Refusal> {
         let net = self.check(n)?;
         let mut cost = Integer::new();

@@ -1,22 +1,21 @@
 //! Prices: the dual evidence that no allocation does better.
 //!
-//! For coefficients `a_ni` (what a task of user `n` on class `i` adds to what is being bounded),
-//! prices `p >= 0` of the capacity rows and `q >= 0` of the users' task limits prove a bound when
+//! Let `a_ni` be coefficients: the contribution of a task of user `n` on class `i` to a sum that is to be bounded.
+//! Prices `p >= 0` of the capacity rows and `q >= 0` of the users' task limits prove a bound if
 //!
 //! $$a_{ni} \le \sum_r p_{ir} d_{nir} + q_n$$
 //!
-//! for every class `i` that `n` can run on. Then every feasible `y` has (weak duality)
+//! for every class `i` where `n` can run. Then, by weak duality, every feasible `y` has
 //!
-//! $$\sum_{ni} a_{ni} y_{ni} \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n,$$
+//! $$\sum_{ni} a_{ni} y_{ni} \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n.$$
 //!
-//! and with a feasible `x` $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, the same bound less
-//! $\sum_{ni} a_{ni} x_{ni}$, added up as
+//! For a feasible `x` it follows that $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, which is the same bound
+//! minus $\sum_{ni} a_{ni} x_{ni}$. It is summed as
 //!
 //! $$\varepsilon = \sum_{ir} p_{ir} (C_{ir} - \mathrm{load}_{ir}) + \sum_n q_n (T_n - x_n)
 //!   + \sum_{ni} \Bigl(\sum_r p_{ir} d_{nir} + q_n - a_{ni}\Bigr) x_{ni}$$
 //!
-//!
-//! (0 where `x` is optimal and `p`, `q` are the dual optimum).
+//! It is 0 if `x` is optimal and `p`, `q` are the dual optimum.
 //!
 //! [Limits of groups](crate::LimitRows) are rows as well, after those of the classes.
 
@@ -34,22 +33,22 @@ use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 use crate::sparse::entries;
 
-/// Weights of the users, prices of the capacity rows and of the users' task limits.
+/// Weights of the users, and prices of the capacity rows and of the users' task limits.
 ///
-/// All exact, and all of the length of the problem: zeros are stored.
+/// All numbers are exact. All lists have the length of the problem, and zeros are stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Prices {
-    /// `l_n` by user.
+    /// The weights `l_n`, by user.
     pub user_weights: Vec<Rational>,
-    /// `p` by row of [`Constraints`](evenhand_problem::Constraints), per unit of the row, and after these by limit of
+    /// The prices `p` per unit, by row of [`Constraints`](evenhand_problem::Constraints), and after these by limit of
     /// the groups.
     pub rows: Vec<Rational>,
-    /// `q_n` by user, per task.
+    /// The prices `q_n` per task, by user.
     pub users: Vec<Rational>,
 }
 
 impl Prices {
-    /// All zero, for the users and rows of `instance`.
+    /// Returns prices of 0 for all users and rows of `instance`.
     #[must_use]
     pub fn zero(instance: &Instance<'_>) -> Self {
         let n_users = instance.problem().n_users();
@@ -60,12 +59,12 @@ impl Prices {
         }
     }
 
-    /// The `eps` of the module's documentation for `a_ni = l_n u_ni / w_n`, or `a_ni = l_n` when
-    /// there is no share.
+    /// Returns the `eps` of the module's documentation for `a_ni = l_n u_ni / w_n`, or for `a_ni = l_n` without a
+    /// share.
     ///
     /// # Errors
-    /// [`Refusal`] when something is negative, an inequality fails, or a user with unlimited tasks
-    /// has a price on them.
+    /// Returns [`Refusal`] if something is negative, an inequality fails, or a user with unlimited tasks has a price
+    /// on them.
     pub fn gap(
         &self,
         instance: &Instance<'_>,
@@ -77,7 +76,7 @@ impl Prices {
         Ok(dual.costs.of_slacks() + excess.total(&dual.costs))
     }
 
-    /// The inequalities that they have to satisfy; none of them is negative.
+    /// Returns the inequalities that the prices have to satisfy, after a check that no price is negative.
     fn dual<'a, 'b>(
         &self,
         instance: &'a Instance<'b>,
@@ -103,7 +102,7 @@ impl Prices {
 }
 
 impl Prices {
-    /// Adds other prices and weights, of the same users and rows.
+    /// Adds other prices and weights of the same users and rows.
     pub fn add(&mut self, other: &PriceVector) {
         for (sums, added) in [
             (&mut self.user_weights, &other.user_weights),

@@ -1,4 +1,4 @@
-//! Prices of which most are 0: those of one level.
+//! Sparse prices, such as those of a single level.
 
 use rug::Rational;
 
@@ -9,19 +9,20 @@ use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 use crate::sparse::{at, listed};
 
-/// [`Prices`] without their zeros, each list ascending: evidence that is one of many.
+/// [`Prices`] without their zeros, each list in ascending order. This form is used for evidence that consists of many
+/// such vectors.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PriceVector {
-    /// `(user, l_n)`.
+    /// The weights `(user, l_n)`.
     pub user_weights: Vec<(usize, Rational)>,
-    /// `(row, p)`, per unit of the row; limits of groups stand after the rows of the classes.
+    /// The prices `(row, p)` per unit of the row. Limits of groups follow the rows of the classes.
     pub rows: Vec<(usize, Rational)>,
-    /// `(user, q_n)`, per task.
+    /// The prices `(user, q_n)` per task.
     pub users: Vec<(usize, Rational)>,
 }
 
 impl PriceVector {
-    /// Without the zeros of `prices`.
+    /// Converts `prices`, and drops their zeros.
     #[must_use]
     pub fn of(prices: &Prices) -> Self {
         let sparse = |values: &[Rational]| {
@@ -35,17 +36,18 @@ impl PriceVector {
         }
     }
 
-    /// `l_n`, 0 where nothing is stated of the user.
+    /// Returns `l_n`, which is 0 if no weight is stated for the user.
     #[must_use]
     pub fn weight(&self, user: usize) -> Rational {
         at(&self.user_weights, user).cloned().unwrap_or_default()
     }
 
-    /// `sum p C + sum q T`: a bound on `sum_ni a_ni y_ni` over the feasible `y`, for `a_ni = l_n u_ni / w_n`, or
-    /// `a_ni = l_n` when there is no share. The work is that of what is stated, however large the problem.
+    /// Returns `sum p C + sum q T`: a bound on `sum_ni a_ni y_ni` over the feasible `y`, for `a_ni = l_n u_ni / w_n`,
+    /// or for `a_ni = l_n` without a share. The work depends on the length of the lists, not on the size of the
+    /// problem.
     ///
     /// # Errors
-    /// [`Refusal`] when the prices have another shape than the problem, something is negative, an inequality
+    /// Returns [`Refusal`] if the prices have another shape than the problem, something is negative, an inequality
     /// fails, or a user with unlimited tasks has a price on them.
     pub fn bound(
         &self,

@@ -1,31 +1,31 @@
-//! What a ratio certificate holds and claims.
+//! The content and the claims of a ratio certificate.
 
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Integer, Rational, Reservation};
 
 use super::{Greedy, Optimum};
 
-/// What `kind` says in a ratio certificate.
+/// The `kind` of a ratio certificate.
 pub const KIND: &str = "ratio-certificate";
-/// The version of the format that is written, and the only one that is read.
+/// The version of the format that is written, which is the only one that is read.
 pub const VERSION: u32 = 1;
 
-/// What greedy earns, what the optimum does, and why.
+/// The reward of greedy and the optimum, with the proofs of both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioCertificate {
     /// The problem.
     pub problem: Reservation,
-    /// The global greedy assignment; servers are fractions of all.
+    /// The global greedy assignment, with servers as fractions of all servers.
     pub greedy: Greedy<Rational>,
-    /// The optimum of the fluid problem, from both sides.
+    /// The optimum of the fluid problem, between an assignment and a bound.
     pub optimum: Optimum<Rational>,
-    /// Greedy's reward over the bound; `None` where the bound is 0.
+    /// The reward of greedy divided by the bound; `None` if the bound is 0.
     pub ratio: Option<Rational>,
-    /// The same with whole servers and jobs.
+    /// The same statements for whole servers and jobs.
     pub integer: Option<Whole>,
 }
 
-/// Whole servers and whole jobs.
+/// The statements about whole servers and whole jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Whole {
     /// The greedy placement.
@@ -34,7 +34,7 @@ pub struct Whole {
     pub optimum: Optimum<Integer>,
 }
 
-/// Whether a text is a ratio certificate by its `kind`, and no other document.
+/// Returns whether the `kind` of a text is that of a ratio certificate.
 #[must_use]
 pub fn is_ratio_certificate(source: &Source<'_>) -> bool {
     is_of_kind(source, KIND)
@@ -50,7 +50,7 @@ pub(super) fn is_of_kind(source: &Source<'_>, kind: &str) -> bool {
 }
 
 impl RatioCertificate {
-    /// What it claims, one sentence each.
+    /// Returns the claims of the certificate, one sentence each.
     #[must_use]
     pub fn claims(&self) -> Vec<String> {
         let (optimum, greedy) = (&self.optimum, &self.greedy.reward);

@@ -1,6 +1,7 @@
-//! Ratio certificates: what greedy earns with a reservation problem, and what the optimum does.
+//! Ratio certificates: the reward of greedy packing for a reservation problem, and the optimum.
 //!
-//! One JSON file, which needs nothing else to be checked. Everything is by name, zeros left out:
+//! A certificate is one JSON file, which can be checked without any other file. All items appear by name, and zeros
+//! are omitted:
 //!
 //! ```text
 //! {"kind": "ratio-certificate", "version": 1,
@@ -10,7 +11,7 @@
 //!  "optimum":  {"reward", "assignment": [{"pool", "configuration", "servers"}], "served": {job: Y},
 //!               "bound", "prices": {"load": {job: alpha}, "slot": {job: beta}, "server": {pool: pi}},
 //!               "pricing": {pool: PRICING}},
-//!  "ratio":    greedy's reward over the bound | null where the bound is 0,
+//!  "ratio":    greedy's reward over the bound | null if the bound is 0,
 //!  "integer":  {"greedy", "optimum"} of the same form, with whole numbers of servers and jobs}
 //! PRICING = {"method": "dynamic-programme", "cells"} | {"method": "listed"}
 //!         | {"method": "tree", "multipliers": [{resource: m}], "nodes": [[job, at] | multipliers]}
@@ -18,19 +19,20 @@
 //!         | {"method": "known"}
 //! ```
 //!
-//! What a valid certificate proves, for the fluid problem (pools as fractions of all servers, loads per
+//! A valid certificate proves the following for the fluid problem (pools as fractions of all servers, loads per
 //! server):
-//! 1. the global greedy assignment is `greedy.steps`, and earns `greedy.reward`;
-//! 2. the optimum of the configuration linear programme is at least `optimum.reward` (the assignment)
-//!    and at most `optimum.bound` (the prices): equal numbers are the exact optimum;
-//! 3. greedy earns `ratio` of the bound: at least this part of the optimum, exactly this part where
-//!    reward and bound are equal;
-//! 4. where numbers of servers are stated, and `integer` is there: GPA with whole servers and the loads
-//!    rounded down to whole jobs takes `integer.greedy.steps`, and the jobs served earn its reward; the
-//!    best whole assignment earns at least `integer.optimum.reward` and at most its `bound`, which is
-//!    that of its prices, rounded down to a multiple of the greatest common divisor of the rewards.
 //!
-//! The forms of the proofs are in [`FirstProof`] and [`PricingProof`].
+//! 1. The global greedy assignment is `greedy.steps`, and earns `greedy.reward`.
+//! 2. The optimum of the configuration linear programme is at least `optimum.reward` (by the assignment) and at most
+//!    `optimum.bound` (by the prices). If these are equal, they are the exact optimum.
+//! 3. Greedy earns `ratio` of the bound. So it earns at least this fraction of the optimum, and exactly this fraction
+//!    if reward and bound are equal.
+//! 4. Whole servers are covered if numbers of servers are stated and `integer` is present. GPA with whole servers,
+//!    and with loads rounded down to whole jobs, takes `integer.greedy.steps`, and the jobs served earn its reward.
+//!    The best whole assignment earns at least `integer.optimum.reward` and at most its `bound`. This is the bound of
+//!    its prices, rounded down to a multiple of the greatest common divisor of the rewards.
+//!
+//! The forms of the proofs are described at [`FirstProof`] and [`PricingProof`].
 
 use rug::Rational;
 
@@ -44,10 +46,10 @@ pub use certificate::{KIND, RatioCertificate, VERSION, Whole, is_ratio_certifica
 pub use proof::{FirstProof, MOST_CELLS, Multipliers, PricingProof, Tree, TreeNode};
 pub use write::MOST_BYTES;
 
-/// A configuration: jobs by type, those above 0 alone, in the order of the types.
+/// A configuration: the number of jobs of each type, ascending by type. Types without jobs are omitted.
 pub type Configuration = Vec<(usize, u64)>;
 
-/// A configuration that is given by a number of jobs for every type.
+/// Returns the configuration with these numbers of jobs, given for every type.
 #[must_use]
 pub fn sparse(k: &[u64]) -> Configuration {
     k.iter().copied().enumerate().filter(|(_, k)| *k > 0).collect()
@@ -56,58 +58,58 @@ pub fn sparse(k: &[u64]) -> Configuration {
 /// A greedy assignment, fluid or with whole servers and jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Greedy<T> {
-    /// Reward of the jobs that it serves.
+    /// The reward of the jobs that it serves.
     pub reward: Rational,
-    /// In order.
+    /// The steps, in order.
     pub steps: Vec<Step<T>>,
 }
 
-/// One step: servers of one configuration.
+/// A step of greedy: servers of one pool get one configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step<T> {
     /// The pool.
     pub pool: usize,
-    /// The first configuration of the types that are open.
+    /// The first configuration of the open types.
     pub configuration: Configuration,
-    /// Servers that it gets; may be 0.
+    /// The number of servers that get it, which may be 0.
     pub servers: T,
-    /// The type that has no job left after it; `None` when the servers ran out first.
+    /// The type that has no job left after the step; `None` if the servers ran out first.
     pub exhausted: Option<usize>,
-    /// Why the configuration is the first.
+    /// The proof that the configuration is the first.
     pub first: FirstProof,
 }
 
-/// An optimum, from both sides.
+/// An optimum, between an assignment and a bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum<T> {
-    /// An assignment.
+    /// An assignment, which is a lower bound.
     pub assignment: Assignment<T>,
-    /// No assignment earns more.
+    /// An upper bound on the reward of every assignment.
     pub bound: Rational,
-    /// Why: the bound is theirs (whole jobs: rounded down to what whole jobs can earn).
+    /// The prices that prove the bound. For whole jobs it is rounded down to a reward that whole jobs can earn.
     pub prices: PackingPrices,
-    /// Why no configuration is worth more than its server, by pool.
+    /// The proof for each pool that no configuration is worth more than its server.
     pub pricing: Vec<PricingProof>,
 }
 
-/// Servers, and the jobs on them.
+/// Servers with their configurations, and the jobs that are served.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment<T> {
-    /// `sum_j u_j Y_j`
+    /// The reward `sum_j u_j Y_j`.
     pub reward: Rational,
-    /// `(pool, configuration, servers)`; the others are idle.
+    /// Triples `(pool, configuration, servers)`. All other servers are idle.
     pub servers: Vec<(usize, Configuration, T)>,
-    /// Jobs served, by type: `Y_j`.
+    /// The jobs served, `Y_j`, by type.
     pub served: Vec<T>,
 }
 
 /// Prices that bound every assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackingPrices {
-    /// Price of the load, by type: `alpha_j`.
+    /// The price of the load, `alpha_j`, by type.
     pub load: Vec<Rational>,
-    /// Price of a slot, by type: `beta_j`.
+    /// The price of a slot, `beta_j`, by type.
     pub slot: Vec<Rational>,
-    /// Price of a server, by pool: `pi_i`.
+    /// The price of a server, `pi_i`, by pool.
     pub server: Vec<Rational>,
 }

@@ -1,4 +1,4 @@
-//! Reading ratio certificates.
+//! Reads ratio certificates.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,16 +13,16 @@ use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 
-/// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
-/// reader allocates is linear in the file, and a short file may still be about many types.
+/// The number of prices that a certificate may have, zeros included, in addition to one for each byte of the file. So
+/// the memory that the reader allocates is linear in the file, and a short file may still be about many types.
 const FREE_NUMBERS: usize = 1 << 16;
 
 impl RatioCertificate {
-    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
+    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
     ///
     /// # Errors
-    /// [`FormatError`] for whatever is no ratio certificate: unknown fields, names or methods, a
-    /// quantity that is not of the form that it takes.
+    /// Returns [`FormatError`] if the text is not a ratio certificate. Examples are unknown fields, names or methods,
+    /// and quantities that do not have the expected form.
     pub fn parse(source: &Source<'_>) -> Result<Self, FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;
@@ -40,7 +40,7 @@ impl RatioCertificate {
     }
 }
 
-/// The problem of a certificate, the format of which has this version.
+/// Reads the problem of a certificate whose format has this version.
 pub(super) fn problem_of_version<'t>(
     source: &Source<'t>,
     document: &Document<'t>,
@@ -60,7 +60,7 @@ pub(super) struct Reader<'r, 't> {
     jobs: HashMap<&'r str, usize>,
     pools: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
-    /// Prices that may still be read.
+    /// The number of prices that may still be read.
     numbers_left: Cell<usize>,
 }
 
@@ -82,7 +82,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// Pays for a vector, whose zeros a file need not write.
+    /// Counts the numbers of a vector against the limit, because a file need not write its zeros.
     pub(super) fn allocate(&self, raw: &'t RawValue, length: usize) -> Read<()> {
         let Some(left) = self.numbers_left.get().checked_sub(length.max(1)) else {
             return Err(self
@@ -93,7 +93,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(())
     }
 
-    /// The values of an object with just these fields.
+    /// Reads the values of an object with exactly these fields.
     pub(super) fn fields<const N: usize>(
         &self,
         raw: &'t RawValue,
@@ -108,7 +108,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(values)
     }
 
-    /// The items of a list.
+    /// Reads the items of a list.
     pub(super) fn list<T>(&self, raw: &'t RawValue, read: impl Fn(&'t RawValue) -> Read<T>) -> Read<Vec<T>> {
         self.document.list(raw)?.into_iter().map(read).collect()
     }
@@ -138,7 +138,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(value.into_numer_denom().0)
     }
 
-    /// A whole number from `least` to 10^12.
+    /// Reads a whole number from `least` to 10^12.
     fn small(&self, raw: &'t RawValue, least: u64) -> Read<u64> {
         let value = self.document.number(raw)?;
         let value = if value.is_integer() { value.numer().to_u64() } else { None };
@@ -155,7 +155,7 @@ impl<'r, 't> Reader<'r, 't> {
         if raw.get() == "null" { Ok(None) } else { read(self, raw).map(Some) }
     }
 
-    /// What an object says by name, ascending; zeros are left out.
+    /// Reads an object with values by name, in ascending order of positions. Zeros are dropped.
     fn sparse<T: PartialEq + Default>(
         &self,
         raw: &'t RawValue,
@@ -218,7 +218,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Greedy { reward: self.measure(reward)?, steps: self.list(steps, step)? })
     }
 
-    /// The fields of an optimum that state an assignment.
+    /// Reads the fields of an optimum that state an assignment.
     pub(super) fn assignment<T: Clone>(
         &self,
         [reward, assignment, served]: [&'t RawValue; 3],

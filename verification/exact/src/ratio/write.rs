@@ -1,4 +1,4 @@
-//! Writing ratio certificates.
+//! Writes ratio certificates.
 
 use std::fmt::Display;
 
@@ -9,17 +9,17 @@ use super::certificate::{KIND, RatioCertificate, VERSION};
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices};
 
-/// Bytes of the largest certificate that a program should write, 64 MiB.
+/// The size of the largest certificate that a program should write: 64 MiB.
 pub const MOST_BYTES: usize = 64 << 20;
 
 impl RatioCertificate {
-    /// The certificate as JSON; the same certificate gives the same bytes.
+    /// Returns the certificate as JSON. The same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
         self.to_json_within(usize::MAX).unwrap_or_default()
     }
 
-    /// The same; `None` where it takes more bytes, of which no more are made.
+    /// Returns the certificate as JSON, or `None` if it has more bytes than this. No more bytes than this are built.
     #[must_use]
     pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
         let mut writer = Writer::new(&self.problem, most_bytes);
@@ -32,7 +32,7 @@ pub(super) struct Writer<'a> {
     problem: &'a Reservation,
     out: String,
     most_bytes: usize,
-    /// Whether something was left out for its size.
+    /// Whether text was dropped because of its size.
     is_cut: bool,
 }
 
@@ -73,7 +73,7 @@ impl Writer<'_> {
         }
     }
 
-    // An index that is out of range names nothing: the writer cannot panic, and the file is refused.
+    // An index that is out of range gives an empty name. So the writer cannot panic, and the file is refused.
     fn pool(&self, i: usize) -> String {
         self.problem.pools().get(i).map_or_else(String::new, |pool| pool.name().to_owned())
     }
@@ -155,7 +155,7 @@ impl Writer<'_> {
         self.text("}");
     }
 
-    /// The fields of an assignment; the object stays open.
+    /// Writes the fields of an assignment. The object stays open.
     pub(super) fn assignment<T: Display + Default + PartialEq>(&mut self, assignment: &Assignment<T>) {
         self.text(&format!("{{\"reward\": {}, \"assignment\": [", quoted(&assignment.reward)));
         for (position, (i, k, servers)) in assignment.servers.iter().enumerate() {

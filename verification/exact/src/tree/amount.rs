@@ -1,23 +1,23 @@
-//! What amounts of a tree are counted in.
+//! The number types in which amounts of a tree are counted.
 
 use std::cmp::Ordering;
 
 use evenhand_problem::Rational;
 
-/// Rationals, or numbers that stand for them.
+/// Rational numbers, or numbers that represent them.
 pub trait Amount: Clone + Default + Ord + From<Rational> {
-    /// Adds another.
+    /// Adds another amount.
     fn add(&mut self, more: &Self);
-    /// What is left of it beyond a part.
+    /// Returns the difference to a smaller amount.
     #[must_use]
     fn beyond(&self, part: Rational) -> Self;
-    /// So many times as much.
+    /// Returns the amount multiplied by a factor.
     #[must_use]
     fn times(&self, factor: &Rational) -> Self;
-    /// The part that it is of a whole, which is not 0.
+    /// Returns the amount divided by `whole`, which is not 0.
     #[must_use]
     fn over(&self, whole: &Rational) -> Self;
-    /// Beside a rational.
+    /// Compares the amount with a rational number.
     fn cmp_to(&self, other: &Rational) -> Ordering;
 }
 

@@ -1,38 +1,42 @@
-//! Why users have no place for more tasks: prices, by weak duality.
+//! Bounds, which prove that users have no room for more tasks: prices, by weak duality.
 //!
-//! For prices `p >= 0` of the capacity rows, and of limits on server classes, let `worth_n` be the least cost of a task of
-//! user `n` on the classes where it can run and no limit of 0 bars it. Then all totals `T` that have a place keep
+//! Let `p >= 0` be prices of the capacity rows and of limits on server classes. Let `worth_n` be the least cost of a
+//! task of user `n` on any class where it can run and no limit of 0 bars it. Then all totals `T` that can be placed
+//! satisfy
 //!
-//! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l,$$
+//! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l.$$
 //!
-//! and where that is reached no user whose tasks are worth something has a place for more while all others keep theirs.
+//! If there is equality, no user whose tasks have a positive worth has room for more while all other users keep
+//! theirs.
 
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 
 use super::forest::ClassLimits;
 
-/// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
+/// An inequality that all totals that can be placed satisfy: `sum_n worth_n T_n <= most`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// `(row, price of a unit)`, ascending by row, positive: what proves it. Limits on server classes stand after the rows.
+    /// The prices `(row, price of a unit)` that prove it, ascending by row and positive. Limits on server classes
+    /// follow the rows.
     pub prices: Vec<(usize, Integer)>,
-    /// `(user, what one of its tasks costs at least)`, ascending by user, positive; in a unit of its own.
+    /// The least costs `(user, cost of one of its tasks)`, ascending by user and positive, in a unit of their own.
     pub worth: Vec<(usize, Integer)>,
-    /// What the classes are worth, in the same unit.
+    /// The value of all rows, in the same unit.
     pub most: Rational,
 }
 
 impl Bound {
-    /// What totals leave of it; below 0 where they break it.
+    /// Returns what totals leave of the bound. It is negative if they violate it.
     #[must_use]
     pub fn left(&self, totals: &[Rational]) -> Rational {
         let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
         &self.most - held
     }
 
-    /// What follows from prices by row; those below 0 count as 0. `costs`: for prices in whole numbers what a task costs
-    /// the users at least, ascending by user and positive, and what all rows are worth.
+    /// Computes the bound of prices by row, where negative prices count as 0. The function `costs` gets prices as
+    /// whole numbers. It returns the least positive cost of a task of each user, ascending by user, and the value of
+    /// all rows.
     #[must_use]
     pub fn new(
         prices: &[Rational],
@@ -49,7 +53,7 @@ impl Bound {
         };
         let prices: Vec<Integer> = prices.iter().map(whole).collect();
         let (worth, most) = costs(&prices);
-        // In whole numbers, which are added faster, and as small as they can be.
+        // Whole numbers are added faster, and are made as small as possible.
         let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
         let mut worth: Vec<(usize, Integer)> = worth
             .into_iter()
@@ -62,7 +66,7 @@ impl Bound {
         Self { prices, worth, most }
     }
 
-    /// What follows from prices of the capacity rows and, after these, of the limits on server classes.
+    /// Computes the bound of prices of the capacity rows and, after these, of the limits on server classes.
     #[must_use]
     pub fn of_rows(constraints: &Constraints<'_>, limits: &ClassLimits, prices: &[Rational]) -> Self {
         Self::new(prices, |prices| {

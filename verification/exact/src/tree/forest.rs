@@ -1,79 +1,82 @@
-//! The tree of a problem: what does not change while it is filled (theory, section 9).
+//! The fixed data of the tree of a problem, which do not change while it is filled (theory, section 9).
 
 use std::collections::HashMap;
 
 use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
-/// How often a segment looks at each resource of a node beside the pairs: holdings and growth, of two kinds each.
+/// The operations of a segment on each resource of a node, in addition to the pairs of resources: holdings and
+/// growth, of two kinds each.
 const PASSES: usize = 4;
 
 /// The root, the groups and the users of a problem.
 ///
-/// Node 0 is the root, node `1 + v` group `v`, and the users follow. Amounts are vectors by position in
-/// [`resources`](Self::resources): a resource that no server has counts nowhere.
+/// Node 0 is the root, node `1 + v` is group `v`, and the users follow. Amounts are vectors by position in
+/// [`resources`](Self::resources). A resource that no server has is left out.
 pub struct Forest<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// What siblings are compared by.
+    /// The settings by which siblings are compared.
     pub share: GroupShare,
     /// Whether guarantees come first.
     pub guarantees_first: bool,
     /// The resources of the problem that some server has.
     pub resources: Vec<usize>,
-    /// Of all servers together, `C_r > 0`.
+    /// The capacity of all servers together, `C_r > 0`.
     pub capacity: Vec<Rational>,
-    /// By resource: whether a task takes as much of it on every class where it can run as its base demand says, so that
-    /// what runs is what the groups hold.
+    /// For each resource: whether every task takes as much of it as its base demand says, on every class where it can
+    /// run. Then the sum of the running tasks is the usage of the groups.
     pub is_plain: Vec<bool>,
-    /// By resource: whether the capacity bounds what the root uses: it is plain, or something of it is kept back.
+    /// For each resource: whether the capacity bounds the usage of the root. This is so if the resource is plain, or
+    /// if some of it is kept back.
     pub is_bounded: Vec<bool>,
     /// The root, the groups and the users.
     pub nodes: Vec<Node>,
-    /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
+    /// The families of resources, given by position. The amounts of a family are summed with a multiplier for each
+    /// resource, and a share is the largest such sum.
     pub families: Vec<Vec<(usize, Rational)>>,
-    /// What groups may hold on some server classes.
+    /// The limits of groups on some server classes.
     pub class_limits: ClassLimits,
 }
 
 /// A node of the tree.
 pub struct Node {
-    /// Absent for the root.
+    /// The parent; absent for the root.
     pub parent: Option<usize>,
-    /// In the order of the file, subgroups before users.
+    /// The children in the order of the file, subgroups before users.
     pub children: Vec<usize>,
-    /// `w_v`; 0 only for groups.
+    /// The weight `w_v`, which is 0 only for groups.
     pub weight: Rational,
-    /// `p_v`
+    /// The priority `p_v`.
     pub priority: i64,
-    /// `G_v`: by resource what is promised, where it is named; absent where nothing is promised.
+    /// The guarantee `G_v` of each resource that it names; absent if nothing is promised.
     pub guarantee: Option<Vec<Option<Rational>>>,
-    /// By resource, where it is named.
+    /// The limit of each resource that has one.
     pub limit: Vec<Option<Rational>>,
-    /// `K_v`: what is kept back for it.
+    /// The amounts kept back, `K_v`.
     pub kept: Vec<Rational>,
-    /// By family: what a share is divided by; 0 where the family is ignored.
+    /// The divisor of the share for each family; 0 if the family is ignored.
     pub divisor: Vec<Rational>,
-    /// Of a user.
+    /// The data of a user; absent for other nodes.
     pub leaf: Option<Leaf>,
 }
 
 /// A user.
 pub struct Leaf {
-    /// Its index in the problem.
+    /// The index of the user in the problem.
     pub user: usize,
-    /// `(position of the resource, d_nr)` of those that a task asks for, by its base demand.
+    /// The base demand of a task: pairs `(position of the resource, d_nr)`.
     pub demand: Vec<(usize, Rational)>,
-    /// `T_n`; absent: unlimited.
+    /// The number of tasks, `T_n`; absent if unlimited.
     pub tasks: Option<Rational>,
-    /// Whether it can run at all.
+    /// Whether the user can run at all.
     pub is_able: bool,
-    /// Whether groups above it may hold nothing of what it asks for on any class on which it can run.
+    /// Whether limits of 0 bar the user from every class where it can run.
     pub is_barred: bool,
 }
 
 impl<'p> Forest<'p> {
-    /// The tree of a problem in which resources are divided, and every user that can run has a base demand.
+    /// Builds the tree of a problem. Resources have to be divided, and every user that can run needs a base demand.
     #[must_use]
     pub fn new(problem: &'p Problem, share: GroupShare) -> Self {
         let total = problem.total_capacity();
@@ -103,25 +106,26 @@ impl<'p> Forest<'p> {
         forest
     }
 
-    /// What one segment of filling looks at: every node with every resource, and every pair of resources.
+    /// Returns the number of operations of one segment of filling: every node with every resource, and with every
+    /// pair of resources.
     #[must_use]
     pub fn size(&self) -> usize {
         let m = self.resources.len();
         self.nodes.len().saturating_mul(m).saturating_mul(m + PASSES)
     }
 
-    /// The node of user `n`.
+    /// Returns the node of user `n`.
     #[must_use]
     pub fn leaf(&self, n: usize) -> usize {
         1 + self.problem.groups().list().len() + n
     }
 
-    /// The nodes above a node, its parent first, the root last.
+    /// Returns the nodes above a node, from its parent to the root.
     pub fn above(&self, v: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.nodes[v].parent, |v| self.nodes[*v].parent)
     }
 
-    /// Name of a group or a user; nothing for the root.
+    /// Returns the name of a group or a user, and an empty name for the root.
     #[must_use]
     pub fn name(&self, v: usize) -> &str {
         match (&self.nodes[v].leaf, v) {
@@ -184,17 +188,17 @@ impl<'p> Forest<'p> {
         self.nodes = nodes;
     }
 
-    /// All nodes, each after its children.
+    /// Returns all nodes, each after its children.
     pub fn upwards(&self) -> impl Iterator<Item = usize> + use<> {
         (self.leaf(0)..self.nodes.len()).chain(self.groups_upwards())
     }
 
-    /// Groups from the leaves to the root, which comes last.
+    /// Returns the groups from the leaves up, and the root at the end.
     fn groups_upwards(&self) -> Vec<usize> {
         self.problem.groups().from_the_leaves().into_iter().map(|v| 1 + v).chain([0]).collect()
     }
 
-    /// What shares are divided by.
+    /// Computes the divisors of shares.
     fn divide(&mut self) {
         let lendable = self.lendable();
         let divisors: Vec<Vec<Rational>> = self
@@ -206,7 +210,7 @@ impl<'p> Forest<'p> {
         self.nodes.iter_mut().zip(divisors).for_each(|(node, divisor)| node.divisor = divisor);
     }
 
-    /// What the share of a node is divided by, for resources that are added up.
+    /// Returns the divisor of the share of a node, for a family of resources.
     fn divisor(&self, node: &Node, family: &[(usize, Rational)], lendable: &[Rational]) -> Rational {
         let cluster = || family.iter().map(|(r, _)| &self.capacity[*r]).sum::<Rational>();
         let promised = || {
@@ -217,15 +221,16 @@ impl<'p> Forest<'p> {
             (ShareOver::Cluster, _) => cluster(),
             (ShareOver::Lendable, _) => family.iter().map(|(r, _)| &lendable[*r]).sum(),
             (ShareOver::Guarantee, ShareOf::Surplus) => promised(),
-            // Where nothing is promised usage is a part of the cluster.
+            // If nothing is promised, usage is compared with the capacity of the cluster.
             (ShareOver::Guarantee, ShareOf::Usage) => {
                 Some(promised()).filter(|promised| *promised > 0).unwrap_or_else(cluster)
             }
         }
     }
 
-    /// By node and resource: what can be had where it stands. `pot_parent` less what all children of the parent
-    /// keep back, where `pot_root = C` and `pot_v = min(limit_v, K_v + what can be had there)`.
+    /// Returns for each node and resource the amount that can be lent at its position. It is `pot_parent` minus the
+    /// amounts kept back for all children of the parent, where `pot_root = C`, and `pot_v` is the lesser of `limit_v`
+    /// and `K_v` plus this amount.
     fn lendable(&self) -> Vec<Vec<Rational>> {
         let mut pot = vec![self.capacity.clone(); self.nodes.len()];
         let mut lendable = pot.clone();
@@ -248,7 +253,7 @@ impl<'p> Forest<'p> {
     }
 }
 
-/// By resource: whether every user's demand of it is its base demand on all classes where it can run.
+/// Returns for each resource whether every user's demand equals its base demand on all classes where it can run.
 fn are_plain(problem: &Problem, resources: &[usize]) -> Vec<bool> {
     let mut are_plain = vec![true; resources.len()];
     for (n, user) in problem.users().iter().enumerate() {
@@ -261,7 +266,7 @@ fn are_plain(problem: &Problem, resources: &[usize]) -> Vec<bool> {
     are_plain
 }
 
-/// What groups may hold on some server classes, with the users below them.
+/// Returns the limits of groups on some server classes, with the users below each group.
 fn class_limits(problem: &Problem) -> ClassLimits {
     let groups = problem.groups();
     if !groups.limit_classes() {
@@ -286,7 +291,7 @@ fn class_limits(problem: &Problem) -> ClassLimits {
     ClassLimits { list, of_user }
 }
 
-/// The resources that a share adds up before it takes the largest: alone, or all `flavour/name` of one name.
+/// Returns the families of resources: each resource alone, or all resources `flavour/name` with the same name.
 fn families(problem: &Problem, share: &GroupShare, resources: &[usize]) -> Vec<Vec<(usize, Rational)>> {
     let multiplier = |r: usize| {
         let stated = share.multipliers.iter().find(|(named, _)| *named == r);
@@ -306,35 +311,35 @@ fn families(problem: &Problem, share: &GroupShare, resources: &[usize]) -> Vec<V
     families
 }
 
-/// What some users together may hold of a resource on some server classes.
+/// The most that some users together may hold of a resource on some server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassLimit {
-    /// Whose it is.
+    /// The group that has the limit.
     pub group: usize,
     /// The classes, ascending.
     pub servers: Vec<usize>,
-    /// Index of the resource.
+    /// The index of the resource.
     pub resource: usize,
-    /// The most.
+    /// The limit.
     pub most: Rational,
 }
 
-/// Such limits, and the users of each.
+/// All limits on server classes, and the limits of each user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassLimits {
-    /// All of them.
+    /// The limits.
     pub list: Vec<ClassLimit>,
-    /// By user: the limits that it is one of.
+    /// For each user: the positions of the limits that count it.
     pub of_user: Vec<Vec<usize>>,
 }
 
 impl ClassLimits {
-    /// The limits that a user is one of, each with its position.
+    /// Returns the limits that count a user, each with its position.
     pub fn of(&self, n: usize) -> impl Iterator<Item = (usize, &ClassLimit)> {
         self.of_user.get(n).into_iter().flatten().map(|at| (*at, &self.list[*at]))
     }
 
-    /// What a task of user `n` counts on class `i`: by limit, with its position.
+    /// Returns the amounts that a task of user `n` on class `i` takes of limits, each with the position of the limit.
     pub fn counts<'l>(
         &'l self,
         problem: &'l Problem,
@@ -346,7 +351,7 @@ impl ClassLimits {
         counted.filter(|(_, d)| !d.is_zero())
     }
 
-    /// The classes on which a user can run and no such limit of 0 bars it.
+    /// Returns the classes where a user can run and no limit of 0 bars it.
     pub fn allowed<'l>(&'l self, problem: &'l Problem, n: usize) -> impl Iterator<Item = usize> + 'l {
         let bars = move |i: usize| self.counts(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).filter(move |i| !bars(*i))

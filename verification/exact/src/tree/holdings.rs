@@ -1,4 +1,4 @@
-//! What the nodes hold, and who may grow.
+//! The usage of the nodes, and the users that may grow.
 
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
@@ -7,39 +7,40 @@ use super::amount::Amount;
 use super::forest::{Forest, Leaf};
 use super::shared::Shared;
 
-/// Amounts by node and resource, of which few change from one state to the next.
+/// Amounts by node and resource. Few of them change from one state to the next.
 pub type Amounts<N = Rational> = Vec<Shared<Vec<N>>>;
 
-/// What every node holds when users have so many tasks.
+/// The usage of every node for given numbers of tasks.
 #[derive(Clone)]
 pub struct Holdings<N = Rational> {
-    /// By resource: what there is of it, which is the root's limit.
+    /// The capacity of each resource, which is the limit of the root.
     pub capacity: Vec<Rational>,
-    /// Tasks by user.
+    /// The tasks of each user.
     pub tasks: Vec<N>,
-    /// `X_v`: what the users below hold, by their base demands.
+    /// The holdings `X_v` of the users below each node, by their base demands.
     pub running: Amounts<N>,
-    /// `U_v`: the same, and what the children keep back beyond.
+    /// The usage `U_v` of each node: the holdings of its users, and the further amounts that are kept back for its
+    /// children.
     pub used: Amounts<N>,
 }
 
-/// What the nodes above a user held: node, resource, running and used.
+/// A record of the amounts of the nodes above a user: node, resource, running and used.
 pub struct Saved {
     user: usize,
     tasks: Rational,
     amounts: Vec<(usize, usize, Rational, Rational)>,
 }
 
-/// What stands above a user that wants more.
+/// The nodes above a user that needs more.
 pub struct Way {
-    /// The nodes above it, its parent first, each with whether the user is below its guarantee.
+    /// The nodes above the user, from its parent up, each with whether the user is below its guarantee.
     pub nodes: Vec<(usize, bool)>,
-    /// Whether it may not grow.
+    /// Whether the user may not grow.
     pub is_stopped: bool,
 }
 
 impl<N: Amount> Holdings<N> {
-    /// What nodes hold of these tasks by user.
+    /// Computes the usage of the nodes for these tasks by user.
     #[must_use]
     pub fn new(forest: &Forest<'_>, tasks: Vec<N>) -> Self {
         let zeros = Shared::new(vec![N::default(); forest.resources.len()]);
@@ -63,22 +64,23 @@ impl<N: Amount> Holdings<N> {
         Self { capacity: forest.capacity.clone(), tasks, running, used }
     }
 
-    /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
+    /// Returns whether more usage of a node raises the usage of its parent. It does not while the node is within the
+    /// amount kept back for it.
     pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
         let kept = &forest.nodes[v].kept[r];
         kept.is_zero() || self.used[v][r].cmp_to(kept).is_ge()
     }
 
-    /// What stands above a user: each node with whether the user is below its guarantee, and whether something
-    /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
-    /// has all its tasks or can run nowhere.
+    /// Returns the nodes above a user, each with whether the user is below its guarantee, and whether something stops
+    /// the user. This can be a limit, a guarantee beyond which it gets nothing, or a resource that is used up.
+    /// Returns `None` for a user that has all its tasks or can run nowhere.
     pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user].cmp_to(tasks).is_ge());
         if has_all || !leaf.is_able {
             return None;
         }
         let mut is_stopped = leaf.is_barred;
-        // Whether one more task is more use of the node that is looked at.
+        // For each demanded resource: whether one more task raises the usage of the node `v`.
         let mut grows = vec![true; leaf.demand.len()];
         let mut way = Vec::new();
         for v in forest.above(forest.leaf(leaf.user)) {
@@ -90,7 +92,7 @@ impl<N: Amount> Holdings<N> {
             let is_full = |(r, _): &(usize, Rational)| {
                 most(*r).is_some_and(|most| self.used[v][*r].cmp_to(most).is_ge())
             };
-            // What is kept back may alone be more than there is; what runs is not.
+            // The amounts kept back alone may exceed the capacity. Running tasks never do.
             let no_room = |(r, _): &(usize, Rational)| {
                 v == 0 && forest.is_plain[*r] && self.running[0][*r].cmp_to(&self.capacity[*r]).is_ge()
             };
@@ -110,8 +112,8 @@ impl<N: Amount> Holdings<N> {
         Some(Way { nodes: way, is_stopped })
     }
 
-    /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
-    /// names is used less than promised, or is promised and not used more when the user grows.
+    /// Returns whether a user may grow within the guarantee of a node. Each demanded resource that the guarantee
+    /// names has to be used less than promised, or be promised and not used more when the user grows.
     fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
         let Some(guarantee) = &forest.nodes[v].guarantee else { return false };
         let mut names_any = false;
@@ -128,7 +130,7 @@ impl<N: Amount> Holdings<N> {
 }
 
 impl Holdings {
-    /// After user `n` has started so many tasks; below 0, ended so many.
+    /// Adds started tasks of user `n`, or removes ended tasks if the number is negative.
     pub fn add(&mut self, forest: &Forest<'_>, n: usize, tasks: &Rational) {
         let own = forest.leaf(n);
         let Some(leaf) = &forest.nodes[own].leaf else { return };
@@ -140,7 +142,7 @@ impl Holdings {
                 self.running[v][*r] += &more;
                 let kept = &forest.nodes[v].kept[*r];
                 let used = &mut self.used[v][*r];
-                // What is kept back for a node counts for its parent, whether or not it is used.
+                // An amount kept back for a node counts for its parent, used or not.
                 let was_past = *used >= *kept;
                 *used += &held;
                 held = match (was_past, *used >= *kept) {
@@ -153,7 +155,7 @@ impl Holdings {
         }
     }
 
-    /// What [`Holdings::add`] would change, for [`Holdings::put_back`].
+    /// Returns the amounts that [`Holdings::add`] would change, for [`Holdings::put_back`].
     pub fn of(&self, forest: &Forest<'_>, n: usize) -> Saved {
         let own = forest.leaf(n);
         let asked = forest.nodes[own].leaf.iter().flat_map(|leaf| &leaf.demand).map(|(r, _)| *r);
@@ -163,7 +165,7 @@ impl Holdings {
         Saved { user: n, tasks: self.tasks[n].clone(), amounts: amounts.collect() }
     }
 
-    /// Everything as it was.
+    /// Restores the saved amounts.
     pub fn put_back(&mut self, saved: Saved) {
         self.tasks[saved.user] = saved.tasks;
         for (v, r, running, used) in saved.amounts {

@@ -1,4 +1,5 @@
-//! Which children of a node may grow, and what they are compared by: the least key grows first.
+//! The children of a node that may grow, and the keys by which they are compared. The child with the least key grows
+//! first.
 
 use std::collections::HashMap;
 
@@ -12,26 +13,26 @@ use super::holdings::Holdings;
 /// The key of a node among its siblings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<N = Rational> {
-    /// Guarantees first.
+    /// Whether the node is above its guarantee. Nodes below it come first.
     pub is_above_guarantee: bool,
-    /// Minus the priority, which does not act below the guarantee.
+    /// Minus the priority, which has no effect below the guarantee.
     pub priority: i64,
-    /// Weights of 0 come last.
+    /// Whether the weight is 0. Such nodes come last.
     pub is_weightless: bool,
-    /// The largest part of the guarantee, or the share by weight.
+    /// The largest used fraction of the guarantee, or the share divided by the weight.
     pub level: N,
 }
 
-/// A line of which a level is the largest: its value, and by resource how much of it one more unit is.
+/// A linear term: its value, and its slope by resource. A level is the largest of its terms.
 pub struct Term<N = Rational> {
-    /// What it is now.
+    /// The current value.
     pub value: N,
-    /// `(resource, value per unit)`
+    /// The slope: pairs `(resource, value per unit)`.
     pub slope: Vec<(usize, Rational)>,
 }
 
 impl<N: Amount> Term<N> {
-    /// How fast the value rises when resources are used so much faster.
+    /// Returns the rate of the value when the usage of resources grows at these rates.
     pub fn rate(&self, growth: &[N]) -> N {
         let mut rate = N::default();
         self.slope.iter().for_each(|(r, per_unit)| rate.add(&growth[*r].times(per_unit)));
@@ -39,7 +40,7 @@ impl<N: Amount> Term<N> {
     }
 }
 
-/// The largest value, and how fast it rises: the largest rate among those that attain it.
+/// Returns the largest value, and its rate: the largest rate among the terms that attain it.
 pub fn rising<N: Amount>(terms: &[Term<N>], growth: &[N]) -> (N, N) {
     let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
     let at_top = terms.iter().filter(|term| term.value == top);
@@ -47,8 +48,8 @@ pub fn rising<N: Amount>(terms: &[Term<N>], growth: &[N]) -> (N, N) {
     (top, rate)
 }
 
-/// The terms of the share of a node, before the weight: by family what is used, or used beyond the guarantee, as
-/// a part of its divisor.
+/// Returns the terms of the share of a node, before division by the weight. For each family this is the usage, or the
+/// usage beyond the guarantee, as a fraction of its divisor.
 pub fn share<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N]) -> Vec<Term<N>> {
     let node = &forest.nodes[v];
     let promised = |r: usize| match (forest.share.of, &node.guarantee) {
@@ -71,8 +72,8 @@ pub fn share<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N]) -> Vec<Term<N
     families.map(term).collect()
 }
 
-/// The terms of the level below a guarantee: of every promised resource that one of these users asks for the part
-/// that is used.
+/// Returns the terms of the level below a guarantee: the used fraction of every promised resource that one of these
+/// users demands.
 pub fn guaranteed<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N], users: &[usize]) -> Vec<Term<N>> {
     let Some(guarantee) = &forest.nodes[v].guarantee else { return Vec::new() };
     let asked = |r: usize| users.iter().any(|n| asks(forest, *n, r));
@@ -84,14 +85,14 @@ pub fn guaranteed<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N], users: &
     promised.filter(|(r, amount)| **amount > 0 && asked(*r)).map(term).collect()
 }
 
-/// Whether a task of user `n` asks for a resource.
+/// Returns whether a task of user `n` demands a resource.
 pub fn asks(forest: &Forest<'_>, n: usize, r: usize) -> bool {
     let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
     leaf.is_some_and(|leaf| leaf.demand.iter().any(|(of, _)| *of == r))
 }
 
-/// The key of a node of which these users are below its guarantee (or none is), and the terms of its level; the
-/// level is the largest of them over [`weight`].
+/// Returns the key of a node, and the terms of its level. `below` are the users below its guarantee; if there are
+/// none, the node counts as above it. The level is the largest term divided by [`weight`].
 pub fn key<N: Amount>(
     forest: &Forest<'_>,
     holdings: &Holdings<N>,
@@ -111,17 +112,17 @@ pub fn key<N: Amount>(
     (key, terms)
 }
 
-/// What a level is divided by: the weight, but for one of 0 and below the guarantee.
+/// Returns the divisor of a level: the weight; but 1 for a weight of 0, and below the guarantee.
 pub fn weight(forest: &Forest<'_>, v: usize, is_above_guarantee: bool) -> Rational {
     let weight = &forest.nodes[v].weight;
     if is_above_guarantee && !weight.is_zero() { weight.clone() } else { Rational::from(1) }
 }
 
-/// By user that nothing stops: the nodes above it, each with whether the user is below its guarantee.
+/// For each user that is not stopped: the nodes above it, each with whether the user is below its guarantee.
 pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
 
-/// The children of a node with users that may grow, in the order of these: all of them, and those that are below the
-/// child's guarantee.
+/// Returns the children of a node with users that may grow, in the order of these users. For each child it lists all
+/// these users, and those that are below the guarantee of the child.
 pub fn by_child(
     forest: &Forest<'_>,
     ways: &Ways,
@@ -133,7 +134,7 @@ pub fn by_child(
     for n in users {
         let leaf = forest.leaf(*n);
         let way = ways[*n].as_deref().unwrap_or_default();
-        // The child of `v` on the way of the user, and whether the user is below its guarantee.
+        // Find the child of `v` on the path to the user, and whether the user is below its guarantee.
         let place = way.iter().position(|(above, _)| *above == v);
         let Some(place) = place else { continue };
         let (child, is_below) = if place == 0 { (leaf, false) } else { way[place - 1] };

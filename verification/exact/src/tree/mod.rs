@@ -1,8 +1,9 @@
-//! Hierarchical filling by its definition (theory, section 9): the tree of a problem, what its nodes hold, what siblings
-//! are compared by, and which may grow.
+//! Hierarchical filling by its definition (theory, section 9): the tree of a problem, the usage of its nodes, the
+//! keys by which siblings are compared, and the users that may grow.
 //!
-//! The mechanism `tree` runs the filling; the kernel runs its own, which shares no code with it. What stops it for want
-//! of place are [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
+//! The mechanism `tree` runs the filling. The kernel runs its own, which shares no code with it. A lack of free
+//! capacity stops the filling by [`Bound`]s. The mechanism computes them with a solver, and a certificate states the
+//! prices that prove them.
 
 mod amount;
 mod bound;

@@ -1,14 +1,14 @@
-//! Values that copies share until one of them changes.
+//! Values that copies share until one of the copies changes.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A value whose copy takes no time: whoever changes it while others have it too gets one of its own.
+/// A value that is copied in constant time. A holder that changes a shared value first gets its own copy.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
-    /// A value that nobody else has yet.
+    /// Returns a value that has no other holder yet.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }

@@ -1,4 +1,4 @@
-//! Every axiom on examples that can be worked out by hand.
+//! Every axiom, on examples that can be computed by hand.
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::max_min;
@@ -40,10 +40,10 @@ fn the_naive_allocation_of_figure_1_is_dominated() {
     let instance = Instance::new(&problem, &x).unwrap();
     let better = Evidence::Dominating(tasks(&[&[(0, "10")], &[(1, "10")]]));
     let claim = Claim::with_evidence(Axiom::ParetoOptimal, None, better, &instance, &q("0")).unwrap();
-    // Four tasks more for each of 12 alone.
+    // Each user gains 4 tasks, and would have 12 alone.
     assert_eq!((claim.holds, claim.margin.clone()), (Some(false), Some(q("-2/3"))));
     assert!(claim.is_bound());
-    // The prices of the fair one prove no more than that: the users have 12 tasks of 20.
+    // The prices of the fair allocation prove the same bound: the users have 12 of 20 tasks.
     let mut prices = figure_1_prices(&instance);
     prices.user_weights.iter_mut().chain(&mut prices.rows).for_each(|price| *price /= 12);
     let prices = Evidence::Prices(prices);
@@ -109,7 +109,7 @@ fn a_time_shared_server_has_one_row() {
     let problem = figure_1();
     let mut x = allocation(&problem, r#"{"user 1": {"high-memory": 5}, "user 2": {"high-memory": 1}}"#);
     x.sharing = evenhand_problem::Sharing::Tdm;
-    // gamma: 10 tasks of user 1, 2 of user 2 on high-memory; half of the time each.
+    // On high-memory gamma is 10 tasks of user 1 and 2 of user 2, so each has half of the time.
     let instance = Instance::new(&problem, &x).unwrap();
     assert_eq!(instance.slack(0), q("0"));
     assert_eq!(instance.slack(1), q("1"));
@@ -119,7 +119,7 @@ fn a_time_shared_server_has_one_row() {
     prices.user_weights = vec![q("1"), q("1")];
     prices.rows = vec![q("10"), q("10")];
     let gap = prices.gap(&instance, None).unwrap();
-    // Unused: 10 on high-cpu; excess: one task of user 2 costs 5 and is worth 1.
+    // The unused capacity of high-cpu counts 10. One task of user 2 costs 5 and is worth 1, so its excess is 4.
     assert_eq!(gap, q("14"));
 }
 
@@ -194,7 +194,7 @@ fn max_min_needs_everybody_covered() {
     assert!(refused(&|l| l.prices.user_weights[0].1 = q("15")).contains("too low for user `user 1`"));
     assert!(refused(&|l| l.prices.user_weights[0].0 = 2).contains("another shape"));
     assert!(refused(&|l| l.prices.rows.reverse()).contains("another shape"));
-    // Other weights of who has as much bound less.
+    // If the weight of a user with the same share changes, the level proves a weaker bound.
     let margin = refused(&|l| l.prices.user_weights[1].1 = q("7"));
     assert_eq!(margin, "the evidence leaves a margin of -5/6, beyond the tolerance");
     let nothing = Evidence::Levels(Vec::new());
@@ -203,7 +203,7 @@ fn max_min_needs_everybody_covered() {
     assert_eq!(refusal.to_string(), "no level shows that user `user 1` cannot have more");
 }
 
-/// A user that is nearly satisfied is no exception: its own price bounds its rise.
+/// A nearly satisfied user also needs a cover: the price on its own tasks bounds its rise.
 #[test]
 fn a_user_below_its_ceiling_is_covered() {
     let problem = problem(
@@ -236,7 +236,8 @@ fn a_rise_must_not_take_from_the_poor() {
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
             .map_err(|e| e.to_string())
     };
-    // Shares 2/14 and 1.6/14, of 12/14 alone: user 1 comes down to 1.8, which is what user 2 then shows.
+    // The shares are 2/14 and 1.6/14, and would be 12/14 alone. User 1 comes down to 1.8, so user 2 rises to that
+    // level.
     assert_eq!(rise(1, &[&[(0, "9/5")], &[(1, "10")]]).unwrap().margin, Some(q("-1/60")));
     assert_eq!(rise(1, &[&[(0, "2")], &[(1, "10")]]).unwrap().margin, Some(q("-7/10")));
     assert_eq!(

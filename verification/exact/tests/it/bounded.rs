@@ -1,5 +1,5 @@
-//! A small budget gives the answer that judging is too large, never a verdict; and inputs that once took
-//! gigabytes or hours are judged, or too large.
+//! With a small budget the answer is that judging is too large, and never a verdict. Inputs that once took gigabytes
+//! or hours are now judged, or are too large.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::examples::{self, good_certificates};
@@ -12,7 +12,7 @@ use evenhand_exact::{
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 
-/// What deriving a claim again with so much work gives: the claim, or `None` when it is too large.
+/// Derives a claim again with this budget. Returns `None` if that is too large.
 fn derived(certificate: &Certificate, claim: &Claim, steps: u64) -> Option<Claim> {
     let budget = Budget::of(steps);
     let instance = match Instance::within(&certificate.problem, &certificate.allocation, budget) {
@@ -43,7 +43,7 @@ fn derived(certificate: &Certificate, claim: &Claim, steps: u64) -> Option<Claim
 fn a_small_budget_decides_nothing_wrongly() {
     let mut too_large = 0;
     for (name, certificate) in good_certificates() {
-        // What does not apply needs no work.
+        // A claim that an axiom does not apply needs no work.
         for claim in certificate.claims.iter().filter(|claim| claim.holds.is_some()) {
             let truth = derived(&certificate, claim, 10_000_000).map(|truth| (truth.holds, truth.margin));
             assert_eq!(truth, Some((claim.holds, claim.margin.clone())), "{name}");
@@ -57,7 +57,8 @@ fn a_small_budget_decides_nothing_wrongly() {
     assert!(too_large > 100, "{too_large}");
 }
 
-/// Users and resources by the thousand, each user naming one: what is held is linear in the file.
+/// Returns a problem with thousands of users and resources, where each user names one resource. The memory is linear
+/// in the file.
 fn thousands(size: usize) -> String {
     let mut text = "{\"kind\": \"allocation-problem\", \"resources\": [".to_owned();
     (0..size).for_each(|r| write!(text, "{}\"r{r}\"", if r == 0 { "" } else { "," }).unwrap());
@@ -90,14 +91,14 @@ fn three_thousand_users_and_resources() {
     assert!(agreed(&Certificate { claims, ..nothing }).valid);
 }
 
-/// A thousand users whose numbers have no common factor, each with its own classes.
+/// A thousand users have numbers without a common factor, and each has its own classes.
 #[test]
 fn envy_in_numbers_without_a_common_factor() {
     let mut users = String::new();
     let mut tasks = String::new();
     for n in 0..1_000usize {
         let comma = if n == 0 { "" } else { "," };
-        // 380 digits, all different, and odd.
+        // The numbers have 380 digits, and all are odd and different.
         let digits: String =
             (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
         let classes: Vec<String> = (0..5).map(|k| format!("\"s{}\"", (n + k) % 8)).collect();
@@ -123,7 +124,7 @@ fn envy_in_numbers_without_a_common_factor() {
     assert_eq!(derived(&certificate, &certificate.claims[0], 10_000_000), None);
 }
 
-/// Preparing an allocation and judging it draw on one budget, which says what it was.
+/// Preparing an allocation and judging it share one budget, and the error states its size.
 #[test]
 fn too_large_is_no_verdict() {
     let (_, good) = good_certificates().swap_remove(0);

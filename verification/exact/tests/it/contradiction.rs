@@ -1,7 +1,7 @@
-//! Two valid certificates of one problem and allocation with one tolerance never contradict each other.
+//! Two valid certificates about one problem and allocation, with one tolerance, never contradict each other.
 //!
-//! Evidence of yes proves a lower bound of the margin, evidence of no an upper bound. Where no lower bound
-//! is above an upper one, no tolerance lets both pass.
+//! Evidence that an axiom holds proves a lower bound of the margin, and evidence that it is violated an upper bound.
+//! If no lower bound is above an upper bound, no tolerance makes both valid.
 
 use evenhand_exact::axiom::max_min::{self, Standing};
 use evenhand_exact::axiom::proportional;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Margins that evidence of yes and evidence of no show of one axiom.
+/// The margins of one axiom that evidence for it (`yes`) and evidence against it (`no`) show.
 #[derive(Default)]
 struct Shown {
     yes: Vec<Rational>,
@@ -27,7 +27,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Judges evidence with a tolerance that lets it pass, if any does.
+    /// Judges evidence with a tolerance that accepts it, if there is one.
     fn add(&mut self, axiom: Axiom, parameters: &Parameters, evidence: &Evidence, instance: &Instance<'_>) {
         let judge = |tolerance: &str| {
             Claim::with_evidence(axiom, parameters.clone(), evidence.clone(), instance, &q(tolerance))
@@ -41,7 +41,8 @@ impl Shown {
         }
     }
 
-    /// No yes above a no; and the second judge finds true what is valid, each alone.
+    /// Checks that no lower bound is above an upper bound, and that the plain checker accepts each single valid
+    /// claim.
     fn judge(self, problem: &Problem, allocation: &Allocation) -> Result<(usize, usize), TestCaseError> {
         for yes in &self.yes {
             for no in &self.no {
@@ -61,7 +62,7 @@ impl Shown {
     }
 }
 
-/// Prices near the optimal ones, some of which prove something.
+/// Returns prices near the optimal ones. Some of them prove something.
 fn all_prices(best: &Prices, rng: &mut Pcg64) -> Vec<Prices> {
     let mut all = vec![best.clone()];
     for part in [1_000_000u32, 100, 3] {
@@ -79,7 +80,7 @@ fn all_prices(best: &Prices, rng: &mut Pcg64) -> Vec<Prices> {
     all
 }
 
-/// Allocations that may be better than what is judged.
+/// Returns allocations that may be better than the judged one.
 fn all_better(optimum: &Optimum, instance: &Instance<'_>, rng: &mut Pcg64) -> Vec<Tasks> {
     let judged = instance.tasks();
     let best = &optimum.allocation.tasks;
@@ -98,7 +99,7 @@ fn all_better(optimum: &Optimum, instance: &Instance<'_>, rng: &mut Pcg64) -> Ve
     all
 }
 
-/// For prices of Pareto optimality: weights as large as the prices allow, and all in units of `1 / g_n`.
+/// Scales prices for Pareto optimality: the weights of all users are at least `1 / g_n`, and at least one is equal.
 fn for_pareto(prices: &Prices, instance: &Instance<'_>) -> Prices {
     let users = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n));
     let least = users.map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();
@@ -110,7 +111,7 @@ fn for_pareto(prices: &Prices, instance: &Instance<'_>) -> Prices {
     prices
 }
 
-/// The same for max-min: `l_n u_n / w_n` is what the weights were.
+/// Scales prices for max-min, so that `l_n u_n / w_n` equals the given weights.
 fn for_max_min(prices: &Prices, problem: &Problem, share: &ShareCoefficients) -> Prices {
     let mut prices = prices.clone();
     for (n, weight) in prices.user_weights.iter_mut().enumerate() {
@@ -130,7 +131,7 @@ fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficien
             prices: PriceVector::of(&for_max_min(prices, instance.problem(), share)),
         }]
     });
-    // And the best of all vectors for each user.
+    // Add the best of all vectors for each user.
     let vectors: Vec<PriceVector> = prices
         .iter()
         .map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share)))
@@ -150,7 +151,7 @@ fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficien
     whole.chain([each]).collect()
 }
 
-/// How many kinds of evidence of yes and of no are found of Pareto optimality.
+/// Returns how many pieces of evidence for and against Pareto optimality were found.
 fn pareto(seed: u64) -> Result<(usize, usize), TestCaseError> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let optimum = optimum(&mut rng, false);
@@ -169,7 +170,7 @@ fn pareto(seed: u64) -> Result<(usize, usize), TestCaseError> {
     shown.judge(&optimum.problem, &x)
 }
 
-/// The same of max-min, for every share that is defined.
+/// Returns the same counts for max-min, over all defined shares.
 fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseError> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let optimum = optimum(&mut rng, one_resource);
@@ -196,7 +197,7 @@ fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseE
     Ok((yes, no))
 }
 
-/// The properties below would say nothing if evidence of one kind were never found.
+/// The properties below would be empty if evidence of one kind were never found.
 #[test]
 fn evidence_of_both_kinds_is_found() {
     let (mut pareto_both, mut max_min_both) = (0, 0);
@@ -276,7 +277,7 @@ proptest! {
         shown.judge(&optimum.problem, &x)?;
     }
 
-    /// Whole tasks of two users on one server, and every other way to place them.
+    /// Whole tasks of two users on one server are compared with every other placement of whole tasks.
     #[test]
     fn integer_pareto_optimality(seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -305,7 +306,7 @@ proptest! {
         shown.judge(&problem, &x)?;
     }
 
-    /// What is derived has one verdict; the other one is refused with whatever evidence.
+    /// A derived axiom has one verdict. The other verdict is refused with any evidence.
     #[test]
     fn derived_axioms(seed in any::<u64>(), exponent in 0u32..13) {
         let mut rng = Pcg64::seed_from_u64(seed);

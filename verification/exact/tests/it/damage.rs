@@ -1,5 +1,5 @@
-//! Good certificates damaged at random: each is refused, or what it states is still true, as a
-//! second, plain checker finds.
+//! Valid certificates are damaged at random. Each is then refused, or its statements are still true, as a second,
+//! plain checker confirms.
 
 use evenhand_exact::Certificate;
 use evenhand_problem::format::Source;
@@ -11,8 +11,8 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-/// The plain checker finds the same as the two others. The plain checker knows margins with roots in them to 40 digits only: a digit
-/// beyond those is for the other one to refuse.
+/// Returns whether the plain checker agrees with the two other checkers. It knows margins with roots only to 40
+/// digits, so a difference in later digits is left to the others.
 fn agree(found: &Finding, truth: bool) -> bool {
     let digit = "claim `proportional`: the margin is stated as";
     (*found == Finding::Accepted) == truth
@@ -57,7 +57,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
     assert!(refused > 1_000 && malformed > 100 && true_still > 10);
 }
 
-/// Bytes changed, dropped or doubled: whatever comes out, no panic.
+/// Bytes are changed, dropped or doubled. The reader never panics on the result.
 #[test]
 fn damaged_text_never_panics() {
     for (seed, (_, good)) in (10u64..).zip(good_certificates()) {

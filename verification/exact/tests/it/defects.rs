@@ -1,4 +1,5 @@
-//! Certificates that once misled, as version 2 would state them, and what is said of them now.
+//! Certificates that an earlier version accepted by mistake, written in format version 2, and the verdicts on them
+//! now.
 
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::Source;
@@ -6,7 +7,7 @@ use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::examples::{allocation, certificate, level, problem, tasks};
 use evenhand_testkit::q;
 
-/// Two opposite verdicts on Pareto optimality were valid: half a task less than none of somebody without any.
+/// Two opposite verdicts on Pareto optimality were valid, because a user without tasks had minus half a task.
 #[test]
 fn an_infeasible_allocation_has_one_verdict() {
     let two = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
@@ -31,7 +32,7 @@ fn an_infeasible_allocation_has_one_verdict() {
     assert!(judge(infeasible).valid);
 }
 
-/// A thousand tasks where ten fit are nobody's fair share.
+/// An allocation of a thousand tasks where ten fit is not fair to any user.
 #[test]
 fn an_overfull_server_is_not_envy_free() {
     let one = problem(
@@ -51,7 +52,7 @@ fn an_overfull_server_is_not_envy_free() {
     }
 }
 
-/// The first of two tied resources decided: now every one has to be fair, and any order says so.
+/// Only the first of two tied resources was judged. Now every tied resource has to be fair, in any order of the file.
 #[test]
 fn tied_resources_have_one_verdict_in_any_order() {
     for (resources, unfair) in [(r#"["x", "y"]"#, 1), (r#"["y", "x"]"#, 0)] {
@@ -65,7 +66,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
         let instance = Instance::new(&two, &x).unwrap();
         let judge =
             |evidence| Claim::with_evidence(Axiom::BottleneckFair, None, evidence, &instance, &q("0"));
-        // Fair of x alone: both have half of it.
+        // For x alone the allocation is fair, because each user has half of it.
         let mut prices = Prices::zero(&instance);
         prices.user_weights = vec![q("5"), q("5")];
         let is_x = |row: &evenhand_problem::Row| row.kind == evenhand_problem::RowKind::Resource(1 - unfair);
@@ -78,7 +79,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
             refusal.contains("the resources of the evidence are not those that the axiom is about"),
             "{refusal}"
         );
-        // Of y user b has 9/14 and a 5/14: b can come down to 8/14.
+        // Of y, user b has 9/14 and user a has 5/14, so b can come down to 8/14.
         let better = tasks(&[&[(0, "7/2")], &[(0, "1/2"), (1, "1")]]);
         let margins = [0, 1].map(|resource| {
             let rise = Evidence::Rise { resource: Some(resource), user: 0, allocation: better.clone() };
@@ -89,7 +90,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
     }
 }
 
-/// An axiom about a resource that nobody wants holds, and says which resource that is.
+/// An axiom about a resource that no user demands holds, and the evidence names this resource.
 #[test]
 fn max_min_of_an_unwanted_resource_names_it() {
     let one = problem(

@@ -1,4 +1,4 @@
-//! Margins and evidence as THEORY, section 7, defines them, where a program is tempted to read it otherwise.
+//! Margins and evidence as THEORY, section 7, defines them, in cases that a program could easily get wrong.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::problem_sha256;
@@ -14,7 +14,7 @@ fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation) -> Claim {
     claim
 }
 
-/// Inactive users take part in no axiom: a user alone with them compares itself with nobody.
+/// Inactive users take part in no axiom: the only active user is compared with no other user.
 #[test]
 fn nobody_is_compared_with_an_inactive_user() {
     let alone = problem(
@@ -29,7 +29,7 @@ fn nobody_is_compared_with_an_inactive_user() {
     }
 }
 
-/// More than the entitlement of a full row is no more than enough.
+/// A user that holds more than its entitlement of a full row has a margin of 0, and not more.
 #[test]
 fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
     let two = examples::figure_1();
@@ -37,7 +37,7 @@ fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
 }
 
-/// The entries of a user without tasks become 0 before loads are taken.
+/// The entries of a user without tasks become 0 before loads are computed.
 #[test]
 fn a_user_without_tasks_is_no_load_of_a_single_server() {
     let one = problem(
@@ -54,7 +54,8 @@ fn a_user_without_tasks_is_no_load_of_a_single_server() {
     assert_eq!(found.margin, Some(q("-1/4")), "the load is 2 of 2, not 9/4");
 }
 
-/// Evidence of what the allocation shows by itself is for people: whatever it says, the claim is judged by its margin.
+/// Evidence that follows from the allocation alone is for people. The claim is judged by its margin, whatever this
+/// evidence says.
 #[test]
 fn evidence_that_is_not_needed_is_not_read() {
     let two = examples::figure_1();
@@ -73,7 +74,7 @@ fn evidence_that_is_not_needed_is_not_read() {
     }
 }
 
-/// The tasks of each single server count, not only those of their class.
+/// The tasks of each single server count, not only those of its class.
 #[test]
 fn feasible_is_about_every_single_server() {
     let two = problem(
@@ -115,7 +116,7 @@ fn tasks_of(problem: &Problem, x: Rational) -> Allocation {
     all
 }
 
-/// Half a task is no task, however many tasks there are, and whatever the tolerance.
+/// Half a task is not a task, however many tasks there are and whatever the tolerance.
 #[test]
 fn wholeness_has_no_tolerance() {
     let large = problem(
@@ -135,7 +136,7 @@ fn wholeness_has_no_tolerance() {
     }
 }
 
-/// One whole task more is one, however small a part it is of what its user would have alone.
+/// One whole task more counts as a gain, however small a fraction it is of the tasks that its user would have alone.
 #[test]
 fn a_whole_task_more_is_never_within_the_tolerance() {
     let large = problem(
@@ -169,7 +170,7 @@ fn a_whole_task_more_is_never_within_the_tolerance() {
     assert_shown(&large, &x, &work, &q("1/2"));
 }
 
-/// A demand that repeats the user's other one is no other problem, and no other meaning.
+/// A demand on a class that repeats the base demand changes neither the problem nor its meaning.
 #[test]
 fn a_demand_that_is_said_twice_is_said_once() {
     let text = |more: &str| {

@@ -1,5 +1,5 @@
-//! The search for the tightest pair gives the margin of the plain loops, and a pair that has it; the kernel accepts that
-//! margin and no other.
+//! The search for the tightest pair gives the margin of plain loops over all pairs, and a pair with this margin. The
+//! kernel accepts this margin and no other.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::envy_free::tightest;
@@ -11,16 +11,16 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// What a random instance may contain.
+/// The features that a random instance may have.
 #[derive(Debug, Clone, Copy)]
 struct Kinds {
     placement: bool,
     overrides: bool,
     time: bool,
     gamma: bool,
-    /// Few different numbers, so that ties are the rule.
+    /// Few different numbers, so that ties are frequent.
     ties: bool,
-    /// Numbers of some hundred bits.
+    /// Numbers of several hundred bits.
     wide: bool,
 }
 
@@ -87,7 +87,8 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
     (problem, Allocation { sharing, tasks, ..Allocation::default() })
 }
 
-/// Everybody's bundle is one of few, or within one of these, or next to it by less than what the searches round to.
+/// Returns an instance with few different bundles. Every user's bundle is one of these, or within one of them, or
+/// differs from one by less than the rounding of the searches.
 fn crowd(seed: u64, n: usize) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let rng = &mut rng;
@@ -138,8 +139,8 @@ fn crowd(seed: u64, n: usize) -> (Problem, Allocation) {
     (problem, Allocation { tasks, ..Allocation::default() })
 }
 
-/// The kernel accepts the margin of the plain loops, which the claim has, and refuses one that is a little larger or
-/// smaller.
+/// Checks that the claim has the margin of the plain loops, that the kernel accepts it, and that the kernel refuses a
+/// slightly larger or smaller one.
 fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rational>, claim: &Claim) {
     assert_eq!(claim.margin.as_ref(), least);
     let reason = |claim: &Claim| agreed_claim(problem, allocation, claim, &Rational::new()).reason;
@@ -153,7 +154,8 @@ fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rati
     }
 }
 
-/// More users than are looked at together, most of which are left out, and none of whose margins may be.
+/// There are more users than are examined together. Most of their bundles are skipped, which must not change a
+/// margin.
 #[test]
 fn bundles_within_others_are_left_out_and_change_nothing() {
     let mut whole = 0;
@@ -198,7 +200,8 @@ proptest! {
                 prop_assert_eq!(&ef1.margin, &plain.envy_up_to_one(user, envied));
             }
         }
-        // What is judged, so that it is feasible as it stands; all judges take longer than the search.
+        // The repaired allocation is used, because it is feasible as it is stated. Only a quarter of the seeds are
+        // judged, because judging takes longer than the search.
         if seed % 4 == 0 {
             let repaired = Allocation { tasks: plain.tasks(), ..allocation };
             let instance = Instance::new(&problem, &repaired).unwrap();

@@ -1,5 +1,5 @@
-//! The certificates of the test kit that are about allocations: the accepted ones are valid, the rejected ones
-//! well-formed and false, the malformed ones are not read.
+//! The certificates of the test kit that are about allocations: the accepted ones are valid, the rejected ones are
+//! well-formed and false, and the malformed ones cannot be read.
 
 use evenhand_exact::Certificate;
 use evenhand_problem::format::Source;
@@ -68,7 +68,7 @@ fn thirty_two_claims_of_proportional_are_read() {
     assert!(parse(&with_claims(good, 32)).is_ok());
 }
 
-/// Writes `accept` anew: `cargo test --release -p evenhand-exact --test it files -- --ignored`.
+/// Writes the folder `accept` again: `cargo test --release -p evenhand-exact --test it files -- --ignored`.
 #[test]
 #[ignore = "writes files"]
 fn write_accept() {

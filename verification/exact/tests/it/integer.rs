@@ -1,4 +1,4 @@
-//! Whole tasks on single servers, and envy up to one of them.
+//! Whole tasks on single servers, and envy up to one task.
 
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError};
@@ -26,10 +26,10 @@ fn single_servers_have_limits() {
         (found.holds, found.margin.unwrap().to_string(), limit, slack.to_string())
     };
     let row = |row: usize, index: u64| SingleLimit::Row { row, index };
-    // 20 5 = 100 memory; 6 5 = 30 cpu.
+    // Memory is full with 20 * 5 = 100, and cpu with 6 * 5 = 30.
     let good = [("a", 0, "19", "2"), ("b", 0, "0", "20"), ("b", 1, "6", "0")];
     assert_eq!(judge(&good), (Some(true), "0".to_owned(), row(3, 0), "0".to_owned()));
-    // The class has room, the server has not: 7 5 - 30.
+    // The class has room, but the server does not: 7 * 5 > 30.
     let over = [("b", 0, "1", "0"), ("b", 1, "7", "0")];
     assert_eq!(judge(&over), (Some(false), "-1/6".to_owned(), row(2, 1), "-5".to_owned()));
     let class = claim(Axiom::Feasible, &three, &placed(&three, &over), "0");
@@ -44,7 +44,7 @@ fn single_servers_have_limits() {
     assert_eq!(judge(&too_many).2, SingleLimit::Tasks(1));
 }
 
-/// Without placements the tasks on a class are those on its server, if it has one.
+/// Without placements the tasks on a class are those on its only server.
 #[test]
 fn without_placements() {
     let three = kesidis();
@@ -53,7 +53,7 @@ fn without_placements() {
     let on_b = claim(Axiom::IntegerFeasible, &three, &allocation(&three, r#"{"1": {"b": 18}}"#), "0");
     assert_eq!((on_b.holds, on_b.margin), (None, None));
     assert!(on_b.why.unwrap().contains("not placed on its 3 servers"));
-    // A part of a task is none, whatever the tolerance.
+    // A fraction of a task is not whole, whatever the tolerance.
     let near = allocation(&three, r#"{"1": {"a": 19.999999999}}"#);
     let found = claim(Axiom::IntegerFeasible, &three, &near, "1e-6");
     assert_eq!((found.holds, found.margin), (Some(false), Some(q("-1"))));
@@ -61,7 +61,7 @@ fn without_placements() {
     assert_eq!((nothing.holds, nothing.margin), (Some(true), Some(q("1"))), "60 tasks of 60");
 }
 
-/// A server has its part of the time of the class.
+/// A server has its fraction of the time of the class.
 #[test]
 fn shared_time() {
     let three = kesidis();
@@ -70,7 +70,7 @@ fn shared_time() {
         x.sharing = Sharing::Tdm;
         claim(Axiom::IntegerFeasible, &three, &x, "0").margin.unwrap().to_string()
     };
-    // Alone 6 tasks of user 1 or 20 of user 2 fill a server of b.
+    // Alone, 6 tasks of user 1 or 20 tasks of user 2 fill a server of b.
     assert_eq!(judge(&[("b", 0, "3", "10")]), "0");
     assert_eq!(judge(&[("b", 0, "3", "11")]), "-1/20");
     assert_eq!(judge(&[("b", 0, "0", "19")]), "1/20");
@@ -85,18 +85,18 @@ fn envy_up_to_one() {
                   {"name": "w", "demand": {"cpu": 3}, "demand_on": {"b": {"cpu": 1}}, "tasks": 4}]}"#,
     );
     let judge = |tasks: &str| claim(Axiom::Ef1, &two, &allocation(&two, tasks), "0");
-    // To u the 3 tasks of v are worth 6/2, after one is gone 4/2; u has 2.
+    // The 3 tasks of v are worth 6/2 to u, and 4/2 without one of them. User u has 2 tasks.
     let found = judge(r#"{"u": {"a": 2}, "v": {"a": 3}, "w": {"b": 2}}"#);
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
     let pair = Evidence::EnvyUpToOne { user: 0, envied: 1, removed: Some(0), gain: None };
     assert_eq!(found.evidence, pair);
     let found = judge(r#"{"u": {"a": 1}, "v": {"a": 3}, "w": {"b": 2}}"#);
     assert_eq!((found.holds, found.margin), (Some(false), Some(q("-1/27"))));
-    // A task of w on a is worth 3 to u, one on b 1: that on a goes.
+    // A task of w on a is worth 3 to u, and one on b is worth 1. So a task on a is removed.
     let found = judge(r#"{"u": {"a": 1}, "w": {"a": 1, "b": 2}}"#);
     let pair = Evidence::EnvyUpToOne { user: 1, envied: 2, removed: Some(0), gain: Some(q("2")) };
     assert_eq!((found.margin, found.evidence), (Some(q("-4/27")), pair));
-    // Nobody has anything to take away.
+    // No user has a task that could be removed.
     let found = judge("{}");
     let pair = Evidence::EnvyUpToOne { user: 0, envied: 1, removed: None, gain: None };
     assert_eq!((found.holds, found.margin, found.evidence), (Some(true), Some(q("0")), pair));
@@ -105,7 +105,7 @@ fn envy_up_to_one() {
     assert!(halves.why.unwrap().contains("user `u` on `a` are not whole"));
 }
 
-/// Placements that a library call makes up are checked as those of a file.
+/// Placements in a call of the library are checked like those of a file.
 #[test]
 fn placements_are_the_tasks() {
     let three = kesidis();
@@ -126,7 +126,7 @@ fn placements_are_the_tasks() {
     damaged(&|p| drop(p.pop()));
 }
 
-/// Random tasks, whole as a rule, split over the servers of the classes.
+/// Returns random tasks, most of them whole, distributed over the servers of the classes.
 fn whole(seed: u64) -> (Problem, Allocation) {
     let (problem, mut allocation) = random(seed);
     let mut bits = seed;
@@ -190,7 +190,7 @@ proptest! {
             (0..problem.n_users()).filter_map(move |m| plain.envy_up_to_one(n, m))
         });
         prop_assert_eq!(&found.margin, &least.min());
-        // Who envies nobody does not envy after a loss either.
+        // A user without envy does not envy after the loss of a task either.
         let free = Claim::derive(Axiom::EnvyFree, &instance, &q("0")).unwrap();
         prop_assert!(free.margin <= found.margin);
     }

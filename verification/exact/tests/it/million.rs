@@ -1,6 +1,7 @@
-//! A million users on one server: that certificates of proportional fairness and of no justified
-//! complaints can be checked, and in what memory. `cargo test --release -p evenhand-exact --test
-//! million -- --ignored --nocapture` prints times and the largest resident size so far.
+//! A million users on one server: certificates of proportional fairness and of no justified complaints can be
+//! checked, in limited memory. The command
+//! `cargo test --release -p evenhand-exact --test million -- --ignored --nocapture` prints times and the largest
+//! resident size so far.
 
 use std::time::Instant;
 
@@ -27,11 +28,12 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Resources with a price.
+/// The number of resources with a price.
 const PRICED: usize = 3;
 
-/// Weights and demands in thousandths, one task each at most, and for every `alpha` what is best at
-/// the price `p` of each of the first resources: the capacity of these is what it uses, rounded up.
+/// Returns a pool with weights and demands in thousandths, where each user has at most one task. For every `alpha` it
+/// also returns the best tasks at the price `p` of each of the first resources. The capacity of these resources is
+/// the usage of these tasks, rounded up.
 fn pool(n_users: usize, n_resources: usize, alpha: f64, p: f64) -> (Problem, Vec<f64>) {
     let mut rng = Pcg64::seed_from_u64(3);
     let name = |r: usize| format!("r{r}");

@@ -1,4 +1,4 @@
-//! No justified complaints: the paper's examples, clusters, shared time, and the definition itself on
+//! No justified complaints: the examples of the paper, clusters, shared time, and a comparison with the definition on
 //! random instances.
 
 use evenhand_exact::axiom::njc::{self, Complaint, Witness};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// One server of capacity 1, requests `r` of one task each, entitlements as weights.
+/// Returns a problem with one server of capacity 1, requests `r` of one task each, and the entitlements as weights.
 fn requests(r: &[&[&str]], entitlements: &[&str]) -> Problem {
     let m = r[0].len();
     let users = r.iter().zip(entitlements).enumerate().map(|(n, (demand, weight))| UserSpec {
@@ -38,7 +38,7 @@ fn on_the_pool(x: &[&str]) -> Allocation {
     Allocation { tasks: x.iter().map(|x| vec![(0, q(x))]).collect(), ..Allocation::default() }
 }
 
-/// Feasible, and without a justified complaint.
+/// Checks that an allocation is feasible, and whether it has no justified complaint.
 #[track_caller]
 fn check(r: &[&[&str]], e: &[&str], x: &[&str], expected: bool) {
     let problem = requests(r, e);
@@ -61,7 +61,7 @@ fn figure_2() {
     check(r, &e, &["1/3", "1/3", "4/5"], false);
 }
 
-/// NJC, section 4: more utilisation is not the aim.
+/// NJC, section 4: higher utilisation is not the goal.
 #[test]
 fn utilisation() {
     let r: &[&[&str]] = &[&["1/2", "0", "0", "1"], &["1", "1", "1", "0"]];
@@ -69,7 +69,7 @@ fn utilisation() {
     check(r, &["1/2", "1/2"], &["2/3", "2/3"], false);
 }
 
-/// NJC, section 3: two vertices of the set, and the greedy one, in which the second user complains.
+/// NJC, section 3: two vertices of the set, and the greedy point, where the second user complains.
 #[test]
 fn greedy() {
     let r: &[&[&str]] = &[&["1/2", "1/2", "2/3"], &["1/2", "5/8", "1/2"], &["1", "1", "1/3"]];
@@ -79,7 +79,7 @@ fn greedy() {
     check(r, &e, &["1", "2/3", "0"], false);
 }
 
-/// NJC, Figures 3 and 5: two users, one point for each pair of entitlements.
+/// NJC, Figures 3 and 5: two users, and one point for each pair of entitlements.
 #[test]
 fn two_users() {
     let r: &[&[&str]] = &[&["1/4", "2/3", "1"], &["1", "2/3", "0"]];
@@ -101,7 +101,7 @@ fn two_users() {
     check(r, &["2/5", "3/5"], &["1/2", "1"], false);
 }
 
-/// NJC, section 5.5: `(z, 1 - z, 1 - z)` for `1/2 <= z <= 7/10`, and nothing beyond the ends.
+/// NJC, section 5.5: `(z, 1 - z, 1 - z)` for `1/2 <= z <= 7/10`, and no point beyond these ends.
 #[test]
 fn a_family() {
     let r: &[&[&str]] = &[&["1", "1"], &["0", "1"], &["1", "0"]];
@@ -117,7 +117,7 @@ fn a_family() {
     }
 }
 
-/// NJC, section 5.5: the seven points of the paper are not all of them.
+/// NJC, section 5.5: there are more points than the seven in the paper.
 #[test]
 fn circulant() {
     let r: &[&[&str]] =
@@ -136,7 +136,7 @@ fn circulant() {
     check(r, &e, &["1/5", "2/5", "2/5", "1/5"], false);
 }
 
-/// A satisfied user leaves a segment of solutions with one resource.
+/// With one resource and a satisfied user there is a segment of solutions.
 #[test]
 fn one_resource() {
     let r: &[&[&str]] = &[&["1/10"], &["1"], &["1"]];
@@ -148,7 +148,7 @@ fn one_resource() {
     check(r, &e, &["9/10", "9/20", "46/100"], false);
 }
 
-/// Points of faces that a program outside the project found for random requests.
+/// Points on faces of the set, which a program outside the project computed for random requests.
 #[test]
 fn random_requests() {
     check(
@@ -182,7 +182,7 @@ fn the_complaint_names_what_the_user_has() {
     let x = allocation(&pool, r#"{"1": {"pool": "2/5"}, "2": {"pool": "2/5"}, "3": {"pool": "1/2"}}"#);
     let instance = Instance::new(&pool, &x).unwrap();
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
-    // 1/5 of the cpu, where it should be 1/3.
+    // The user has 1/5 of the cpu, but its entitlement is 1/3.
     assert_eq!((claim.holds, claim.margin.clone()), (Some(false), Some(q("-2/15"))));
     let complaint = Complaint { user: 2, entitlement: q("1/3"), shares: vec![(0, q("1/5"))] };
     assert_eq!(claim.evidence, Evidence::Complaint(complaint));
@@ -191,33 +191,33 @@ fn the_complaint_names_what_the_user_has() {
     assert_eq!((lax.holds, lax.evidence), (Some(true), Evidence::Witnesses(vec![row, row, row])));
 }
 
-/// A row that is nearly full counts within a tolerance of its slack.
+/// A nearly full row counts, if its slack is within the tolerance.
 #[test]
 fn a_tolerance_covers_the_slack() {
     let pool = pool();
     let x = allocation(&pool, r#"{"1": {"pool": "1/3"}, "2": {"pool": "1/3"}, "3": {"pool": 0.8333}}"#);
     let instance = Instance::new(&pool, &x).unwrap();
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
-    // The slack is 1/3 - 2/5 0.8333 = 1/75000 of the cpu.
+    // The slack is 1/3 - 2/5 * 0.8333 = 1/75000 of the cpu.
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(q("-1/75000"))));
     let claim = Claim::derive(Axiom::Njc, &instance, &q("1/75000")).unwrap();
     assert_eq!(claim.holds, Some(true));
     assert_shown(&pool, &x, &claim, &q("1/75000"));
 }
 
-/// On clusters a part of one saturated row of one server is enough.
+/// On a cluster, the share of a single saturated row of one server is enough.
 #[test]
 fn a_cluster() {
     let two = figure_1();
     let fair = figure_1_fair(&two);
     let instance = Instance::new(&two, &fair).unwrap();
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
-    // Rows by server: cpu and memory. User 1 has all of the first server, which is full.
+    // The rows are cpu and memory of each server. User 1 has the whole first server, which is full.
     assert_eq!(claim.margin, Some(q("0")));
     assert_eq!(claim.evidence, Evidence::Witnesses(vec![Some(Witness::Row(0)), Some(Witness::Row(3))]));
 }
 
-/// Where time is shared, the witness is a part of the time.
+/// If time is shared, the witness is a share of the time.
 #[test]
 fn shared_time() {
     let two = figure_1();
@@ -225,7 +225,7 @@ fn shared_time() {
         allocation(&two, r#"{"user 1": {"high-memory": 5, "high-cpu": 1}, "user 2": {"high-memory": 1}}"#);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&two, &x).unwrap();
-    // gamma of high-memory: 10 and 2 tasks; its time is full, half for each.
+    // On high-memory gamma is 10 and 2 tasks. Its time is full, and each user has half.
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(q("0"))));
     assert_eq!(claim.evidence, Evidence::Witnesses(vec![Some(Witness::Row(0)), Some(Witness::Row(0))]));
@@ -242,7 +242,7 @@ fn shared_time() {
     }
 }
 
-/// Weights of users that can be given nothing do not count.
+/// The weights of users that cannot run any task do not count.
 #[test]
 fn only_active_users_are_entitled() {
     let problem = problem(
@@ -264,7 +264,7 @@ fn only_active_users_are_entitled() {
     assert_eq!(njc::complaint(&instance, 3), None);
 }
 
-/// Weights without a common multiple of reasonable width are no obstacle here, only to envy.
+/// Weights without a common multiple of reasonable width are accepted here; only envy cannot be judged with them.
 #[test]
 fn weights_of_any_kind() {
     let mut rng = Pcg64::seed_from_u64(5);
@@ -292,7 +292,7 @@ fn weights_of_any_kind() {
     assert_eq!(envy.holds, Some(true));
 }
 
-/// The definition, read aloud.
+/// Returns whether no user complains, as the definition literally says.
 fn nobody_complains(problem: &Problem, allocation: &Allocation) -> bool {
     let constraints = Constraints::new(problem, allocation.sharing);
     let x = |n: usize, i: usize| {

@@ -1,4 +1,5 @@
-//! No certificate can hold an axiom and its opposite: pairs of evidence that once were both accepted.
+//! No certificate can contain both that an axiom holds and that it is violated: pairs of evidence that were once both
+//! accepted.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_problem::Problem;
@@ -12,7 +13,7 @@ fn one_server(users: &str) -> Problem {
     ))
 }
 
-/// A thousandth of a big task buys one small task: no reason to call the allocation dominated.
+/// A thousandth of a large task can be exchanged for one small task. This does not make the allocation dominated.
 #[test]
 fn a_tolerated_loss_buys_nothing() {
     let problem =
@@ -31,7 +32,7 @@ fn a_tolerated_loss_buys_nothing() {
     assert!(Claim::with_evidence(Axiom::MaxMin, share, rise, &instance, &tolerance).is_err());
 }
 
-/// Shares that are equal but for rounding cannot be played off against each other.
+/// A user cannot be shown to rise by pushing another user, whose share is equal up to rounding, below it.
 #[test]
 fn nobody_overtakes_in_a_rise() {
     let problem = one_server(r#"[{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]"#);
@@ -47,7 +48,8 @@ fn nobody_overtakes_in_a_rise() {
     assert_eq!(claim(["1", "1"], "0.0000001").unwrap().holds, Some(false));
 }
 
-/// Both resources bind everybody everywhere; the axiom is about both, and refuted on one of them.
+/// Both resources are a bottleneck of every user on every class. The axiom is about both, and is violated for one of
+/// them.
 #[test]
 fn a_bottleneck_axiom_is_about_every_tied_resource() {
     let problem = problem(

@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-/// The same problem and allocation in another order.
+/// Returns the same problem and allocation in another order.
 fn shuffled(problem: &Problem, allocation: &Allocation, rng: &mut Pcg64) -> (Problem, Allocation) {
     let mut document: Value = serde_json::from_str(&problem_to_json(problem)).unwrap();
     for list in ["resources", "servers", "users"] {
@@ -33,7 +33,7 @@ fn shuffled(problem: &Problem, allocation: &Allocation, rng: &mut Pcg64) -> (Pro
     (other, Allocation { tasks, ..allocation.clone() })
 }
 
-/// Everything that is said about an allocation without evidence from outside, by name.
+/// Returns all statements about an allocation that need no evidence from a solver, by name.
 fn said(problem: &Problem, allocation: &Allocation) -> Vec<String> {
     let instance = Instance::new(problem, allocation).unwrap();
     let mut said = vec![format!("repair {}", instance.repair())];

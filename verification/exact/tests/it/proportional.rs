@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness: optima that are known, what is beside them, prices that are nearly
-//! right, and the bound itself on random instances.
+//! Proportional and alpha fairness: known optima, allocations near them, prices that are approximately right, and the
+//! bound itself on random instances.
 
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, Share, Tasks};
@@ -35,11 +35,11 @@ fn figure_2_of_njc_is_proportional() {
     assert_eq!(proportional::gap(&instance, &q("1"), None, &prices).unwrap(), 0);
     let worth = proportional::worth(&instance, &q("1"), None).unwrap();
     assert_eq!(worth[2], Some((q("2/5"), q("2/5"))));
-    // Lifting leaves what is right.
+    // Lifting does not change correct prices.
     let users = vec![q("0"); 3];
     let lifted = proportional::lift_prices(&instance, &q("1"), None, &prices.rows, &users).unwrap();
     assert_eq!((lifted.rows, lifted.users), (prices.rows, users));
-    // alpha 1 is what is meant where none is named.
+    // If no alpha is stated, it is 1.
     let evidence = Evidence::Prices(Prices { rows: vec![q("1"), q("0")], ..Prices::zero(&instance) });
     let claim = Claim::with_evidence(Axiom::Proportional, None, evidence, &instance, &q("0")).unwrap();
     assert_eq!((claim.alpha, claim.holds, claim.margin), (Some(q("1")), Some(true), Some(q("0"))));
@@ -86,7 +86,7 @@ fn alpha_is_bounded() {
     }
 }
 
-/// A power of any size is refused, not computed.
+/// Powers of any size are refused before they are computed.
 #[test]
 fn huge_powers_are_refused() {
     let users = r#"[{"name": "u", "demand": {"cpu": 1e-300}}, {"name": "v", "demand": {"cpu": 1e-300}}]"#;
@@ -104,7 +104,7 @@ fn huge_powers_are_refused() {
     }
 }
 
-/// So are roots that would take long for all users together.
+/// Roots that would take too long for all users together are refused as well.
 #[test]
 fn too_many_roots_are_refused() {
     let user = |n: usize| UserSpec {
@@ -138,14 +138,14 @@ fn parameters_belong_to_their_axioms() {
     let both = |share| Parameters { share: Some(share), ..alpha.clone() };
     assert!(refused(Axiom::MaxMin, both(Share::Dominant)).contains("alpha belongs to proportional"));
     assert!(refused(Axiom::Proportional, both(Share::Dominant)).contains("generic to proportional"));
-    // The pool states no criterion.
+    // The pool states no criterion, so the generic share does not apply.
     let why = Claim::applies(Axiom::Proportional, both(Share::Generic), &pool).unwrap_err();
     let claim = Claim::not_applicable(Axiom::Proportional, Some(Share::Generic), why);
     assert_eq!((claim.holds, claim.alpha.clone()), (None, Some(q("1"))));
     assert_shown(&pool, &x, &claim, &q("0"));
 }
 
-/// Kesidis, Corollary 1, on a time-shared problem: the criterion stands in for the tasks.
+/// Kesidis, Corollary 1, for the generic share: the criterion takes the place of the tasks.
 #[test]
 fn the_generic_share() {
     let problem = problem(
@@ -154,7 +154,7 @@ fn the_generic_share() {
         "users": [{"name": "u", "demand": {"cpu": 1}, "criterion": {"a": 3, "b": 1}},
                   {"name": "v", "demand": {"cpu": 1}, "criterion": {"a": 1, "b": 1}, "weight": 2}]}"#,
     );
-    // U = 3 y and 1 + (1 - y): 3/(3 y) = 2/(2 - y) at y = 2/3.
+    // The values are 3 y and 1 + (1 - y), and 3/(3 y) = 2/(2 - y) has the solution y = 2/3.
     let x = allocation(&problem, r#"{"u": {"a": "2/3"}, "v": {"a": "1/3", "b": 1}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
     let share = Share::Generic.coefficients(&problem).unwrap();
@@ -162,18 +162,18 @@ fn the_generic_share() {
     assert_eq!(proportional::gap(&instance, &q("1"), Some(&share), &prices).unwrap(), 0);
     let worth = proportional::worth(&instance, &q("1"), Some(&share)).unwrap();
     assert_eq!(worth[0], Some((q("1/2"), q("1/2"))));
-    // Without it the second server is as good as the first, and the tasks are as the weights.
+    // Without the share both servers are equally good, and the tasks are proportional to the weights.
     assert_eq!(proportional::gap(&instance, &q("1"), None, &prices).unwrap(), 0);
     let better = tasks(&[&[(0, "1")], &[(1, "1")]]);
     let margin = proportional::margin_of_better(&instance, &q("1"), Some(&share), &better).unwrap();
     assert_eq!(margin, q("0"));
     let margin = proportional::margin_of_better(&instance, &q("2"), Some(&share), &better).unwrap();
-    // Of a sum of 1/2 + 3/2.
+    // The margin is a fraction of the sum 1/2 + 3/2.
     assert_eq!(margin, q("1/16"));
 }
 
-/// An instance whose optimum is known, by its optimality conditions: prices and tasks first, then the
-/// weights and capacities that go with them.
+/// An instance whose optimum is known from its optimality conditions. Prices and tasks are chosen first, then weights
+/// and capacities that match them.
 struct Known {
     problem: Problem,
     allocation: Allocation,
@@ -190,7 +190,7 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     let positive = |rng: &mut Pcg64| Rational::from((rng.random_range(1..20), rng.random_range(1..9)));
     let mut rows: Vec<Rational> =
         (0..k * m).map(|_| if rng.random_bool(0.7) { positive(rng) } else { Rational::new() }).collect();
-    // Nobody runs for nothing.
+    // The first resource of every class has a price, so that no task is free.
     (0..k).for_each(|i| rows[i * m] = positive(rng));
     let mut used = vec![Rational::new(); k * m];
     let mut users = Vec::new();
@@ -239,7 +239,7 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let allocation = Allocation { tasks: x, ..Allocation::default() };
-    // A class has rows for what it has.
+    // A class has rows only for the resources that it has.
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let price_of = |row: &Row| match row.kind {
         RowKind::Resource(r) => rows[row.server * m + r].clone(),
@@ -250,7 +250,7 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     Known { problem, allocation, prices }
 }
 
-/// `prices`, each off by a part of at most `1 / parts`.
+/// Returns `prices`, each changed by a fraction of at most `1 / parts`.
 fn nearly(prices: &[Rational], parts: u32, rng: &mut Pcg64) -> Vec<Rational> {
     let off = |rng: &mut Pcg64| Rational::from((rng.random_range(-100i32..=100), 100)) / parts;
     prices.iter().map(|price| price * (off(rng) + 1u32)).collect()
@@ -268,14 +268,15 @@ proptest! {
         let claim = judge(&alpha, Evidence::Prices(prices), &instance, &q("0")).unwrap();
         prop_assert_eq!(claim.margin.clone(), Some(q("0")));
         examples::assert_valid(&certificate(&problem, &allocation, vec![claim]));
-        // THEORY: the proportionally fair allocation gives nobody a reason to complain.
+        // THEORY says that in the proportionally fair allocation no user has a justified complaint.
         if alpha == 1 {
             let njc = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
             prop_assert_eq!(njc.holds, Some(true), "{:?}", njc);
         }
     }
 
-    /// In a pool of one resource tasks as the weights over the demands are it, and nothing else is.
+    /// In a pool with one resource, tasks are optimal exactly if they are proportional to the weights over the
+    /// demands.
     #[test]
     fn one_resource(seed in any::<u64>(), part in 1u32..100) {
         let Known { problem, allocation, prices } = known(seed, 1, true);
@@ -288,7 +289,7 @@ proptest! {
             let fair = Rational::from(user.weight() * &capacity) / &weights / &user.base_demand()[0];
             prop_assert_eq!(instance.total(n), fair);
         }
-        // A part of what the first has goes to the last.
+        // A fraction of the tasks of the first user goes to the last user.
         let last = problem.n_users() - 1;
         let moved = &allocation.tasks[0][0].1 * Rational::from((part, 200));
         let demand = |n: usize| &problem.users()[n].base_demand()[0];
@@ -303,14 +304,14 @@ proptest! {
         let zero = vec![q("0"); problem.n_users()];
         let lifted = proportional::lift_prices(&beside, &one, None, &prices.rows, &zero).unwrap();
         let gap = proportional::gap(&beside, &one, None, &lifted).unwrap();
-        // A bound of what every allocation gains is one of what this one does.
+        // The bound on the gain of every allocation also bounds the gain of this one.
         let spent = proportional::total_worth(&beside, &one, None).unwrap();
         prop_assert!(gap >= -claim.margin.unwrap() * spent);
         let njc = Claim::derive(Axiom::Njc, &beside, &q("0")).unwrap();
         prop_assert_eq!(njc.holds, Some(false));
     }
 
-    /// Lifted prices prove something, and not much less than the right ones.
+    /// Lifted prices prove something, and not much less than the exact prices.
     #[test]
     fn lifted_prices_prove(seed in any::<u64>(), alpha in 1i32..4, digits in 1u32..9) {
         let Known { problem, allocation, prices } = known(seed, alpha, false);
@@ -329,7 +330,7 @@ proptest! {
         prop_assert!(gap <= (cost + own) * 3u32 / parts, "{}", gap);
     }
 
-    /// Alpha fairness of the same tasks with rounded powers: the bound is near that of the exact ones.
+    /// Alpha fairness of the same tasks, with rounded powers: the bound is close to that of exact powers.
     #[test]
     fn irrational_powers(seed in any::<u64>(), power in 1u32..12, index in 2u32..12) {
         let Known { problem, allocation, prices } = known(seed, 1, false);
@@ -337,22 +338,23 @@ proptest! {
         let alpha = Rational::from((power, index));
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
         let evidence = Evidence::Prices(lifted);
-        // Weights that are right for alpha 1 can be anything here: far from the optimum nothing is tolerated.
+        // Weights that are right for alpha 1 can be arbitrary for another alpha. An allocation that is far from the
+        // optimum is skipped.
         let Ok(claim) = judge(&alpha, evidence, &instance, &q("0.999")) else { return Ok(()) };
-        // Checked by the plain checker, which takes roots of its own.
+        // The plain checker computes the roots by its own method.
         let mut certificate = certificate(&problem, &allocation, vec![claim]);
         certificate.tolerance = q("0.999");
         prop_assert!(plain::is_true(&certificate));
         examples::assert_valid(&certificate);
     }
 
-    /// The bound bounds: no feasible allocation gains more.
+    /// No feasible allocation gains more than the bound.
     #[test]
     fn nobody_gains_more(seed in any::<u64>(), power in 1u32..5, index in 1u32..4) {
         let Known { problem, allocation, prices } = known(seed, 1, false);
         let alpha = Rational::from((power, index));
         let mut rng = Pcg64::seed_from_u64(seed ^ 1);
-        // Feasible: every user a part of what it had.
+        // Every user gets a fraction of its tasks, so the allocation stays feasible.
         let part = |rng: &mut Pcg64| Rational::from((rng.random_range(1..=4), 4));
         let shrunk = |rng: &mut Pcg64| -> Tasks {
             let part_of = |on: &Vec<(usize, Rational)>| on.iter().map(|(i, x)| (*i, part(rng) * x)).collect();

@@ -1,5 +1,5 @@
-//! Per-server dominant-share fairness: the paper's examples, shared time, rounding, and the definition
-//! itself on random instances.
+//! Per-server dominant-share fairness: the examples of the paper, shared time, rounding, and a comparison with the
+//! definition on random instances.
 
 use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
@@ -18,39 +18,40 @@ fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
     claim
 }
 
-/// PS-DSF, Figure 2: cpu and memory of the first server, everything of the second.
+/// PS-DSF, Figure 2: the bottlenecks are cpu and memory of the first server, and all resources of the second.
 #[test]
 fn figure_2() {
     let problem = ps_dsf_2();
     let x = allocation(&problem, r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
-    // Rows of a: cpu, memory, bandwidth; then those of b.
+    // The rows of a are cpu, memory and bandwidth, followed by those of b.
     let on = |rows: &[usize]| Some(Standing::Bottlenecks(rows.to_vec()));
     let Evidence::Bottlenecks(standings) = found.evidence else { panic!("{:?}", found.evidence) };
     assert_eq!(standings[..2], [on(&[0]), on(&[0])]);
     let instance = Instance::new(&problem, &x).unwrap();
     assert_eq!(ps_dsf::level(&instance, 3, 0), Some(q("8/9")));
     assert_eq!(ps_dsf::level(&instance, 1, 1), None, "no bandwidth there");
-    // Users 3 and 4 have 8/12 and 8/9 on the first server, those who hold it 3/5.
+    // Users 3 and 4 have the levels 8/12 and 8/9 on the first server, and its holders have 3/5.
     assert_eq!(standings[2..], [on(&[0, 3]), on(&[0, 3])]);
 }
 
-/// Whoever holds more than its level allows counts as far as it is ahead.
+/// A user that holds more than its level allows counts by as much as it is ahead.
 #[test]
 fn a_holder_ahead() {
     let problem = ps_dsf_2();
     let x = allocation(&problem, r#"{"1": {"a": 4}, "2": {"a": 3}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
-    // Cpu of the first server is full; user 1 is at 4/6, and user 2 one task behind. Memory has 2 left.
-    // Of cpu that is 3/2 of its tasks, as of memory with what is free; alone it would have 6.
+    // The cpu of the first server is full. User 1 is at level 4/6, and user 2 is one task behind. Memory has 2 left.
+    // In cpu this is 3/2 tasks of user 2, and in memory as well, including the free capacity. Alone it would have 6
+    // tasks.
     assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1/4"))));
     let lacks = vec![(0, q("3/2")), (1, q("3/2")), (2, q("4"))];
     assert_eq!(found.evidence, Evidence::Unblocked(Unblocked { user: 1, server: 0, lacks }));
     assert_eq!(claim(&problem, &x, "1/4").holds, Some(true));
 }
 
-/// Tiny errors of every kind have tiny margins: of a level, a slack, a trace on another class.
+/// Tiny errors of every kind have tiny margins: errors of a level, of a slack, and traces of tasks on another class.
 #[test]
 fn rounding_is_small() {
     let problem = ps_dsf_2();
@@ -63,27 +64,27 @@ fn rounding_is_small() {
     };
     almost(r#"{"1": {"a": 3.600000000001}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
     almost(r#"{"1": {"a": 3.599999999999}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
-    // User 4, far ahead on the first server, holds a trace of it.
+    // User 4 is far ahead on the first server, and holds a trace of it.
     almost(r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": 1e-12, "b": 8}}"#);
-    // What is below nothing is nothing.
+    // A negative entry counts as 0.
     let tasks = r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": -1e-12, "b": 8}}"#;
     assert_eq!(claim(&problem, &allocation(&problem, tasks), "0").margin, Some(q("0")));
 }
 
-/// A class that one user has is worth to another what it could run there.
+/// A class that another user occupies counts by the tasks that the user itself could run there.
 #[test]
 fn what_is_missing() {
     let problem = ps_dsf_2();
     let found = claim(&problem, &allocation(&problem, r#"{"1": {"a": 6}}"#), "0");
     assert_eq!(found.margin, Some(q("-1")));
     let Evidence::Unblocked(unblocked) = found.evidence else { panic!() };
-    // Of memory user 2 lacks 6 tasks, all that it would have alone.
+    // User 2 lacks 6 tasks of memory, which is everything that it would have alone.
     assert_eq!((unblocked.user, unblocked.server), (1, 0));
     assert_eq!(unblocked.lacks, [(0, q("9")), (1, q("6")), (2, q("10"))]);
 }
 
-/// THEORY, section 4: with finite tasks several allocations satisfy the condition under TDM, and on one
-/// resource both ways of sharing are the same.
+/// THEORY, section 4: with finite tasks, several allocations satisfy the condition under TDM. With one resource both
+/// ways of sharing are equal.
 #[test]
 fn finite_tasks() {
     let problem = problem(
@@ -111,7 +112,7 @@ fn finite_tasks() {
     }
 }
 
-/// A class with a stated gamma has a row of time, also where the resources of others are divided.
+/// A class with a stated gamma has a row of time, even if the resources of other classes are divided.
 #[test]
 fn stated_gamma() {
     let problem = problem(
@@ -121,10 +122,11 @@ fn stated_gamma() {
                   {"name": "v", "demand": {"cpu": 2}, "weight": 2},
                   {"name": "idle", "demand": {"cpu": 1}, "tasks": 0}]}"#,
     );
-    // gamma on c: 4 and 3; on d: 3 and 3/2. Levels of u: x/4 and x/3, of v: x/6 and x/3.
+    // On c gamma is 4 and 3, on d it is 3 and 3/2. The levels of u are x/4 and x/3, those of v are x/6 and x/3.
     let x = allocation(&problem, r#"{"u": {"d": "5/3"}, "v": {"c": 3, "d": "2/3"}}"#);
     let found = claim(&problem, &x, "0");
-    // On c v is 7/6 of its tasks ahead, which are 14/9 of u, on d 2 tasks, of which it holds 2/3 there.
+    // On c, user v is ahead by 7/6 of its tasks, which are 14/9 tasks of u. On d it is ahead by 2 tasks, of which it
+    // holds 2/3 there.
     assert_eq!((found.holds, found.margin), (Some(false), Some(q("-2/9"))));
     let x = allocation(&problem, r#"{"u": {"d": 3}, "v": {"c": 3}}"#);
     let found = claim(&problem, &x, "0");
@@ -145,7 +147,7 @@ proptest! {
     fn the_margin_is_the_definition(seed in any::<u64>(), coarse in any::<bool>()) {
         let (problem, mut allocation) = random(seed);
         if coarse {
-            // Levels that tie, traces and negative entries.
+            // Add tied levels, traces and negative entries.
             for (n, tasks) in allocation.tasks.iter_mut().enumerate() {
                 for (i, x) in tasks.iter_mut() {
                     let change = Rational::from(((seed >> (7 * n + 3 * *i) & 7) as i64 - 2, 10));
@@ -162,7 +164,7 @@ proptest! {
                 prop_assert_eq!(ps_dsf::margin(&instance, n, i).unwrap(), plain.ps_dsf_on(n, i));
             }
         }
-        // One verdict for every tolerance.
+        // There is one verdict for every tolerance.
         for tolerance in ["0", "1/10", "1/2", "9/10"] {
             let within = found.margin.as_ref().is_none_or(|margin| *margin >= -q(tolerance));
             prop_assert_eq!(claim(&problem, &allocation, tolerance).holds, Some(within));

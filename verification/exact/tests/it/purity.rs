@@ -1,13 +1,13 @@
-//! What must not be in the checker: solvers in its dependency graph, floating point in its source.
+//! Things that must not be in the checker: solvers in its dependency graph, and floating point in its source.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::process::Command;
 
-/// Names of all packages that `package` needs to be built and run (development aside).
+/// Returns the names of all packages that `package` needs to be built and run, without development dependencies.
 fn reached(package: &str) -> HashSet<String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // Only this platform's crates: those of others need not be on the machine.
+    // Only the crates for this platform count. Those for other platforms need not be installed.
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let version = Command::new(rustc).arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
@@ -59,7 +59,7 @@ fn the_writer_reaches_no_solver() {
     }
 }
 
-/// What is trusted: GMP, and what binds it to Rust.
+/// The only trusted dependencies are GMP and its binding to Rust.
 #[test]
 fn the_kernel_reaches_gmp_alone() {
     let mut reached: Vec<String> = reached("evenhand-check").into_iter().collect();
@@ -67,7 +67,7 @@ fn the_kernel_reaches_gmp_alone() {
     assert_eq!(reached, ["az", "evenhand-check", "gmp-mpfr-sys", "libc", "libm", "rug"]);
 }
 
-/// Every `.rs` file below a folder.
+/// Collects every `.rs` file below a folder.
 fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

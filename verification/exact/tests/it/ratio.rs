@@ -1,5 +1,5 @@
-//! Ratio certificates: those of the paper's examples and of random instances are accepted, of those
-//! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
+//! Ratio certificates: those of the paper's examples and of random instances are accepted. In the test kit, the
+//! rejected ones are well-formed and wrong, and the malformed ones cannot be read.
 
 use evenhand_exact::ratio::{RatioCertificate, is_ratio_certificate};
 use evenhand_problem::Rational;
@@ -116,8 +116,8 @@ fn golden_cases() {
     assert_eq!(found, 5);
 }
 
-/// What is built by hand may be of any shape: nothing panics that writes it. The text may be another certificate, and a
-/// true one.
+/// A certificate that is built by hand may have any shape. Writing it never panics. The text may then be another
+/// certificate, which may be true.
 #[test]
 fn shapes_that_no_file_has() {
     let problem = reservations::appendix_c(3);
@@ -138,7 +138,7 @@ fn shapes_that_no_file_has() {
     refused(&|c| c.optimum.pricing.clear());
 }
 
-/// Demands and profits that nobody would scale within memory, and tables that are too large.
+/// Demands and profits that would need too much memory when scaled to integers, and tables that are too large.
 #[test]
 fn sizes_are_bounded() {
     let text = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
@@ -167,7 +167,7 @@ fn sizes_are_bounded() {
     }
 }
 
-/// Writes those of the `accept` files that are not by hand:
+/// Writes the files in `accept` that are not made by hand:
 /// `cargo test -p evenhand-exact --test it ratio -- --ignored`.
 #[test]
 #[ignore = "writes files"]

@@ -1,5 +1,5 @@
-//! Good ratio certificates damaged at random: each is refused, or what it states is still true and
-//! proven, as a second, plain checker finds.
+//! Valid ratio certificates are damaged at random. Each is then refused, or its statements are still true and proven,
+//! as a second, plain checker confirms.
 
 use evenhand_exact::ratio::RatioCertificate;
 use evenhand_problem::Rational;
@@ -41,7 +41,7 @@ struct Count {
 }
 
 impl Count {
-    /// Judges one damaged text by both checkers.
+    /// Judges one damaged text with both checkers.
     fn judge(&mut self, good: &RatioCertificate, text: &str, what: &str) {
         let found = agreed_text(text);
         let Ok(certificate) = RatioCertificate::parse(&Source { name: "damaged", text }) else {
@@ -83,7 +83,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
     assert!(count.still_true > 100 && count.too_large < 500);
 }
 
-/// Bytes changed, dropped or doubled: whatever comes out, no panic.
+/// Bytes are changed, dropped or doubled. The reader never panics on the result.
 #[test]
 fn damaged_text_never_panics() {
     let mut count = Count::default();

@@ -1,4 +1,4 @@
-//! Sizes of real clusters and beyond: time, and memory that stays in proportion to the input.
+//! Sizes of real clusters and larger ones: the time, and memory that stays proportional to the input.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use evenhand_testkit::agreement::assert_shown;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Users with hundredths of a server as demands, and classes that all have enough of everything.
+/// Returns users that demand hundredths of a server, and classes that all have enough of every resource.
 fn cluster(n: usize, k: usize, m: usize, placement: bool, overrides: bool) -> Problem {
     let mut rng = Pcg64::seed_from_u64(7);
     let name = |r: usize| format!("r{r}");
@@ -40,7 +40,7 @@ fn cluster(n: usize, k: usize, m: usize, placement: bool, overrides: bool) -> Pr
         .unwrap()
 }
 
-/// Equal weighted dominant shares of `level / N`, on one class each, with numbers of `bits` bits.
+/// Returns equal weighted dominant shares of `level / N`, on one class for each user, with numbers of `bits` bits.
 fn equal_shares(problem: &Problem, bits: u32) -> Allocation {
     let share = Share::Dominant.coefficients(problem).unwrap();
     let denominator = (Rational::from(1) << bits) + Rational::from(1);
@@ -69,7 +69,8 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     let instance = timed("  instance", || Instance::new(&problem, &allocation).unwrap());
     assert!(timed("  envy", || envy_free::tightest(&instance).unwrap()).is_some());
     timed("  feasible", || feasible::tightest(&instance));
-    // Every user looks at every row: the largest of these would take longer than all else together.
+    // Every user is compared with every row. In the largest cases this would take longer than everything else
+    // together.
     if n * k * m <= 200_000 {
         let found = timed("  ps-dsf", || ps_dsf::examine(&instance).unwrap().unwrap());
         assert_eq!(ps_dsf::margin(&instance, found.user, found.server), Ok(Some(found.margin)));
@@ -77,7 +78,7 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     timed("  sharing incentive", || sharing_incentive::tightest(&instance).unwrap());
     let share = timed("  dominant share", || Share::Dominant.coefficients(&problem).unwrap());
     timed("  task share", || Share::TaskShare.coefficients(&problem).unwrap());
-    // Prices so high that they bound anything: what is timed is the check, not the solver.
+    // The prices are high enough to prove a bound for any allocation, because the check is timed, not the solver.
     let mut prices = Prices::zero(&instance);
     let odd = (Rational::from(1) << bits) - Rational::from(1);
     prices
@@ -113,8 +114,8 @@ fn ten_thousand_users_fit_in_memory() {
     examine("large", 10_000, 100, 4, 64, true, false);
 }
 
-/// Nearly all bundles are within another one, and hardly anybody looks at these: the search ends, and the kernel checks
-/// what it finds.
+/// Nearly all bundles are within another one, and hardly any user is compared with them. The search ends, and the
+/// kernel checks its result.
 #[test]
 fn a_hundred_thousand_users_are_compared() {
     let problem = cluster(100_000, 10, 2, false, false);
@@ -125,7 +126,7 @@ fn a_hundred_thousand_users_are_compared() {
     timed("100,000 users: the kernel", || assert_shown(&problem, &allocation, &claim, &exact));
 }
 
-/// Nothing can be sorted once for several users when each has its own set of classes.
+/// If each user has its own set of classes, no sorted list can be shared between users.
 #[test]
 fn users_with_a_set_of_classes_each() {
     let all = cluster(2_000, 40, 4, false, false);
@@ -149,7 +150,7 @@ fn users_with_a_set_of_classes_each() {
     assert!(timed("own classes each: envy", || envy_free::tightest(&instance).unwrap()).is_some());
 }
 
-/// Numbers without common denominators are refused, not left running.
+/// Numbers without common denominators are refused before the work is done.
 #[test]
 fn unrelated_denominators_are_refused() {
     let problem = cluster(3_000, 2, 1, false, false);
@@ -163,7 +164,7 @@ fn unrelated_denominators_are_refused() {
     assert!(matches!(refusal, InstanceError::TooLarge(TooLarge::Memory { .. })), "{refusal}");
 }
 
-/// Long numbers that are rarely looked at cost little: the answer is a verdict, not that it is too large.
+/// Long numbers that are rarely used cost little, so the answer is a verdict and not that the input is too large.
 #[test]
 fn the_budget_counts_what_is_done() {
     for overrides in [false, true] {
@@ -172,7 +173,7 @@ fn the_budget_counts_what_is_done() {
         let instance = Instance::within(&problem, &allocation, Budget::of(200_000_000)).unwrap();
         assert!(envy_free::tightest(&instance).unwrap().is_some());
     }
-    // And it ends: equal bundles in long numbers have to be looked at whole.
+    // The search still ends: equal bundles of long numbers have to be compared exactly.
     let problem = cluster(300, 10, 2, false, true);
     let allocation = equal_shares(&problem, 5_000);
     let instance = Instance::within(&problem, &allocation, Budget::of(1_000_000)).unwrap();

@@ -1,4 +1,4 @@
-//! A certificate is about its problem in any spelling, and about no other.
+//! A certificate is about its problem in any spelling, and about no other problem.
 
 use evenhand_check::{File, Options, check};
 use evenhand_exact::Document;
@@ -10,7 +10,7 @@ use evenhand_testkit::build::worst_load as worst;
 use evenhand_testkit::examples;
 use evenhand_testkit::random::reservations;
 
-/// Whether the kernel accepts the certificate as one about this problem.
+/// Returns whether the kernel accepts the certificate as one about this problem.
 fn is_about(certificate: &impl Document, problem: &str) -> bool {
     let file = |name: &str, text: &str| File { name: name.to_owned(), text: text.to_owned() };
     let options = Options { problem: Some(file("problem", problem)), ..Options::default() };
@@ -51,7 +51,7 @@ fn a_ratio() {
     assert!(!valid(&text.replacen("\"1/2\"", "0.51", 1)));
     assert!(!valid(&text.replace("\"name\":\"pool\"", "\"name\":\"pool\",\"count\":1")));
     assert!(!valid(&text.replace("\"a\"", "\"d\"")));
-    // The order of the types decides ties.
+    // The order of the types decides ties, so it is part of the problem.
     let swapped = text.replace("\"b\"", "\"x\"").replace("\"c\"", "\"b\"").replace("\"x\"", "\"c\"");
     assert!(!valid(&swapped));
 }

@@ -1,6 +1,6 @@
-//! Worst-load certificates: those of small instances by enumeration are accepted and hold for random
-//! loads, the rejected ones of the test kit are well-formed and wrong, the malformed ones are not read, and
-//! damaged ones are refused unless they are still true.
+//! Worst-load certificates: those of small instances by enumeration are accepted and hold for random loads. In the
+//! test kit, the rejected ones are well-formed and wrong, and the malformed ones cannot be read. Damaged certificates
+//! are refused unless they are still true.
 
 use evenhand_exact::ratio::worst_load::{WorstLoadCertificate, is_worst_load_certificate};
 use evenhand_problem::format::{FormatError, Source};
@@ -26,7 +26,7 @@ fn accept(what: &str, certificate: &WorstLoadCertificate) {
     assert_eq!(verdict.claims, certificate.claims().len());
 }
 
-/// The example of the introduction, without loads.
+/// Returns the example of the introduction, without loads.
 fn introduction() -> Reservation {
     reservations::intro(&[Rational::new(), Rational::new(), Rational::new()])
 }
@@ -70,7 +70,7 @@ fn malformed() {
     }
 }
 
-/// Built with and without pruning, by trees and tables: one ratio, which no random loads undercut.
+/// With and without pruning, by trees and by tables, the ratio is the same. No random loads have a smaller ratio.
 #[test]
 fn random_instances() {
     let mut rng = Pcg64::seed_from_u64(8);
@@ -109,7 +109,7 @@ fn random_instances() {
     assert!(below_one > 10 && nothing > 0 && tight > 30);
 }
 
-/// A ratio that is too high cannot be proven: not by its claims, nor by those of a greater one.
+/// A ratio that is too high cannot be proven, neither by its own claims nor by those of a higher ratio.
 #[test]
 fn a_higher_ratio_is_refused() {
     let mut rng = Pcg64::seed_from_u64(9);
@@ -161,8 +161,8 @@ fn every_damaged_certificate_is_refused_or_still_true() {
     assert!(refused > 2_000 && malformed > 500 && still_true > 200 && too_large < 300);
 }
 
-/// What is built by hand may be of any shape: nothing panics that writes it. The text may be another certificate, and a
-/// true one.
+/// A certificate that is built by hand may have any shape. Writing it never panics. The text may then be another
+/// certificate, which may be true.
 #[test]
 fn shapes_that_no_file_has() {
     let good = worst::certificate(&introduction(), Method::Trees, true);
@@ -183,7 +183,7 @@ fn shapes_that_no_file_has() {
     refused(&|c| c.claims[0].prices.load.push(Rational::new()));
 }
 
-/// A file cannot make the reader hold more zeros than it is long.
+/// A file cannot make the reader allocate more zeros than the length of the file allows.
 #[test]
 fn prices_are_bounded() {
     let n = 6_000;
@@ -207,7 +207,7 @@ fn prices_are_bounded() {
     assert!(parse(&text(1_000)).unwrap_err().to_string().contains("more prices"));
 }
 
-/// Writes the `accept` files: `cargo test -p evenhand-exact --test it worst_load -- --ignored`.
+/// Writes the files in `accept`: `cargo test -p evenhand-exact --test it worst_load -- --ignored`.
 #[test]
 #[ignore = "writes files"]
 fn write_accept() {

@@ -1,4 +1,4 @@
-(* Three servers of a class that has two *)
+(* A placing lists three servers of a class that has two. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

@@ -1,4 +1,5 @@
-(* The problem of tsf_true.v, with 0 for the 30 tasks of A on s0: were this well-formed, max-min would hold. *)
+(* The problem of tsf_true.v, with 0 instead of 30 for the tasks of A on s0. If this were well-formed, max-min would
+   hold. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

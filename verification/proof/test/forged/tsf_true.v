@@ -1,4 +1,4 @@
-(* A is barred from s0, where it would run 30 tasks: TSF counts them. It can rise, by 3/10. *)
+(* A is barred from s0, where it would run 30 tasks, and TSF counts these. A can rise by 3/10. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

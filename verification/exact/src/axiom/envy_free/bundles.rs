@@ -1,22 +1,25 @@
-//! The pair of users with the least margin: few pairs are looked at, and fewer are computed.
+//! The search for the pair of users with the least margin. Few pairs are examined, and fewer are computed exactly.
 //!
-//! Over its weight the bundle of user `m` is worth the same to all users of one shape, `v_m`. So for a *kind*, users of one
-//! shape, two bundles decide: the one that is worth most, and for its own user the next one. Let `M` be the least margin so far.
-//! A bundle matters where `v_m` is more than the least `(x_n - M g_n) / w_n` of the kind, the *bound*. Of most bundles
-//! integers show that it is not: let `b_mir = x_mi d_mir / w_m`, `top_r` the largest of a row, `B_mir = b_mir / top_r` and
-//! `V_ir = top_r / (d_ir bound)`: the bundle is worth no more when `sum_i min_r B V <= 1`. Both are rounded up to multiples of
-//! `2^-60`, so that the sum is too large rather than too small. A number that does not fit stays at the largest that does, far
-//! above `2^120`, which stands for 1. The other bundles are computed in rationals, each of which raises the bound or was close
-//! to it.
+//! Relative to its weight, every user of one shape values the bundle of user `m` at the same number `v_m`. So for a
+//! *kind*, the users of one shape, two bundles decide: the most valuable one, and for the user that holds this bundle
+//! the next one. Let `M` be the least margin so far. A bundle matters only if `v_m` exceeds the least
+//! `(x_n - M g_n) / w_n` of the kind, the *bound*. For most bundles integers show that it does not. Let
+//! `b_mir = x_mi d_mir / w_m`, let `top_r` be the largest of a row, `B_mir = b_mir / top_r` and
+//! `V_ir = top_r / (d_ir bound)`. Then the bundle is worth no more than the bound if `sum_i min_r B V <= 1`. Both `B`
+//! and `V` are rounded up to multiples of `2^-60`, so the computed sum is too large rather than too small. A number
+//! that does not fit into the type is replaced by the largest that does, which is far above `2^120`, the number that
+//! stands for 1. The remaining bundles are computed in rationals. Each of these raises the bound or was close to it.
 //!
-//! Users of one level hold equal parts, often just `top_r`: neither number is rounded then, and ties are seen at once.
+//! Users of one level hold equal amounts, often exactly `top_r`. Then neither number is rounded, and ties are
+//! recognised immediately.
 //!
-//! A bundle that holds no more of any row than another one is worth no more to anybody, so that everybody looks at a
-//! *front* alone, bundles within which all others are. Who does not count its own bundle looks at those within it as
-//! well; and envy up to one task at whatever is within a bundle that may be worth too much, since one task less of a
-//! bundle may be worth less than one task less of another within it. Bundles of the front that are alike are looked at
-//! together first: where the largest `B` of each row among them would be worth no more, none of them is. Those that are on no
-//! class where the kind can run are not looked at.
+//! A bundle is *within* another one if it holds no more of any row. Then it is worth no more to any user, so users
+//! are compared only with a *front*: bundles such that every other bundle is within one of them. A user that excludes
+//! its own bundle is also compared with the bundles within that one. Envy up to one task examines all bundles within
+//! a bundle that may be worth too much. This is because one task less of a bundle may be worth less than one task
+//! less of another bundle within it. Similar bundles of the front are first examined together: if a bundle with the
+//! largest `B` of each row among them would be worth no more than the bound, neither is any of them. Bundles without
+//! tasks on a class where the kind can run are not examined.
 //!
 //! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
 
@@ -32,63 +35,70 @@ use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::sparse::at;
 
-/// Binary places of the rounded numbers.
+/// The binary places of the rounded numbers.
 const PLACES: u32 = 60;
-/// A sum of products of two rounded numbers that stands for 1.
+/// The sum of products of two rounded numbers that stands for 1.
 const ONE: u128 = 1 << (2 * PLACES);
-/// Bundles that are looked at together, and members of the front among which one is sought that a bundle is within.
-const TOGETHER: usize = 64;
-/// Users at least, but for the last ones, whose kinds are looked at one after the other, each with the least margin of those
-/// before: so many make the pairs few that are computed, and keep many processors busy.
+/// The number of bundles that are examined together, and of members of the front that are tried as one that contains
+/// a bundle.
+const SECTION: usize = 64;
+/// The least number of users in a chunk, except in the last one. The kinds of a chunk are examined one after the
+/// other, each with the least margin of those before. Chunks of this size keep the number of pairs to compute small,
+/// and many processors busy.
 const CHUNK: usize = 64;
 
-/// What a user holds of a class.
+/// The tasks of a user on a class, and the amounts that they hold.
 struct Part {
     class: usize,
-    /// `x_mi L`
+    /// The number of tasks, `x_mi L`.
     tasks: Rational,
-    /// `(row, b_mir L)`, ascending by row.
+    /// The amounts `(row, b_mir L)`, ascending by row.
     amounts: Vec<(usize, Rational)>,
 }
 
-/// `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_ir 2^PLACES)` of a kind, rounded up; ascending by row.
+/// The numbers `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_ir 2^PLACES)` of a kind, rounded up; ascending by
+/// row.
 type Rounded = Vec<(usize, u128)>;
 
-/// What everybody holds.
+/// The bundles of all users.
 struct Bundles<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// Whether a bundle counts without one task of it that is worth most.
-    less: bool,
-    /// By user.
+    /// Whether a bundle counts without one of its tasks that are worth most.
+    one_less: bool,
+    /// The bundle of each user.
     held: Vec<Vec<Part>>,
-    /// The same, rounded.
+    /// The bundle of each user, rounded.
     rounded: Vec<Rounded>,
-    /// By row: the largest `b_mir L`.
+    /// The largest `b_mir L` of each row.
     top: Vec<Rational>,
-    /// The front in parts that are alike, each with the largest amounts of its bundles.
-    together: Vec<(Rounded, Vec<Member>)>,
-    /// By class: the parts of the front that hold something of it, ascending.
-    holding: Vec<Vec<usize>>,
+    /// The front in sections of similar bundles, each with the largest amounts of its bundles.
+    sections: Vec<(Rounded, Vec<Member>)>,
+    /// For each class: the sections of the front that hold some of it, ascending.
+    sections_of_class: Vec<Vec<usize>>,
 }
 
-/// A user of the front, and the users whose bundles are found to be within its own.
+/// A user of the front, and the users whose bundles were found to be within its bundle.
 type Member = (usize, Vec<usize>);
 
-/// The tightest pair, of envy up to one task where `less` is set; `None` without a pair.
+/// Returns the tightest pair, or `None` if there is no pair. If `one_less` is true, the pair is that of envy up to one
+/// task.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
-pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<Option<Tightest>, TooLarge> {
+/// Returns [`TooLarge`] if the budget is exceeded.
+pub(in crate::axiom) fn tightest(
+    instance: &Instance<'_>,
+    one_less: bool,
+) -> Result<Option<Tightest>, TooLarge> {
     let active: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
     if active.len() < 2 {
         return Ok(None);
     }
-    let bundles = Bundles::new(instance, less, &active)?;
+    let bundles = Bundles::new(instance, one_less, &active)?;
     let kinds = kinds(instance, &active);
     let Some(mut least) = bundles.least(&kinds[..1], None)? else { return Ok(None) };
     let chunks = chunks(&kinds[1..]);
     let of_chunk = |kinds: &&[Vec<usize>]| bundles.least(kinds, Some(&least.0));
-    // One chunk is no work to share.
+    // A single chunk is not worth sharing between threads.
     let found: Result<Vec<Option<Least>>, TooLarge> = match &chunks[..] {
         [] | [_] => chunks.iter().map(of_chunk).collect(),
         _ => chunks.par_iter().map(of_chunk).collect(),
@@ -98,7 +108,8 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
         least = found;
     }
     let (least, user) = least;
-    // The lowest user towards whom it has this margin: to none of lower worth than the bound.
+    // Several users may be envied with this margin, and the lowest is returned. Bundles that are surely worth less
+    // than the bound are skipped.
     let bound = bundles.bound(user, &least);
     let rates = bundles.rates(user, &bound)?;
     for &envied in active.iter().filter(|&&m| m != user) {
@@ -113,7 +124,7 @@ pub(in crate::axiom) fn tightest(instance: &Instance<'_>, less: bool) -> Result<
     Ok(None)
 }
 
-/// The users of each shape, kinds and users in their order.
+/// Returns the users of each shape. Kinds, and the users in each, are in the order of users.
 fn kinds(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
     let mut of_shape = vec![None; instance.scaled.first_of_shapes().len()];
     let mut kinds: Vec<Vec<usize>> = Vec::new();
@@ -127,7 +138,7 @@ fn kinds(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
     kinds
 }
 
-/// The kinds in chunks of enough users.
+/// Returns the kinds in chunks with at least [`CHUNK`] users, except the last one.
 fn chunks(kinds: &[Vec<usize>]) -> Vec<&[Vec<usize>]> {
     let (mut chunks, mut first, mut users) = (Vec::new(), 0, 0);
     for (at, kind) in kinds.iter().enumerate() {
@@ -143,14 +154,14 @@ fn chunks(kinds: &[Vec<usize>]) -> Vec<&[Vec<usize>]> {
 /// The least margin so far, times `L`, and the first user that has it.
 type Least = (Rational, usize);
 
-/// A bundle: what it is worth over its weight, and whose it is.
+/// The worth of a bundle relative to its user's weight, and this user.
 type Worth = (Rational, usize);
 
 impl<'a, 'b> Bundles<'a, 'b> {
-    fn new(instance: &'a Instance<'b>, less: bool, active: &[usize]) -> Result<Self, TooLarge> {
+    fn new(instance: &'a Instance<'b>, one_less: bool, active: &[usize]) -> Result<Self, TooLarge> {
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
-        let looks = entries.saturating_mul(instance.problem().n_resources() + 1);
-        instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
+        let steps = entries.saturating_mul(instance.problem().n_resources() + 1);
+        instance.budget().charge(instance.steps().saturating_mul(steps as u64))?;
         let mut top = vec![Rational::new(); instance.constraints().rows().len()];
         let parts = |m: usize| instance.tasks[m].iter().map(|(i, x)| part(instance, m, *i, x)).collect();
         let held: Vec<Vec<Part>> = each(instance.tasks.len(), instance.problem().n_resources(), parts);
@@ -164,21 +175,22 @@ impl<'a, 'b> Bundles<'a, 'b> {
             all.map(|(row, b)| (*row, round_up(b, &top[*row]))).collect()
         };
         let rounded: Vec<Rounded> = each(held.len(), instance.problem().n_resources(), amounts);
-        let holding = vec![Vec::new(); instance.problem().n_servers()];
-        let mut bundles = Self { instance, less, held, rounded, top, together: Vec::new(), holding };
+        let sections_of_class = vec![Vec::new(); instance.problem().n_servers()];
+        let mut bundles =
+            Self { instance, one_less, held, rounded, top, sections: Vec::new(), sections_of_class };
         let mut front = bundles.front(active)?;
         while !front.is_empty() {
-            let rest = front.split_off(front.len().min(TOGETHER));
+            let rest = front.split_off(front.len().min(SECTION));
             let all = front.iter().flat_map(|(f, _)| bundles.rounded[*f].iter().copied());
             let mut all: Rounded = all.collect();
             all.sort_unstable();
-            // Of one row the last one stays.
+            // Later entries replace earlier ones of the same row, so the largest stays.
             let largest = all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect();
-            bundles.together.push((largest, std::mem::replace(&mut front, rest)));
+            bundles.sections.push((largest, std::mem::replace(&mut front, rest)));
         }
-        for (at, (largest, _)) in bundles.together.iter().enumerate() {
+        for (at, (largest, _)) in bundles.sections.iter().enumerate() {
             for (row, _) in largest {
-                let parts = &mut bundles.holding[instance.constraints().rows()[*row].server];
+                let parts = &mut bundles.sections_of_class[instance.constraints().rows()[*row].server];
                 if parts.last() != Some(&at) {
                     parts.push(at);
                 }
@@ -187,16 +199,16 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(bundles)
     }
 
-    /// The front, from large bundles to small ones. It may hold more than it has to.
+    /// Returns the front, from large bundles to small ones. It may have more members than necessary.
     fn front(&self, active: &[usize]) -> Result<Vec<Member>, TooLarge> {
         let mut alike = active.to_vec();
         alike.sort_by(|a, b| self.rounded[*b].cmp(&self.rounded[*a]));
         let mut front: Vec<Member> = Vec::new();
         for m in alike {
-            let first = front.len().saturating_sub(TOGETHER);
-            let looks = (front.len() - first + 1).saturating_mul(self.rounded[m].len() + 1);
-            self.instance.budget().charge(looks as u64)?;
-            // The latest are the most alike.
+            let first = front.len().saturating_sub(SECTION);
+            let steps = (front.len() - first + 1).saturating_mul(self.rounded[m].len() + 1);
+            self.instance.budget().charge(steps as u64)?;
+            // The latest members are the most similar to `m`.
             match front[first..].iter_mut().rev().find(|(f, _)| self.is_within(m, *f)) {
                 Some((_, within)) => within.push(m),
                 None => front.push((m, Vec::new())),
@@ -205,20 +217,20 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(front)
     }
 
-    /// Whether user `m` holds no more of any row than user `f`, over their weights.
+    /// Returns whether user `m` holds no more of any row than user `f`, relative to their weights.
     fn is_within(&self, m: usize, f: usize) -> bool {
         let exact = |n: usize, row: usize| {
             let amounts = self.held[n].iter().map(|part| &part.amounts);
             amounts.into_iter().find_map(|amounts| at(amounts, row))
         };
-        // Numbers that are rounded to different ones are in the same order.
+        // If two numbers are rounded to different values, these are in the same order.
         self.rounded[m].iter().all(|(row, b)| {
             at(&self.rounded[f], *row).is_some_and(|of| of > b || of == b && exact(f, *row) >= exact(m, *row))
         })
     }
 
-    /// The least margin of users of these kinds towards all that are active, and the first that has it; `None` where it is not
-    /// below the one that is known.
+    /// Returns the least margin of users of these kinds towards all active users, and the first user that has it.
+    /// Returns `None` if it is not below the margin `known`.
     fn least(&self, kinds: &[Vec<usize>], known: Option<&Rational>) -> Result<Option<Least>, TooLarge> {
         let mut least: Option<Least> = None;
         for users in kinds {
@@ -230,12 +242,12 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(least)
     }
 
-    /// The same of users of one shape.
+    /// Returns the least margin of users of one shape, as [`Self::least`] does.
     fn least_of_kind(&self, users: &[usize], known: Option<&Rational>) -> Result<Option<Least>, TooLarge> {
         let instance = self.instance;
         instance.budget().charge(instance.steps().saturating_mul(8 * users.len() as u64))?;
         let weight = |n: usize| instance.problem().users()[n].weight();
-        // Those whose margin may be lower, and the worth over the weight from which on it is.
+        // The users whose margin may be lower, each with the worth relative to its weight above which it is lower.
         let bound_of = |&n: &usize| {
             let bound = known.map_or_else(|| Rational::from(-1), |known| self.bound(n, known));
             let has_all = self.limit(n).is_some_and(|limit| limit <= bound);
@@ -243,7 +255,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         };
         let bounds: Vec<(usize, Rational)> = users.iter().filter_map(bound_of).collect();
         let Some((first, lowest)) = bounds.iter().min_by(|a, b| a.1.cmp(&b.1)) else { return Ok(None) };
-        // One alone does not look at itself.
+        // If only one user is left, its own bundle is excluded.
         let alone = (bounds.len() == 1).then_some(*first);
         let nothing = |bound: &Rational| (*bound < 0).then(|| (Rational::new(), *first));
         let Some((most, of)) = self.most(*first, lowest, alone)?.or_else(|| nothing(lowest)) else {
@@ -266,29 +278,31 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(least)
     }
 
-    /// The bundle that is worth most to a user over its weight, and more than the bound; without that of one user.
+    /// Returns the bundle that is worth most to a user relative to its weight, if it is worth more than the bound.
+    /// The bundle of the user `without` is excluded.
     fn most(&self, n: usize, bound: &Rational, without: Option<usize>) -> Result<Option<Worth>, TooLarge> {
         let mut most: Option<Worth> = None;
         let weight = self.instance.problem().users()[n].weight();
         let rates_of =
             |bound: &Rational| self.rates(n, &Rational::from(bound.max(&Rational::new()) * weight));
         let mut rates = rates_of(bound)?;
-        let mut looks = 0;
-        for at in self.parts_for(n) {
-            let (largest, users) = &self.together[at];
-            looks += largest.len() + 1;
+        let mut steps = 0;
+        for at in self.sections_for(n) {
+            let (largest, users) = &self.sections[at];
+            steps += largest.len() + 1;
             if self.worth_at_most(&rates, largest) <= ONE {
                 continue;
             }
             for (f, within) in users {
-                looks += self.rounded[*f].len() + 1;
-                // It bounds what is within it, one task less or not.
+                steps += self.rounded[*f].len() + 1;
+                // The worth of this bundle bounds the worth of all bundles within it, also of those with one task
+                // less.
                 if self.worth_at_most(&rates, &self.rounded[*f]) <= ONE {
                     continue;
                 }
-                let within = within.iter().filter(|_| self.less || Some(*f) == without);
+                let within = within.iter().filter(|_| self.one_less || Some(*f) == without);
                 for &m in [f].into_iter().chain(within).filter(|&&m| Some(m) != without) {
-                    looks += self.rounded[m].len() + 1;
+                    steps += self.rounded[m].len() + 1;
                     if self.worth_at_most(&rates, &self.rounded[m]) <= ONE {
                         continue;
                     }
@@ -300,29 +314,30 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 }
             }
         }
-        self.instance.budget().charge(looks as u64)?;
+        self.instance.budget().charge(steps as u64)?;
         Ok(most)
     }
 
-    /// The parts of the front that are on a class where the user can run.
-    fn parts_for(&self, n: usize) -> Vec<usize> {
-        let on_class = self.instance.scaled.classes(n).flat_map(|i| &self.holding[i]);
+    /// Returns the sections of the front with tasks on a class where the user can run.
+    fn sections_for(&self, n: usize) -> Vec<usize> {
+        let on_class = self.instance.scaled.classes(n).flat_map(|i| &self.sections_of_class[i]);
         let mut parts: Vec<usize> = on_class.copied().collect();
         parts.sort_unstable();
         parts.dedup();
         parts
     }
 
-    /// `(x_n - M g_n) L`: where a bundle is worth more to the user, its margin is below `M`, which is given times `L`.
+    /// Returns `(x_n - M g_n) L`. If a bundle is worth more than this to the user, its margin is below `M`, which is
+    /// given times `L`.
     fn bound(&self, n: usize, margin: &Rational) -> Rational {
         self.total(n) - Rational::from(margin * self.instance.scale(n))
     }
 
-    /// `V` of a user by row, given the bound that is 0 or more, times `L`.
+    /// Returns `V` of a user by row, for a bound of at least 0, given times `L`.
     fn rates(&self, n: usize, bound: &Rational) -> Result<Rounded, TooLarge> {
         let instance = self.instance;
-        let looks = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
-        instance.budget().charge(instance.steps().saturating_mul(looks as u64))?;
+        let steps = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
+        instance.budget().charge(instance.steps().saturating_mul(steps as u64))?;
         let constraints = instance.constraints();
         let of_weight = Rational::from(bound / instance.problem().users()[n].weight());
         let mut rates = Vec::new();
@@ -340,7 +355,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         self.instance.constraints().rows()[*row].server
     }
 
-    /// What a bundle is worth at most in parts of the bound of the rates, times [`ONE`].
+    /// Returns an upper bound on the worth of a bundle, in multiples of the bound of the rates, times [`ONE`].
     fn worth_at_most(&self, rates: &[(usize, u128)], bundle: &[(usize, u128)]) -> u128 {
         let constraints = self.instance.constraints();
         let of_class = |amounts: &[(usize, u128)]| {
@@ -354,7 +369,8 @@ impl<'a, 'b> Bundles<'a, 'b> {
         of_class.fold(0, u128::saturating_add)
     }
 
-    /// What the bundle of `m` is worth to `n` over its weight, times `L`, and the class of the task that is left out.
+    /// Returns the worth of the bundle of `m` to `n` relative to the weight of `m`, times `L`, and the class of the
+    /// task that is left out.
     fn worth(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
         let steps = self.instance.steps();
         self.instance.budget().charge(steps.saturating_mul(4 * self.held[m].len() as u64 + 1))?;
@@ -367,7 +383,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
                 at(&part.amounts, start + row).map_or_else(Rational::new, |b| Rational::from(b / d))
             });
             let worth = tasks.min().unwrap_or_default();
-            if self.less {
+            if self.one_less {
                 let of_task = Rational::from(&worth / &part.tasks) * &self.instance.denominator;
                 if of_task > most {
                     (most, removed) = (of_task, Some(part.class));
@@ -378,43 +394,43 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok((all - most, removed))
     }
 
-    /// The margin of a pair times `L`, and the class of the task that is left out.
+    /// Returns the margin of a pair times `L`, and the class of the task that is left out.
     fn margin(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
         let (worth, removed) = self.worth(n, m)?;
         Ok((self.margin_of_worth(n, worth), removed))
     }
 
-    /// The margin towards a bundle that is worth so much over the weight.
+    /// Returns the margin towards a bundle with this worth relative to the weight.
     fn margin_of_worth(&self, n: usize, worth: Rational) -> Rational {
         let worth = worth * self.instance.problem().users()[n].weight();
         let due = self.limit(n).filter(|limit| *limit < worth).unwrap_or(worth);
         (self.total(n) - due) / self.instance.scale(n)
     }
 
-    /// `x_n L`
+    /// Returns `x_n L`.
     fn total(&self, n: usize) -> Rational {
         Rational::from(&self.instance.totals[n])
     }
 
-    /// `T_n L`
+    /// Returns `T_n L`.
     fn limit(&self, n: usize) -> Option<Rational> {
         let tasks = self.instance.problem().users()[n].tasks()?;
         Some(Rational::from(tasks * &self.instance.denominator))
     }
 }
 
-/// What user `m` holds of class `i` with `x / L` tasks.
+/// Returns the entry of user `m` on class `i` with `x / L` tasks.
 fn part(instance: &Instance<'_>, m: usize, i: usize, x: &Integer) -> Part {
     let constraints = instance.constraints();
     let start = constraints.class_rows(i).start;
     let over_weight = Rational::from(instance.problem().users()[m].weight().recip_ref()) * x;
     let amount = |(at, d): (usize, &Rational)| (start + at, Rational::from(&over_weight * d));
-    // Every task is where its user can run.
+    // Every task is on a class where its user can run.
     let usage = constraints.usage(m, i).unwrap_or_default();
     Part { class: i, tasks: Rational::from(x), amounts: usage.entries().map(amount).collect() }
 }
 
-/// `a / b` times `2^PLACES`, rounded up; `b` may be 0.
+/// Returns `a / b` times `2^PLACES`, rounded up, or the largest number if `b` is 0.
 fn round_up(a: &Rational, b: &Rational) -> u128 {
     if b.is_zero() {
         return u128::MAX;

@@ -3,11 +3,11 @@
 //! $$x_n \ge \min(T_n, v_{nm}), \qquad
 //!   v_{nm} = \sum_i \min_{r: d_{nir} > 0} \frac{w_n}{w_m} \frac{x_{mi} d_{mir}}{d_{nir}}.$$
 //!
-//! `v_nm` is what the bundle of `m`, scaled by the weights, is worth to `n`; only classes count that `n` can
-//! run on, and where time is shared the row of time takes the place of the resources (theory, section 7).
+//! The number `v_nm` is the worth of the bundle of `m` to `n`, scaled by the weights. Only classes where `n` can run
+//! count. Where time is shared, the row of time takes the place of the resources (theory, section 7).
 //!
-//! Margin: the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of
-//! active users; absent without a pair. Users that are not active take no part.
+//! The margin is the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of active users. It is absent
+//! if there is no pair. Inactive users take no part.
 
 mod bundles;
 
@@ -22,25 +22,25 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::Refusal;
 
-/// The pair with the least margin (among equals the first user, those of one shape in the place
-/// of their first, then the lowest envied one), and the margin.
+/// The pair with the least margin, and the margin. Among equal pairs the first user counts, where users of one shape
+/// take the position of the first of them, then the lowest envied user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tightest {
     /// The user that envies, or comes closest to it.
     pub user: usize,
-    /// The user that it looks at.
+    /// The user whose bundle it is compared with.
     pub envied: usize,
-    /// For envy up to one task: the class from which a task is removed, the first where it is worth most; `None` when
-    /// no task is worth anything.
+    /// For envy up to one task: the first class on which a task is worth most, and from which a task is removed.
+    /// `None` if no task is worth anything.
     pub removed: Option<usize>,
-    /// `(x_n - min(T_n, v)) / g_n`, with what the bundle is worth to the user.
+    /// The margin `(x_n - min(T_n, v)) / g_n`, where `v` is the worth of the bundle to the user.
     pub margin: Rational,
 }
 
-/// The tightest pair; `None` without a pair.
+/// Returns the tightest pair, or `None` if there is no pair.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     tightest_pair(instance, false)
 }

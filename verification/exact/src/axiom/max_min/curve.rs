@@ -1,4 +1,4 @@
-//! What the weights and prices of one level prove of every rise.
+//! The bound that the weights and prices of one level prove for every rise.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 use crate::sparse::at;
 
-/// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
+/// The function `sum_m l_m min(U_m, L)` of `L`, which is concave, and linear between the `U_m`.
 pub struct Curve<'l, 'a, 'b> {
     levels: &'l Levels<'a, 'b>,
-    /// `(U_m, l_m)` of the users with a weight, ascending, and both in integers.
+    /// The pairs `(U_m, l_m)` of the users with a weight, ascending. Both are integers.
     points: Vec<(&'l Integer, Integer)>,
-    /// By user as in the evidence, ascending: `l_n`, in the same integers.
+    /// The weights `l_n` by user as in the evidence, ascending, as the same integers.
     weights: Vec<(usize, Integer)>,
-    /// By position `k`: the sum of `l U` over the points before it.
+    /// For each position `k`: the sum of `l U` over the points before it.
     below: Vec<Integer>,
-    /// By position `k`: the sum of `l` over it and the points after it.
+    /// For each position `k`: the sum of `l` over the point and those after it.
     above: Vec<Integer>,
-    /// `sum p C + sum q T` in the same integers.
+    /// The bound `sum p C + sum q T`, in the same integers.
     bound: Quotient,
-    /// How many points are so low that the curve is below the bound there: whoever has as much as another one
-    /// cannot rise.
+    /// The number of points so low that the curve is below the bound there. A user with at least the share of any
+    /// later point cannot rise.
     open: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         prices: &PriceVector,
     ) -> Result<Self, Refusal> {
         let instance = levels.instance;
-        // A user with a weight is looked at on every class that it can run on.
+        // A user with a weight is examined on every class where it can run.
         let of_user = 1 + instance.problem().n_servers().div_ceil(64);
         let stated = prices.user_weights.len() * of_user + prices.rows.len() + prices.users.len();
         instance.budget().charge(stated as u64)?;
@@ -67,30 +67,32 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         Ok(curve)
     }
 
-    /// The value at a point.
+    /// Returns the value of the curve at a point.
     fn at(&self, k: usize) -> Integer {
         Integer::from(&self.above[k] * self.points[k].0) + &self.below[k]
     }
 
+    /// Returns whether a value of the curve reaches the bound.
     fn is_enough(&self, value: &Integer) -> bool {
         Integer::from(value * &self.bound.denominator) >= self.bound.numerator
     }
 
-    /// Whether user `n` has a weight, so that something is proven of its rise.
+    /// Returns whether user `n` has a weight, so that the curve bounds its rise.
     #[must_use]
     pub fn weighs(&self, n: usize) -> bool {
         at(&self.weights, n).is_some_and(|weight| *weight > 0)
     }
 
-    /// The bounds on the rises of the users that have a weight and need a bound: `(user, rise)` over `G_n`, ascending by
-    /// user.
+    /// Returns the bounds on the rises of the users that have a weight and need a bound: pairs `(user, rise)`, with
+    /// the rise over `G_n`, ascending by user.
     pub fn rises(&self) -> impl Iterator<Item = (usize, Rational)> {
         let weighted = self.weights.iter().map(|(n, _)| *n).filter(|&n| self.levels.can_rise(n));
         weighted.filter_map(|n| Some((n, self.rise(n)?)))
     }
 
-    /// Whether the bound on the rise of user `n`, over `G_n`, is at most so much, which is 0 or more; `None` when it has no
-    /// weight. One value of the curve shows it, where finding the bound takes many.
+    /// Returns whether the bound on the rise of user `n`, over `G_n`, is at most `most`, which has to be at least 0.
+    /// Returns `None` if the user has no weight. This needs only one value of the curve, while computing the bound
+    /// needs many.
     #[must_use]
     pub fn is_within(&self, n: usize, most: &Rational) -> Option<bool> {
         let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;
@@ -112,7 +114,7 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         Some(value * &self.bound.denominator >= Integer::from(&self.bound.numerator * over))
     }
 
-    /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
+    /// Returns the bound on the rise of user `n`, over `G_n`, or `None` if the user has no weight.
     pub fn rise(&self, n: usize) -> Option<Rational> {
         let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;
         let own = &self.levels.scaled[n];
@@ -120,11 +122,11 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
             return Some(Rational::new());
         }
         let start = self.points.partition_point(|(level, _)| *level <= own);
-        // The value at the k-th point from there on.
+        // The value at the k-th point, if the user rises to that level.
         let reaches =
             |k: usize| self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight));
         let low = first(start..self.points.len(), reaches);
-        // below + above L + weight (L - own) = bound.
+        // Solves `below + above L + weight (L - own) = bound` for `L`.
         let rest = Integer::from(own * weight) - &self.below[low];
         let numerator = Integer::from(&rest * &self.bound.denominator) + &self.bound.numerator;
         let slope = Integer::from(&self.above[low] + weight) * &self.bound.denominator;
@@ -133,7 +135,8 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
     }
 }
 
-/// The first position for which something holds that holds for all after it; the end where there is none.
+/// Returns the first position where `holds` is true, or the end if there is none. If it is true at a position, it has
+/// to be true at all later ones.
 fn first(positions: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (positions.start, positions.end);
     while low < high {

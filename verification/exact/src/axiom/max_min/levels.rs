@@ -1,4 +1,4 @@
-//! The shares of an allocation in integers, and what users would have alone.
+//! The shares of an allocation as integers, and the shares that users would have alone.
 
 use rug::{Integer, Rational};
 
@@ -7,13 +7,13 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 
-/// `G_n` of every user, by `n`: its share when it has everything to itself; 0 for those that are not
+/// Returns `G_n` of every user: its share if it has the whole cluster to itself. It is 0 for users that are not
 /// judged.
 fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
     (0..instance.problem().n_users()).map(|n| ceiling(instance, share, n)).collect()
 }
 
-/// `G_n`; 0 for a user that is not active.
+/// Returns `G_n`, which is 0 for an inactive user.
 fn ceiling(instance: &Instance<'_>, share: &ShareCoefficients, n: usize) -> Rational {
     if !instance.is_active(n) {
         return Rational::new();
@@ -22,7 +22,7 @@ fn ceiling(instance: &Instance<'_>, share: &ShareCoefficients, n: usize) -> Rati
     if let Some(u) = share.uniform(n) {
         return Rational::from(u * instance.scale(n)) / user.weight();
     }
-    // With room for T_n tasks in all, those on the most valuable classes.
+    // The user places its `T_n` tasks on the most valuable classes first.
     let mut classes: Vec<usize> = instance.scaled.classes(n).collect();
     classes.sort_by(|&a, &b| share.of(n, b).cmp(share.of(n, a)));
     let mut left = user.tasks().cloned();
@@ -40,13 +40,14 @@ fn ceiling(instance: &Instance<'_>, share: &ShareCoefficients, n: usize) -> Rati
     sum / user.weight()
 }
 
-/// `U_n` in integers, with what users would have alone.
+/// The shares `U_n` as integers, and the shares that users would have alone.
 pub(super) struct Levels<'a, 'b> {
     pub instance: &'a Instance<'b>,
-    /// What [`Levels::scaled`] is over.
+    /// The common denominator of [`Levels::scaled`].
     pub over: Integer,
-    /// `U_n` times the denominator of the share and `L`.
+    /// The shares `U_n`, times the denominator of the share and `L`.
     pub scaled: Vec<Integer>,
+    /// The shares `G_n` that users would have alone.
     pub ceilings: Vec<Rational>,
 }
 
@@ -59,18 +60,19 @@ impl<'a, 'b> Levels<'a, 'b> {
         Ok(Self { instance, over, scaled, ceilings })
     }
 
-    /// Whether the axiom says anything about user `n`: it is active and its share can be above 0.
+    /// Returns whether user `n` is judged: it is active, and its share can be above 0.
     pub fn is_judged(&self, n: usize) -> bool {
         !self.ceilings[n].is_zero()
     }
 
-    /// Whether user `n` has less than it would have alone.
+    /// Returns whether user `n` has less than it would have alone.
     pub fn can_rise(&self, n: usize) -> bool {
         let ceiling = &self.ceilings[n];
         let own = || Integer::from(&self.scaled[n] * ceiling.denom());
         !ceiling.is_zero() && own() < Integer::from(&self.over * ceiling.numer())
     }
 
+    /// Returns `U_n`.
     pub fn of(&self, n: usize) -> Quotient {
         Quotient::new(self.scaled[n].clone(), self.over.clone())
     }

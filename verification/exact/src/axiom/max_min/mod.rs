@@ -2,28 +2,28 @@
 //!
 //! $$U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}:$$
 //!
-//! no user can be given more without taking from one that then has no more than it (THEORY, sections 2 and 7).
+//! No user can be given more without taking from a user that then has no more than it (THEORY, sections 2 and 7).
 //!
-//! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with
-//! `L = U_n(x) + d` and `U_m(y) >= min(U_m(x), L)` for every other `m`: whoever is above may come down to
-//! `n`'s new level, no other user loses. Margin: minus the largest rise over what the user would have
-//! alone, `G_n = max U_n` (`u_n g_n / w_n` where `u_ni = u_n` does not depend on the class).
+//! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with `L = U_n(x) + d`, and
+//! `U_m(y) >= min(U_m(x), L)` for every other `m`. So a user that is above the new level of `n` may come down to it,
+//! and no other user loses. The margin is minus the largest rise, divided by what the user would have alone,
+//! `G_n = max U_n` (`u_n g_n / w_n` if `u_ni = u_n` does not depend on the class).
 //!
-//! Evidence of yes: [`Level`]s, each with weights `l`, prices `p, q >= 0` with
-//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on, and the users that it
-//! covers, `l_n > 0`. For a feasible `y` as above
+//! The evidence that the axiom holds are [`Level`]s. Each has weights `l`, prices `p, q >= 0` with
+//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class where `n` can run, and the users that it covers, which
+//! have `l_n > 0`. For a feasible `y` as above
 //!
-//! $$l_n L + \sum_{m \ne n} l_m \min(U_m(x), L) \le \sum_m l_m U_m(y)
-//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_m q_m T_m;$$
+//! $$l_n L + \sum_{m \ne n} l_m \min(U_m(x), L) \le \sum_m l_m U_m(y) \le \sum_{ir} p_{ir} C_{ir} + \sum_m q_m T_m.$$
 //!
-//! the left side grows with `L`, so that the `L` where both are equal bounds the rise. Every user with
-//! `U_n < G_n` is covered once; by duality there is such a level for each, one for everybody at a level
-//! where the allocation is exact.
+//! The left side grows with `L`, so the `L` where both sides are equal bounds the rise. Every user with `U_n < G_n`
+//! is covered exactly once. By duality there is such a level for each user. If the allocation is exact, one level
+//! covers all users with the same share.
 //!
-//! Evidence of no: a user `n` and a feasible `y` that shows a rise: `L` is the least of `U_n(y)` and the
-//! `U_m(y)` of those who lose. The margin is a bound: another user, or another `y`, may rise more.
+//! The evidence that the axiom is violated is a user `n` and a feasible `y` that shows a rise. Here `L` is the least
+//! of `U_n(y)` and of the `U_m(y)` of all users that lose. The margin is a bound, because another user, or the same
+//! user in another `y`, may rise more.
 //!
-//! Users whose share is always 0, and those that are not active, are not judged.
+//! Users whose share is always 0, and inactive users, are not judged.
 
 mod curve;
 mod levels;
@@ -50,59 +50,59 @@ use evenhand_problem::format::{FormatError, Object};
 
 const NO_SHARE: &str = "max-min is about a share, and none is named";
 
-/// `U_n` of every user, by `n`.
+/// Returns `U_n` of every user, by `n`.
 ///
 /// # Errors
-/// [`Refusal`] when the numbers are too wide.
+/// Returns [`Refusal`] if the numbers are too wide.
 pub fn shares(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<Rational>, Refusal> {
     let levels = Levels::new(instance, share)?;
     Ok((0..instance.problem().n_users()).map(|n| levels.of(n).to_rational()).collect())
 }
 
-/// The users that the evidence of yes has to cover, ascending.
+/// Returns the users that the evidence for the axiom has to cover, ascending.
 ///
 /// # Errors
-/// [`Refusal`] when the numbers are too wide.
+/// Returns [`Refusal`] if the numbers are too wide.
 pub fn uncovered(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<usize>, Refusal> {
     Ok(Standing::new(instance, share)?.uncovered())
 }
 
-/// An allocation as this axiom sees it, prepared once for any number of levels: a level costs what its weights
-/// and prices do, however many users there are.
+/// The shares of an allocation, prepared once for any number of levels. The cost of a level depends on its weights
+/// and prices, not on the number of users.
 pub struct Standing<'a, 'b> {
     levels: Levels<'a, 'b>,
     share: &'a ShareCoefficients,
 }
 
 impl<'a, 'b> Standing<'a, 'b> {
-    /// The shares of all users, and what they would be alone.
+    /// Computes the shares of all users, and the shares that they would have alone.
     ///
     /// # Errors
-    /// [`Refusal`] when the numbers are too wide.
+    /// Returns [`Refusal`] if the numbers are too wide.
     pub fn new(instance: &'a Instance<'b>, share: &'a ShareCoefficients) -> Result<Self, Refusal> {
         Ok(Self { levels: Levels::new(instance, share)?, share })
     }
 
-    /// The users that the evidence of yes has to cover, ascending.
+    /// Returns the users that the evidence for the axiom has to cover, ascending.
     #[must_use]
     pub fn uncovered(&self) -> Vec<usize> {
         (0..self.levels.scaled.len()).filter(|&n| self.levels.can_rise(n)).collect()
     }
 
-    /// What `prices` prove of every rise.
+    /// Returns the curve of `prices`, which bounds every rise.
     ///
     /// # Errors
-    /// [`Refusal`] when an inequality fails or a number is negative.
+    /// Returns [`Refusal`] if an inequality fails or a number is negative.
     pub fn curve(&self, prices: &PriceVector) -> Result<Curve<'_, 'a, 'b>, Refusal> {
         Curve::new(&self.levels, self.share, prices)
     }
 }
 
-/// The margin that `evidence` proves; `None` when there is no user to judge.
+/// Returns the margin that `evidence` proves, or `None` if there is no user to judge.
 ///
 /// # Errors
-/// [`Refusal`] when a level is false, covers a user that needs no cover or that it says nothing about, or
-/// a user is not covered, or twice.
+/// Returns [`Refusal`] if a level is false, if it covers a user that needs no cover or that has no weight in it, or
+/// if a user is not covered or is covered twice.
 pub fn margin_of_levels(
     instance: &Instance<'_>,
     share: &ShareCoefficients,
@@ -140,11 +140,11 @@ pub fn margin_of_levels(
     Ok(levels.ceilings.iter().any(|ceiling| !ceiling.is_zero()).then_some(-worst))
 }
 
-/// Minus the rise of `user` that `allocation` shows, over `G_n`.
+/// Returns minus the rise of `user` that `allocation` shows, over `G_n`.
 ///
 /// # Errors
-/// [`Refusal`] when the allocation is not feasible, the user does not rise, or another one falls to its
-/// old level or below.
+/// Returns [`Refusal`] if the allocation is not feasible, if the user does not rise, or if another user falls to the
+/// old level of `user` or below.
 pub fn margin_of_rise(
     instance: &Instance<'_>,
     share: &ShareCoefficients,
@@ -263,7 +263,7 @@ impl Rule for MaxMin {
     }
 }
 
-/// The rise of a user in its tasks; `None` where the share is not one of tasks.
+/// Returns the rise of a user in tasks, or `None` if the share is not proportional to tasks.
 pub(super) fn rise_in_tasks(
     instance: &Instance<'_>,
     share: Share,
@@ -275,7 +275,7 @@ pub(super) fn rise_in_tasks(
     of_user(instance, *user, margin)
 }
 
-/// `{"user", "allocation"}`, beside a resource where there is one.
+/// Reads `{"user", "allocation"}`, and the resource if there is one.
 pub(super) fn read_rise<'t>(
     reader: &Reader<'_, 't>,
     object: &Object<'t>,

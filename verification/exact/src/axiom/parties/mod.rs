@@ -1,20 +1,22 @@
-//! Group forms of sharing incentive and of envy-free (theory, section 7). A party is a group with everybody below it, or
-//! a user who stands in no group; only those who can be given something count.
+//! Group forms of sharing incentive and of envy-freeness (theory, section 7). A party is a group with all users below
+//! it, or a user that belongs to no group. Only active users count.
 //!
-//! The *own part* of a party is $w_v / \sum w$ over whatever stands beside it, of the own part of the group above it; of
-//! the root that is the cluster. The gain of a party `v` from amounts `R` of every row is the largest `z` for which an
-//! allocation of its users within `R` gives each at least
+//! The *own part* of a party is a fraction of the own part of the group above it. The fraction is the weight $w_v$ of
+//! the party over the sum of its weight and those of its siblings. The own part of the root is the cluster. The gain
+//! of a party `v` from amounts `R` of every row is the largest `z` for which an allocation of its users within `R`
+//! gives each at least
 //!
-//! $$\min(T_n, x_n + z g_n),$$
+//! $$\min(T_n, x_n + z g_n).$$
 //!
-//! at most what is left to somebody of its tasks, $\max_n (T_n - x_n) / g_n$. It is negative where they could not have
-//! what they have. `group-sharing-incentive`: no user gains from its own part. `group-envy-free`: no party gains from
-//! what one beside it holds, times $w_v / w_h$, both weights above 0. Margins: minus the largest gain.
+//! It is at most the largest fraction of tasks that some user has left, $\max_n (T_n - x_n) / g_n$. It is
+//! negative if the users could not even have what they have. `group-sharing-incentive`: no party gains from its
+//! own part. `group-envy-free`: no party gains from the holdings of a sibling, times $w_v / w_h$, where both
+//! weights are above 0. The margins are minus the largest gain.
 //!
-//! Evidence of yes: for every party (and every other that it is compared with) weights `l`, prices `p` and `q`, with
-//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. Whoever gains `z` has
-//! $\sum_n l_n \min(T_n, x_n + z g_n) \le \sum p R + \sum_n q_n T_n$, and where the left side grows that bounds `z`.
-//! Evidence of no: an allocation of the users of a party within `R`.
+//! The evidence that an axiom holds are weights `l` and prices `p` and `q` for every party (and for every other party
+//! that it is compared with). They satisfy $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. If
+//! the party gains `z`, then $\sum_n l_n \min(T_n, x_n + z g_n) \le \sum p R + \sum_n q_n T_n$. This bounds `z` where
+//! the left side grows. The evidence that an axiom is violated is an allocation of the users of a party within `R`.
 
 use evenhand_problem::Rational;
 
@@ -26,25 +28,26 @@ use crate::refusal::Refusal;
 
 pub(crate) mod rule;
 
-/// Parties, or pairs of them, beyond which they are not judged: each has a bound of its own.
+/// The most parties, or pairs of parties, that are judged. Each needs a bound of its own.
 const MOST_COMPARED: u64 = 1_000_000;
-/// The memory for that, in bytes.
+/// The memory for that number of comparisons, in bytes.
 const MOST_BYTES: u64 = 100_000_000;
 
-/// The parties of a problem, and what they hold.
+/// The parties of a problem, and their holdings in an allocation.
 pub struct Parties<'i, 'p> {
     instance: &'i Instance<'p>,
-    /// Active users by group.
+    /// The active users below each group.
     of_group: Vec<Vec<usize>>,
-    /// By group, the root last: the weights of what stands in it and can be given something, added up.
+    /// For each group, the root last: the sum of the weights of its active users and of its subgroups with active
+    /// users.
     weights: Vec<Rational>,
 }
 
 impl<'i, 'p> Parties<'i, 'p> {
-    /// Of an allocation.
+    /// Collects the parties of an allocation.
     ///
     /// # Errors
-    /// [`TooLarge`] when the work is not left.
+    /// Returns [`TooLarge`] if the budget is exceeded.
     pub fn new(instance: &'i Instance<'p>) -> Result<Self, TooLarge> {
         instance.charge_all_users()?;
         let problem = instance.problem();
@@ -63,7 +66,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         Ok(Self { instance, of_group, weights })
     }
 
-    /// All parties: groups, then users without one.
+    /// Returns all parties: groups, then users that belong to no group.
     #[must_use]
     pub fn all(&self) -> Vec<Party> {
         let groups = (0..self.of_group.len()).filter(|v| !self.of_group[*v].is_empty()).map(Party::Group);
@@ -73,11 +76,11 @@ impl<'i, 'p> Parties<'i, 'p> {
         groups.chain(alone.map(Party::User)).collect()
     }
 
-    /// `(party, other)` of what is compared: for sharing incentive each with its own part, for envy each with those that
-    /// stand beside it.
+    /// Returns the comparisons `(party, other)`: for sharing incentive, each party with its own part (`None`); for
+    /// envy, each party with its siblings.
     ///
     /// # Errors
-    /// [`TooLarge`] when these are too many.
+    /// Returns [`TooLarge`] if there are too many comparisons.
     pub fn compared(&self, envy: bool) -> Result<Vec<(Party, Option<Party>)>, TooLarge> {
         let all = self.all();
         if !envy {
@@ -100,7 +103,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         Ok(compared)
     }
 
-    /// The active users of a party, ascending; none where it is no party.
+    /// Returns the active users of a party, ascending. The list is empty if it is not a party.
     #[must_use]
     pub fn users(&self, party: Party) -> Vec<usize> {
         match party {
@@ -127,7 +130,8 @@ impl<'i, 'p> Parties<'i, 'p> {
         }
     }
 
-    /// The amounts of every row that a party could have: its own part, or what another holds by their weights.
+    /// Returns the amounts of every row that a party could have: its own part, or the holdings of another party
+    /// scaled by their weights.
     #[must_use]
     pub fn amounts(&self, party: Party, other: Option<Party>) -> Vec<Rational> {
         let constraints = self.instance.constraints();
@@ -141,7 +145,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         held
     }
 
-    /// What these users hold of every row.
+    /// Returns the amounts of every row that tasks of these users hold.
     fn loads(&self, users: &[usize], tasks: &Tasks) -> Vec<Rational> {
         let constraints = self.instance.constraints();
         let mut loads = vec![Rational::new(); constraints.rows().len()];
@@ -155,7 +159,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         loads
     }
 
-    /// The own part of a party, of the whole cluster.
+    /// Returns the own part of a party, as a fraction of the whole cluster.
     fn part(&self, party: Party) -> Rational {
         let root = self.of_group.len();
         let (mut part, mut at) = (Rational::from(1), Some(party));
@@ -170,22 +174,22 @@ impl<'i, 'p> Parties<'i, 'p> {
         part
     }
 
-    /// `(T_n - x_n) / g_n`; `None` where tasks are unlimited.
+    /// Returns `(T_n - x_n) / g_n`, or `None` if the tasks of the user are unlimited.
     fn left(&self, n: usize) -> Option<Rational> {
         let tasks = self.instance.problem().users()[n].tasks()?;
         Some((tasks - self.instance.total(n)) / self.instance.scale(n))
     }
 
-    /// The largest `(T_n - x_n) / g_n`; `None` where somebody's tasks are unlimited.
+    /// Returns the largest `(T_n - x_n) / g_n`, or `None` if the tasks of some user are unlimited.
     fn most_left(&self, users: &[usize]) -> Option<Rational> {
         let left: Option<Vec<Rational>> = users.iter().map(|n| self.left(*n)).collect();
         left?.into_iter().max()
     }
 
-    /// The least gain that prices leave to a party from amounts of every row.
+    /// Returns the largest gain of a party from amounts of every row that the prices allow.
     ///
     /// # Errors
-    /// [`Refusal`] when they prove nothing.
+    /// Returns [`Refusal`] if the prices prove nothing.
     pub fn bound(
         &self,
         party: Party,
@@ -211,7 +215,8 @@ impl<'i, 'p> Parties<'i, 'p> {
             let unbounded = || Refusal::new("the prices bound no gain of the party");
             self.most_left(&users).ok_or_else(unbounded)
         };
-        // The sum of the floors is concave and grows: from below, its tangents lead to where it is the bound.
+        // The sum of the floors is concave and increasing. From below, its tangents lead to the point where it equals
+        // the bound.
         let slope = |z: Option<&Rational>| -> Rational {
             let open = weights().filter(|(n, _)| match (self.left(*n), z) {
                 (Some(left), Some(z)) => *z < left,
@@ -247,19 +252,19 @@ impl<'i, 'p> Parties<'i, 'p> {
         Ok(self.most_left(&users).map_or(z.clone(), |most| most.min(z)))
     }
 
-    /// The gain of a party that an allocation of its users shows.
+    /// Returns the gain of a party that an allocation of its users shows.
     fn gain(&self, party: Party, tasks: &Tasks) -> Rational {
         let users = self.users(party);
         let gain = |n: &usize| {
             let all: Rational = tasks.get(*n).into_iter().flatten().map(|(_, y)| y).sum();
             let gain = Rational::from(&all - &self.instance.total(*n)) / self.instance.scale(*n);
-            // Who has all its tasks gains no less than anybody.
+            // A user that has all its tasks does not limit the gain.
             self.left(*n).is_none_or(|left| gain < left).then_some(gain)
         };
         users.iter().filter_map(gain).min().or_else(|| self.most_left(&users)).unwrap_or_default()
     }
 
-    /// Charges a look at some users on all classes, and at so many rows.
+    /// Charges one examination of some users on all classes, and of a number of rows.
     fn charge(&self, users: &[usize], rows: usize) -> Result<(), TooLarge> {
         let each = self.instance.problem().n_servers() + 4;
         let all = users.len().saturating_mul(each).saturating_add(rows) as u64;

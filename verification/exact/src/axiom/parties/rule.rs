@@ -1,4 +1,4 @@
-//! The two axioms of parties: when they apply, and their evidence as it is judged, read and written.
+//! The two axioms of parties: when they apply, and how their evidence is judged, read and written.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational};
@@ -14,7 +14,7 @@ use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 
-/// One of the axioms.
+/// One of the two axioms.
 pub(crate) struct OfParties {
     name: &'static str,
     envy: bool,
@@ -61,8 +61,8 @@ impl Rule for OfParties {
         }
     }
 
-    /// `{"proofs": [{"of": PARTY, "envied": [PARTY], "user_weights", "prices", "user_prices"}]}`, or `{"of", "envied",
-    /// "allocation"}`; a party is `{"group"}` or `{"user"}`.
+    /// Reads `{"proofs": [{"of": PARTY, "envied": [PARTY], "user_weights", "prices", "user_prices"}]}`, or
+    /// `{"of", "envied", "allocation"}`. A party is `{"group"}` or `{"user"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         let own: &[&str] = if self.envy { &["of", "envied"] } else { &["of"] };
         if let Some(raw) = object.get("proofs") {

@@ -1,4 +1,4 @@
-//! Prices that a solver found nearly right, raised until every inequality holds.
+//! Lifts prices that a solver computed approximately: raises them until every inequality holds.
 
 use evenhand_budget::each;
 use rayon::prelude::*;
@@ -14,21 +14,23 @@ use crate::quotient::Quotient;
 use crate::share::ShareCoefficients;
 use crate::sparse::entries;
 
-/// Bits of a price that is computed here, and behind the point of a factor: more than twice those of a double,
-/// so that nothing is lost beside the error of a solver, and few, so that prices are quick to check.
+/// The bits of a computed price, and the bits after the point of a factor. They are more than twice those of a
+/// double, so the rounding is negligible compared to the error of a solver. They are also few enough for prices to be
+/// checked quickly.
 const BITS: u32 = 128;
 
-/// Prices near the given ones for which [`gap`](super::gap) finds every inequality true.
+/// Returns prices near the given ones for which [`gap`](super::gap) finds every inequality true.
 ///
-/// All row prices are multiplied by one factor of at least 1, and the price on the tasks of each user
-/// that has finitely many becomes what its inequalities still need. Of all factors (to 128 bits) the
-/// one with the least `eps` is taken, for a feasible allocation: where a few users fall far
-/// short, their own prices rise, and where all fall a little short, the factor does. Prices that prove
-/// something already come back as they are.
+/// All row prices are multiplied by one factor of at least 1. The price on the tasks of each user with finitely many
+/// tasks becomes what its inequalities still need. Of all factors (to 128 bits) the one with the least `eps` for a
+/// feasible allocation is chosen. If a few users fall far short, their own prices rise. If all users fall a little
+/// short, the factor rises. Prices that already prove something are returned unchanged.
 ///
-/// `row_prices`: by row of [`Constraints`](evenhand_problem::Constraints), and by limit of the groups; `user_prices`: by user.
-/// `None` when something is negative or of another shape, an active user has nothing or can run
-/// for nothing, `alpha` is out of bounds, or the numbers are too wide.
+/// `row_prices` are by row of [`Constraints`](evenhand_problem::Constraints), then by limit of the groups.
+/// `user_prices` are by user.
+///
+/// Returns `None` in these cases: something is negative or of another shape; an active user has nothing, or can run
+/// at no cost; `alpha` is out of bounds; or the numbers are too wide.
 #[must_use]
 pub fn lift_prices(
     instance: &Instance<'_>,
@@ -54,16 +56,17 @@ pub fn lift_prices(
     Some(Prices { user_weights: Vec::new(), rows, users })
 }
 
-/// By how much the row prices alone fall short of what a user's tasks are worth.
+/// The amount by which the row prices alone fall short of the worth of a user's tasks.
 struct Shortfall {
-    /// The factor that the row prices need, times `2^BITS` and rounded up; `None` when they are 0.
+    /// The factor that the row prices need, times `2^BITS` and rounded up; `None` if they are 0.
     factor: Option<Integer>,
-    /// What all tasks of the user cost at the row prices; `None` when they are unlimited.
+    /// The cost of all tasks of the user at the row prices; `None` if the tasks are unlimited.
     cost: Option<Rational>,
-    /// Whether the price on its tasks makes up for it.
+    /// Whether the price on the tasks of the user makes up for the shortfall.
     is_covered: bool,
 }
 
+/// The given prices, and the worths of tasks that they have to cover.
 struct Needs<'a, 'b> {
     instance: &'a Instance<'b>,
     worths: Worths<'a, 'b>,
@@ -71,7 +74,7 @@ struct Needs<'a, 'b> {
 }
 
 impl Needs<'_, '_> {
-    /// `None` when the row prices are enough for user `n`.
+    /// Returns the shortfall of user `n`, or `None` if the row prices are enough.
     fn shortfall(&self, n: usize) -> Option<Shortfall> {
         if !self.instance.is_active(n) {
             return None;
@@ -108,9 +111,9 @@ impl Needs<'_, '_> {
         Some(Shortfall { factor, cost, is_covered })
     }
 
-    /// The factor with the least `eps`: with a factor `f` a feasible `x` has
-    /// `eps = f sum p C + sum_n q_n(f) T_n`, up to what does not depend on `f`, and `q_n(f) T_n` falls
-    /// by the cost of all tasks of `n` for every unit of `f` up to the factor that `n` needs.
+    /// Returns the factor with the least `eps`. With a factor `f`, a feasible `x` has
+    /// `eps = f sum p C + sum_n q_n(f) T_n`, up to terms that do not depend on `f`. For every unit of `f`,
+    /// `q_n(f) T_n` falls by the cost of all tasks of `n`, until `f` is the factor that `n` needs.
     fn factor(&self, shortfalls: Vec<Shortfall>, row_prices: &[Rational]) -> Option<Rational> {
         let mut least = Integer::from(1) << BITS;
         let mut finite = Vec::new();
@@ -119,7 +122,7 @@ impl Needs<'_, '_> {
                 (None, None) => return None,
                 (Some(factor), None) => least = least.max(factor),
                 (Some(factor), Some(cost)) => finite.push((factor, cost)),
-                // No factor helps: only a price on its tasks.
+                // No factor helps here, only a price on the tasks.
                 (None, Some(_)) => {}
             }
         }
@@ -137,7 +140,7 @@ impl Needs<'_, '_> {
         Some(Rational::from((least, Integer::from(1) << BITS)))
     }
 
-    /// `q_n` once the row prices are multiplied by `factor`: the given one where it is enough and not
+    /// Returns `q_n` after the row prices are multiplied by `factor`. The given price is kept if it is enough and not
     /// too much.
     fn user_price(&self, n: usize, factor: &Quotient, given: &Rational) -> Rational {
         if !self.instance.is_active(n) || self.instance.problem().users()[n].tasks().is_none() {
@@ -162,6 +165,6 @@ impl Needs<'_, '_> {
     }
 }
 
-fn rounded(value: &Quotient, way: Towards) -> Rational {
-    Rounded::new(value, way).short(BITS, way).to_quotient().to_rational()
+fn rounded(value: &Quotient, towards: Towards) -> Rational {
+    Rounded::new(value, towards).short(BITS, towards).to_quotient().to_rational()
 }

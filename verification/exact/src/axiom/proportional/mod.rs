@@ -3,27 +3,28 @@
 //! $$\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon, \qquad
 //!   a_{ni} = \frac{w_n u_{ni}}{U_n^\alpha}, \quad U_n = \sum_i u_{ni} x_{ni}$$
 //!
-//! over the active users (THEORY, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with one it
-//! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
+//! The sum is over the active users (THEORY, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with a share
+//! this is the criterion of Kesidis, Corollary 1. For `eps = 0` it says that `x` maximises
 //! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
-//! Margin: `-eps / sum_n w_n U_n^(1 - alpha)`, a part of what all users' tasks are worth to them at the
-//! margin, without a unit as elsewhere (THEORY, section 7). `eps` itself is in units of weight times
-//! `U^(1 - alpha)` (for `alpha = 1` in units of weight).
+//! The margin is `-eps / sum_n w_n U_n^(1 - alpha)`. The divisor is the worth of all tasks at the marginal value that
+//! each user gives them, so the margin has no unit, as elsewhere (THEORY, section 7). The number `eps` itself is in
+//! units of weight times `U^(1 - alpha)` (for `alpha = 1`, in units of weight).
 //!
-//! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
-//! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
+//! The evidence that the axiom holds are [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n`
+//! can run. Only users with finite tasks have a `q_n`, and the weights of the prices are not used. They prove
 //!
 //! $$\varepsilon = \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n w_n U_n^{1 - \alpha}.$$
 //!
-//! Evidence of no: a feasible `y` with a larger sum (the margin is then a bound: another `y` may gain
-//! more), or an active user with `U_n = 0`: then `a_ni` has no bound, and there is no margin.
+//! The evidence that the axiom is violated is one of two things. It can be a feasible `y` for which the left side is
+//! too large. The margin is then a bound, because another `y` may gain more. Or it is an active user with `U_n = 0`.
+//! Then `a_ni` has no bound, and there is no margin.
 //!
-//! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user. Numbers are exact for whole
-//! `alpha` while they are short; else the evidence states, for every user, between which two numbers of more than 50
-//! digits `w_n / U_n^alpha` lies ([`Evidence::Enclosed`]), which is checked by powers of these, and the end is taken that
-//! makes the claim harder to prove. `alpha` is positive, with a numerator and a denominator of at most
-//! [`MAX_ALPHA_TERM`].
+//! The number `U_n^alpha` can be irrational, and the denominator of an exact sum can grow with every user. For whole
+//! `alpha`, numbers are exact as long as they are short. Otherwise the evidence states for every user two numbers of
+//! more than 50 digits that enclose `w_n / U_n^alpha` ([`Evidence::Enclosed`]). They are checked by comparing powers,
+//! and the end that makes the claim harder to prove is used. `alpha` is positive, and its numerator and denominator
+//! are at most [`MAX_ALPHA_TERM`].
 
 mod lift;
 mod rounded;
@@ -54,11 +55,11 @@ use crate::sparse::entries;
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, number};
 
-/// `eps`, the bound that `prices` prove.
+/// Returns `eps`, the bound that `prices` prove.
 ///
 /// # Errors
-/// [`Refusal`] when something is negative, an inequality fails, a user with unlimited tasks has a
-/// price on them, an active user has nothing, or the numbers are too wide.
+/// Returns [`Refusal`] if something is negative, an inequality fails, a user with unlimited tasks has a price on
+/// them, an active user has nothing, or the numbers are too wide.
 pub fn gap(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -95,7 +96,7 @@ fn gap_by_worths(
     Ok(costs.of_slacks() + excess.total(&costs))
 }
 
-/// `a_ni <= sum_r p_ir d_nir + q_n` for every class of user `n`.
+/// Checks `a_ni <= sum_r p_ir d_nir + q_n` for every class of user `n`.
 fn check_user(
     instance: &Instance<'_>,
     worths: &Worths<'_, '_>,
@@ -118,11 +119,11 @@ fn check_user(
     Ok(())
 }
 
-/// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it that agrees with it to more
-/// than 50 digits: what a gap is a fraction of. 0 when no user is active.
+/// Returns `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound that agrees with it to more than 50
+/// digits. A gap is measured as a fraction of this number. It is 0 if no user is active.
 ///
 /// # Errors
-/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+/// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
 pub fn total_worth(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -131,10 +132,10 @@ pub fn total_worth(
     Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero).unwrap_or_default())
 }
 
-/// The margin that `prices` prove, or a lower bound of it; `None` when no user is active.
+/// Returns the margin that `prices` prove, or a lower bound of it; `None` if no user is active.
 ///
 /// # Errors
-/// As [`gap`].
+/// Returns the same errors as [`gap`].
 pub fn margin_of_prices(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -153,12 +154,11 @@ fn margin_by_worths(
     Ok(worths.all_spent(Towards::Zero).map(|spent| -(gap / spent)))
 }
 
-/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of
+/// Returns minus the gain of `better`, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of
 /// `sum_n w_n U_n^(1 - alpha)`.
 ///
 /// # Errors
-/// [`Refusal`] when it is not feasible, an active user has nothing in `x`, or the numbers are too
-/// wide.
+/// Returns [`Refusal`] if `better` is not feasible, an active user has nothing in `x`, or the numbers are too wide.
 pub fn margin_of_better(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -197,7 +197,7 @@ fn gain_by_worths(
     })
 }
 
-/// Whether user `n` is active and has `U_n <= 0`: it is given nothing, and no prices prove anything.
+/// Returns whether user `n` is active and has `U_n <= 0`. Such a user is given nothing, and no prices prove anything.
 #[must_use]
 pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n: usize) -> bool {
     if n >= instance.problem().n_users() || !instance.is_active(n) {
@@ -210,11 +210,11 @@ pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n
     level <= 0
 }
 
-/// `(lower, upper)` of `w_n / U_n^alpha` for every active user, by user: times `u_ni`, or 1 without a
-/// share, they enclose `a_ni`. Both are the same, and exact, for `alpha = 1`.
+/// Returns `(lower, upper)` of `w_n / U_n^alpha` for every active user, by user. Multiplied by `u_ni` (or 1 without a
+/// share), they enclose `a_ni`. For `alpha = 1` both are equal and exact.
 ///
 /// # Errors
-/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+/// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
 pub fn worth(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -223,13 +223,13 @@ pub fn worth(
     let worths = Worths::new(instance, alpha, share)?;
     Ok(each(instance.problem().n_users(), 1, |n| {
         instance.is_active(n).then(|| {
-            let end = |way| worths.end(n, way).to_rational();
+            let end = |towards| worths.end(n, towards).to_rational();
             (end(Towards::Zero), end(Towards::Infinity))
         })
     }))
 }
 
-/// Most claims in a certificate: each is about all users, and there are a million exponents.
+/// The most claims in a certificate. Each claim involves all users, and there are a million exponents.
 const MOST_CLAIMS: usize = 32;
 
 /// The axiom.
@@ -300,7 +300,8 @@ impl Rule for Proportional {
         }
     }
 
-    /// The weights of the users are those of the problem; what is irrational, or too long, is enclosed.
+    /// Drops the weights of the users, which are those of the problem, and adds an enclosure of numbers that are
+    /// irrational or too long.
     fn complete(
         &self,
         instance: &Instance<'_>,

@@ -1,4 +1,4 @@
-//! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
+//! The marginal worth of a task, `a_ni = w_n u_ni / U_n^alpha`.
 
 use std::collections::HashMap;
 
@@ -14,34 +14,33 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
-/// The numerator and the denominator of `alpha` are at most this: a power and a root of it take few enough
-/// roundings for 50 digits (see the file `rounded`), and no exponent of interest is larger.
+/// The largest numerator and denominator of `alpha`. A power and a root with these terms take few enough roundings
+/// for 50 digits (see the file `rounded`), and no exponent in use is larger.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
-/// Most bits that the powers of all users may take together for sums to be exact: the longer of numerator and
-/// denominator of `U_n` in lowest terms, summed over the active users, times the numerator of `alpha` (THEORY,
-/// section 7). It keeps the common denominator of a sum at a few kilobytes; beyond it what is added up is
+/// The most bits that the powers of all users may take together for sums to be exact. Counted is the longer of
+/// numerator and denominator of `U_n` in lowest terms, summed over the active users, times the numerator of `alpha`
+/// (THEORY, section 7). This keeps the common denominator of a sum at a few kilobytes. Beyond it, summands are
 /// rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
 
-/// Most users times the square of the denominator of `alpha`: about what their roots cost, each of a number
-/// with 192 bits times the denominator. It is the same in the kernel (THEORY, section 7).
+/// The largest number of users times the square of the denominator of `alpha`. This is roughly the cost of their
+/// roots, each of a number with 192 bits times the denominator. The kernel has the same limit (THEORY, section 7).
 const MAX_ROOTS: u64 = 1 << 28;
 
-/// Most bits before the point, or zeros behind it, of `U_n^alpha`: no file that makes sense comes near, and a
-/// number of that width is still cheap.
+/// The most bits before the point of `U_n^alpha`, or zeros after it. No sensible file comes near, and a number of
+/// this width is still cheap.
 const MAX_EXPONENT: u64 = 1 << 16;
 
-/// Whether `alpha` is one that can be checked.
+/// Checks that `alpha` is within the supported range.
 ///
 /// # Errors
-/// [`Refusal`] unless it is positive, with a numerator and a denominator of at most
-/// [`MAX_ALPHA_TERM`].
+/// Returns [`Refusal`] unless `alpha` is positive, with a numerator and a denominator of at most [`MAX_ALPHA_TERM`].
 pub fn check_alpha(alpha: &Rational) -> Result<(), Refusal> {
     terms(alpha).map(|_| ())
 }
 
-/// `alpha`, as the pair `(numerator, denominator)`.
+/// Returns `alpha` as the pair `(numerator, denominator)`.
 fn terms(alpha: &Rational) -> Result<(u32, u32), Refusal> {
     let small = |term: &Integer| term.to_u32().filter(|term| (1..=MAX_ALPHA_TERM).contains(term));
     small(alpha.numer()).zip(small(alpha.denom())).ok_or_else(|| {
@@ -50,30 +49,31 @@ fn terms(alpha: &Rational) -> Result<(u32, u32), Refusal> {
     })
 }
 
-/// `U_n` and `a_ni` of every active user.
+/// The numbers `U_n` and `a_ni` of every active user.
 pub(super) struct Worths<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// Numerator and denominator of `alpha`.
+    /// The numerator and the denominator of `alpha`.
     alpha: (u32, u32),
     share: Option<ScaledShare>,
-    /// `U_n` and `u_ni` are integers over this (and `L`).
+    /// The common denominator (next to `L`) over which `U_n` and `u_ni` are integers.
     denominator: Integer,
-    /// Whether every number is the exact one.
+    /// Whether every number is exact.
     is_exact: bool,
-    /// By user: the numerator and the denominator of `U_n^(1/q)`, `q` the denominator of `alpha`, where
-    /// all of these roots are rational and short; else empty.
+    /// For each user, the numerator and the denominator of `U_n^(1/q)`, where `q` is the denominator of `alpha`.
+    /// Empty unless all of these roots are rational and short.
     roots: Vec<(Integer, Integer)>,
-    /// Ends that evidence states, by user; they count in place of those that are computed here.
+    /// The ends that the evidence states, by user. They replace the ends that are computed here.
     stated: HashMap<usize, [Rational; 2]>,
 }
 
-/// Between which two numbers `w_n / U_n^alpha` of some users lies, users ascending.
+/// For some users, ascending: the two numbers that enclose `w_n / U_n^alpha`.
 pub(crate) type Values = [(usize, [Rational; 2])];
 
 impl<'a, 'b> Worths<'a, 'b> {
+    /// Computes the numbers of all active users.
+    ///
     /// # Errors
-    /// [`Refusal`] for an active user with nothing, an `alpha` out of bounds, or numbers that are
-    /// too wide.
+    /// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
     pub fn new(
         instance: &'a Instance<'b>,
         alpha: &Rational,
@@ -113,10 +113,11 @@ impl<'a, 'b> Worths<'a, 'b> {
         Ok(worths)
     }
 
-    /// The same with the ends that evidence states; without any, with exact numbers.
+    /// Computes the same numbers with the ends that the evidence states. Users without stated ends have exact
+    /// numbers.
     ///
     /// # Errors
-    /// [`Refusal`] where they do not enclose what they should, or are missing where `alpha` is not whole.
+    /// Returns [`Refusal`] if stated ends do not enclose the number, or are missing although `alpha` is not whole.
     pub fn stated(
         instance: &'a Instance<'b>,
         alpha: &Rational,
@@ -149,16 +150,17 @@ impl<'a, 'b> Worths<'a, 'b> {
         Ok(worths)
     }
 
-    /// What evidence has to state, of yes or of no: nothing where numbers are exact.
+    /// Returns the values that the evidence has to state, for a claim that the axiom holds (`is_of_yes`) or is
+    /// violated. The list is empty if numbers are exact.
     pub fn values(&self, is_of_yes: bool) -> Vec<(usize, [Rational; 2])> {
         let is_exact = self.alpha.1 == 1 && (self.is_exact || is_of_yes && self.alpha.0 == 1);
         let active = (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n));
-        let ends = |way| move |n| self.summand(n, way).to_rational();
+        let ends = |towards| move |n| self.summand(n, towards).to_rational();
         let of_user = |n| (n, [ends(Towards::Zero)(n), ends(Towards::Infinity)(n)]);
         active.filter(|_| !is_exact).map(of_user).collect()
     }
 
-    /// The roots of all users' levels; `None` when one of them is irrational.
+    /// Returns the roots of all users' levels, or `None` if one of them is irrational.
     fn rational_roots(&self) -> Option<Vec<(Integer, Integer)>> {
         let root = |value: &Integer| {
             let (root, rest) = value.clone().root_rem(Integer::new(), self.alpha.1);
@@ -175,12 +177,12 @@ impl<'a, 'b> Worths<'a, 'b> {
         (0..self.instance.problem().n_users()).map(of_user).collect()
     }
 
-    /// `u_ni` times its denominator.
+    /// Returns `u_ni` times its denominator, or `None` without a share.
     pub fn coefficient(&self, n: usize, i: usize) -> Option<&Integer> {
         self.share.as_ref().map(|share| share.of(n, i))
     }
 
-    /// `U_n` in `other`, times the denominator of the share and the `L` of `other`.
+    /// Returns `U_n` in `other`, times the denominator of the share and the `L` of `other`.
     pub fn level(&self, other: &Instance<'_>, n: usize) -> Integer {
         match &self.share {
             Some(share) => share.level(other, n),
@@ -188,10 +190,10 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// `w_n / U_n^alpha` of an active user, or the end of its enclosure that is nearer to `way`.
-    pub fn end(&self, n: usize, way: Towards) -> Quotient {
+    /// Returns `w_n / U_n^alpha` of an active user, or the end of its enclosure that lies in the direction `towards`.
+    pub fn end(&self, n: usize, towards: Towards) -> Quotient {
         if let Some([least, most]) = self.stated.get(&n) {
-            return Quotient::from(if way == Towards::Zero { least } else { most });
+            return Quotient::from(if towards == Towards::Zero { least } else { most });
         }
         let level = self.level(self.instance, n);
         let weight = self.instance.problem().users()[n].weight();
@@ -201,20 +203,21 @@ impl<'a, 'b> Worths<'a, 'b> {
             let (level, over) = self.roots.get(n).cloned().unwrap_or((level, over));
             return Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
         }
-        let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
+        let opposite = if towards == Towards::Zero { Towards::Infinity } else { Towards::Zero };
         let power = Rounded::new(&Quotient::new(level, over), opposite).power(self.alpha.0, opposite);
         let power = power.root(self.alpha.1, opposite).to_quotient();
         let numerator = weight.numer() * power.denominator;
-        Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
+        Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), towards).to_quotient()
     }
 
-    /// [`Worths::end`], fit to be added up over the users: rounded unless it is exact.
-    pub fn summand(&self, n: usize, way: Towards) -> Quotient {
-        let end = self.end(n, way);
-        if self.is_exact { end } else { Rounded::new(&end, way).to_quotient() }
+    /// Returns [`Worths::end`] in a form that can be summed over the users: rounded, unless it is exact.
+    pub fn summand(&self, n: usize, towards: Towards) -> Quotient {
+        let end = self.end(n, towards);
+        if self.is_exact { end } else { Rounded::new(&end, towards).to_quotient() }
     }
 
-    /// The most that a task of user `n` on class `i` is worth, given the upper end of its enclosure.
+    /// Returns the largest possible worth of a task of user `n` on class `i`, given the upper end of the user's
+    /// enclosure.
     pub fn most(&self, upper: &Quotient, n: usize, i: usize) -> Quotient {
         match self.coefficient(n, i) {
             None => upper.clone(),
@@ -225,30 +228,31 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that is nearer to `way`; exactly
-    /// `w_n` where `alpha` is 1.
-    pub fn spent(&self, n: usize, way: Towards) -> Rational {
+    /// Returns `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that lies in the direction `towards`.
+    /// It is exactly `w_n` if `alpha` is 1.
+    pub fn spent(&self, n: usize, towards: Towards) -> Rational {
         if !self.instance.is_active(n) {
             return Rational::new();
         }
         if self.alpha == (1, 1) && self.stated.is_empty() {
             return self.instance.problem().users()[n].weight().clone();
         }
-        let end = self.summand(n, way);
+        let end = self.summand(n, towards);
         let over = Integer::from(&self.denominator * &self.instance.denominator);
         Rational::from((end.numerator * self.level(self.instance, n), end.denominator * over))
     }
 
-    /// `sum_n w_n U_n^(1 - alpha)`, or an end of its enclosure: what gaps are measured in. `None` when no
-    /// user is active.
-    pub fn all_spent(&self, way: Towards) -> Option<Rational> {
+    /// Returns `sum_n w_n U_n^(1 - alpha)`, the unit of gaps, or an end of its enclosure. Returns `None` if no user
+    /// is active.
+    pub fn all_spent(&self, towards: Towards) -> Option<Rational> {
         let active: Vec<usize> =
             (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
-        (!active.is_empty())
-            .then(|| active.into_par_iter().with_min_len(for_a_thread(1)).map(|n| self.spent(n, way)).sum())
+        (!active.is_empty()).then(|| {
+            active.into_par_iter().with_min_len(for_a_thread(1)).map(|n| self.spent(n, towards)).sum()
+        })
     }
 
-    /// The denominator of the share.
+    /// Returns the denominator of the share.
     pub fn denominator(&self) -> &Integer {
         &self.denominator
     }

@@ -1,27 +1,26 @@
-//! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; THEORY, section 4): every active user
-//! has all its `T_n` tasks, or on every class where it can run a bottleneck. The level of user `n` on
-//! class `i` is `x_n / (w_n gamma_ni)`, its virtual dominant share by weight; a row of the class is a
-//! bottleneck of `n` when `n` uses it, it is saturated, and no user that holds some of it has a higher
-//! level on the class.
+//! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; THEORY, section 4): every active user has all its
+//! `T_n` tasks, or a bottleneck on every class where it can run. The level of user `n` on class `i` is
+//! `x_n / (w_n gamma_ni)`, its virtual dominant share by weight. A row of the class is a bottleneck of `n` if `n`
+//! uses it, it is saturated, and no user that holds some of it has a higher level on the class.
 //!
-//! One meaning for both ways of sharing: what counts are the rows. Where resources are divided
-//! (Theorem 1) there is one for each resource; where time is shared, under TDM (Theorem 2 with
-//! finite tasks) or because a user states its `gamma` for the class, there is the one of time, which
-//! everybody that can run there uses.
+//! The definition by rows covers both ways of sharing. Where resources are divided (Theorem 1), there is one row for
+//! each resource. Where time is shared, there is a single row of time, which every user that can run there uses. Time
+//! is shared under TDM (Theorem 2 with finite tasks), or because a user states its `gamma` for the class.
 //!
-//! What user `n` lacks on class `i` for a row that it uses, in tasks:
+//! For a row that it uses, user `n` lacks on class `i`, in tasks:
 //!
-//! $$\frac{1}{d_{nir}} \Bigl( \mathrm{slack}_{ir} + \sum_{m \ne n}
-//!   \min\bigl(x_{mi}, \max(0, x_m - x_n \frac{w_m \gamma_{mi}}{w_n \gamma_{ni}})\bigr) d_{mir} \Bigr),$$
+//! $$\frac{1}{d_{nir}} \Bigl( \mathrm{slack}_{ir} + \sum_{m \ne n} \min\bigl(x_{mi}, \max(0, x_m - x_n \frac{w_m
+//! \gamma_{mi}}{w_n \gamma_{ni}})\bigr) d_{mir} \Bigr).$$
 //!
-//! what is free and what those hold who are ahead of it, each no more than it is ahead. A row is a
-//! bottleneck of `n` where that is 0.
+//! This is the free capacity, plus the holdings of users that are ahead of `n`, each at most by as much as it is
+//! ahead. A row is a bottleneck of `n` if this number is 0.
 //!
-//! Margin of `n` on `i`: minus the least lack over the rows, or `x_n - T_n` if that is more, over `g_n`;
-//! of the axiom: the least over the active users and the classes where they can run.
+//! The margin of `n` on `i` is minus the least lack over the rows, or `x_n - T_n` if that is larger, over `g_n`. The
+//! margin of the axiom is the least over the active users and the classes where they can run.
 //!
-//! Evidence of yes: for every active user that it is satisfied, or a row for each class. Evidence of
-//! no: the pair with the least margin, with what the user lacks for every row that it uses there.
+//! The evidence that the axiom holds states for every active user that it is satisfied, or a row for each class. The
+//! evidence that it is violated is the pair with the least margin, with the lack of the user for every row that it
+//! uses on the class.
 
 mod rows;
 
@@ -37,7 +36,7 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number, string};
 use crate::refusal::Refusal;
 
-/// What [`examine`] finds.
+/// The result of [`examine`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
     /// The margin of the axiom, in units of `g_n`.
@@ -46,19 +45,20 @@ pub struct Examined {
     pub user: usize,
     /// The first class on which that user has it.
     pub server: usize,
-    /// Of every active user, by user: that it is satisfied where that is as good, else the best row of every
-    /// class, the first among equals.
+    /// The standing of every active user, by user: satisfied, if that is at least as good as its rows; otherwise the
+    /// best row of every class, the first among equals.
     pub standings: Vec<Option<Standing>>,
 }
 
-/// Users that one worker examines at a time: fewer than for other axioms, since each looks at all holders of its
-/// classes.
+/// The number of users that a worker examines at a time. It is lower than for other axioms, because each user is
+/// compared with all holders of its classes.
 const CHUNK: usize = 1 << 6;
 
-/// The margin, where it is least, and what everybody has; `None` without active users.
+/// Returns the margin, the user and class where it is least, and the standing of every user; `None` if no user is
+/// active.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     let rows = Rows::new(instance)?;
     let n_users = instance.problem().n_users();
@@ -82,10 +82,10 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     Ok(least.map(|(margin, user, server)| Examined { margin, user, server, standings }))
 }
 
-/// The margin of user `n` on class `i`; `None` when it is not active or cannot run there.
+/// Returns the margin of user `n` on class `i`, or `None` if it is not active or cannot run there.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn margin(instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<Rational>, TooLarge> {
     if !runs(instance, n, i) || !instance.is_active(n) {
         return Ok(None);
@@ -96,11 +96,11 @@ pub fn margin(instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<Rati
     Ok(Some(rows.satisfied(n).map_or(margin.clone(), |satisfied| satisfied.max(margin))))
 }
 
-/// The best row of class `i` for user `n` and minus what it lacks there, in tasks: a bottleneck when that
-/// is 0. `None` where the user cannot run.
+/// Returns the best row of class `i` for user `n`, and minus its lack for this row, in tasks. The row is a bottleneck
+/// if this is 0. Returns `None` if the user cannot run there.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn bottleneck(
     instance: &Instance<'_>,
     n: usize,
@@ -113,16 +113,16 @@ pub fn bottleneck(
     Ok(Some((row, -lack)))
 }
 
-/// The level of user `n` on class `i`, `x_n / (w_n gamma_ni)`; `None` where it cannot run.
+/// Returns the level of user `n` on class `i`, `x_n / (w_n gamma_ni)`, or `None` if it cannot run there.
 #[must_use]
 pub fn level(instance: &Instance<'_>, n: usize, i: usize) -> Option<Rational> {
     runs(instance, n, i).then(|| instance.total(n) / full(instance, n, i).to_rational())
 }
 
-/// What user `n` lacks for every row that it uses of class `i`; `None` where it cannot run.
+/// Returns the lack of user `n` for every row of class `i` that it uses, or `None` if it cannot run there.
 ///
 /// # Errors
-/// [`TooLarge`] when the work is not left.
+/// Returns [`TooLarge`] if the budget is exceeded.
 pub fn unblocked(instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<Unblocked>, TooLarge> {
     if !runs(instance, n, i) {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! The holders of every class by level, and what users lack of a row.
+//! The holders of every class by level, and the lack of users for a row.
 //!
-//! Sorted once: where a row is full and no user that holds some of it is ahead, nothing is lacking, and that
-//! is what users of an exact answer find. Else those ahead are added up.
+//! Holders are sorted once. If a row is full and no user that holds some of it is ahead, nothing is lacking. In an
+//! exact answer this is the case for all users. Otherwise the users that are ahead are summed up.
 
 use evenhand_problem::RowKind;
 use rayon::prelude::*;
@@ -12,29 +12,31 @@ use crate::evidence::Standing;
 use crate::instance::{Instance, Usage};
 use crate::quotient::Quotient;
 
-/// Somebody who has tasks on a class.
+/// A user that has tasks on a class.
 struct Holder {
     user: usize,
-    /// `w_m gamma_mi`: its level on the class is its tasks over this.
+    /// The number `w_m gamma_mi`. The level on the class is the number of tasks over this.
     full: Quotient,
-    /// Its level, times `L`.
+    /// The level of the user, times `L`.
     level: Quotient,
-    /// Its tasks there, times `L`.
+    /// The tasks of the user on the class, times `L`.
     tasks: Integer,
 }
 
-/// The holders of every class, ready for all users.
+/// The holders of every class, in a form that serves all users.
 pub(super) struct Rows<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// By class: levels descending.
+    /// The holders of each class, by descending level.
     holders: Vec<Vec<Holder>>,
-    /// Steps of work that a look at a holder takes.
+    /// The steps of work for one holder.
     steps: u64,
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
+    /// Sorts the holders of every class.
+    ///
     /// # Errors
-    /// [`TooLarge`] when the work is not left.
+    /// Returns [`TooLarge`] if the budget is exceeded.
     pub fn new(instance: &'a Instance<'b>) -> Result<Self, TooLarge> {
         let steps = instance.steps();
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
@@ -61,10 +63,11 @@ impl<'a, 'b> Rows<'a, 'b> {
         Ok(Self { instance, holders: held.par_iter().enumerate().map(of_class).collect(), steps })
     }
 
-    /// Margin of user `n`, the class where it is least, and what the user has; `None` when it is not active.
+    /// Returns the margin of user `n`, the class where it is least, and the standing of the user; `None` if it is not
+    /// active.
     ///
     /// # Errors
-    /// [`TooLarge`] when the work is not left.
+    /// Returns [`TooLarge`] if the budget is exceeded.
     pub fn standing_of(&self, n: usize) -> Result<Option<(Rational, usize, Standing)>, TooLarge> {
         if !self.instance.is_active(n) {
             return Ok(None);
@@ -86,16 +89,16 @@ impl<'a, 'b> Rows<'a, 'b> {
         }))
     }
 
-    /// `(x_n - T_n) / g_n`.
+    /// Returns `(x_n - T_n) / g_n`, or `None` if the tasks of the user are unlimited.
     pub fn satisfied(&self, n: usize) -> Option<Rational> {
         let left = self.instance.tasks_left(n)?.to_rational();
         Some(-(left / self.instance.scale(n)))
     }
 
-    /// What user `n` lacks on class `i`, on which it can run, and the row for which that is least.
+    /// Returns the least lack of user `n` on class `i`, where it can run, and the row with this lack.
     ///
     /// # Errors
-    /// [`TooLarge`] when the work is not left.
+    /// Returns [`TooLarge`] if the budget is exceeded.
     pub fn best(&self, n: usize, i: usize) -> Result<(Rational, usize), TooLarge> {
         let rows = self.instance.constraints().class_rows(i);
         let mut best: Option<(Rational, usize)> = None;
@@ -110,15 +113,15 @@ impl<'a, 'b> Rows<'a, 'b> {
                 break;
             }
         }
-        // Who can run on a class uses some row of it.
+        // A user that can run on a class uses some row of it.
         Ok(best.unwrap_or_else(|| (Rational::new(), rows.start)))
     }
 
-    /// What user `n` lacks for a row, in tasks; `None` when it does not use it, or it is certain to be no
-    /// less than `limit`.
+    /// Returns the lack of user `n` for a row, in tasks. Returns `None` if the user does not use the row, or if the
+    /// lack is certain to be at least `limit`.
     ///
     /// # Errors
-    /// [`TooLarge`] when the work is not left.
+    /// Returns [`TooLarge`] if the budget is exceeded.
     pub fn lack(&self, n: usize, row: usize, limit: Option<&Rational>) -> Result<Option<Rational>, TooLarge> {
         let instance = self.instance;
         let Some(usage) = Usage::of(instance, n, row) else { return Ok(None) };
@@ -127,7 +130,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             let per_task = Rational::from((&usage.put(Integer::from(1)), &*usage.per_task));
             amount * per_task / &instance.denominator
         };
-        // Times L and the scale of the row.
+        // The lack in units of the row, times `L` and the scale of the row.
         let mut lacking = Rational::from(instance.scaled_slack(row));
         if let Some(limit) = limit
             && !lacking.is_zero()
@@ -138,15 +141,15 @@ impl<'a, 'b> Rows<'a, 'b> {
         let own = full(instance, n, i);
         let level =
             Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
-        let mut looks = 1;
-        // What those who are ahead, and not by all that they have there, would hold of the row at level 1: it is
-        // multiplied by the level, a wide number, once for all of them.
+        let mut holders_seen = 1;
+        // The holdings at level 1 of the users that are ahead by less than all their tasks here. The level is a wide
+        // number, so it is multiplied once, with their sum.
         let mut at_level_one = Rational::new();
         for holder in &self.holders[i] {
             if holder.level <= level {
                 break;
             }
-            looks += 1;
+            holders_seen += 1;
             let Some(theirs) = Usage::of(instance, holder.user, row) else { continue };
             let takes = Rational::from((&*theirs.per_task, &theirs.put(Integer::from(1))));
             let total = &instance.totals[holder.user];
@@ -159,12 +162,13 @@ impl<'a, 'b> Rows<'a, 'b> {
             }
         }
         lacking -= Rational::from((&level.numerator, &level.denominator)) * at_level_one;
-        instance.budget().charge(looks * self.steps)?;
+        instance.budget().charge(holders_seen * self.steps)?;
         Ok(Some(in_tasks(lacking)))
     }
 }
 
-/// `w_n gamma_ni`: the tasks at which the level is 1. Positive, for a user that can run on the class.
+/// Returns `w_n gamma_ni`, the number of tasks at which the level is 1. It is positive for a user that can run on the
+/// class.
 pub(super) fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
     let problem = instance.problem();
     let user = &problem.users()[n];
@@ -181,7 +185,7 @@ pub(super) fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
                 least = Some((capacity, demand));
             }
         }
-        // Who can run there demands something, each of which has a row.
+        // A user that can run there demands at least one resource, and each demanded resource has a row.
         let (capacity, demand) = least.map_or_else(Default::default, |(c, d)| (c.clone(), d.clone()));
         Quotient::new(capacity, demand.max(Integer::from(1)))
     };

@@ -1,4 +1,4 @@
-//! Reading worst-load certificates.
+//! Reads worst-load certificates.
 
 use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source};
@@ -8,11 +8,11 @@ use super::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::read::{Read, Reader, problem_of_version};
 
 impl WorstLoadCertificate {
-    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
+    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
     ///
     /// # Errors
-    /// [`FormatError`] for whatever is no worst-load certificate: unknown fields, names or methods, a
-    /// quantity that is not of the form that it takes.
+    /// Returns [`FormatError`] if the text is not a worst-load certificate. Examples are unknown fields, names or
+    /// methods, and quantities that do not have the expected form.
     pub fn parse(source: &Source<'_>) -> Result<Self, FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;

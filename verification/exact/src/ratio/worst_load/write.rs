@@ -1,4 +1,4 @@
-//! Writing worst-load certificates.
+//! Writes worst-load certificates.
 
 use evenhand_problem::format::reservation_to_json;
 
@@ -6,13 +6,13 @@ use super::{Covers, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::write::{Writer, json, quoted};
 
 impl WorstLoadCertificate {
-    /// The certificate as JSON; the same certificate gives the same bytes.
+    /// Returns the certificate as JSON. The same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
         self.to_json_within(usize::MAX).unwrap_or_default()
     }
 
-    /// The same; `None` where it takes more bytes, of which no more are made.
+    /// Returns the certificate as JSON, or `None` if it has more bytes than this. No more bytes than this are built.
     #[must_use]
     pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
         let mut writer = Writer::new(&self.problem, most_bytes);
